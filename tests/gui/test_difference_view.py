@@ -20,7 +20,8 @@ from tests.gui.conftest import choose, points, put_in_flight, settle, train
 
 
 @pytest.fixture
-def view(session, open_view):
+def view(session, open_view, table_file):
+    session.files.open_now(table_file, "table")
     made = open_view(DifferenceView, session, (560, 420))
     choose(made.rows_combo, False)
     return made
@@ -40,13 +41,7 @@ def training_differences(session, record):
     return (X[positive][:, None] - X[~positive][None]).reshape(-1, X.shape[1])
 
 
-def test_empty_states_say_what_to_do(qtbot, session, view, table_file):
-    settle(qtbot, view)
-    assert "Open a table" in view.sentence.text()
-    session.files.open_now(table_file, "table")
-    settle(qtbot, view)
-    assert "press Run" in view.sentence.text()
-    assert not view.run_planes.chosen.line.isVisible()
+def test_without_its_table_a_run_has_no_picture(qtbot, session, view):
     record = train(qtbot, session)
     settle(qtbot, view)
     assert view.run_planes.chosen.line.isVisible()
@@ -58,8 +53,7 @@ def test_empty_states_say_what_to_do(qtbot, session, view, table_file):
     assert record.id == session.selected
 
 
-def test_dots_are_the_differences_and_the_line_is_the_hyperplane(qtbot, session, view, table_file):
-    session.files.open_now(table_file, "table")
+def test_dots_are_the_differences_and_the_line_is_the_hyperplane(qtbot, session, view):
     record = train(qtbot, session)
     settle(qtbot, view)
     z, w = training_differences(session, record), record.splits[0].coef
@@ -82,8 +76,7 @@ def test_dots_are_the_differences_and_the_line_is_the_hyperplane(qtbot, session,
     )
 
 
-def test_sentence_counts_the_misranked_pairs_exactly(qtbot, session, view, table_file):
-    session.files.open_now(table_file, "table")
+def test_sentence_counts_the_misranked_pairs_exactly(qtbot, session, view):
     view.errors_check.setChecked(True)
     record = train(qtbot, session)
     settle(qtbot, view)
@@ -98,8 +91,7 @@ def test_sentence_counts_the_misranked_pairs_exactly(qtbot, session, view, table
     assert (drawn[:, 0] <= 1e-9).all()
 
 
-def test_support_pairs_are_ringed_and_the_margin_drawn(qtbot, session, view, table_file):
-    session.files.open_now(table_file, "table")
+def test_support_pairs_are_ringed_and_the_margin_drawn(qtbot, session, view):
     record = train(qtbot, session, "auc-svm", C=1.0)
     settle(qtbot, view)
     split = record.splits[0]
@@ -117,8 +109,7 @@ def test_support_pairs_are_ringed_and_the_margin_drawn(qtbot, session, view, tab
 
 
 @pytest.mark.slow
-def test_two_feature_plane_shows_the_trace_of_the_hyperplane(qtbot, session, view, table_file):
-    session.files.open_now(table_file, "table")
+def test_two_feature_plane_shows_the_trace_of_the_hyperplane(qtbot, session, view):
     record = train(qtbot, session)
     choose(view.plane_combo, "features")
     settle(qtbot, view)
@@ -138,8 +129,7 @@ def test_two_feature_plane_shows_the_trace_of_the_hyperplane(qtbot, session, vie
     assert view.plot.getAxis("bottom").labelText == "Difference in x3 (sd)"
 
 
-def test_the_same_feature_twice_swaps_the_two(qtbot, session, view, table_file):
-    session.files.open_now(table_file, "table")
+def test_the_same_feature_twice_swaps_the_two(qtbot, session, view):
     train(qtbot, session)
     choose(view.plane_combo, "features")
     settle(qtbot, view)
@@ -175,8 +165,7 @@ def test_many_pairs_become_a_density(qtbot, session, view, tmp_path):
     assert f"{100 * (x > 0).mean():.1f} %" in view.sides.right.toPlainText()
 
 
-def test_errors_and_spread_are_drawn_on_demand(qtbot, session, view, table_file):
-    session.files.open_now(table_file, "table")
+def test_errors_and_spread_are_drawn_on_demand(qtbot, session, view):
     train(qtbot, session)
     settle(qtbot, view)
     marked, cloud = view.marked, view.cloud
@@ -200,8 +189,7 @@ def test_errors_and_spread_are_drawn_on_demand(qtbot, session, view, table_file)
     assert set(red[~wrong]) == {current_theme().muted}
 
 
-def test_the_page_says_what_a_point_is(qtbot, session, view, table_file):
-    session.files.open_now(table_file, "table")
+def test_the_page_says_what_a_point_is(qtbot, session, view):
     train(qtbot, session)
     settle(qtbot, view)
     assert view.caption.isVisible()
@@ -217,8 +205,7 @@ def test_the_page_says_what_a_point_is(qtbot, session, view, table_file):
     assert len({brush.color().name() for brush in view.cloud.dots.data["brush"]}) == 2
 
 
-def test_a_pair_that_is_none_here_is_not_shown(qtbot, session, view, table_file):
-    session.files.open_now(table_file, "table")
+def test_a_pair_that_is_none_here_is_not_shown(qtbot, session, view):
     record = train(qtbot, session)
     settle(qtbot, view)
     split = record.splits[0]
@@ -232,8 +219,7 @@ def test_a_pair_that_is_none_here_is_not_shown(qtbot, session, view, table_file)
 
 
 @pytest.mark.slow
-def test_a_kernel_run_in_flight_has_its_own_picture(qtbot, session, view, table_file):
-    session.files.open_now(table_file, "table")
+def test_a_kernel_run_in_flight_has_its_own_picture(qtbot, session, view):
     record = train(qtbot, session)
     curved = train(qtbot, session, "svm", kernel="rbf")
     session.select(record.id)
@@ -292,8 +278,7 @@ def test_a_density_is_counted_anew_where_its_cells_would_be_wide(qtbot, session,
 
 
 @pytest.mark.slow
-def test_the_second_run_keeps_its_colour_and_the_angle_is_told(qtbot, session, view, table_file):
-    session.files.open_now(table_file, "table")
+def test_the_second_run_keeps_its_colour_and_the_angle_is_told(qtbot, session, view):
     one, two = train(qtbot, session), train(qtbot, session, "logistic")
     session.select(one.id)
     settle(qtbot, view)
@@ -316,8 +301,7 @@ def test_the_second_run_keeps_its_colour_and_the_angle_is_told(qtbot, session, v
     assert not view.run_planes.compared.line.isVisible()
 
 
-def test_kernel_scores_make_their_own_axis(qtbot, session, view, table_file):
-    session.files.open_now(table_file, "table")
+def test_kernel_scores_make_their_own_axis(qtbot, session, view):
     record = train(qtbot, session, "svm", kernel="rbf")
     settle(qtbot, view)
     split = record.splits[0]
@@ -331,8 +315,7 @@ def test_kernel_scores_make_their_own_axis(qtbot, session, view, table_file):
     assert "no straight hyperplane" in view.sentence.text()
 
 
-def test_split_combo_changes_the_rows(qtbot, session, view, table_file):
-    session.files.open_now(table_file, "table")
+def test_split_combo_changes_the_rows(qtbot, session, view):
     validation = Validation(test_size=0.5, repeats=2)
     session.study.plan = dataclasses.replace(session.plan, validation=validation)
     record = train(qtbot, session)
@@ -350,9 +333,8 @@ def test_split_combo_changes_the_rows(qtbot, session, view, table_file):
     assert view.split_combo.currentIndex() == 0
 
 
-def test_late_answers_are_dropped(qtbot, session, view, table_file, monkeypatch):
+def test_late_answers_are_dropped(qtbot, session, view, monkeypatch):
     monkeypatch.setattr("aucstudio.gui.state.background._WAIT_SECONDS", 0.0)
-    session.files.open_now(table_file, "table")
     one, two = train(qtbot, session), train(qtbot, session, "logistic")
     session.select(one.id)
     view.refresh()
@@ -372,8 +354,7 @@ def live_run(session, record, weights):
     return live
 
 
-def test_the_live_hyperplane_moves_over_a_finished_run(qtbot, session, view, table_file):
-    session.files.open_now(table_file, "table")
+def test_the_live_hyperplane_moves_over_a_finished_run(qtbot, session, view):
     record = train(qtbot, session)
     settle(qtbot, view)
     assert not view.live_line.isVisible()
@@ -395,8 +376,7 @@ def test_the_live_hyperplane_moves_over_a_finished_run(qtbot, session, view, tab
     assert "so far" not in view.sentence.text()
 
 
-def test_the_live_margin_moves_with_its_hyperplane(qtbot, session, view, table_file):
-    session.files.open_now(table_file, "table")
+def test_the_live_margin_moves_with_its_hyperplane(qtbot, session, view):
     record = train(qtbot, session, "auc-svm", C=1.0)
     settle(qtbot, view)
     weights = 2.0 * record.splits[0].coef
@@ -410,8 +390,7 @@ def test_the_live_margin_moves_with_its_hyperplane(qtbot, session, view, table_f
 
 
 @pytest.mark.slow
-def test_the_first_run_has_a_picture_while_it_trains(qtbot, session, view, table_file):
-    session.files.open_now(table_file, "table")
+def test_the_first_run_has_a_picture_while_it_trains(qtbot, session, view):
     record = train(qtbot, session)
     live = live_run(session, record, record.splits[0].coef)
     session.set_look(record.id, "Remove", removed=True)
@@ -432,8 +411,7 @@ def test_the_first_run_has_a_picture_while_it_trains(qtbot, session, view, table
     assert "press Run" in view.sentence.text()
 
 
-def test_double_click_shows_everything_again(qtbot, session, view, table_file):
-    session.files.open_now(table_file, "table")
+def test_double_click_shows_everything_again(qtbot, session, view):
     train(qtbot, session)
     settle(qtbot, view)
     home = view.plot.getViewBox().viewRange()
@@ -447,8 +425,7 @@ def test_double_click_shows_everything_again(qtbot, session, view, table_file):
     assert home[0][1] > places[:, 0].max()
 
 
-def test_a_name_along_the_line_is_whole_or_left_to_the_legend(qtbot, session, view, table_file):
-    session.files.open_now(table_file, "table")
+def test_a_name_along_the_line_is_whole_or_left_to_the_legend(qtbot, session, view):
     train(qtbot, session)
     view.resize(560, 900)
     settle(qtbot, view)

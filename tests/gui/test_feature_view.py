@@ -24,7 +24,8 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def view(session, open_view):
+def view(session, open_view, table_file):
+    session.files.open_now(table_file, "table")
     return open_view(FeatureView, session, (560, 420))
 
 
@@ -44,8 +45,7 @@ def rows_of(session, split, held_out=True):
     return split.model.preparation.apply(session.table, rows)
 
 
-def test_score_plane_shows_both_classes_and_the_threshold(qtbot, session, view, table_file):
-    session.files.open_now(table_file, "table")
+def test_score_plane_shows_both_classes_and_the_threshold(qtbot, session, view):
     split = train(qtbot, session).splits[0]
     settle(qtbot, view)
     w, X = split.coef, rows_of(session, split)
@@ -63,8 +63,7 @@ def test_score_plane_shows_both_classes_and_the_threshold(qtbot, session, view, 
         assert item.opts["brush"].color().name() == colour
 
 
-def test_wrong_rows_are_ringed_and_counted(qtbot, session, view, table_file):
-    session.files.open_now(table_file, "table")
+def test_wrong_rows_are_ringed_and_counted(qtbot, session, view):
     split = train(qtbot, session).splits[0]
     settle(qtbot, view)
     wrong = (split.test_scores > 0) != split.test_positive
@@ -76,8 +75,7 @@ def test_wrong_rows_are_ringed_and_counted(qtbot, session, view, table_file):
     assert f"{missed} of {m} positives are missed" in view.sentence.text()
 
 
-def test_training_rows_on_demand(qtbot, session, view, table_file):
-    session.files.open_now(table_file, "table")
+def test_training_rows_on_demand(qtbot, session, view):
     split = train(qtbot, session).splits[0]
     choose(view.rows_combo, False)
     settle(qtbot, view)
@@ -85,8 +83,7 @@ def test_training_rows_on_demand(qtbot, session, view, table_file):
     assert f"of {len(split.train_scores)} training rows" in view.sentence.text()
 
 
-def test_feature_plane_has_the_decision_line_of_each_checked_run(qtbot, session, view, table_file):
-    session.files.open_now(table_file, "table")
+def test_feature_plane_has_the_decision_line_of_each_checked_run(qtbot, session, view):
     one, two = train(qtbot, session), train(qtbot, session, "logistic")
     session.select(one.id)
     choose(view.plane_combo, "features")
@@ -107,8 +104,7 @@ def test_feature_plane_has_the_decision_line_of_each_checked_run(qtbot, session,
     assert len(lines_of(view)) == 1
 
 
-def test_principal_components(qtbot, session, view, table_file):
-    session.files.open_now(table_file, "table")
+def test_principal_components(qtbot, session, view):
     split = train(qtbot, session).splits[0]
     choose(view.plane_combo, "components")
     settle(qtbot, view)
@@ -119,8 +115,7 @@ def test_principal_components(qtbot, session, view, table_file):
     assert view.plot.getAxis("left").labelText == "Principal component 2 (sd)"
 
 
-def test_kernel_run_has_its_score_as_an_axis(qtbot, session, view, table_file):
-    session.files.open_now(table_file, "table")
+def test_kernel_run_has_its_score_as_an_axis(qtbot, session, view):
     split = train(qtbot, session, "svm", kernel="rbf").splits[0]
     settle(qtbot, view)
     assert_allclose(points(view.marks.positives)[:, 0], split.test_scores[split.test_positive])
@@ -133,10 +128,7 @@ def on_curve(item):
     return np.column_stack([x, y])
 
 
-def test_boundaries_of_curved_scores_are_contours_of_all_checked_runs(
-    qtbot, session, view, table_file
-):
-    session.files.open_now(table_file, "table")
+def test_boundaries_of_curved_scores_are_contours_of_all_checked_runs(qtbot, session, view):
     records = [train(qtbot, session, "svm", kernel="rbf"), train(qtbot, session, "pauc-boost")]
     records.append(train(qtbot, session))
     session.select(records[0].id)
@@ -163,8 +155,7 @@ def test_boundaries_of_curved_scores_are_contours_of_all_checked_runs(
     assert "at their means" in view.sentence.text()
 
 
-def test_the_threshold_of_the_chosen_run_moves_its_boundary_alone(qtbot, session, view, table_file):
-    session.files.open_now(table_file, "table")
+def test_the_threshold_of_the_chosen_run_moves_its_boundary_alone(qtbot, session, view):
     one, two = train(qtbot, session), train(qtbot, session, "logistic")
     session.select(one.id)
     choose(view.plane_combo, "features")
@@ -183,8 +174,7 @@ def test_the_threshold_of_the_chosen_run_moves_its_boundary_alone(qtbot, session
     assert "this threshold" in view.sentence.text()
 
 
-def test_the_shading_is_the_score_of_the_chosen_run(qtbot, session, view, table_file):
-    session.files.open_now(table_file, "table")
+def test_the_shading_is_the_score_of_the_chosen_run(qtbot, session, view):
     record = train(qtbot, session, "svm", kernel="rbf")
     choose(view.plane_combo, "components")
     settle(qtbot, view)
@@ -205,8 +195,7 @@ def test_the_shading_is_the_score_of_the_chosen_run(qtbot, session, view, table_
     assert not view.shading.image.isVisible()
 
 
-def test_a_zoom_is_mapped_anew(qtbot, session, view, table_file):
-    session.files.open_now(table_file, "table")
+def test_a_zoom_is_mapped_anew(qtbot, session, view):
     record = train(qtbot, session, "svm", kernel="rbf")
     choose(view.plane_combo, "features")
     settle(qtbot, view)
@@ -218,8 +207,7 @@ def test_a_zoom_is_mapped_anew(qtbot, session, view, table_file):
     assert found.cell == CELLS[-1]
 
 
-def test_positives_below_the_band_are_marked(qtbot, session, view, table_file):
-    session.files.open_now(table_file, "table")
+def test_positives_below_the_band_are_marked(qtbot, session, view):
     split = train(qtbot, session).splits[0]
     session.set_band(0.0, 0.2)
     settle(qtbot, view)
@@ -231,8 +219,7 @@ def test_positives_below_the_band_are_marked(qtbot, session, view, table_file):
     assert f"{lost.sum()} positives below all negatives" in view.sentence.text()
 
 
-def test_rows_of_support_pairs_are_ringed(qtbot, session, view, table_file):
-    session.files.open_now(table_file, "table")
+def test_rows_of_support_pairs_are_ringed(qtbot, session, view):
     split = train(qtbot, session, "svm-pauc").splits[0]
     choose(view.plane_combo, "features")
     settle(qtbot, view)
@@ -246,8 +233,7 @@ def test_rows_of_support_pairs_are_ringed(qtbot, session, view, table_file):
     assert not len(points(view.supports))
 
 
-def test_support_vectors_of_a_kernel_are_ringed(qtbot, session, view, table_file):
-    session.files.open_now(table_file, "table")
+def test_support_vectors_of_a_kernel_are_ringed(qtbot, session, view):
     split = train(qtbot, session, "svm", kernel="rbf", C=100.0).splits[0]
     choose(view.plane_combo, "features")
     settle(qtbot, view)
@@ -258,8 +244,7 @@ def test_support_vectors_of_a_kernel_are_ringed(qtbot, session, view, table_file
     assert_allclose(points(view.supports), expected)
 
 
-def test_a_click_points_at_a_row_and_shows_its_cells(qtbot, session, view, table_file):
-    session.files.open_now(table_file, "table")
+def test_a_click_points_at_a_row_and_shows_its_cells(qtbot, session, view):
     split = train(qtbot, session).splits[0]
     settle(qtbot, view)
     place = int(split.test_scores.argmax())
@@ -281,8 +266,7 @@ def test_a_click_points_at_a_row_and_shows_its_cells(qtbot, session, view, table
     assert not len(points(view.marks.pointed))
 
 
-def test_a_row_that_another_view_points_at_is_marked(qtbot, session, view, table_file):
-    session.files.open_now(table_file, "table")
+def test_a_row_that_another_view_points_at_is_marked(qtbot, session, view):
     split = train(qtbot, session).splits[0]
     settle(qtbot, view)
     session.point_at(row=int(split.test_rows[3]))
@@ -292,8 +276,7 @@ def test_a_row_that_another_view_points_at_is_marked(qtbot, session, view, table
     assert "not among the rows drawn" in view.panel.heading.text()
 
 
-def test_gaps_are_drawn_at_the_median_and_said(qtbot, session, view, table_file):
-    session.files.open_now(table_file, "table")
+def test_gaps_are_drawn_at_the_median_and_said(qtbot, session, view):
     split = train(qtbot, session, "auc-split").splits[0]
     choose(view.plane_combo, "features")
     settle(qtbot, view)
@@ -303,8 +286,7 @@ def test_gaps_are_drawn_at_the_median_and_said(qtbot, session, view, table_file)
     assert np.isfinite(view.picture.places).all()
 
 
-def test_the_numbers_behind_the_picture(qtbot, session, view, table_file):
-    session.files.open_now(table_file, "table")
+def test_the_numbers_behind_the_picture(qtbot, session, view):
     split = train(qtbot, session).splits[0]
     settle(qtbot, view)
     data = view.figure_data()
@@ -314,8 +296,7 @@ def test_the_numbers_behind_the_picture(qtbot, session, view, table_file):
     assert {len(column) for column in data.values()} == {len(split.test_rows)}
 
 
-def test_a_curved_run_in_flight_has_a_contour(qtbot, session, view, table_file):
-    session.files.open_now(table_file, "table")
+def test_a_curved_run_in_flight_has_a_contour(qtbot, session, view):
     record = train(qtbot, session, "svm", kernel="rbf")
     split = record.splits[0]
     choose(view.plane_combo, "features")
@@ -332,10 +313,9 @@ def test_a_curved_run_in_flight_has_a_contour(qtbot, session, view, table_file):
     assert not view.live_contour.curve.isVisible()
 
 
-def test_many_rows_are_regions_and_points_on_demand(qtbot, session, view, table_file, monkeypatch):
+def test_many_rows_are_regions_and_points_on_demand(qtbot, session, view, monkeypatch):
     monkeypatch.setattr(feature_view, "POINTS_DRAWN", 20)
     monkeypatch.setattr(feature_view, "FEW_OF_CLASS", 15)
-    session.files.open_now(table_file, "table")
     train(qtbot, session)
     settle(qtbot, view)
     # Eleven positives are few enough to be drawn; the negatives are a region.
@@ -372,11 +352,8 @@ def test_a_far_off_row_does_not_crowd_the_others(qtbot, session, view, tmp_path)
     assert low < np.median(view.picture.places[:, 0]) < high
 
 
-def test_rows_of_a_test_file_are_shown_but_not_pointed_at(
-    qtbot, session, view, table_file, tmp_path
-):
+def test_rows_of_a_test_file_are_shown_but_not_pointed_at(qtbot, session, view, tmp_path):
     other = write_table(tmp_path / "other.csv", seed=1)
-    session.files.open_now(table_file, "table")
     validation = Validation("file", test_file=str(other))
     session.study.plan = dataclasses.replace(session.plan, validation=validation)
     split = train(qtbot, session).splits[0]
@@ -392,8 +369,7 @@ def test_rows_of_a_test_file_are_shown_but_not_pointed_at(
     assert view.panel.isVisible()
 
 
-def test_the_live_line_moves(qtbot, session, view, table_file):
-    session.files.open_now(table_file, "table")
+def test_the_live_line_moves(qtbot, session, view):
     record = train(qtbot, session)
     split, rng = record.splits[0], np.random.default_rng(0)
     choose(view.plane_combo, "features")
@@ -415,8 +391,7 @@ def test_the_live_line_moves(qtbot, session, view, table_file):
     assert not view.live_line.isVisible()
 
 
-def test_the_first_run_has_a_picture_while_it_trains(qtbot, session, view, table_file):
-    session.files.open_now(table_file, "table")
+def test_the_first_run_has_a_picture_while_it_trains(qtbot, session, view):
     record = train(qtbot, session)
     live = LiveRun(record.experiment, session.run(record.id).look)
     live.preparation = record.splits[0].model.preparation
@@ -463,8 +438,7 @@ def test_a_plane_that_was_chosen_stays_for_its_table(qtbot, session, view, tmp_p
     assert view.picture.plane.kind == "score"
 
 
-def test_many_rings_are_smaller_than_few(qtbot, session, view, table_file):
-    session.files.open_now(table_file, "table")
+def test_many_rings_are_smaller_than_few(qtbot, session, view):
     train(qtbot, session)
     settle(qtbot, view)
     session.point_at(threshold=1e9)

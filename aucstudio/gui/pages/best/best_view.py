@@ -144,7 +144,7 @@ class BestView(PageView):
             self._show(self.standings)
 
     def _offer(self, found: Sequence[Standings]) -> None:
-        """List the tournaments where there are several; the latest first."""
+        """List the searches if there are several, the latest first."""
         keys = [one.key for one in found]
         if keys != [self.which.itemData(k) for k in range(self.which.count())]:
             fill_combo(self.which, [(one.created[:16].replace("T", " "), one.key) for one in found])
@@ -193,7 +193,7 @@ class BestView(PageView):
         self.hint.setText("Starting…" if standings.ended == RUNNING else text.headline)
 
     def _runs(self, standings: Standings) -> list[ShownRun]:
-        """List the best run and the simpler one, with the looks that they have or would have."""
+        """List the best run and the simpler one, with their colours."""
         found = []
         for k, run in enumerate((standings.best, standings.simpler)):
             record = self.session.records.get(run)
@@ -230,7 +230,7 @@ class BestView(PageView):
         return ". ".join(filter(None, (f"{title(entry)}: {more}", why)))
 
     def _verb(self, entry: Standing) -> str:
-        """Describe what can be done with an entry; empty where nothing can."""
+        """Return the text of the button for an entry; empty if there is no action."""
         if entry.run in self.session.records:
             shown = self.session.run(entry.run)
             if shown is None:

@@ -96,7 +96,7 @@ class LeaderboardTable(SheetTable):
                 self.selectRow(self._entries.index(self.entry))
 
     def _room_left(self, gone: Sequence[int]) -> int:
-        """Return how many pixels would be left without some columns, settings being cut short."""
+        """Return the pixels left without some columns, with elided settings."""
         header = self.horizontalHeader()
         room = self.viewport().width()
         for column in range(len(HEADS)):
@@ -106,13 +106,13 @@ class LeaderboardTable(SheetTable):
         return room
 
     def choose(self, method: str) -> None:
-        """Choose the row of a method."""
+        """Select the row of a method."""
         for row, entry in enumerate(self._entries):
             if entry.method == method:
                 self.selectRow(row)
 
     def fit_page(self, height: int) -> None:
-        """Be as high as the entries need, and no more than a part of a page of this height."""
+        """Fit the height to the entries, up to a share of the page height."""
         if self._standings is not None:
             self.show_standings(self._standings)
         self.fit_rows(_LEAST, max(_LEAST, int(_SHARE * height / scaled(_LINE)) - 1))

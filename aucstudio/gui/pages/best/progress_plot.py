@@ -46,7 +46,7 @@ class CoursePlot:
         self.legend = Legend(self.plot)
 
     def show(self, standings: Standings) -> None:
-        """Draw how a tournament went so far."""
+        """Draw the progress of a search."""
         theme = current_theme()
         end = max([standings.spent, *(one.seconds for one in standings.course)], default=0.0)
         unit, name = (60.0, "min") if end > _MINUTES else (1.0, "s")

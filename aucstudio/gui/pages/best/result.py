@@ -14,7 +14,7 @@ _MOST_MEMBERS = 6
 
 
 class VerdictPanel(QScrollArea):
-    """The end of a tournament in words, with what can be done about it.
+    """The result of a search in words, with its actions.
 
     Signals
     -------
@@ -100,7 +100,7 @@ def _capital(text: str) -> str:
 
 
 def _rests(standings: Standings) -> str:
-    """State which rows and which members it rests on."""
+    """State the rows and the members behind the result."""
     rows = (
         f"Trained on {rows_words(standings.train)} in {standings.folds} folds; tested on "
         f"{rows_words(standings.held)} that no choice has seen. Ranking criterion: "

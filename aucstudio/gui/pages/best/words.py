@@ -122,7 +122,7 @@ def measure_words(standings: Standings) -> str:
 
 
 def counts_words(standings: Standings) -> str:
-    """Name the ranking criterion, and why it is that."""
+    """Name the ranking criterion, and explain it."""
     few = " Few rows lie in the range, so the AUC counts too." if standings.share < 0.8 else ""
     why = few if standings.fpr_range is not None and standings.share else ""
     return f"Ranking criterion: {measure_words(standings)}.{why}"
@@ -197,7 +197,7 @@ def doing_words(standings: Standings, *, stopping: bool) -> str:
 
 
 def _readable(doing: str) -> str:
-    """Return methods their titles, and leave out their settings."""
+    """Replace method ids by titles, and drop settings."""
     words = [word for word in doing.split() if "=" not in word]
     return " ".join(METHODS[word].title if word in METHODS else word for word in words)
 
@@ -228,7 +228,7 @@ def _file(standings: Standings) -> str:
 
 
 def _headline(standings: Standings) -> str:
-    """Name the best, and what would do as well; the panel has the figures."""
+    """Name the best model and the simpler alternative."""
     best, simpler = standings.of_run(standings.best), standings.of_run(standings.simpler)
     if best is None:
         return ""

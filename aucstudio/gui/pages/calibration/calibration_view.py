@@ -41,7 +41,7 @@ Figures = Mapping[tuple[RunRecord, str], JudgedMaps | str]
 
 
 class CalibrationTable(SheetTable):
-    """Figures of the checked runs with every map.
+    """Figures of the checked runs with every calibration.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class CalibrationTable(SheetTable):
         self.clicked.connect(self._on_click)
 
     def fit_page(self, height: int) -> None:
-        """Leave most of a page of this height to the pictures."""
+        """Limit the height to a share of the page height."""
         self.setFixedHeight(max(scaled(_LEAST), min(scaled(_HEIGHT), int(_SHARE * height))))
 
     def show_figures(self, runs: Sequence[ShownRun], found: Figures, chosen: str) -> None:
@@ -97,7 +97,7 @@ Found = dict[tuple[RunRecord, str], JudgedMaps | str]
 
 
 class CalibrationView(PageView):
-    """Reliability diagram of the checked runs with a map, probabilities and figures.
+    """Reliability diagram of the checked runs, with probabilities and figures.
 
     Attributes
     ----------
@@ -176,7 +176,7 @@ class CalibrationView(PageView):
         self._show(self.session.checked_runs())
 
     def _forget(self) -> None:
-        """Leave the records of another study, which would stay in memory."""
+        """Drop the records of another study."""
         self.forget_answers()
         self._known = {}
 

@@ -17,13 +17,13 @@ _LEAST_REACH = 0.02  # of the axes: rarer positives than these would be drawn as
 
 
 def reach_of(judged: Sequence[JudgedMaps]) -> float:
-    """Return the highest probability worth showing."""
+    """Return the upper end of the axes."""
     tops = [float(max(one.diagram.mean.max(), one.diagram.high.max())) for one in judged]
     return min(1.0, 1.1 * max([_LEAST_REACH, *tops]))
 
 
 class ReliabilityPlot:
-    """Shares of positives against probabilities; on the diagonal they agree.
+    """Shares of positives against probabilities; calibrated ones lie on the diagonal.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class ReliabilityPlot:
         judged: Sequence[tuple[RunLook, JudgedMaps]],
         before: Sequence[tuple[RunLook, JudgedMaps]],
     ) -> None:
-        """Draw runs with a map, and what they were without one."""
+        """Draw calibrated runs, and the same runs uncalibrated."""
         for item in (*self.lines, *self.whiskers, *self.before):
             self.plot.removeItem(item)
         self.lines, self.whiskers, self.before = [], [], []
@@ -91,7 +91,7 @@ class ReliabilityPlot:
 
 
 class ProbabilityPlot:
-    """How the probabilities of one run are distributed in both classes.
+    """Histograms of the probabilities of a run by class.
 
     Attributes
     ----------

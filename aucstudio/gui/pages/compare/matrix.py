@@ -41,7 +41,7 @@ class PairMatrix(QAbstractTableModel):
         self._standings: list[str] = []
 
     def show_comparison(self, shown: ShownComparison) -> None:
-        """Show another comparison."""
+        """Show a comparison."""
         self.beginResetModel()
         self._looks = shown.looks
         self._about = shown.measure, rows_words(shown.runs[0].record)

@@ -56,7 +56,7 @@ class PicturePage(QSplitter):
         self.splitterMoved.connect(self._on_moved)
 
     def show_comparison(self, shown: ShownComparison) -> None:
-        """Draw another comparison."""
+        """Draw a comparison."""
         pairs = shown.found.pairs
         self.forest.show(shown)
         self.pairs_part.setVisible(bool(pairs))
@@ -69,7 +69,7 @@ class PicturePage(QSplitter):
             self.matrix.show_comparison(shown)
 
     def mark(self, chosen: int | None, compared: int | None) -> None:
-        """Mark the chosen and the compared run, and their pair."""
+        """Mark the selected and the compared run, and their pair."""
         self.forest.mark(chosen, compared)
         if chosen is None or compared is None or chosen == compared:
             quietly(self.table.selectionModel().clear)
@@ -133,7 +133,7 @@ class TablesPage(QWidget):
         self.setLayout(layout)
 
     def show_comparison(self, shown: ShownComparison) -> None:
-        """Write another comparison."""
+        """List a comparison."""
         self._found = found = shown.found
         tables.fill(self.runs_table, tables.run_rows(shown))
         if found.pairs:
@@ -145,7 +145,7 @@ class TablesPage(QWidget):
             widget.setVisible(bool(found.pairs))
 
     def mark(self, chosen: int | None, pair: int | None) -> None:
-        """Mark the chosen run, and a pair."""
+        """Mark the selected run and a pair."""
         if chosen is not None:
             self.runs_table.selectRow(chosen)
         if pair is None:

@@ -49,7 +49,7 @@ Key = tuple[Any, ...]
 
 
 class GroupsPage(QSplitter):
-    """Curves above, figures below; it works in the background.
+    """Curves above, figures below, computed in the background.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class GroupsPage(QSplitter):
         self._controls = row
 
     def show_controls(self, shown: bool) -> None:
-        """Show its controls above the page, or hide them; cut points are for numbers."""
+        """Show or hide the controls; cut points are for numbers only."""
         self._controls.show(shown, self.by_combo)
         self.cuts_field.setVisible(shown and self._is_number())
 
@@ -115,7 +115,7 @@ class GroupsPage(QSplitter):
     # ------------------------------------------------------------- computing
 
     def refresh(self) -> None:
-        """Show the session's chosen run by the column."""
+        """Show the selected run by the levels of the column."""
         session = self.session
         run, table = session.run(session.selected), session.table
         self._offer_columns(table)
@@ -216,7 +216,7 @@ class GroupsPage(QSplitter):
             self._draw_curves(self.found.groups)
 
     def data(self) -> Mapping[str, Sequence[object]]:
-        """Return the figures, a line for each level."""
+        """Return the figures, one line per level."""
         found = self.found
         if found is None:
             return {}
@@ -234,7 +234,7 @@ class GroupsPage(QSplitter):
 
 
 def _rows_of(name: str, record: RunRecord, table: Table) -> Table:
-    """Return the table whose rows were held out: the open one, if it is that."""
+    """Return the table with the held-out rows: the open one, or a test file."""
     data = held_out_table(name, record)
     return table if data.sha256 == table.sha256 else data.open()
 
@@ -256,21 +256,21 @@ def _area(area: Estimate) -> str:
 
 
 def _cell(value: float, low: float, high: float) -> str:
-    """Write a figure, and below it its interval or that there are too few rows for one."""
+    """Write a figure, and its interval or "too few" below it."""
     if math.isnan(value):
         return "–"
     return f"{value:.3f}\n{'too few' if math.isnan(low) else interval_words(low, high)}"
 
 
 def _left_out(found: Subgroups) -> str:
-    """State how many levels have too few rows for the tests, where these speak."""
+    """State how many levels have too few rows for the tests."""
     text = (("AUC", found.p_auc, found.silent), ("partial AUC", found.p_pauc, found.silent_pauc))
     counts = [f"{n} of the {what}" for what, p, n in text if n and not math.isnan(p)]
     return f"Levels left out of a test for too few rows: {', '.join(counts)}." if counts else ""
 
 
 def statement(found: Subgroups, name: str, band: Band, target: Target) -> Statement:
-    """State whether the levels differ, and what that rests on."""
+    """State whether the levels differ, and how that was tested."""
     known = [group for group in found.groups if not math.isnan(group.auc.value)]
     if not known:
         return Statement(f"No level of {found.column} has rows of both classes held out.")

@@ -30,19 +30,19 @@ def measure_words(measure: str, band: Band) -> str:
 
 
 def p_name(correction: str) -> str:
-    """Name the p-values that decide: ``Holm-corrected p``."""
+    """Name the p-values that decide significance: ``Holm-corrected p``."""
     return "p" if correction == UNCORRECTED else f"{CORRECTION_NAMES[correction]}-corrected p"
 
 
 def p_value_words(pair: PairComparison) -> str:
-    """Write the p-value of a pair, which goes with its interval, and the corrected one."""
+    """Write the p-value of a pair and the corrected one."""
     if pair.correction == UNCORRECTED:
         return f"{words.p_words(pair.p)} uncorrected"
     return words.p_words_corrected(pair.p, pair.p_corrected, CORRECTION_NAMES[pair.correction])
 
 
 def pair_sentence(pair: PairComparison, measure: str, rows: str) -> Statement:
-    """Describe what a comparison settles, with its uncertainty."""
+    """State the result of a comparison, with its uncertainty."""
     if pair.refused:
         return Statement(f"{pair.a} and {pair.b} cannot be compared: {pair.refused}.")
     if math.isnan(pair.p):
@@ -68,7 +68,7 @@ def pair_sentence(pair: PairComparison, measure: str, rows: str) -> Statement:
 
 
 def rows_words(record: RunRecord) -> str:
-    """Describe what a run was scored on."""
+    """Describe the rows that a run was scored on."""
     name = record.experiment.weight
     weighted = "" if name is None else f", weighted by {name}"
     if len(record.splits) == 1:
@@ -77,7 +77,7 @@ def rows_words(record: RunRecord) -> str:
 
 
 def forecast_words(pair: PairComparison, record: RunRecord, tests: int) -> str:
-    """State how many positives, or groups, a study needs to find a pair significantly different.
+    """State how many positives, or groups, a study needs for a significant difference.
 
     Empty where that is not known.
     """
@@ -149,7 +149,7 @@ def footnote(found: Comparison, band: Band) -> str:
 
 
 def what_next(session: Session) -> str:
-    """Describe what to do where there is nothing to compare."""
+    """State the next step if there is nothing to compare."""
     if any(run.record.splits for run in session.shown_runs()):
         return "No run is checked: check two or more in the list to compare them."
     if session.live is not None:

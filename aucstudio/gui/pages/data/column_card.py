@@ -53,7 +53,7 @@ _FIGURES = (
 
 
 class ColumnCard(QScrollArea):
-    """What a column holds.
+    """Summary of a column.
 
     Attributes
     ----------
@@ -200,13 +200,13 @@ class ColumnCard(QScrollArea):
             words.setVisible(has_figures)
 
     def show_problem(self, text: str) -> None:
-        """Show why a role cannot be given."""
+        """Show why a role is not possible."""
         tell(self.problem, text, "error")
         if self._column is not None:
             self.role_combo.setCurrentIndex(max(0, self.role_combo.findData(self._column.role)))
 
     def least_width(self) -> int:
-        """Return the width in which nothing is cut."""
+        """Return the least width without elided text."""
         return scaled(WIDTH + _DATES if self.has_dates else WIDTH)
 
     def _on_role(self) -> None:
@@ -231,14 +231,14 @@ def _figure(figures: Figures | None, attribute: str, layout: str) -> str:
 
 
 def _whole(figures: Figures | None, attribute: str, layout: str) -> str:
-    """Return a date with its time, where a figure is one."""
+    """Return a date with its time if a figure is a date."""
     value = math.nan if figures is None else getattr(figures, attribute)
     is_date = layout and attribute not in ("rows", "missing", "sd") and not math.isnan(value)
     return dates.spell(value, layout) if is_date else ""
 
 
 def _short(value: float) -> str:
-    """Write a number with up to four digits that count, as far as the width of a cell allows."""
+    """Write a number with up to four significant digits, as the width of a cell allows."""
     if 1e4 <= abs(value) < 1e6:
         return f"{value:,.0f}"
     sentences = [f"{value:.{digits}g}" for digits in (4, 3, 2)]

@@ -148,7 +148,7 @@ class OverviewModel(TableModel):
 
 
 class Overview(QWidget):
-    """The list, searched and sorted, and the areas that are found for it.
+    """The list of columns with search, order and areas.
 
     Attributes
     ----------
@@ -229,12 +229,12 @@ class Overview(QWidget):
         self._finding.forget()
 
     def drop(self) -> None:
-        """Abandon all computations."""
+        """Cancel all computations."""
         self.rest()
         self._arranging.forget()
 
     def mark(self, name: str) -> None:
-        """Mark a column, where it is listed."""
+        """Select a column in the list."""
         self._wanted, table = name, self.model.table
         current = self.list.currentIndex()
         if current.isValid() and self.model.column_at(current.row()).name == name:
@@ -308,7 +308,7 @@ class Overview(QWidget):
 
 
 def _ranks_alike(before: Table, table: Table) -> bool:
-    """Return whether columns of two tables have the same areas: nothing but roles has changed."""
+    """Return whether two tables have the same areas: only roles differ."""
     rests = [
         (one.sha256, one.label, one.positive, len(one.columns), id(one.columns[0].values))
         for one in (before, table)

@@ -142,7 +142,7 @@ class DataView(PageView):
 
     @property
     def shows(self) -> str:
-        """What is shown of the table."""
+        """The visible view of the table."""
         return str(self.show_combo.currentData())
 
     def figure_data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
@@ -185,7 +185,7 @@ class DataView(PageView):
             self.filters.count.setText("Looking…")
 
     def _take(self, table: Table | None) -> None:
-        """Begin with another table, or with other roles of the same."""
+        """Show another table, or other roles of the same table."""
         before, self._table = self._table, table
         columns = () if table is None else table.columns
         self.card.has_dates = any(c.number and c.number.dated for c in columns)
@@ -327,7 +327,7 @@ class DataView(PageView):
     # ------------------------------------------------------------- the row
 
     def show_rows(self, rows: Sequence[int], part: str = "", left: str = "") -> None:
-        """Show a row, or several, or a part of the table that a run made; ``left`` is whence."""
+        """Show rows, or a part of the table defined by a run; ``left`` is the previous page."""
         self.show_combo.setCurrentIndex(self.show_combo.findData(ROWS))
         self.back_button.setText(f"Back to {left}")
         self.back_button.setVisible(bool(left) and left != self.title)
@@ -351,7 +351,7 @@ class DataView(PageView):
             self.session.turns.ask(self.refresh)
 
     def _unfilter(self, part: str = ALL, chosen: tuple[int, ...] = ()) -> None:
-        """Ask for a part of the rows and nothing else, in the order in which they are sorted."""
+        """Filter by a part of the rows only, in the current order."""
         before = self.filters.row_filter
         order, down = before.order, before.descending
         self.filters.put(RowFilter(part=part, chosen=chosen, order=order, descending=down))

@@ -25,7 +25,7 @@ _FILL = 56
 
 
 class DistributionPlot:
-    """Histograms by class, or a bar a value.
+    """Histograms by class, or a bar per value.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ class DistributionPlot:
         self._drawn.append(item)
 
     def data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
-        """Return the numbers behind the picture."""
+        """Return the numbers of the picture."""
         if self.summary is None:
             return {}
         found, names = self.summary.distribution, self.summary.class_names or ("all rows",)
@@ -137,7 +137,7 @@ class DistributionPlot:
 
 
 class ColumnRoc:
-    """The ROC curve of a column that is taken for a score."""
+    """The ROC curve of a column as a score."""
 
     def __init__(self) -> None:
         self.plot: Plot = make_plot(

@@ -41,7 +41,7 @@ class RowExport(QObject):
         sheet.copying.connect(self.copy)
 
     def copy(self) -> None:
-        """Copy the selected cells, parted by tabs."""
+        """Copy the selected cells, separated by tabs."""
         columns, lines = self._sheet.selected()
         if not columns or not len(lines):
             return

@@ -110,7 +110,7 @@ class Filters(QWidget):
             self.changed.emit()
 
     def narrow(self, condition: Condition) -> None:
-        """Ask for one more condition."""
+        """Add a condition."""
         parts = [part for part in (self._typed(), str(condition)) if part]
         self.ask(text="; ".join(dict.fromkeys(parts)))
 

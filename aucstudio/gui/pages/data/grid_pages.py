@@ -149,7 +149,7 @@ class GridPage(QWidget):
         self.readout.show_nothing()
 
     def name_columns(self, side: str, names: Sequence[str]) -> None:
-        """Write names beside the squares; of many names, evenly spaced ones."""
+        """Write names next to the squares; of many names, evenly spaced ones."""
         step = max(1, math.ceil(len(names) / _MOST_NAMES))
         metrics = QFontMetrics(self.plot.font())
         ticks = [
@@ -359,7 +359,7 @@ class CorrelationPage(GridPage):
         self._show_what_fits()
 
     def _show_what_fits(self) -> None:
-        """Show the numbers where squares are wide enough for all of them, else none."""
+        """Show the numbers if the squares are wide enough for all."""
         wide = max((figure.boundingRect().width() for figure in self.figures), default=0.0)
         across, _down = self.plot.getViewBox().viewPixelSize()
         for figure in self.figures:

@@ -24,7 +24,7 @@ MOST_RUNS = 8
 
 
 def _decimals(values: NDArray[np.float64]) -> int | None:
-    """Find with how many decimals a column shows its largest number in five digits.
+    """Return the decimals with which the largest number has five digits.
 
     None where such numbers would not be read as decimals.
     """
@@ -69,7 +69,7 @@ class Asked:
 
     @classmethod
     def of(cls, session: Session, table: Table, row_filter: RowFilter) -> Asked:
-        """Ask it of the study as it is."""
+        """Make a request for the current state of the session."""
         chosen = session.run(session.selected)
         has_chosen = chosen is not None and is_of(table, chosen)
         listed = [chosen] if chosen is not None and has_chosen else []
@@ -95,7 +95,7 @@ def is_of(table: Table, run: ShownRun) -> bool:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class RunColumn:
-    """A column that a run adds: its scores, or the pairs that a row is ranked wrongly in.
+    """A column added by a run: its scores, or the number of misranked pairs of each row.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ class RunColumn:
 
     @functools.cached_property
     def decimals(self) -> int | None:
-        """With how many decimals scores are shown, all of them alike."""
+        """The number of decimals of all scores."""
         return None if self.part is None else _decimals(self.column.values)
 
     @property
@@ -202,7 +202,7 @@ class Finder:
 
 
 def stop_if_asked(post: Callable[[float], bool], part: float = 0.0) -> None:
-    """Report progress; raises once the result is no longer needed."""
+    """Report progress; raise Stopped if a stop was requested."""
     if post(part):
         raise Stopped("the request was cancelled")
 

@@ -59,7 +59,7 @@ class RowsModel(QAbstractTableModel):
         self.retheme()
 
     def retheme(self) -> None:
-        """Take on the present theme."""
+        """Apply the current theme."""
         theme = current_theme()
         inks = (theme.positive, theme.negative, theme.muted, theme.text)
         self._positive, self._negative, self._muted, self._text = map(QColor, inks)
@@ -88,7 +88,7 @@ class RowsModel(QAbstractTableModel):
         return int(found[0]) if len(found) else None
 
     def extra(self, place: int) -> RunColumn | None:
-        """Return the member entry of a column, if it is one."""
+        """Return the run column at a place, if it is one."""
         place -= self._first
         return self._extras[place] if 0 <= place < len(self._extras) else None
 
@@ -165,7 +165,7 @@ class RowsModel(QAbstractTableModel):
         return self._muted if column.role == "ignore" else None
 
     def _class_ink(self, row: int) -> QColor | None:
-        """Return the colour of a row's class, as the label's rule has it.
+        """Return the colour of the class of a row.
 
         None before it is known.
         """

@@ -87,7 +87,7 @@ def area_sentence(summary: ColumnSummary) -> Statement:
 
 
 def column_sentence(summary: ColumnSummary) -> Statement:
-    """Return the content of a column's card."""
+    """State the result of a column."""
     text = area_sentence(summary)
     if not text.headline:
         return Statement(f"{summary.name}: {counted(summary.distinct, 'different value')}.")
@@ -95,7 +95,7 @@ def column_sentence(summary: ColumnSummary) -> Statement:
 
 
 def spread_words(summary: ColumnSummary) -> str:
-    """Describe what the picture of a distribution leaves out."""
+    """State what the picture of a distribution omits."""
     found = summary.distribution
     if not found.shares.size:
         return "No row has a value."
@@ -133,7 +133,7 @@ def gaps_sentence(found: GapMap, rows: int, left_out: int) -> Statement:
 def correlation_sentence(
     found: Correlation, kind: str, rows: int, left_out: int, pair: tuple[int, int] | None
 ) -> Statement:
-    """State which columns go together."""
+    """State which columns are correlated."""
     name = "Spearman" if kind == SPEARMAN else "Pearson"
     if len(found.columns) < 2:
         return Statement("Fewer than two columns of numbers: nothing to correlate.")
@@ -161,7 +161,7 @@ def correlation_sentence(
 
 
 def pair_words(found: Correlation, one: int, other: int) -> str:
-    """Describe how two columns go together."""
+    """Describe the correlation of two columns."""
     value = found.values[one, other]
     names = f"{found.columns[one]} and {found.columns[other]}"
     if one == other:

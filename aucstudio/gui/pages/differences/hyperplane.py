@@ -20,7 +20,7 @@ _NORMAL_PIXELS, _AT_ENDS = 72.0, 56.0
 
 
 class HyperplaneItems:
-    """The hyperplane, the margin beyond which the method wants every pair, and the normal."""
+    """The hyperplane, the margin of the method, and the normal."""
 
     def __init__(self, plot: pg.PlotWidget, z: float, line: pg.InfiniteLine | None = None) -> None:
         self._box = plot.getViewBox()
@@ -38,7 +38,7 @@ class HyperplaneItems:
         self.hide()
 
     def hide(self) -> None:
-        """Take everything away."""
+        """Hide all items."""
         self._normal = None
         for item in (self.line, self.margin, self.shaft, self.head):
             item.setVisible(False)
@@ -72,7 +72,7 @@ class HyperplaneItems:
         self._aim()
 
     def _aim(self, *_changed: Any) -> None:
-        """Point from the origin along the normal, as long on the screen at every zoom.
+        """Draw an arrow from the origin along the normal, of constant length on the screen.
 
         The head lives in pixels, so its angle is that of the normal as it looks there.
         """
@@ -105,7 +105,7 @@ def margin_pen(colour: QColor) -> QPen:
 
 
 def margin_of(method: str, params: Mapping[str, Any]) -> float | None:
-    """Return the margin that a method wants its pairs to have; None for one without."""
+    """Return the margin of a method, or None."""
     return float(params.get("margin", 1.0)) if METHODS[method].wants_margin else None
 
 
@@ -113,7 +113,7 @@ _BESIDE = 6.0  # pixels
 
 
 class SideNames:
-    """Two texts at the upper ends of both sides of x = 0, as far as there is room for them.
+    """Two labels at the top of both sides of x = 0, if there is room.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ class SideNames:
         self._place()
 
     def hide(self) -> None:
-        """Return no text."""
+        """Hide the labels."""
         self._shown = False
         for text in (self.wrong, self.right):
             text.setVisible(False)
@@ -158,7 +158,7 @@ class SideNames:
 
 
 def _percent(share: float) -> str:
-    """Write a share so that some is never none, and most never all."""
+    """Write a share; only 0 and 1 are written as 0 % and 100 %."""
     if share in (0.0, 1.0):
         return f"{100 * share:.0f} %"
     return f"{min(max(100 * share, 0.1), 99.9):.1f} %"

@@ -25,7 +25,7 @@ _FEW = 200
 
 @dataclasses.dataclass(eq=False)
 class Kind:
-    """Pairs of one kind, the marks they are drawn with, and what they are called."""
+    """Pairs of one kind, with their marks and name."""
 
     marks: pg.ScatterPlotItem
     words: str
@@ -57,7 +57,7 @@ class MarkedPairs:
         self.hovered.clear()
 
     def draw_errors(self, wrong: Index, in_band: Index, shown: bool) -> None:
-        """Draw the misranked pairs, outside the FPR range and within it, if they are wanted."""
+        """Draw the misranked pairs outside and inside the FPR range, if shown."""
         if not shown:
             wrong = in_band = NO_PAIRS
         theme = current_theme()
@@ -112,11 +112,11 @@ class MarkedPairs:
         self._rows, self._places = NO_PAIRS, np.empty((0, 2))
 
     def entries(self) -> list[Entry]:
-        """Explain the marks that are there."""
+        """List the visible marks for the legend."""
         kinds = self.wrong, self.in_band, self.support
         return [(kind.words, kind.marks) for kind in kinds if kind.rows.size]
 
 
 def _alpha(rows: Index, most: int) -> int:
-    """Return how opaque many marks may be, so that they do not become one blot."""
+    """Return the opacity of marks, lower for many."""
     return int(np.clip(most * (_FEW / max(rows.shape[1], 1)) ** 0.5, 0.35 * most, most))

@@ -33,7 +33,7 @@ _FULLEST = 140, 235  # of 255: opacity of misranked and of correctly ranked pair
 
 
 class CloudItems:
-    """What is drawn of all pairs together, whichever run it is about."""
+    """The items of all pairs together: density or dots, and spread."""
 
     def __init__(self, plot: pg.PlotWidget) -> None:
         self.density = pg.ImageItem()
@@ -120,7 +120,7 @@ class CloudItems:
         self.origin.setData(pos=np.zeros((1, 2)), pen=pen(theme.card, 1), brush=theme.text)
 
     def draw_density(self, density: Density) -> None:
-        """Draw a smoothed density: the cloud's own, or a part of it in finer cells."""
+        """Draw a smoothed density: that of the cloud, or a part of it in finer cells."""
         shade = density.shade
         if self._normal is not None:
             shade = np.where(_behind(density, self._normal), -shade, shade)
@@ -132,7 +132,7 @@ class CloudItems:
         self.density.setRect(QRectF(*density.shade_low, *np.where(size > 0, size, 1.0)))
 
     def show_spread(self, shown: bool, penalised: bool) -> None:
-        """Show the mean and the ellipses of the spread, or leave them out."""
+        """Show or hide the mean and the ellipses of the spread."""
         for item in (self.mean, *self.ellipses):
             item.setVisible(shown)
         for curve in self.penalised:
@@ -162,7 +162,7 @@ def _behind(density: Density, normal: Array) -> Mask:
 
 
 def _shades(below: str, above: str) -> NDArray[np.uint8]:
-    """Make a colour map of two hues, each ever more opaque from nothing in the middle."""
+    """Make a colour map of two hues, transparent in the middle."""
     table = np.empty((2 * _SHADES, 4), dtype=np.uint8)
     strength = np.r_[np.linspace(_FULLEST[0], 0, _SHADES), np.linspace(0, _FULLEST[1], _SHADES)]
     for half, name in ((slice(0, _SHADES), below), (slice(_SHADES, None), above)):

@@ -92,7 +92,7 @@ class PairPanel(QWidget):
     def show_pair(
         self, table: Table, data: DataReference, model: Model, rows: tuple[int, int]
     ) -> None:
-        """Show a pair as a model sees it; returns at once, the figures follow."""
+        """Show a pair; its contributions are computed in the background."""
         request = table, model, rows
         if request != self._answer.key:
             first, second = (row_name(row) for row in rows)
@@ -144,7 +144,7 @@ def _signed(value: float, digits: str) -> str:
 
 
 def _decided(detail: PairDetail) -> list[str]:
-    """Describe what the pair's margin is, and which columns made most of it."""
+    """State the margin of the pair, and the columns that contribute most."""
     words = [f"{margin_words(detail.margin).capitalize()}."]
     against = [part for part in detail.parts if part.contribution * _side(detail.margin) > 0][:3]
     if against:

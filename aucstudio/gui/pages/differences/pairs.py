@@ -88,7 +88,7 @@ def _are_misranked(scores: Array, rows: Index) -> Mask:
 
 
 def _together(*lists: Index) -> Index:
-    """Make one list of pairs of several, each pair once."""
+    """Merge lists of pairs, each pair once."""
     return np.unique(np.concatenate(lists, axis=1), axis=1)
 
 

@@ -27,7 +27,7 @@ _STEP_PIXELS, _FINEST = 4, 1e-4  # of what a dragged edge is rounded to
 
 
 class RangeControl:
-    """Keeps the range in the picture, its fields and the plan the same."""
+    """Keeps the range of the picture, its fields and the plan in sync."""
 
     def __init__(
         self, session: Session, choices: RocControls, canvas: Canvas, lines: Lines
@@ -72,7 +72,7 @@ class RangeControl:
         return min(float(y[0]) for y in parts), max(float(y[-1]) for y in parts)
 
     def places(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the stretch of either axis that holds the drawn curves within the range."""
+        """Return the interval of each axis that contains the curves within the range."""
         along, up = self._canvas.along, self._canvas.up
         (low, high), (bottom, top) = self._session.plan.band, self.heights()
         across = _stretch(place(along, low), place(along, high))
@@ -117,19 +117,19 @@ class RangeControl:
 
 
 def _stretch(low: float, high: float) -> tuple[float, float]:
-    """Keep two places apart, which on a bent axis may be one."""
+    """Return an interval of positive length."""
     return low, max(high, low + 1e-6)
 
 
 class TrainingRange:
-    """Keeps a switch in step with the plan: the same link as the method's form has."""
+    """Keeps an action in sync with the plan: whether the method trains for the shown range."""
 
     def __init__(self, session: Session, action: QAction) -> None:
         self._session, self._action = session, action
         action.triggered.connect(self.set)
 
     def show(self) -> None:
-        """Show whether the chosen method trains for the range shown, if it takes one."""
+        """Show whether the method trains for the shown range, if it has one."""
         plan = self._session.plan
         title, range_ = METHODS[plan.method].title, plan.settings(plan.method).get(RANGE)
         with QSignalBlocker(self._action):
@@ -144,7 +144,7 @@ class TrainingRange:
         plain_tooltip(self._action, words)
 
     def set(self, linked: bool) -> None:
-        """Train the chosen method for the range shown, or for its own range."""
+        """Train the method for the shown range, or for its own range."""
         plan = self._session.plan
         words = "Train in the shown range" if linked else "Train for its own range"
         self._session.edit(plan.with_link(plan.method, linked), words)

@@ -54,7 +54,7 @@ _RUGS = ((0.0, 0.03), (0.035, 0.065))  # positives and negatives, as shares of t
 
 @dataclasses.dataclass(frozen=True)
 class HeightScale:
-    """How densities become heights of the picture.
+    """The scale of heights: densities or counts.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class HeightScale:
     logarithmic: bool
 
     def heights(self, densities: Array, widths: Array, rows: int) -> Array:
-        """Place the bars of a class of so many rows."""
+        """Return the heights of a class with so many rows."""
         if not self.logarithmic:
             return densities
         return np.asarray(np.log10(np.maximum(densities * widths * rows, _FLOOR)), np.float64)
@@ -155,7 +155,7 @@ class ScorePlot:
         return len((self._distribution.positives, self._distribution.negatives)[k])
 
     def show_threshold(self, threshold: float) -> None:
-        """Move the line, and fill the distributions on its wrong side."""
+        """Move the line, and fill the errors of both classes."""
         quietly(self.line.setValue, threshold)
         if self._distribution is None:
             return
@@ -188,12 +188,12 @@ class ScorePlot:
             item.setVisible(decided)
 
     def name_classes(self, names: tuple[str, str]) -> None:
-        """Show above the plot which line is which class, and what a full colour means."""
+        """Show the classes and the meaning of the filled areas in the legend."""
         lines = zip(names, (item.opts["pen"] for item in self.curves), strict=True)
         self.legend.explain([*lines, ("wrong side", self._full)])
 
     def apply_theme(self) -> None:
-        """Take on the present theme."""
+        """Apply the current theme."""
         theme = current_theme()
         self._full.setBrush(theme.muted)
         self._full.setPen(None)

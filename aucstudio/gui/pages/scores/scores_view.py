@@ -42,7 +42,7 @@ _DECIMALS = 4
 
 
 class ScoresView(PageView):
-    """Score distributions of the chosen run, or of the one in progress, and a threshold to drag.
+    """Score distributions of the selected run or the run in progress, and its threshold.
 
     The split, the threshold and the row are those of the session's focus.
 

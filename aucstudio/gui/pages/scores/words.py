@@ -17,7 +17,7 @@ from aucstudio.project.words import class_words
 def threshold_sentence(
     name: str, threshold: float, counts: Confusion, names: tuple[str, str]
 ) -> Statement:
-    """Describe what a run gets wrong at a threshold."""
+    """State the errors of a run at a threshold."""
     positive, negative = map(class_words, names)
     where = "the default threshold 0," if threshold == 0 else f"threshold {number(threshold)},"
     m, n = counts.tp + counts.fn, counts.fp + counts.tn
@@ -43,7 +43,7 @@ def band_sentence(band: Band, scores: tuple[float, float]) -> str:
 
 
 def _bounds(low: float, high: float) -> list[str]:
-    """Write both ends with the decimals of the larger one; an infinite one is empty."""
+    """Write both ends with equal decimals; an infinite end is empty."""
     known = [abs(end) for end in (low, high) if math.isfinite(end)]
     text = number(max(known, default=0.0))
     decimals = len(text.partition(".")[2])
@@ -54,7 +54,7 @@ def _bounds(low: float, high: float) -> list[str]:
 
 
 def number(value: float) -> str:
-    """Write a score with four digits, zeros at its end among them: −9.670."""
+    """Write a score with four significant digits, including trailing zeros: −9.670."""
     text = f"{value:#.4g}".replace("-", "−")
     return text.rstrip(".")
 

@@ -59,7 +59,7 @@ class Worst:
 
     @classmethod
     def of(cls, split: SplitResult, positive: bool, most: int = MOST) -> Worst:
-        """Find them among the held-out rows."""
+        """Return the worst-ranked held-out rows of a class."""
         mine = split.test_positive == positive
         scores = split.test_scores[mine]
         order = np.argsort(scores if positive else -scores, kind="stable")[:most]
@@ -72,7 +72,7 @@ class Worst:
 
 
 class WorstRows(QWidget):
-    """A list of them, and the cells of the one that is chosen.
+    """The list of worst-ranked rows, and the cells of the selected row.
 
     Attributes
     ----------
@@ -137,7 +137,7 @@ class WorstRows(QWidget):
         return self._table is not None
 
     def show_row(self, row: int | None) -> None:
-        """Mark a row of the table where it is listed, and show its cells."""
+        """Select a row of the table in the list, and show its cells."""
         self._mark(row if self.has_table else None)
         for button in (self.data_button, self.explain_button):
             button.setVisible(self.list.currentIndex().isValid())
@@ -176,14 +176,14 @@ class WorstRows(QWidget):
         self.list.scrollTo(index)
 
     def _ask(self, signal: SignalInstance) -> None:
-        """Emit a signal with the row of the list that is chosen."""
+        """Emit a signal with the selected row of the list."""
         index = self.list.currentIndex()
         if index.isValid() and self.worst is not None and self._table is not None:
             signal.emit(int(self.worst.rows[index.row()]))
 
 
 def row_cells(table: Table, row: int) -> list[tuple[str, str]]:
-    """Return the name and the cell of every column but the ignored ones, the label first."""
+    """Return name and cell of every column that is not ignored, the label first."""
     columns = [column for column in table.columns if column.role != "ignore"]
     columns.sort(key=lambda column: column.role != "label")
     return [(column.name, cell_words(column, row)) for column in columns]

@@ -29,7 +29,7 @@ class CandidateSheet:
 
 
 class CandidateModel(SheetModel):
-    """Candidates, sorted by a column; a row that is selected stays so wherever it goes."""
+    """Candidates, sorted by a column; the selected row stays selected."""
 
     def __init__(self, parent: QObject | None) -> None:
         super().__init__((), {}, (), parent)
@@ -103,7 +103,7 @@ def _setting_column(setting: Setting, found: Sequence[Candidate]) -> _Column:
 
 
 def _area_columns(standing: CandidateStanding, units: str) -> list[_Column]:
-    """Write means and, where there is more than one area each, errors and counts."""
+    """Return the columns of means and, with several folds, errors and counts."""
     of = standing.search.areas.shape[1]
     over = f", mean of the {units}" if of > 1 else ""
     columns = [
@@ -147,7 +147,7 @@ _CELL_AIR = 16
 
 
 class CandidateTable(TableView):
-    """Candidates in rows, sorted by a click on a head; one of them is chosen.
+    """Candidates in rows, sorted by a click on a head; one is selected.
 
     Attributes
     ----------
@@ -176,7 +176,7 @@ class CandidateTable(TableView):
             self.sortByColumn(area, Qt.SortOrder.DescendingOrder)
 
     def mark(self, candidate: int | None, *, follow: bool) -> None:
-        """Select a candidate's row; the table moves there only if it is to follow."""
+        """Select the row of a candidate; scroll to it if ``follow``."""
         if candidate is None:
             self.clearSelection()
             return
@@ -189,7 +189,7 @@ class CandidateTable(TableView):
                 bar.setValue(place)
 
     def _fit_columns(self, sheet: CandidateSheet) -> None:
-        """Make columns as wide as their words, and as the figures that are still to come.
+        """Fit columns to their texts and to figures that are not computed yet.
 
         Qt would ask for the looks of every cell: ten times slower.
         """

@@ -52,7 +52,7 @@ class TitledPlot:
         self._named: object = None
 
     def name_axes(self, key: str, **titles: str) -> None:
-        """Write the titles of the sides, and what the marks mean on the figure itself."""
+        """Write the titles of the axes, and the meaning of the marks."""
         theme = current_theme()
         named = (theme, key, tuple(titles.items()))
         if named == self._named:
@@ -99,7 +99,7 @@ class Profile(TitledPlot):
         self._places = np.empty((0, 2))
 
     def draw(self, standing: CandidateStanding, shown: SearchAxes) -> None:
-        """Hand the candidates to the items."""
+        """Draw the candidates as points."""
         setting, alone, colour = shown.along[0], len(shown.along) == 1, shown.colour
         places = setting.places[setting.index(standing.search.candidates)]
         self._places = np.column_stack([places, standing.means])
@@ -206,7 +206,7 @@ class HeatMap(TitledPlot):
         self._of = np.empty((0, 2), dtype=np.intp)
 
     def draw(self, standing: CandidateStanding, shown: SearchAxes) -> None:
-        """Hand the candidates to the items; the run's colour stays with its lines elsewhere."""
+        """Draw the candidates as cells."""
         across, up = shown.along
         found = standing.search.candidates
         self._of = np.column_stack([across.index(found), up.index(found)])
@@ -265,13 +265,13 @@ class HeatMap(TitledPlot):
 
 
 def sequential(theme: Theme) -> pg.ColorMap:
-    """Make the colours of low to high: one hue, its lightness going one way."""
+    """Make a sequential colour map of one hue."""
     low, high = mixed(theme.card, theme.positive, 0.18), mixed(theme.positive, theme.text, 0.45)
     return pg.ColorMap((0.0, 0.55, 1.0), (low, QColor(theme.positive), high))
 
 
 def _levels(values: Array) -> tuple[float, float]:
-    """Return the ends of the colours; equal areas get some room."""
+    """Return the ends of the colour scale, at least 0.002 apart."""
     known = values[np.isfinite(values)]
     if not len(known):
         return 0.0, 1.0

@@ -75,7 +75,7 @@ class Setting:
         return setting_words(value) if isinstance(value, float) else self.declared.spell(value)
 
     def tick(self, value: Any) -> str:
-        """Write a value as briefly as an axis needs it."""
+        """Write a value for an axis."""
         if self.is_decades:
             return _decade(math.log10(value))
         if isinstance(value, str):
@@ -87,7 +87,7 @@ class Setting:
         return f"{value:.3g}"
 
     def ticks(self) -> list[tuple[float, str]] | None:
-        """Return the ticks: the values that were tried, or decades; None leaves it to the axis."""
+        """Return the ticks: the tried values or decades; None for automatic ticks."""
         texts = [self.tick(value) for value in self.values]
         if not self.is_numeric:
             return list(zip(self.places.tolist(), texts, strict=True))
@@ -130,7 +130,7 @@ def _setting(declared: Param, tried: tuple[Any, ...]) -> Setting:
 
 
 def _place_in(grid: tuple[Any, ...]) -> Callable[[Any], int]:
-    """Order values as the grid does; others, of an older grid, come after in their own order."""
+    """Order values as in the grid; values not in the grid come last."""
     return lambda value: grid.index(value) if value in grid else len(grid)
 
 
@@ -228,7 +228,7 @@ def times_chosen(searches: Sequence[Search]) -> Index:
 
 
 def finished(run: ShownRun | None) -> SearchedRun | None:
-    """Return the chosen run if it has searched and come to know anything."""
+    """Return the selected run if it has results of a search."""
     if run is None:
         return None
     searches = tuple(one for one in run.record.searches if one.leader is not None)

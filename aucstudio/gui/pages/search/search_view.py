@@ -196,7 +196,7 @@ class SearchView(PageView):
         self._tell(subject, self.standing)
 
     def _show_controls(self) -> None:
-        """Show what there is a choice of, and one of the pictures, or why there is none."""
+        """Show the controls that apply, and one of the pictures or the hint."""
         shown = self.subject is not None
         self.controls.show(shown and self.split_combo.count() > 1, self.split_combo)
         self.controls.show(shown and len(self._settings) > 1, self.along_combo)
@@ -205,7 +205,7 @@ class SearchView(PageView):
             picture.plot.setVisible(picture is self._picture())
 
     def _offer(self, searches: Sequence[Search]) -> None:
-        """Offer the splits and the settings of a run; the setting across stays if it can."""
+        """Offer the splits and the settings of a run; keep the setting across if possible."""
         whole = sum(one.judged >= 1.0 for one in searches)
         splits: list[tuple[str, object]] = [("All splits", ALL)] if whole > 1 else []
         fill_combo(self.split_combo, splits + [(f"Split {k + 1}", k) for k in range(len(searches))])

@@ -52,7 +52,7 @@ def readout_words(
 def search_sentence(
     subject: SearchedRun, settings: Sequence[Setting], standing: CandidateStanding
 ) -> Statement:
-    """Describe what a finished search found, how sure that is, or how far it got."""
+    """State the result of a finished search, or how far it got."""
     top, name = standing.top, subject.look.name
     assert top is not None
     best = candidate_words(settings, standing.search.candidates[top])
@@ -70,7 +70,7 @@ def search_sentence(
 def splits_sentence(
     subject: SearchedRun, settings: Sequence[Setting], standing: CandidateStanding
 ) -> Statement:
-    """Describe what ranks best over all splits, and what each of them chose."""
+    """State the best candidate over all splits, and the choice of each split."""
     top = standing.top
     if top is None:
         return Statement(f"{subject.look.name}: no candidate was tested in every split.")
@@ -94,7 +94,7 @@ def splits_sentence(
 def live_sentence(
     subject: SearchedRun, settings: Sequence[Setting], standing: CandidateStanding
 ) -> Statement:
-    """State how far the search in progress is, and who leads."""
+    """State the progress of the running search, and its leader."""
     live = subject.live
     assert live is not None
     split = f", split {live.split + 1} of {live.splits}" if live.splits > 1 else ""
@@ -118,7 +118,7 @@ def _done_words(standing: CandidateStanding) -> str:
 
 
 def _caveats(settings: Sequence[Setting], standing: CandidateStanding) -> list[str]:
-    """Describe what else could be as good: near candidates, values beyond the grid, failures."""
+    """State what limits the result: close candidates, the edge of the grid, failures."""
     assert standing.top is not None
     words, search = [], standing.search
     words += _rivals(standing)

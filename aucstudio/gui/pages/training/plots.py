@@ -77,7 +77,7 @@ class StageRegions:
             self._fit_names()
 
     def _fit_names(self) -> None:
-        """Write the names that their regions have room for."""
+        """Show the names that fit into their regions."""
         pixel = self._box.viewPixelSize()[0]
         for name, length in self._names:
             name.setVisible(length / pixel > name.boundingRect().width() + _AIR)
@@ -160,7 +160,7 @@ class TrainingPlots(QVBoxLayout):
         return self.upper, self.lower
 
     def retheme(self) -> None:
-        """Take on the present theme."""
+        """Apply the current theme."""
         theme = current_theme()
         for plot in self.both():
             dress_plot(plot)
@@ -182,7 +182,7 @@ class TrainingPlots(QVBoxLayout):
             box.unsettle()
 
     def settle(self) -> None:
-        """Find the ranges before painting: the plots share one, and would be painted twice."""
+        """Update the ranges before painting; linked plots would be painted twice."""
         sides = [sides_of(lines[True].places()) for lines in (self.upper_lines, self.lower_lines)]
         along = [side[0] for side in sides if side is not None]
         for box, side in zip(self._boxes, sides, strict=True):
@@ -193,7 +193,7 @@ class TrainingPlots(QVBoxLayout):
     # ------------------------------------------------------------- drawing
 
     def draw_steps(self, courses: Seen, axis: str, what: str, *, live: bool) -> None:
-        """Draw how far objectives are from their optimum, or themselves.
+        """Draw gaps to the optimum, or objectives.
 
         Parameters
         ----------
@@ -210,7 +210,7 @@ class TrainingPlots(QVBoxLayout):
         lines = []
         for course, strong in courses:
             x = course.steps_along(axis)
-            y = course.distance if what == DISTANCE else course.objective
+            y = course.distance if what == DISTANCE else course.steps.objective
             lines.append(CourseLine(course, x, y, _pen(course, strong), strong))
         self.upper_lines[live].draw(lines)
 
@@ -230,9 +230,13 @@ class TrainingPlots(QVBoxLayout):
         self.list_runs()
 
     def show_stages(self, course: Course | None, axis: str) -> None:
-        """Show the stages of one course; before the first iteration no iterations pass."""
-        stages = () if course is None or axis == ITERATION else course.stages
-        end = 0.0 if course is None or not len(course.seconds) else float(course.seconds[-1])
+        """Show the stages of one fit, along seconds only."""
+        stages = () if course is None or axis == ITERATION else course.steps.stages
+        end = (
+            0.0
+            if course is None or not len(course.steps.seconds)
+            else float(course.steps.seconds[-1])
+        )
         for regions in self.stages:
             regions.show(stages, end)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -17,22 +17,13 @@ from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.progress import Look
-from aucstudio.project.runs.trajectory import ScoresOnTheWay, Stage
+from aucstudio.project.runs.record import SplitResult, TrainingCurve
+from aucstudio.project.runs.trajectory import ScoresOnTheWay
 
 ITERATION, SECONDS = "iteration", "seconds"
 TRAIN, HELD = "train", "held"
 _LIVE_POINTS = 4_000
 _ROUNDING = float(np.finfo(float).eps)
-
-
-class Areas(Protocol):
-    """Areas of the same rows at several looks."""
-
-    def auc(self) -> Array:
-        """Return the AUC at each look."""
-
-    def pauc(self, band: Band) -> Array:
-        """Return the normalised partial AUC at each look."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -46,28 +37,22 @@ class Course:
     look : RunLook
     split, splits : int
         Which fit of how many.
-    iteration, seconds, objective, gap : ndarray of float
-        The steps; ``gap`` is NaN where there is no dual gap.
+    steps : TrainingCurve
     look_iteration, look_seconds : ndarray of float
-        The looks.
-    train, held : Areas
-        On training rows and on held-out rows, at each look.
-    stages : tuple of Stage
+        When scores were evaluated.
+    areas : callable
+        Returns the AUC, or the partial AUC in a band, of training or held-out rows at each
+        evaluation.
     """
 
     run: str
     look: RunLook
     split: int
     splits: int
-    iteration: Array
-    seconds: Array
-    objective: Array
-    gap: Array
+    steps: TrainingCurve
     look_iteration: Array
     look_seconds: Array
-    train: Areas
-    held: Areas
-    stages: tuple[Stage, ...] = ()
+    areas: Callable[[str, Band | None], Array]
 
     @property
     def is_live(self) -> bool:
@@ -75,62 +60,49 @@ class Course:
 
     @property
     def is_one_step(self) -> bool:
-        """Whether there is nothing to draw a line through."""
-        return len(self.iteration) < 2 and len(self.look_iteration) < 2
+        """Whether there is no line to draw."""
+        return len(self.steps.iteration) < 2 and len(self.look_iteration) < 2
 
     def steps_along(self, axis: str) -> Array:
-        """Return where the steps are along the horizontal axis."""
-        return self.iteration if axis == ITERATION else self.seconds
+        """Return the horizontal positions of the steps."""
+        steps = self.steps.iteration if axis == ITERATION else self.steps.seconds
+        return np.asarray(steps, dtype=np.float64)
 
     def looks_along(self, axis: str) -> Array:
-        """Return where the looks are along the horizontal axis."""
+        """Return the horizontal positions of the evaluations."""
         return self.look_iteration if axis == ITERATION else self.look_seconds
 
     @cached_property
     def distance(self) -> Array:
-        """How far the objective can still fall at most, for a logarithmic axis.
-
-        That is the dual gap; NaN where there is none, and where it is zero within rounding.
-        """
-        return np.where(self.gap > _ROUNDING * np.abs(self.objective), self.gap, np.nan)
+        """The dual gap, for a logarithmic axis; NaN where absent or zero within rounding."""
+        gap, objective = self.steps.gap, self.steps.objective
+        return np.where(gap > _ROUNDING * np.abs(objective), gap, np.nan)
 
     @property
     def is_proven(self) -> bool:
-        """Whether the method gives a dual gap."""
-        return bool(np.isfinite(self.gap).any())
-
-    def areas(self, part: str, band: Band | None) -> Array:
-        """Return the partial AUC in a band, or the AUC, at each look at one part of the rows."""
-        known = self.train if part == TRAIN else self.held
-        return known.auc() if band is None else known.pauc(band)
-
-
-_NOWHERE = ScoresOnTheWay(np.empty(0, dtype=bool), np.empty((0, 0), dtype=np.float32))
+        """Whether the method has a dual gap."""
+        return bool(np.isfinite(self.steps.gap).any())
 
 
 def run_courses(run: ShownRun) -> list[Course]:
-    """Return the courses of a finished run, split by split."""
-    made = []
-    for k, split in enumerate(run.record.splits):
-        curve, looks = split.curve, split.trajectory
-        made.append(
-            Course(
-                run.record.id,
-                run.look,
-                k,
-                len(run.record.splits),
-                curve.iteration.astype(np.float64),
-                curve.seconds,
-                curve.objective,
-                curve.gap,
-                np.empty(0) if looks is None else looks.iteration.astype(np.float64),
-                np.empty(0) if looks is None else looks.seconds,
-                _NOWHERE if looks is None else looks.train,
-                _NOWHERE if looks is None else looks.held,
-                curve.stages,
-            )
-        )
-    return made
+    """Return the fits of a finished run."""
+    splits = run.record.splits
+    return [_course_of(run, split, k, len(splits)) for k, split in enumerate(splits)]
+
+
+def _course_of(run: ShownRun, split: SplitResult, k: int, count: int) -> Course:
+    looks = split.trajectory
+    iteration, seconds = np.empty(0), np.empty(0)
+    if looks is not None:
+        iteration, seconds = looks.iteration.astype(np.float64), looks.seconds
+
+    def areas(part: str, band: Band | None) -> Array:
+        if looks is None:
+            return np.empty(0)
+        scores = looks.train if part == TRAIN else looks.held
+        return scores.auc() if band is None else scores.pauc(band)
+
+    return Course(run.record.id, run.look, k, count, split.curve, iteration, seconds, areas)
 
 
 def unready(runs: list[ShownRun]) -> list[ScoresOnTheWay]:
@@ -141,83 +113,60 @@ def unready(runs: list[ShownRun]) -> list[ScoresOnTheWay]:
 
 def make_ready(waiting: list[ScoresOnTheWay], post: Callable[[object], bool]) -> None:
     """Compute areas in the background; ``post`` returns whether to stop."""
-    for standing in waiting:
+    for scores in waiting:
         if post(None):
             return
-        standing.above  # noqa: B018  (computed here, kept there)
+        scores.above  # noqa: B018  (computed here, cached there)
 
 
 def live_course(live: LiveRun, known: LiveAreas) -> Course:
-    """Return the course of the fit in progress; of very many steps every k-th and the last."""
+    """Return the fit in progress; of very many steps every k-th and the last."""
     taken = live.points[:: max(1, len(live.points) // _LIVE_POINTS)]
     if taken and taken[-1] is not live.points[-1]:
         taken = [*taken, live.points[-1]]
-    steps = np.array(taken, dtype=np.float64).reshape(-1, 4)
+    iteration, seconds, objective, gap = np.array(taken, dtype=np.float64).reshape(-1, 4).T
     looks = list(live.looks)
     return Course(
         "",
         live.look,
         live.split,
         live.splits,
-        steps[:, 0],
-        steps[:, 1],
-        steps[:, 2],
-        steps[:, 3],
+        TrainingCurve(iteration.astype(np.int64), seconds, objective, gap, live.stages.stages()),
         np.array([look.iteration for look in looks], dtype=np.float64),
         np.array([look.seconds for look in looks], dtype=np.float64),
-        _LivePart(looks, TRAIN, known),
-        _LivePart(looks, HELD, known),
-        live.stages.stages(),
+        lambda part, band: np.array([known.area(look, part, band) for look in looks]),
     )
 
 
 class LiveAreas:
-    """Areas of looks at the fit in progress, each computed once for as long as the band stays."""
+    """Areas of evaluations of the fit in progress, each computed once for a band."""
 
     def __init__(self) -> None:
-        self._standings: WeakKeyDictionary[Look, dict[str, ScoresOnTheWay]] = WeakKeyDictionary()
+        self._scores: WeakKeyDictionary[Look, dict[str, ScoresOnTheWay]] = WeakKeyDictionary()
         self._areas: WeakKeyDictionary[Look, dict[tuple[str, Band | None], float]] = (
             WeakKeyDictionary()
         )
         self._band: Band | None = None
 
     def area(self, look: Look, part: str, band: Band | None) -> float:
-        """Return one area of one look."""
+        """Return one area of one evaluation."""
         if band is not None and band != self._band:
             self._areas.clear()
             self._band = band
         areas = self._areas.setdefault(look, {})
         if (part, band) not in areas:
-            standing = self._standing(look, part)
-            areas[part, band] = float((standing.pauc(band) if band else standing.auc())[0])
+            scores = self._scores_of(look, part)
+            areas[part, band] = float((scores.pauc(band) if band else scores.auc())[0])
         return areas[part, band]
 
-    def _standing(self, look: Look, part: str) -> ScoresOnTheWay:
-        standings = self._standings.setdefault(look, {})
-        if part not in standings:
+    def _scores_of(self, look: Look, part: str) -> ScoresOnTheWay:
+        known = self._scores.setdefault(look, {})
+        if part not in known:
             positive, scores = look.positive, look.scores
             if part == TRAIN:
                 positive, scores = look.train_positive, look.train_scores
-            standings[part] = ScoresOnTheWay(positive, scores[None].astype(np.float32))
-        return standings[part]
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class _LivePart:
-    """The areas of one part of the rows at the looks so far."""
-
-    looks: list[Look]
-    part: str
-    known: LiveAreas
-
-    def auc(self) -> Array:
-        return self._areas(None)
-
-    def pauc(self, band: Band) -> Array:
-        return self._areas(band)
-
-    def _areas(self, band: Band | None) -> Array:
-        return np.array([self.known.area(look, self.part, band) for look in self.looks])
+            known[part] = ScoresOnTheWay(positive, scores[None].astype(np.float32))
+        return known[part]
 
 
 _STEP_COLUMNS = ("iteration", "seconds", "objective", "gap")
@@ -244,8 +193,8 @@ def course_table(courses: Sequence[Course], band: Band) -> Mapping[str, NDArray[
 
 
 def _rows(course: Course, band: Band) -> dict[str, NDArray[np.float64]]:
-    """Merge the steps and the looks of one course by their iteration."""
-    iteration = np.union1d(course.iteration, course.look_iteration)
+    """Merge the steps and the evaluations of one fit by their iteration."""
+    iteration = np.union1d(course.steps.iteration, course.look_iteration)
     rows = {name: np.full(len(iteration), np.nan) for name in ("seconds", "objective", "gap")} | {
         name: np.full(len(iteration), np.nan) for name in _AREA_COLUMNS
     }
@@ -255,7 +204,7 @@ def _rows(course: Course, band: Band) -> dict[str, NDArray[np.float64]]:
     for part, name in ((TRAIN, "train"), (HELD, "valid")):
         rows[f"{name}_auc"][look] = course.areas(part, None)
         rows[f"{name}_pauc"][look] = course.areas(part, band)
-    step = np.searchsorted(iteration, course.iteration)
+    step = np.searchsorted(iteration, course.steps.iteration)
     for name in ("seconds", "objective", "gap"):
-        rows[name][step] = getattr(course, name)
+        rows[name][step] = getattr(course.steps, name)
     return rows

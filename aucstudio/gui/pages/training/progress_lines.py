@@ -50,7 +50,7 @@ class CourseLine:
 
     @property
     def depth(self) -> int:
-        """What is deeper is drawn over."""
+        """The z value: higher is drawn over."""
         return (40 if self.course.is_live else 20 * self.is_strong) - (not self.is_main)
 
 
@@ -75,7 +75,7 @@ class CourseLines:
         plot.addItem(self._marker, ignoreBounds=True)
 
     def draw(self, lines: Sequence[CourseLine]) -> None:
-        """Draw these and no others; items of the last time are used again."""
+        """Draw these lines only; items are reused."""
         while len(self.items) > len(lines):
             self.plot.removeItem(self.items.pop())
         while len(self.items) < len(lines):
@@ -134,12 +134,12 @@ class CourseLines:
         self._marker.setData([x[k]], [y[k]], symbol=symbol)
 
     def place(self, line: CourseLine, k: int) -> QPointF:
-        """Return where in its picture one point of a line is."""
+        """Return the position of a point of a line in its plot."""
         x, y = self._places(line)
         return QPointF(x[k], y[k])
 
     def unmark(self) -> None:
-        """Take the marker away."""
+        """Hide the marker."""
         self._marker.setData([], [])
 
     def _places(self, line: CourseLine) -> tuple[Array, Array]:

@@ -58,7 +58,7 @@ _KEY = (
 
 
 class TrainingView(PageView):
-    """Objective above and area below, against iterations or seconds: checked runs, and the live.
+    """Objective above and area below, against iterations or seconds.
 
     Attributes
     ----------
@@ -158,7 +158,7 @@ class TrainingView(PageView):
         self._draw()
 
     def refresh_live(self) -> None:
-        """Show the fit in progress, at once if it is another one or that was not done just now."""
+        """Show the fit in progress, at most every 75 ms unless it is another one."""
         is_same, self._flying = self.session.live is self._flying, self.session.live
         if is_same and self._soon_live.isActive():
             self._behind = True
@@ -203,7 +203,7 @@ class TrainingView(PageView):
         steps, areas = self._is_drawn()
         plots = self.plots_
         plots.name(axis, what, band, upper=steps, lower=areas)
-        lines = [pair for pair in done if steps and len(pair[0].iteration)]
+        lines = [pair for pair in done if steps and len(pair[0].steps.iteration)]
         plots.draw_steps(lines, axis, what, live=False)
         ready = [pair for pair in done if areas and len(pair[0].look_iteration)]
         plots.draw_areas([] if self._ready.busy else ready, axis, band, live=False)
@@ -220,7 +220,7 @@ class TrainingView(PageView):
         return [*plots.upper_lines[1].items, *plots.lower_lines[1].items]
 
     def _draw_live(self) -> None:
-        """Draw the fit in progress over the others, which stay as they are."""
+        """Draw the fit in progress over the others."""
         axis, what, band = self._choices()
         steps, areas, _ = self._drawn
         live = [] if self._live is None else [(self._live, True)]
@@ -239,11 +239,11 @@ class TrainingView(PageView):
         """
         seen = self._all_seen()
         moving = any(not course.is_one_step for course in seen)
-        steps = any(len(course.iteration) > 1 for course in seen)
+        steps = any(len(course.steps.iteration) > 1 for course in seen)
         return steps, moving and any(len(course.look_iteration) for course in seen)
 
     def _seen(self) -> list[tuple[Course, bool]]:
-        """List the finished courses to draw, each with whether it is a strong one.
+        """List the finished fits to draw, each with whether it is emphasised.
 
         Other splits are hidden while a fit is in progress: each frame would
         paint them again.
@@ -257,16 +257,16 @@ class TrainingView(PageView):
         return pairs
 
     def _all_seen(self) -> list[Course]:
-        """List the courses to draw, the one in progress among them."""
+        """List the fits to draw, including the one in progress."""
         return [course for course, _ in self._seen()] + ([self._live] if self._live else [])
 
     def _is_proven(self) -> bool:
         """Return whether the described fit has a dual gap, or may still have one."""
         course = self._strong_course()
-        return course is None or not len(course.iteration) or course.is_proven
+        return course is None or not len(course.steps.iteration) or course.is_proven
 
     def _strong_course(self) -> Course | None:
-        """Return the course that the words are about."""
+        """Return the fit that the conclusion describes."""
         if self._live is not None:
             return self._live
         chosen = self.session.selected
@@ -338,7 +338,7 @@ class TrainingView(PageView):
         self.readout.show_nothing()
 
     def _on_click(self, plot: Plot, place: QPointF) -> None:
-        """Choose the run and split under the pointer."""
+        """Select the run and split at the pointer."""
         found = self._under(plot, place)
         if found is not None and not found[1].course.is_live:
             course = found[1].course

@@ -35,7 +35,7 @@ Verified = tuple[Verification, str]
 
 
 class VerifyPanel(QWidget):
-    """The result of verification is stored with the run.
+    """Verifies the selected run, and shows the stored result.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class VerifyPanel(QWidget):
         self.setVisible(busy or found is not None or bool(trouble))
 
     def fit_page(self, height: int) -> None:
-        """Take no more than a part of a page of this height; the table scrolls."""
+        """Limit the height of the table to a share of the page height."""
         room = int(_SHARE * height / scaled(_LINE))
         self._most = min(max(room, _LEAST_LINES), _MOST_LINES)
         self.table.fit_rows(0, self._most)

@@ -25,7 +25,7 @@ _SEEN = 5e-4  # a difference that three decimals show
 
 
 def headline(run: ShownRun, split: SplitResult, course: Course, band: Band | None) -> str:
-    """State at a glance whether training has converged, and whether it overfits."""
+    """State whether training has converged, and whether it overfits."""
     state = _state(run)
     held, train = course.areas(HELD, band), course.areas(TRAIN, band)
     if not len(held) or not np.isfinite([held[-1], train[-1]]).all():
@@ -53,7 +53,7 @@ def _state(run: ShownRun) -> str:
 
 
 def _overfit(split: SplitResult, train: float, band: Band | None) -> str:
-    """Describe whether training rows are ranked better than chance explains; empty if unknown."""
+    """State whether training rows are ranked significantly better; empty if unknown."""
     looks = split.trajectory
     if looks is None or min(np.bincount(looks.held.positive, minlength=2)) < 2:
         return ""
@@ -111,7 +111,7 @@ def _early(run: ShownRun) -> str:
 
 
 def before_words(split: SplitResult) -> str:
-    """Describe what came before the first iteration, and how long it took."""
+    """State the stages before the first iteration, and their times."""
     stages = split.curve.stages
     lengths = [after.seconds - stage.seconds for stage, after in itertools.pairwise(stages)]
     parts = [
@@ -123,7 +123,7 @@ def before_words(split: SplitResult) -> str:
 
 
 def area_sentence(split: SplitResult, course: Course, band: Band | None) -> str:
-    """State where the area on held-out rows ended, and whether it was surely better on the way.
+    """State the final held-out area, and whether it was significantly better before.
 
     The best of many looks is better than the last by luck alone: the paired test of the two is
     corrected for the number of looks.
@@ -152,7 +152,7 @@ def area_sentence(split: SplitResult, course: Course, band: Band | None) -> str:
 
 
 def _both_count(positive: NDArray[np.bool_], weights: NDArray[np.float64]) -> bool:
-    """Return whether rows of both classes have a weight, in a sample of them."""
+    """Return whether rows of both classes have positive weight."""
     return bool(weights[positive].any() and weights[~positive].any())
 
 
@@ -172,7 +172,7 @@ def _is_settled(split: SplitResult, best: int, band: Band | None) -> bool:
 
 
 def _sampled(split: SplitResult, weights: NDArray[np.float64] | None) -> roc.Sampled:
-    """Return how the held-out rows of the looks at a fit were sampled."""
+    """Return how the held-out rows of the evaluations were sampled."""
     groups = split.test_groups
     if groups is not None:
         groups = groups[held_sample(split.test_positive)]
@@ -187,7 +187,7 @@ def _sample_words(split: SplitResult) -> str:
 
 
 def live_sentence(live: LiveRun, held: Array, band: Band | None) -> Statement:
-    """State where the fit in progress is; ``held`` are the areas at the looks so far."""
+    """State the progress of the fit; ``held`` are the areas so far."""
     split = f", split {live.split + 1} of {live.splits}" if live.splits > 1 else ""
     verb = "is stopping" if live.stopping else "is training"
     if not live.points:
@@ -205,7 +205,7 @@ def live_sentence(live: LiveRun, held: Array, band: Band | None) -> Statement:
 
 
 def area_course(areas: Array) -> str:
-    """Write the latest area and where it came from."""
+    """Write the latest and the first area."""
     first = f", {figure_words(areas[0])} at first" if len(areas) > 1 else ""
     return f"{figure_words(areas[-1])}{first}"
 
@@ -216,19 +216,19 @@ def area_name(band: Band | None) -> str:
 
 
 def step_words(course: Course, k: int) -> str:
-    """Read out one step."""
-    gap = course.gap[k]
+    """Describe one step."""
+    gap = course.steps.gap[k]
     proven = (
         ""
         if math.isnan(gap)
         else f", dual gap {power_words(gap)}: upper bound on the remaining improvement"
     )
-    place = _place(course.iteration[k], course.seconds[k])
-    return f"{place}objective {number_words(course.objective[k])}{proven}"
+    place = _place(course.steps.iteration[k], course.steps.seconds[k])
+    return f"{place}objective {number_words(course.steps.objective[k])}{proven}"
 
 
 def look_words(course: Course, k: int, band: Band | None) -> str:
-    """Read out one look."""
+    """Describe one evaluation."""
     held, train = (figure_words(course.areas(part, band)[k]) for part in (HELD, TRAIN))
     place = _place(course.look_iteration[k], course.look_seconds[k])
     return f"{place}{area_name(band)}: held-out {held}, training {train}"
@@ -245,7 +245,7 @@ def _relative_gap(objective: float, gap: float | None) -> float:
 
 
 def _proof(gaps: Sequence[float]) -> str:
-    """State how near the optimum the worst of the fits is proven to be."""
+    """State the largest proven relative gap of the fits."""
     worst = max(gaps, key=lambda gap: math.inf if math.isnan(gap) else gap)
     if not math.isfinite(worst) or worst > 1.0:
         # A bound beyond the objective itself proves nothing yet.
@@ -266,7 +266,7 @@ def _count(value: float) -> str:
 
 
 def number_words(value: float) -> str:
-    """Write a number to three digits, in full where that is short."""
+    """Write a number with three significant digits."""
     if value and not 1e-3 <= abs(value) < 1e6:
         return power_words(value, 2)
     digits = max(0, 2 - math.floor(math.log10(abs(value)))) if value else 0

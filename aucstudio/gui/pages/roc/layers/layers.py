@@ -130,7 +130,7 @@ class Layers:
         self.side.setVisible(wide and not all(panel.isHidden() for panel in panels))
 
     def apply_theme(self) -> None:
-        """Take on the present theme."""
+        """Apply the current theme."""
         for layer in self.layers:
             layer.apply_theme()
 

@@ -203,7 +203,7 @@ class Canvas:
         self.marker.setData([place[0]], [place[1]], symbol=run_symbol(colour))
 
     def apply_theme(self) -> None:
-        """Take on the present theme."""
+        """Apply the current theme."""
         theme = current_theme()
         self.band_item.set_colour(theme.band)
         self.chance_item.setPen(pen(theme.neutral, 1.2, (1.5, 3.0)))

@@ -94,7 +94,7 @@ class LineLabels:
         return self._crowd(rect) + _BESIDE * sum(rect.intersects(other) for other in taken)
 
     def apply_theme(self) -> None:
-        """Take on the present theme."""
+        """Apply the current theme."""
         theme = current_theme()
         for item in self.items:
             item.setColor(QColor(theme.muted))

@@ -33,7 +33,7 @@ _MANY_VERTICES = 10_000
 
 
 def shapes_of(record: RunRecord, face: Face) -> Shapes:
-    """Return the lines of a record in a face; made once a record."""
+    """Return the lines of a record in a face, computed once per record."""
     faces = _known.setdefault(record, {})
     if face.key not in faces:
         faces[face.key] = Shapes(face, run_curves(record))
@@ -121,7 +121,7 @@ class Lines:
         self._smooth(not rough)
 
     def smooth(self) -> None:
-        """Draw all lines finely again."""
+        """Draw all lines with smooth edges again."""
         if self._is_rough:
             self.thin()
 
@@ -176,7 +176,7 @@ class LiveLine:
         self.curve: roc.Curve | None = None
 
     def is_behind(self, live: LiveRun | None) -> bool:
-        """Return whether there is another look to draw, or a line to take away."""
+        """Return whether a newer scorer is to be drawn, or a line to be removed."""
         return live is not self._live or (live is not None and live.picture is not self._picture)
 
     def show(
@@ -187,7 +187,7 @@ class LiveLine:
         window: Window,
         pixels: tuple[int, int],
     ) -> None:
-        """Draw the latest look, or nothing."""
+        """Draw the latest scorer, or nothing."""
         picture = live.picture if live is not None else None
         self._live = live
         if live is None or picture is None:

@@ -76,10 +76,10 @@ class Layer(Protocol):
     """Something drawn over the ROC curves; its items are added to the plot when it is made."""
 
     def show(self, scene: Scene) -> None:
-        """Draw for what the picture shows now, or nothing where the layer is switched off."""
+        """Draw over the current picture, or nothing if the layer is off."""
 
     def apply_theme(self) -> None:
-        """Take on the present theme."""
+        """Apply the current theme."""
 
 
 Points = tuple[Array, Array]
@@ -88,7 +88,7 @@ _SAMPLES = 200
 
 
 def trace_of(scene: Scene, run: ShownRun | None) -> Trace | None:
-    """Return the line of a run, if it is drawn."""
+    """Return the line of a run if it is drawn."""
     if run is None:
         return None
     lines = zip(scene.runs, scene.traces, strict=True)
@@ -105,7 +105,7 @@ def height(trace: Trace, fpr: float) -> float:
 
 
 def bent(scene: Scene, fpr: Array, tpr: Array, *, always: bool = False) -> Points:
-    """Place a rising chain of straight segments, with points between where the axes bend.
+    """Return places on a rising chain of segments, with points in between on non-linear axes.
 
     ``always`` puts points between on straight axes too.
     """
@@ -122,7 +122,7 @@ def bent(scene: Scene, fpr: Array, tpr: Array, *, always: bool = False) -> Point
 
 
 def line_places(scene: Scene, line: roc.Line) -> Points:
-    """Place the part of a rising line inside the unit square; empty where there is none."""
+    """Return places of a rising line inside the unit square; may be empty."""
     return bent(scene, *line.segment())
 
 

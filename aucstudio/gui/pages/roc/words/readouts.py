@@ -53,7 +53,7 @@ def operating_words(point: FocusedPoint) -> str:
 
 
 def band_words(run: ShownRun | None, band: Band, scale: str) -> str:
-    """Describe what an FPR range is, and what it is worth to a run."""
+    """Describe an FPR range, and the partial area of a run in it."""
     words = f"FPR {curves.band_words(band)}"
     if run is None:
         return words
@@ -63,7 +63,7 @@ def band_words(run: ShownRun | None, band: Band, scale: str) -> str:
 
 
 def deciding_words(known: RunCurves, band: Band) -> str:
-    """State how many negatives decide a range, in the smallest split: as the sentence does."""
+    """State how many negatives lie in a range, in the smallest split."""
     least = min(known.areas(band), key=lambda area: area.negatives)
     return f"{least.negatives:,} of {least.of_negatives:,} negatives"
 
@@ -75,7 +75,7 @@ def legend_row(run: ShownRun, band: Band) -> LegendRow:
 
 
 def figure_cells(face: Face, run: ShownRun) -> list[str]:
-    """Write the figure of a picture, and its interval of 95 % where there is one."""
+    """Write the figure of a picture and its 95 % interval, if any."""
     record = run.record
     if face.key == "roc":
         auc = run_curves(record).auc
@@ -143,7 +143,7 @@ def _html_row(cells: Sequence[str]) -> Markup:
 
 
 def line_columns(face: Face, lines: Sequence[Drawn]) -> dict[str, list[object]]:
-    """Return the points of the lines in long form; an average is of all splits, 0."""
+    """Return the points of the lines in long form; split 0 is the average."""
     across, up = face.names
     columns: dict[str, list[object]] = {
         name: [] for name in ("run", "split", across, up, "threshold")

@@ -36,7 +36,7 @@ def trained_elsewhere(record: RunRecord, band: Band) -> bool:
 
 
 def what_next(session: Session) -> str:
-    """Describe what to do for a curve to appear."""
+    """State the next step if there is no curve."""
     if session.live is not None:
         return f"{session.live.look.name} is training; its ROC curve moves as it learns."
     if any(run.record.splits for run in session.shown_runs()):
@@ -48,7 +48,7 @@ def what_next(session: Session) -> str:
 
 
 def face_sentence(face: Face, runs: list[ShownRun]) -> Statement:
-    """State whose number of a face is best, what the next one's is, and what chance gives."""
+    """State the best and the second run by the figure of a face, and chance level."""
     if not runs:
         return Statement()
     figures = {run: float(np.mean(shapes_of(run.record, face).figures)) for run in runs}
@@ -87,7 +87,7 @@ def positives_share(record: RunRecord) -> float:
 
 
 def roc_sentence(runs: list[ShownRun], band: Band) -> Statement:
-    """State who ranks best in the band, how sure that is, and what decides it."""
+    """State which run ranks best in the range, with its uncertainty."""
     if not runs:
         return Statement()
     ranked = sorted(runs, key=lambda run: -run_curves(run.record).area(band))
@@ -130,7 +130,7 @@ def _best_two(runs: list[ShownRun], band: Band) -> Statement:
 
 
 def _compared(runs: list[ShownRun], band: Band) -> tuple[float, str, bool]:
-    """Return by how much the first run leads the second, how sure that is, and the verdict.
+    """Return the lead of the first run over the second, its uncertainty and significance.
 
     The two are the best of all that are shown, so p is corrected for all their pairs, as on the
     Compare page.
@@ -166,7 +166,7 @@ def _deciding(runs: list[ShownRun], band: Band) -> str:
 
 
 def _wrong_way(runs: list[ShownRun]) -> list[str]:
-    """Warn of scores that rank worse than chance, beyond what chance does."""
+    """Warn of scores that rank significantly worse than chance."""
     found = [
         f"{run.look.name} (AUC {figure_words(run_curves(run.record).auc.value)})"
         for run in runs
