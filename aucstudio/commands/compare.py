@@ -23,8 +23,7 @@ _OPTIONS = {
     "--report FILE": "write figures, differences and protocol as a page (.html or .md)",
 }
 _CARD = {
-    "--model-card": "write the model card of a run (.html or .md), with --by its results by "
-    "subgroup"
+    "--model-card": "write the model card of a run (.html or .md); --by adds results by subgroup"
 }
 
 

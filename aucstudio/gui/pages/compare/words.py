@@ -86,7 +86,10 @@ def forecast_words(pair: PairComparison, record: RunRecord, tests: int) -> str:
     if growth is None:
         return ""
     if math.isinf(growth):
-        return f"{splits} splits are too few for one of {tests} pairs to be significant: make more."
+        return (
+            f"{splits} splits are too few for one of {tests} pairs to be significant: "
+            "use more splits."
+        )
     held_out = int(first.test_positive.sum())
     here = held_out if splits == 1 else held_out + int(first.train_positive.sum())
     what, rest = "held-out positives" if splits == 1 else "positives in the table", "negatives"
