@@ -477,4 +477,4 @@ def test_tallies():
     )
     said = pair_sentence(silent, "pAUC", "these 90 rows")
     assert "these 90 rows: only 2 negatives in the range." in said.headline
-    assert not silent.settled
+    assert not silent.significant

@@ -460,4 +460,6 @@ def test_runs_with_other_groups_are_not_compared(patients_file):
         (name, execute(planned(t, Validation()), t)) for name, t in zip("ab", tables, strict=True)
     ]
     (pair,) = compare_runs(runs, (0.0, 0.1))
-    assert pair.refused == "split differently (grouped by patient against not grouped)"
+    assert pair.refused == notice(
+        "split_differently", first="grouped by patient", second="not grouped"
+    )

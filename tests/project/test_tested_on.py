@@ -115,7 +115,7 @@ def test_runs_on_other_rows_are_not_compared(train, test, tmp_path):
     assert pair.refused.startswith("split differently (test file ")
     old = dataclasses.replace(first, experiment=dataclasses.replace(first.experiment, test=None))
     (pair,) = compare_runs([("a", first), ("b", old)], (0.0, 0.1), "auc")
-    assert "earlier version" in pair.refused
+    assert pair.refused.code == "test_file_not_recorded"
 
 
 def test_each_run_of_a_study_sees_the_test_file_with_its_own_label(train, test, tmp_path):

@@ -12,7 +12,7 @@ from aucstudio.project.results.cautions import (
     cautions,
     ranks_backwards,
     remarks,
-    trained_elsewhere_words,
+    trained_elsewhere,
 )
 from aucstudio.project.results.summary import Summary, tpr_summary
 from aucstudio.project.runs.execute import execute
@@ -111,9 +111,11 @@ def test_a_fallback_and_no_convergence_are_cautions_and_other_notes_are_not(tabl
 
 def test_a_run_for_another_range_is_labelled(table, made):
     narrow = execute(plan(table, "svm-pauc", {"fpr_range": (0.0, 0.3)}), table)
-    assert trained_elsewhere_words(narrow, (0.0, 0.3)) == ""
-    assert "FPR 0 … 0.3" in trained_elsewhere_words(narrow, (0.0, 0.1))
-    assert trained_elsewhere_words(made, (0.0, 0.1)) == ""
+    assert trained_elsewhere(narrow, (0.0, 0.3)) == []
+    assert trained_elsewhere(narrow, (0.0, 0.1)) == [
+        notice("trained_for_other_range", trained=(0.0, 0.3), shown=(0.0, 0.1))
+    ]
+    assert trained_elsewhere(made, (0.0, 0.1)) == []
 
 
 def test_backwards_is_what_excludes_one_half():

@@ -62,7 +62,7 @@ def pair_sentence(pair: PairComparison, measure: str, rows: str) -> Statement:
         f"{name} difference {words.figure_words(ahead.difference)}{place}{known}, "
         f"{p_value_words(pair)}."
     )
-    if pair.settled:
+    if pair.significant:
         return Statement(f"{ahead.a} ranks better than {ahead.b} on {rows}.", sure)
     return Statement(f"{ahead.a} and {ahead.b} do not differ significantly on {rows}.", sure)
 
@@ -124,7 +124,7 @@ def tally_words(pairs: Sequence[PairComparison]) -> str:
     tested = [pair for pair in pairs if not math.isnan(pair.p)]
     if len(pairs) < 2 or not tested:
         return ""
-    settled = sum(pair.settled for pair in tested)
+    settled = sum(pair.significant for pair in tested)
     refused = len(pairs) - len(tested)
     left = f"; {refused} not comparable" if refused else ""
     count = f"{settled} of {len(tested)} pairs differ" if settled else "No pair differs"
