@@ -1,4 +1,4 @@
-"""Row weights from a column of the table to curves, tests and files; nothing ignores them."""
+"""Row weights: from a column of the table to curves, tests and files."""
 
 from __future__ import annotations
 
@@ -265,7 +265,7 @@ def spoiled(written, tmp_path, cell):
     return path
 
 
-def test_negative_weights_are_told_and_refused_with_their_row(written, tmp_path):
+def test_negative_weights_are_reported_and_refused_with_their_row(written, tmp_path):
     path = spoiled(written, tmp_path, "-2.5")
     with pytest.raises(InputError, match=r"row 20 has -2.5, which is below 0") as refused:
         plan_run(
@@ -281,7 +281,7 @@ def test_negative_weights_are_told_and_refused_with_their_row(written, tmp_path)
     assert "row 20" in record.error
 
 
-def test_missing_and_zero_weights_are_told(table):
+def test_missing_and_zero_weights_are_reported(table):
     told = [one.sentence for one in find(table) if one.kind == "weight"]
     assert any("2 rows have no weight in column w" in sentence for sentence in told)
     assert any("1 row has the weight 0 in column w" in sentence for sentence in told)
@@ -373,7 +373,7 @@ def test_weights_whose_squares_are_no_numbers_are_refused(tmp_path, written, cel
         _ = table.weights
 
 
-def test_a_class_that_weighs_nothing_is_told_before_a_tournament_begins(tmp_path):
+def test_a_class_of_weight_zero_is_refused_before_a_search(tmp_path):
     path = tmp_path / "t.csv"
     rng = np.random.default_rng(3)
     validation, positive = Validation(seed=2), np.arange(120) % 3 == 0
