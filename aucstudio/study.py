@@ -28,7 +28,7 @@ from aucstudio.project.results.report import write_model_card, write_report
 from aucstudio.project.results.summary import ranking, run_as_json
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.experiments.experiment_file import plan_document, read_study
-from aucstudio.project.runs.experiments.planning import PlannedRun, read_test_table
+from aucstudio.project.runs.experiments.planning import PlannedRun, planned_run
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.models.scoring import score_file
 from aucstudio.project.runs.record import RunRecord, SplitResult
@@ -334,7 +334,7 @@ def open_study(path: str | Path, *, create: bool = False) -> Study:
 
 def _planned(experiment: Experiment | Mapping[str, Any] | str | Path) -> list[PlannedRun]:
     if isinstance(experiment, Experiment):
-        return [PlannedRun(experiment, experiment.data.open(), read_test_table(experiment))]
+        return [planned_run(experiment, experiment.data.open())]
     if isinstance(experiment, Mapping):
         return plan_document(Path(_INLINE), experiment).plans()
     return read_study(experiment).plans()

@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
     from aucstudio.project.combination.combining import Combining
     from aucstudio.project.combination.planning import plan_combination, require_sharing
     from aucstudio.project.results.documents import find_run, named_runs
-    from aucstudio.project.runs.experiments.planning import PlannedRun, read_test_table
+    from aucstudio.project.runs.experiments.planning import planned_run
     from aucstudio.project.work.submit import run_experiments
 
     why = f"a combination needs two or more runs; only {options.runs[0]} is given"
@@ -47,8 +47,7 @@ def run(options: argparse.Namespace) -> int:
         band = read_band(options.fpr_range)
     experiment = plan_combination(chosen, band, band, options.name)
     check_model_name(options, chosen[0][1].experiment.data.path)
-    table = experiment.data.open()
-    plan = PlannedRun(experiment, table, read_test_table(experiment))
+    plan = planned_run(experiment, experiment.data.open())
     with Combining(chosen) as place:
         outcomes = run_experiments([plan], place, options.project, progress("combine"))
     whole = [outcome.record for outcome in outcomes if outcome.record.splits]
@@ -57,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
         trouble = save_made_model(options.save_model, lambda: _whole_model(plan, chosen, whole[0]))
         model = None if trouble else options.save_model
     others = [record for _, record in chosen]
-    show(options, table, outcomes, band, model, others=others)
+    show(options, plan.table, outcomes, band, model, others=others)
     return ended(outcomes, 1, trouble)
 
 

@@ -1,7 +1,7 @@
 """Methods that train for the ROC curve, and ROC analysis; independent of the window.
 
-Nothing is loaded before it is asked for: who wants the name of a method, or the area under a
-curve, does not wait for the modules of all of them.
+Modules are loaded on first use: the name of a method or the area under a curve does not wait for
+the modules of all methods.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def __getattr__(name: str) -> Any:
 
 
 class _Declared(Mapping[str, "type[AUCClassifier]"]):
-    """Every method by its id, as it is declared; a class is loaded when it is looked up.
+    """Every method by its id, as declared; a class is loaded when it is looked up.
 
     It is the class of a method's module that has its name, but for hyphens and capitals.
     """

@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike
 from aucstudio.engine import roc
 from aucstudio.engine.blocks import Parts, Passes, RowBlocks
 from aucstudio.engine.features.precomputed import (
+    callback_on_columns,
     given_kernel,
-    heard_on_columns,
     on_columns,
     row_numbers,
 )
@@ -69,7 +69,7 @@ class AUCClassifier(LeavesPairsOut):
     ``decision_function`` exceeds 0; unless the method has a constant of its own, that point is
     the equal-error point of the training scores.
 
-    What a method is and can do stands in its class attributes, see
+    Class attributes describe a method and its abilities, see
     :class:`~aucstudio.engine.declared.Declared`.
 
     Attributes
@@ -82,7 +82,7 @@ class AUCClassifier(LeavesPairsOut):
         Constant added to the scores; minus the threshold.
     objective_ : float
     dual_gap_ : float or None
-        Upper bound on ``objective_`` minus its optimum; ``gap_`` is its earlier name.
+        Upper bound on ``objective_`` minus its optimum.
     needed_gap_ : float
         The ``dual_gap_`` at which the fit was to end; means nothing where there is none.
     converged_ : bool
@@ -200,7 +200,7 @@ class AUCClassifier(LeavesPairsOut):
         m = int(np.count_nonzero(train))
         self.check_size(m, len(train) - m, rows.shape[1])
         if self._is_given_kernel():
-            monitor = Monitor(heard_on_columns(callback, len(rows)))
+            monitor = Monitor(callback_on_columns(callback, len(rows)))
             context = Context(monitor, given_kernel(rows))
             X_train = row_numbers(rows)[counted]
         else:
@@ -237,14 +237,14 @@ class AUCClassifier(LeavesPairsOut):
 
         The result is that of :meth:`fit` on the same rows, to rounding, unless the method's own
         text says otherwise; ``classes_`` are False and True. What is kept of a row is some
-        numbers, such as its score. A last pass over the blocks, which heeds no stop, makes
+        numbers, such as its score. A last pass over the blocks, which cannot be stopped, makes
         ``train_scores_``.
 
         Parameters
         ----------
         blocks : RowBlocks
         callback : callable, optional
-            As for :meth:`fit`; it hears of every few megabytes of rows.
+            As for :meth:`fit`; called after every few megabytes of rows.
 
         Raises
         ------

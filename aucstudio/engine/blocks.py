@@ -58,7 +58,7 @@ class SpreadBlocks(RowBlocks, Protocol):
         """Apply the work to each block where it is stored; return the results in order.
 
         Of each of ``columns``, shape (N,), a block needs what belongs to its rows; ``look`` is
-        told the fraction that is done, and may raise to stop.
+        called with the fraction done, and may raise to stop.
         """
 
 
@@ -77,7 +77,7 @@ class Passes:
     ----------
     blocks : RowBlocks
     look : callable
-        Told the fraction of a pass that is done; may raise to stop.
+        Called with the fraction of a pass that is done; may raise to stop.
 
     Attributes
     ----------

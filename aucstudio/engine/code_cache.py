@@ -69,7 +69,8 @@ def _folder() -> str:
 class _PackagedLocator(_CacheLocator):
     """Where a packaged program keeps machine code: in a folder that is named after its build.
 
-    It has no source files to keep the code beside, and an AppImage lies elsewhere at each start.
+    It has no source files next to which the code could be stored, and an AppImage is mounted
+    elsewhere at each start.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:

@@ -1,7 +1,7 @@
 """Estimate memory and time of a fit from operation counts and the speed of this machine.
 
-Counts of work are those of one thread; they leave out what no table tells beforehand, such as how
-hard the classes are to separate: a typical number of steps takes its place.
+Counts of work are those of one thread; they leave out what is unknown before the fit, such as how
+hard the classes are to separate: a typical number of steps is assumed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from aucstudio.engine.features.nystrom import ROWS_TO_CLUSTER
 from aucstudio.engine.params import InvalidSetting
 
 NUMBER = 8
@@ -51,7 +50,7 @@ class Cost:
     Attributes
     ----------
     bytes : float
-        Memory at the peak, beside the table itself.
+        Peak memory without the table itself.
     seconds : float or None
         Time; None where it cannot honestly be said.
     setting : str
@@ -169,6 +168,8 @@ def kernel_matrix(rows: int, features: int) -> Work:
 
 def landmarks(rows: int, features: int, count: int, *, rounds: int, at_once: int) -> Work:
     """Count what clustering the rows, and their features by the clusters' centres, take."""
+    from aucstudio.engine.features.nystrom import ROWS_TO_CLUSTER
+
     drawn, v = float(min(rows, ROWS_TO_CLUSTER)), float(min(count, rows))
     start = Work(numbers=v * drawn * (4 + 4 / at_once), steps=v / at_once)
     round_ = Work(products=drawn * v * features, numbers=2 * drawn * v)
@@ -178,6 +179,8 @@ def landmarks(rows: int, features: int, count: int, *, rounds: int, at_once: int
 
 def cluster_bytes(rows: int, features: int, at_once: int) -> float:
     """Return the memory that choosing landmarks takes."""
+    from aucstudio.engine.features.nystrom import ROWS_TO_CLUSTER
+
     return NUMBER * min(rows, ROWS_TO_CLUSTER) * (3.0 * features + 3.0 * at_once + 4.0)
 
 

@@ -19,7 +19,7 @@ from aucstudio.notices import Notice, notice
 
 @dataclasses.dataclass(frozen=True)
 class Fit:
-    """What a method's ``_fit`` hands back.
+    """The result of a method's ``_fit``.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Fit:
 
     @classmethod
     def of(cls, scorer: Scorer, found: Solution, **more: Any) -> Self:
-        """Hand back what a solver found."""
+        """Make a fit of a solver's result."""
         certificate = {"n_iter": found.n_iter, "gap": found.gap, "needed": found.needed}
         return cls(scorer, found.objective, **(certificate | more))
 
@@ -107,15 +107,15 @@ class Shared:
 
 @dataclasses.dataclass(frozen=True)
 class Context:
-    """What a fit is given beside rows and classes.
+    """The inputs of a fit other than rows and classes.
 
     Attributes
     ----------
     monitor : Monitor
-        Hears of the steps, and knows whether to stop.
+        Receives the steps and knows whether to stop.
     given : Kernel or None
         Kernel values that the caller computed; rows are then numbers of rows, and this kernel
-        stands in place of the method's own.
+        replaces the method's own.
     shared : Shared
         What the fits of a path share; new for a single fit.
     kept : mapping or None

@@ -51,7 +51,7 @@ class Kernel:
     ) -> Array:
         """Compute k(a, b) for the rows of A against those of B, shape (len(A), len(B)).
 
-        Rows are done in chunks, ``progress`` is told of each: no numpy call holds the
+        Rows are done in chunks, ``progress`` is called after each: no numpy call holds the
         processor for long, and no temporary is larger than a chunk.
         """
         values, K = self.against(B), np.empty((len(A), len(B)))
@@ -147,16 +147,16 @@ class KernelSettings:
         when={"kernel": ("poly",)},
     )
 
-    def settle_kernel(
+    def resolve_kernel(
         self, X: Array, given: Kernel | None = None, weights: Array | None = None
     ) -> Kernel:
         """Return the kernel with 'scale' and 'auto' resolved for the rows of X.
 
         The caller's own kernel values, if there are ``given`` ones, go before the settings.
         """
-        return given or self.settle_kernel_by(X.shape[1], lambda: _variance(X, weights))
+        return given or self.resolve_kernel_by(X.shape[1], lambda: _variance(X, weights))
 
-    def settle_kernel_by(self, features: int, variance: Callable[[], float]) -> Kernel:
+    def resolve_kernel_by(self, features: int, variance: Callable[[], float]) -> Kernel:
         """Resolve without the rows; ``variance()`` returns that of all values."""
         gamma = self.gamma
         if self.kernel == "linear":

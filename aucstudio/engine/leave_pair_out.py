@@ -50,7 +50,7 @@ class PairsHeldOut:
 
         Scores of different pairs come from different functions and cannot be put on one scale;
         how many negatives a positive outscores can. The negatives, those that win most on top,
-        take the scores 1, ..., n; a positive that outscores k of them in its pairs stands just
+        take the scores 1, ..., n; a positive that outscores k of them in its pairs scores just
         above k. The AUC of these scores is exactly :attr:`auc`; 0 is their equal-error point.
 
         Parameters
@@ -119,7 +119,7 @@ class LeavesPairsOut(Predictor):
             For what :meth:`fit` refuses, for too few rows, and for methods that
             know no closed form (see ``leaves_pairs_out``).
         Stopped
-            If the callback wants to stop.
+            If the callback requests a stop.
         """
         from sklearn.base import clone
         from sklearn.utils.validation import validate_data

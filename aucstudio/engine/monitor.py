@@ -100,8 +100,8 @@ class Monitor:
         self.is_partial = False
 
     @property
-    def is_heard(self) -> bool:
-        """Whether anybody listens: what only they would see need not be computed otherwise."""
+    def has_callback(self) -> bool:
+        """Whether a callback listens; what only a callback would see is not computed otherwise."""
         return self._callback is not None
 
     def step(
@@ -116,7 +116,7 @@ class Monitor:
         """Report an iteration; True means stop now and return the present iterate."""
         fraction = iteration / total if total else None
         known = iteration, total, objective, gap, "iterating", fraction, scorer, self.is_partial
-        return self._tell(Step(*known))
+        return self._notify(Step(*known))
 
     def stage(self, name: str, fraction: float | None = None) -> None:
         """Report preparatory work, at most some 20 times a second.
@@ -124,15 +124,15 @@ class Monitor:
         Raises
         ------
         Stopped
-            If the callback wants to stop: there is no scorer to return yet.
+            If the callback requests a stop: there is no scorer to return yet.
         """
-        if self._is_due() and self._tell(Step(0, stage=name, fraction=fraction)):
+        if self._is_due() and self._notify(Step(0, stage=name, fraction=fraction)):
             raise Stopped(name)
 
     def pulse(self, name: str, fraction: float) -> None:
         """Report work that comes after training, unless a stop was asked for already.
 
-        The answer is not heeded: a trained scorer is not thrown away.
+        The answer is ignored: a trained scorer is not discarded.
         """
         if not self.stopped and self._is_due() and self._callback is not None:
             self._callback(Step(0, stage=name, fraction=fraction))
@@ -144,7 +144,7 @@ class Monitor:
         self._last_stage = now
         return True
 
-    def _tell(self, step: Step) -> bool:
+    def _notify(self, step: Step) -> bool:
         if self._callback is not None and bool(self._callback(step)):
             self.stopped = True
         return self.stopped
@@ -156,23 +156,23 @@ class Reporter:
     Parameters
     ----------
     monitor : Monitor
-    tell : callable
-        Tells it of the best point; True if it wants to stop.
+    report : callable
+        Reports the best point; returns whether to stop.
     """
 
-    def __init__(self, monitor: Monitor, tell: Callable[[], bool]) -> None:
-        self._monitor, self._tell = monitor, tell
+    def __init__(self, monitor: Monitor, report: Callable[[], bool]) -> None:
+        self._monitor, self._report = monitor, report
         self._last = time.perf_counter()
 
     def report(self) -> bool:
-        """Return the monitor; True if it wants to stop."""
+        """Report to the monitor; return whether it requests a stop."""
         if self._monitor.stopped:
             return True
         self._last = time.perf_counter()
-        return self._tell()
+        return self._report()
 
     def stop(self) -> bool:
-        """Report from within an iteration, if nothing was reported for a while."""
+        """Report within an iteration if nothing was reported lately; return whether to stop."""
         if time.perf_counter() - self._last < INTERVAL:
             return self._monitor.stopped
         self._monitor.is_partial = True

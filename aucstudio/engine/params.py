@@ -38,7 +38,7 @@ class InvalidSetting(ValueError):  # noqa: N818  (named for what is wrong)
         self.setting = setting
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Sent elsewhere, an error would be made anew of its sentence alone.
+        # Unpickling would otherwise call the class with the message alone.
         return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]
 
 
@@ -68,7 +68,7 @@ class Param:
     from_code : tuple
         Choices for those who call the engine, which no form or help offers.
     also : callable, optional
-        For ``"choice"``: tells of other values whether they are accepted too; no form offers them.
+        For ``"choice"``: returns whether another value is accepted too; no form offers them.
     words : tuple of str
         Words accepted instead of a number, such as ``"scale"``.
     multiples_of : str
@@ -208,7 +208,7 @@ class Param:
         return _spell(value)
 
     def matters(self, values: Mapping[str, Any]) -> bool:
-        """Return whether the setting means anything beside the other ``values``."""
+        """Return whether the setting has an effect with the other ``values``."""
         return all(values.get(name) in wanted for name, wanted in self.when.items())
 
     def as_json(self) -> dict[str, Any]:

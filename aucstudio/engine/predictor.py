@@ -130,13 +130,8 @@ class Predictor(Declared, _Estimator):
         positive = labels == self.classes_[1]
         place = chosen.place(roc.roc_curve(positive, self.scorer_(rows), weights=sample_weight))
         self.train_scores_ = self.train_scores_ + (-place - self.intercept_)
-        self.intercept_ = -place  # not by steps: rounded, it could miss the score it lies beside
+        self.intercept_ = -place  # set at once: a rounded sum could pass the nearest score
         return self
-
-    @property
-    def gap_(self) -> float | None:
-        """The earlier name of ``dual_gap_``."""
-        return self.dual_gap_
 
     def _is_given_kernel(self) -> bool:
         return getattr(self, "kernel", None) == "precomputed"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike
 
 from aucstudio.engine.base import AUCClassifier
-from aucstudio.engine.monitor import Callback, Spread, one_by_one
+from aucstudio.engine.monitor import Callback
 
 
 class WeighsRows(AUCClassifier):
@@ -30,16 +29,13 @@ class WeighsRows(AUCClassifier):
         sample_weight: ArrayLike | None = None,
         *,
         callback: Callback | None = None,
-        groups: ArrayLike | None = None,
-        spread: Spread = one_by_one,
-        kept: Mapping[Any, Any] | None = None,
-        **unknown: Any,
+        **options: Any,
     ) -> Self:
         """Train on the rows of X; see :meth:`AUCClassifier.fit`.
 
         Parameters
         ----------
-        X, y, callback, groups, spread, kept
+        X, y, callback, options
             As there.
         sample_weight : array-like of shape (n_samples,), optional
             What each row weighs: finite, not negative, and some of each class greater than 0.
@@ -49,8 +45,4 @@ class WeighsRows(AUCClassifier):
         ValueError
             For other weights, and as there.
         """
-        if unknown:
-            return super().fit(X, y, **unknown)
-        return self._train(
-            X, y, callback, kept=kept, groups=groups, spread=spread, sample_weight=sample_weight
-        )
+        return self._train(X, y, callback, sample_weight=sample_weight, **options)

@@ -25,7 +25,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
 
 from aucstudio.project.errors import InputError
-from aucstudio.project.pickle_stream import Sendable, portable, receive, send
+from aucstudio.project.pickle_stream import portable, receive, send
+from aucstudio.project.typed import Sendable
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

@@ -61,16 +61,6 @@ def portable(error: Exception) -> Exception:
     return error
 
 
-class Sendable:
-    """Base of the dataclasses that :func:`receive` may be allowed to read.
-
-    Its ``__setstate__`` keeps a crafted pickle from setting attributes of the class itself.
-    """
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-
-
 class RefusedObjectError(Exception):
     """An object is made of a class that was not allowed."""
 

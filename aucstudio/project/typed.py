@@ -1,9 +1,9 @@
-"""Convert plain data to declared types, with validation."""
+"""Convert data from outside to declared types, with validation."""
 
 from __future__ import annotations
 
 import threading
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -25,3 +25,13 @@ def decode(text: str | bytes | bytearray, kind: type[T]) -> T:
     """Decode JSON to a type; msgspec.MsgspecError if it is invalid."""
     with _one_at_a_time:
         return msgspec.json.decode(text, type=kind)
+
+
+class Sendable:
+    """Base of the dataclasses that a child process may be allowed to send.
+
+    Its ``__setstate__`` keeps a crafted pickle from setting attributes of the class itself.
+    """
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)

@@ -195,7 +195,7 @@ def found_best(path, table, train, test, minutes, folder):
     known = {"label": table.label, "positive": table.positive}
     budget = Budget(60.0 * minutes)
     board = find_best(read_table(files[0], **known), Validation(), RANGE, budget=budget)
-    model = board.model or board.best.record.splits[0].model
+    model = board.model or board.record.splits[0].model
     return model.score(read_table(files[1], **known)), board
 
 
@@ -214,7 +214,7 @@ def judge(path, count, trainers, minutes):
         with tempfile.TemporaryDirectory() as folder:
             scores, board = found_best(path, table, train, test, minutes, Path(folder))
         enter("best", t, scores, began)
-        optimism.append(board.best.inner - board.criterion(t, scores))
+        optimism.append(board.best.inner.value - board.criterion(t, scores))
         seconds = 0.0
         for name, trainer in trainers.items():
             X, Z = prepared(

@@ -101,7 +101,7 @@ def test_the_optimum_is_that_of_the_printed_primal(data, settings):
     scale = abs(value) + settings["mu"] * rho
     assert fitted.converged_
     assert fitted.objective_ == pytest.approx(value, abs=1e-7 * scale)
-    assert 0 <= fitted.gap_ <= 2e-9 * (abs(fitted.objective_) + 2 * settings["mu"] * rho)
+    assert 0 <= fitted.dual_gap_ <= 2e-9 * (abs(fitted.objective_) + 2 * settings["mu"] * rho)
     np.testing.assert_allclose(fitted.coef_[0], w, atol=1e-5 * max(1, np.abs(w).max()))
 
 
@@ -111,7 +111,7 @@ def test_the_optimum_is_that_of_the_printed_dual(kernel, data, settings):
     X, y = data
     method = ASVM(kernel=kernel, gamma=0.2, degree=2, tol=1e-9, **settings)
     fitted = method.fit(X, y)
-    K = method.settle_kernel(X)(X, X)
+    K = method.resolve_kernel(X)(X, X)
     weights, value = dual(K, y, settings)
     reward = settings["mu"] * fitted.core_margin_
     assert fitted.objective_ == pytest.approx(value, abs=1e-6 * (abs(value) + reward))
@@ -234,7 +234,7 @@ def test_the_gap_bounds_the_distance_to_the_optimum_all_along():
     fitted = ASVM(tol=1e-9, mu=2.0).fit(X, y, callback=lambda step: steps.append(step))
     done = [step for step in steps if step.iteration]
     assert len(done) == fitted.n_iter_
-    optimum = fitted.objective_ - fitted.gap_
+    optimum = fitted.objective_ - fitted.dual_gap_
     for step in done:
         assert step.gap >= step.objective - optimum - 1e-6
     assert [step.gap for step in done] == sorted((step.gap for step in done), reverse=True)

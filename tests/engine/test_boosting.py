@@ -7,13 +7,11 @@ import json
 import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.metrics import log_loss
 
 from aucstudio.engine import restore
 from aucstudio.engine.methods.baselines.gradient_boosting import GradientBoosting
-from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.scorers import EnsembleScorer
-from tests.engine.test_baselines import WEIGHTS, row_costs
+from tests.engine.test_baselines import WEIGHTS
 
 SMALL = {"max_iter": 12, "min_samples_leaf": 5}
 
@@ -102,17 +100,6 @@ def test_a_feature_of_gaps_only_changes_nothing(data):
     assert np.ptp(nothing.train_scores_) == 0
 
 
-@pytest.mark.parametrize("class_weight", WEIGHTS)
-def test_objective_is_the_weighted_log_loss(class_weight, data):
-    X, y = data
-    model = GradientBoosting(class_weight=class_weight, **SMALL).fit(X, y)
-    chance = 1 / (1 + np.exp(-model.decision_function(X)))
-    expected = log_loss(y, chance, sample_weight=row_costs(class_weight, y))
-    assert model.objective_ == pytest.approx(expected, rel=1e-10)
-    assert model.gap_ is None
-    assert model.converged_
-
-
 def test_every_tree_is_told_with_a_scorer_of_the_trees_so_far(data):
     X, y = data
     steps, scores = [], []
@@ -139,12 +126,6 @@ def test_stopped_keeps_the_trees_it_showed(data):
     assert (model.n_iter_, model.converged_) == (5, False)
     five = library(**(SMALL | {"max_iter": 5})).fit(X, y)
     np.testing.assert_array_equal(model.decision_function(X), five.decision_function(X))
-
-
-def test_a_stop_while_binning_ends_the_fit(data, monkeypatch):
-    monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
-    with pytest.raises(Stopped):
-        GradientBoosting().fit(*data, callback=lambda step: step.fraction == 0.6)
 
 
 # --- trees as arrays -------------------------------------------------------------------------

@@ -62,7 +62,7 @@ def test_no_gap_exceeds_the_objective(rows, far):
     outlier[0, 0] = far
     for key in ("auc-svm", "svm-auc", "rank-svm", "svm", "logistic", "auc-rls"):
         method = METHODS[key]().fit(outlier, y)
-        assert method.gap_ <= method.objective_, key
+        assert method.dual_gap_ <= method.objective_, key
 
 
 def test_a_matrix_with_negative_eigenvalues_is_no_kernel(rows):

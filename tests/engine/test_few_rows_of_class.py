@@ -17,7 +17,7 @@ def settled_by_chance(m, n, scorers=8, reps=400):
             inference.Placements(roc.Ranking.of(y, score), (0.0, 1.0)) for score in scores
         )
         p = inference.holm([first.test(other).p for other in others])
-        found += any(inference.settled(one) for one in p)
+        found += any(inference.is_significant(one) for one in p)
     return found, reps
 
 

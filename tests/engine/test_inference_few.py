@@ -175,7 +175,7 @@ def test_a_test_is_silent_where_fewer_than_three_rows_decide(m, n, band, reason)
     found = inference.pauc_test(y, a, b, *band)
     assert np.isnan([found.p, found.z, found.low, found.high]).all()
     assert found.reason == reason
-    assert not inference.settled(found.p)
+    assert not inference.is_significant(found.p)
     areas = [roc.partial_auc(y, of, *band).normalized for of in (a, b)]
     assert found.difference == pytest.approx(areas[0] - areas[1])
 
@@ -225,11 +225,11 @@ def test_resamples_are_silent_too_where_they_cannot_know():
     assert inference.bootstrap_interval(y, a, 0.0, 0.05, draws=50).low > 0
 
 
-def test_one_rule_says_what_is_settled():
-    assert inference.settled(0.0499)
-    assert not inference.settled(0.0501)
-    assert not inference.settled(math.nan)
-    assert inference.settled(0.0501, 0.9)
+def test_one_rule_decides_what_is_significant():
+    assert inference.is_significant(0.0499)
+    assert not inference.is_significant(0.0501)
+    assert not inference.is_significant(math.nan)
+    assert inference.is_significant(0.0501, 0.9)
 
 
 # --- the grid of the simulation, coarse

@@ -8,7 +8,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 
-from aucstudio.engine import Stopped
 from aucstudio.engine.features.nystrom import k_means, nystrom_map
 from aucstudio.engine.features.spaces import mapped
 from aucstudio.engine.fit import Context
@@ -138,27 +137,6 @@ def test_they_rank_what_no_direction_does(method):
 
 
 @BOTH
-def test_the_objective_is_that_of_the_scorer(method):
-    X, y = ring(400)
-    short, exact = method.fit(X, y), changed(method, tol=1e-9).fit(X, y)
-    for fitted in (short, exact):
-        s = fitted.scorer_(X)
-        slack = np.maximum(0.0, 1.0 - np.subtract.outer(s[y == 1], s[y == 0]))
-        square = 2 * (fitted.objective_ - fitted.C * np.mean(slack**2))
-        if isinstance(fitted, NBAUC):
-            weights = fitted.scorer_.weights
-            W = rbf_kernel(fitted.scorer_.points, gamma=0.3)
-            assert square == pytest.approx(weights @ W @ weights, rel=1e-3)
-        else:
-            frequencies = len(fitted.scorer_.weights)
-            assert square == pytest.approx(
-                frequencies * np.sum(fitted.scorer_.weights**2), rel=1e-3
-            )
-    assert short.objective_ == pytest.approx(exact.objective_, rel=2e-5)
-    assert auc(y, short.scorer_(X)) == pytest.approx(auc(y, exact.scorer_(X)), abs=1e-3)
-
-
-@BOTH
 def test_the_seed_decides(method):
     X, y = ring(300)
     one, two, other = (changed(method, random_state=seed).fit(X, y) for seed in (3, 3, 4))
@@ -202,16 +180,6 @@ def test_stages_are_told_in_order_with_fractions(method, monkeypatch):
     fractions = [fraction for stage, fraction in heard if stage == "features"]
     assert fractions == sorted(fractions)
     assert fractions[-1] == 1.0
-
-
-@BOTH
-@pytest.mark.parametrize("stage", ["landmarks", "features"])
-def test_a_stop_while_preparing_ends_the_fit(method, stage, monkeypatch):
-    monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
-    if stage == "landmarks" and isinstance(method, RFAUC):
-        stage = "features"
-    with pytest.raises(Stopped):
-        method.fit(*ring(1_200), callback=lambda step: step.stage == stage)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from aucstudio.engine import restore
 from aucstudio.engine.features.nystrom import k_means, nystrom_map
 from aucstudio.engine.features.spaces import mapped
 from aucstudio.engine.kernels import Kernel
-from aucstudio.engine.monitor import Monitor, Stopped
+from aucstudio.engine.monitor import Monitor
 
 GAUSSIAN = Kernel("rbf", gamma=0.3)
 
@@ -96,9 +96,3 @@ def test_many_rows_are_drawn_from_and_the_seed_decides():
     one, two, other = landmarks_of(X, 10), landmarks_of(X, 10), landmarks_of(X, 10, seed=1)
     assert_array_equal(one, two)
     assert not np.array_equal(one, other)
-
-
-def test_a_stop_is_heeded(monkeypatch):
-    monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
-    with pytest.raises(Stopped):
-        k_means(rows(100), 5, np.random.default_rng(0), Monitor(lambda step: True))

@@ -215,7 +215,7 @@ def test_what_is_no_multiple_is_refused(text):
 def test_the_grid_of_widths_lies_around_the_scale_of_the_data():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((40, 7)) * 300.0
-    widths = [KernelSettings(kernel="rbf", gamma=g).settle_kernel(X).gamma for g in WIDTH.grid]
+    widths = [KernelSettings(kernel="rbf", gamma=g).resolve_kernel(X).gamma for g in WIDTH.grid]
     suits = 1.0 / (7 * X.var())
     assert widths == pytest.approx([suits * 4.0**k for k in range(-4, 3)], rel=1e-12)
     assert WIDTH.default in WIDTH.grid

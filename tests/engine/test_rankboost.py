@@ -137,7 +137,7 @@ def test_every_round_lowers_the_loss_of_the_scorer_it_shows(rule, data):
     np.testing.assert_allclose(objectives, losses, rtol=1e-12)
     assert all(later < former for former, later in itertools.pairwise([1.0, *objectives]))
     assert all(area >= 1 - loss for area, loss in zip(areas, objectives, strict=True))
-    assert (model.objective_, model.converged_, model.gap_) == (objectives[-1], True, None)
+    assert (model.objective_, model.converged_, model.dual_gap_) == (objectives[-1], True, None)
 
 
 def test_the_exact_rule_gains_more_in_the_first_round(data):

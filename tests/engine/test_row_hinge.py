@@ -77,8 +77,8 @@ def finest(X, positive, C, weights=None):
 def assert_is_optimum(ours, X, positive, gap=1e-6, **settings):
     lower, upper, library = finest(X, positive, ours.C, **settings)
     assert ours.converged_
-    assert 0 <= ours.gap_ <= gap * ours.objective_
-    assert ours.objective_ - ours.gap_ <= upper * (1 + 1e-9)
+    assert 0 <= ours.dual_gap_ <= gap * ours.objective_
+    assert ours.objective_ - ours.dual_gap_ <= upper * (1 + 1e-9)
     assert lower * (1 - 1e-9) <= ours.objective_
     return library
 
@@ -142,7 +142,7 @@ def test_both_solvers_agree(monkeypatch):
     monkeypatch.setattr(svm, "_MOST_FEATURES", 0)
     outer = METHODS["svm"](class_weight="balanced").fit(X, positive)
     assert outer.objective_ == pytest.approx(inner.objective_, rel=2e-4)
-    assert inner.objective_ - inner.gap_ <= outer.objective_
+    assert inner.objective_ - inner.dual_gap_ <= outer.objective_
 
 
 def test_stopped_it_keeps_the_best_iterate_it_showed():

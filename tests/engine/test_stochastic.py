@@ -218,16 +218,6 @@ def test_row_objectives_come_near_that_of_a_linear_svm(loss, weights):
     assert -1e-6 < fitted.objective_ / objective(peer.coef_[0]) - 1 < 5e-3
 
 
-def test_the_objective_on_landmarks_is_that_of_the_kernel_s_norm():
-    X, y = clouds()
-    fitted = NSAUC(gamma=0.2, n_landmarks=30, regularization=0.01).fit(X, y)
-    scorer = fitted.scorer_
-    K = Kernel("rbf", 0.2)(scorer.points, scorer.points)
-    square = scorer.weights @ K @ scorer.weights
-    assert len(scorer.points) == 30
-    assert fitted.objective_ == pytest.approx(0.005 * square + pair_hinge(scorer(X), y), rel=1e-5)
-
-
 @every_kernel
 @every_method
 def test_extreme_units_are_no_obstacle(method, kernel):

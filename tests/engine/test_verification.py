@@ -78,7 +78,7 @@ def as_trained(model, X, positive):
         float(model.intercept_),
         model.train_scores_,
         float(model.objective_),
-        model.gap_,
+        model.dual_gap_,
         getattr(model, "fpr_range_used_", None),
     )
 

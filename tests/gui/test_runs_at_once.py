@@ -276,11 +276,11 @@ def test_a_slow_disk_holds_up_the_run_alone_and_it_can_be_stopped(
 ):
     reached, released = threading.Event(), threading.Event()
 
-    def read_slowly(_experiment):
+    def read_slowly(*_arguments):
         reached.set()
         assert released.wait(30)
 
-    monkeypatch.setattr(runner, "read_test_table", read_slowly)
+    monkeypatch.setattr(runner, "planned_run", read_slowly)
     begin(session, table_file, "auc-rls")
     qtbot.waitUntil(reached.is_set, timeout=PATIENCE)
     session.stop()

@@ -1,4 +1,4 @@
-"""Finished runs combined without training again, judged on rows that chose no weights."""
+"""Combinations of finished runs: no refit, and estimates on rows that chose no weights."""
 
 import dataclasses
 import importlib.util
@@ -84,6 +84,26 @@ def combined(runs, **more):
     return combine_runs(plan_combination(runs, BAND, BAND), runs, **more)
 
 
+def with_splits(run, change, only=slice(None)):
+    """Return a run with changes of some of its splits."""
+    name, record = run
+    splits = list(record.splits)
+    splits[only] = [dataclasses.replace(split, **change(split)) for split in splits[only]]
+    return name, dataclasses.replace(record, splits=tuple(splits))
+
+
+def flipped(split):
+    return {"test_positive": ~split.test_positive}
+
+
+def weighted_by(weights):
+    """Return a change that gives rows of the table these weights."""
+    return lambda split: {
+        "train_weights": weights[split.train_rows],
+        "test_weights": weights[split.test_rows],
+    }
+
+
 @pytest.mark.slow
 def test_in_folds_it_is_an_ordinary_run_whose_models_give_its_scores(table, in_folds):
     record = combined(in_folds)
@@ -160,11 +180,7 @@ def test_weights_of_a_split_are_those_that_the_other_splits_choose(in_folds):
 
 def test_classes_of_the_judged_rows_change_nothing_but_their_judgement(in_folds):
     before = combined(in_folds)
-    turned = []
-    for name, record in in_folds:
-        first, *rest = record.splits
-        flipped = dataclasses.replace(first, test_positive=~first.test_positive)
-        turned.append((name, dataclasses.replace(record, splits=(flipped, *rest))))
+    turned = [with_splits(run, flipped, slice(0, 1)) for run in in_folds]
     after = combined(turned)
     np.testing.assert_array_equal(before.splits[0].test_scores, after.splits[0].test_scores)
     assert not np.array_equal(before.splits[1].test_scores, after.splits[1].test_scores)
@@ -178,35 +194,16 @@ def test_of_steps_forward_only_earlier_ones_choose(table):
     weights = [share.weight for share in before.splits[0].model.scorer.members]
     assert weights == [0.5, 0.5]
     assert before.notes[1].code == "combined_on_earlier_splits"
-    turned = []
-    for name, record in runs:
-        *earlier, last = record.splits
-        flipped = dataclasses.replace(last, test_positive=~last.test_positive)
-        turned.append((name, dataclasses.replace(record, splits=(*earlier, flipped))))
+    turned = [with_splits(run, flipped, slice(-1, None)) for run in runs]
     for one, other in zip(before.splits, combined(turned).splits, strict=True):
         np.testing.assert_array_equal(one.test_scores, other.test_scores)
 
 
 def test_weights_of_rows_count_when_members_are_chosen(table, in_folds):
-    linear, trees = in_folds[:2]
-    heavy = np.ones(table.rows)
+    runs, heavy = in_folds[:2], np.ones(table.rows)
     heavy[::5] = 20.0
-
-    def weigh(split):
-        train, test = heavy[split.train_rows], heavy[split.test_rows]
-        return dataclasses.replace(split, train_weights=train, test_weights=test)
-
-    def weighed(run):
-        name, record = run
-        splits = [
-            dataclasses.replace(
-                s, train_weights=heavy[s.train_rows], test_weights=heavy[s.test_rows]
-            )
-            for s in record.splits
-        ]
-        return name, dataclasses.replace(record, splits=tuple(splits))
-
-    plain, given = combined([linear, trees]), combined([weighed(linear), weighed(trees)])
+    plain = combined(runs)
+    given = combined([with_splits(run, weighted_by(heavy)) for run in runs])
     for a, b in zip(plain.splits, given.splits, strict=True):
         assert a.test_weights is None
         np.testing.assert_array_equal(b.test_weights, heavy[b.test_rows])
@@ -215,26 +212,14 @@ def test_weights_of_rows_count_when_members_are_chosen(table, in_folds):
 
 
 def test_rows_that_weigh_nothing_have_no_say(table, held_out):
-    def weighed(run, each):
-        name, record = run
-        splits = tuple(
-            dataclasses.replace(s, train_weights=each[s.train_rows], test_weights=each[s.test_rows])
-            for s in record.splits
-        )
-        return name, dataclasses.replace(record, splits=splits)
-
-    def turned(run):
-        name, record = run
-        splits = [
-            dataclasses.replace(s, test_positive=s.test_positive ^ (nothing[s.test_rows] == 0))
-            for s in record.splits
-        ]
-        return name, dataclasses.replace(record, splits=tuple(splits))
-
-    nothing = np.where(np.arange(table.rows) % 3 == 0, 0.0, 1.0)
-    runs = [weighed(run, nothing) for run in held_out[:3]]
+    some = np.where(np.arange(table.rows) % 3 == 0, 0.0, 1.0)
+    runs = [with_splits(run, weighted_by(some)) for run in held_out[:3]]
     (split,) = combined(runs).splits
-    (other,) = combined(list(map(turned, runs))).splits
+
+    def turned(split):
+        return {"test_positive": split.test_positive ^ (some[split.test_rows] == 0)}
+
+    (other,) = combined([with_splits(run, turned) for run in runs]).splits
     np.testing.assert_array_equal(split.test_scores, other.test_scores)
     assert split.objective == other.objective
 
@@ -284,11 +269,11 @@ def noise(path, rows=160, columns=10):
 
 
 def with_classes(runs, positive):
-    def turned(split):
+    def changed(split):
         train, test = positive[split.train_rows], positive[split.test_rows]
-        return dataclasses.replace(split, train_positive=train, test_positive=test)
+        return {"train_positive": train, "test_positive": test}
 
-    return [(n, dataclasses.replace(r, splits=tuple(map(turned, r.splits)))) for n, r in runs]
+    return [with_splits(run, changed) for run in runs]
 
 
 @pytest.mark.slow

@@ -91,7 +91,7 @@ def test_an_unexpected_failure_is_recorded_with_its_traceback(plan, table, monke
     monkeypatch.setattr(METHODS["auc-rls"], "_fit", broken)
     record = execute(plan("auc-rls"), table)
     assert record.status == FAILED
-    assert "unexpectedly (TypeError: no such thing)" in record.error
+    assert "unexpected error in the method (TypeError: no such thing)" in record.error
     assert "in broken" in record.traceback
 
 

@@ -5,7 +5,8 @@ import pickle
 import numpy as np
 import pytest
 
-from aucstudio.project.pickle_stream import RefusedObjectError, Sendable, receive, send
+from aucstudio.project.pickle_stream import RefusedObjectError, receive, send
+from aucstudio.project.typed import Sendable
 
 
 @dataclasses.dataclass

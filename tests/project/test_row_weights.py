@@ -38,7 +38,7 @@ from aucstudio.project.store.check import repair_project
 from aucstudio.project.store.model_file import save_model
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.tournament.search import find_best
-from aucstudio.project.tournament.verdict import sentences
+from aucstudio.project.tournament.verdict import verdict
 from tests.project.test_project_damage import damage_run
 
 ROWS = 240
@@ -342,21 +342,23 @@ def test_a_tournament_weighs_rows_and_leaves_out_those_that_weigh_nothing(tmp_pa
     table = read_table(path, label="label", positive="yes", roles={"w": "weight"})
     few = [Member.of("logistic"), Member.of("rls"), Member.of("svm-pauc")]
     board = find_best(table, Validation(), entrants=few)
-    judged = {entry.method: entry for entry in board.entries}
-    assert set(judged) == {"logistic", "rls", "auc-ensemble"}
-    (held,) = board.best.record.splits
+    assert set(board.records) == {"logistic", "rls", "auc-ensemble"}
+    (held,) = board.record.splits
     count = np.count_nonzero(held.test_weights)
     assert count < held.n_test
-    assert f"on {count} rows (" in sentences(board)[0]
+    assert f"on {count} rows (" in verdict(board).best
     assert any("svm-pauc" in said and "weights" in said for said in board.failed)
-    for entry in judged.values():
-        (split,) = entry.record.splits
+    for entry in board.entries:
+        (split,) = board.records[entry.method].splits
         kept = split.test_positive, split.test_scores, split.test_weights
-        assert entry.outer == board.criterion(*kept)
+        assert entry.held_out.value == board.criterion(*kept)
         twice = np.repeat(np.arange(len(kept[0])), kept[2].astype(int))
-        assert entry.outer == pytest.approx(board.criterion(kept[0][twice], kept[1][twice]))
-    again = execute(judged["auc-ensemble"].record.experiment, table).splits[0]
-    (split,) = judged["auc-ensemble"].record.splits
+        assert entry.held_out.value == pytest.approx(
+            board.criterion(kept[0][twice], kept[1][twice])
+        )
+    combination = board.records["auc-ensemble"]
+    again = execute(combination.experiment, table).splits[0]
+    (split,) = combination.splits
     np.testing.assert_allclose(again.test_scores, split.test_scores, rtol=1e-9)
 
 

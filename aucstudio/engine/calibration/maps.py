@@ -7,7 +7,7 @@ With s a score, u = (s - centre) / scale and a map f that never falls, the proba
 The tilt t rises everywhere, so that of two scores the greater has the greater probability also
 where f is flat, and beyond the scores that f was learnt from: calibration keeps the ranking. It
 moves no probability by more than TILT. Two scores share one only where the floating-point numbers
-between 0 and 1 do not tell them apart: closer than about 1e-7 of their distance from the centre.
+between 0 and 1 cannot separate them: closer than about 1e-7 of their distance from the centre.
 """
 
 from __future__ import annotations

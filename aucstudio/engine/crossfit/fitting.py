@@ -146,15 +146,15 @@ class CrossFit:
             if member not in self.ready and member not in self.failed:
                 break
             self._reported += 1
-            if member in self.ready and self._monitor.is_heard:
+            if member in self.ready and self._monitor.has_callback:
                 self._report_members([m for m in order[: self._reported] if m in self.ready])
         return self._monitor.stopped
 
     def _scales(self, member: Member) -> list[Scale]:
         """Fit the scale of each fold's model on the rows that it did not see.
 
-        Scores of a ranking mean something beside each other only: models of two folds may differ
-        by any constant. Shares mean the same in all folds.
+        Scores of a ranking are relative: models of two folds may differ by any constant. Shares
+        mean the same in all folds.
         """
         scores, smoothing = self._held[member], self._smoothing(member)
         if smoothing:
@@ -175,7 +175,7 @@ class CrossFit:
             scorer=lambda: self._combined(members, weights, scores),
         )
 
-    def tell_selection(self, fraction: float) -> None:
+    def report_selection(self, fraction: float) -> None:
         """Report progress of the last step."""
         self._monitor.pulse("choosing weights", fraction)
 
@@ -287,7 +287,7 @@ def _with_one_width(estimator: AUCClassifier, X: Array, weights: Array | None) -
 
     if estimator.get_params().get("gamma") != "scale":
         return estimator
-    width = KernelSettings(kernel="rbf", gamma="scale").settle_kernel(X, weights=weights).gamma
+    width = KernelSettings(kernel="rbf", gamma="scale").resolve_kernel(X, weights=weights).gamma
     settled: AUCClassifier = clone(estimator).set_params(gamma=width)
     return settled
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from aucstudio.engine.params import InvalidSetting, declared_params
 
-# Beyond so many rows a kernel method would take longer than all the others; landmarks stand in.
+# Beyond so many rows a kernel method would take longer than all others: landmarks replace it.
 _MOST_KERNEL_ROWS = 4_000
 # Leaves grow with the table, so that forests do not outgrow it.
 _ROWS_PER_LEAF = 2_000
@@ -137,8 +137,8 @@ def _quick(rows: int, seed: int, features: int) -> Iterator[Member]:
     yield Member.of("logistic", C=1.0, class_weight="balanced")
     if rows <= _MOST_KERNEL_ROWS:
         yield Member.of("additive-logistic", class_weight="balanced")
-        # Where most columns are noise, a square root of them seldom has one that tells. (A random
-        # forest of a third of them takes longer than all others together on wide tables.)
+        # Where most columns are noise, a square root of them seldom contains an informative one.
+        # (A random forest of a third takes longer than all others together on wide tables.)
         deep = {**forest, "min_samples_leaf": 1}
         at_split = {"sqrt": math.isqrt(features), "third": features // 3, "all": features}
         for share in ("third", "all"):

@@ -162,7 +162,7 @@ def combine(
         on their scales counts. Where there is a link, the scales are the same, and the link is that
         of the mean of the scores.
     shares : sequence of MemberShare
-        What is told of the members.
+        What is known of the members.
     """
     parts, base = [], 0.0
     for scorers, scales, weight in members:

@@ -117,7 +117,7 @@ def filled_view(X: Array) -> View | None:
     """Return the view of rows with missing values filled in and marked; None where none is missing.
 
     A missing value becomes the median of its column (0 where all are missing). Each column with
-    missing values in X has another one beside it, which is 1 where the value is missing.
+    missing values in X gets an indicator column, which is 1 where the value is missing.
     """
     missing = np.isnan(X)
     marked = np.flatnonzero(missing.any(axis=0))

@@ -98,7 +98,7 @@ def k_means(
         At least 1.
     rng : Generator
     monitor : Monitor
-        Hears of the stage "landmarks".
+        Receives the stage "landmarks".
     rounds : int
     at_once : int
         Rows of the start drawn at a time, maybe equal ones; some tens take far less time than one
@@ -114,7 +114,7 @@ def k_means(
     Raises
     ------
     Stopped
-        If the callback wants to stop.
+        If the callback requests a stop.
     """
     if len(X) > ROWS_TO_CLUSTER:
         X = X[rows_to_cluster(len(X), rng)]

@@ -96,15 +96,15 @@ def on_columns(scorer: Scorer, size: int) -> Scorer:
     return LinearScorer(weights)
 
 
-def heard_on_columns(callback: Callback | None, size: int) -> Callback | None:
+def callback_on_columns(callback: Callback | None, size: int) -> Callback | None:
     """Wrap a callback so that it receives scorers of kernel values."""
     if callback is None:
         return None
 
-    def hear(step: Step) -> object:
+    def translate(step: Step) -> object:
         inner = step.scorer
         if inner is not None:
             step = dataclasses.replace(step, scorer=lambda: on_columns(inner(), size))
         return callback(step)
 
-    return hear
+    return translate

@@ -287,7 +287,7 @@ def mapped(
     feature_map : FeatureMap
     X : ndarray of shape (N, d)
     monitor : Monitor
-        Hears of the stage "features".
+        Receives the stage "features".
     dtype : type
         ``np.float32`` halves memory and the time of what follows; errors are some 1e-7 of the
         features.
@@ -298,7 +298,7 @@ def mapped(
     Raises
     ------
     Stopped
-        If the callback wants to stop.
+        If the callback requests a stop.
     """
     few = rows_for_mean(len(X))
     each = None if weights is None else weights[few]
@@ -328,7 +328,7 @@ def chosen(
     n_landmarks : int or None
         None: the exact factor up to 3,000 rows, 500 landmarks beyond.
     monitor : Monitor
-        Hears of the stages "landmarks", "kernel matrix", "features" and "factorising".
+        Receives the stages "landmarks", "kernel matrix", "features" and "factorising".
     given : Kernel, optional
         Kernel values of the caller's own.
     weights : ndarray of shape (N,), optional
@@ -350,7 +350,7 @@ def chosen(
             "landmarks are centres of clusters of rows, which a precomputed kernel hides: "
             "leave it out",
         )
-    kernel = settings.settle_kernel(X, given, weights)
+    kernel = settings.resolve_kernel(X, given, weights)
     if given is not None or (n_landmarks is None and len(X) <= MAX_EXACT_ROWS):
         space = exact(X, kernel, monitor)
         space.matrix -= mean_row(space.matrix, weights)  # in place; pair margins stay the same

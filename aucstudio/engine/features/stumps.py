@@ -41,7 +41,7 @@ class Stump:
     ----------
     feature : int
     threshold : float
-        Midway between two values; the largest number if h tells gaps from known values.
+        Midway between two values; the largest number if h separates missing from known values.
     gaps_above : bool
         q: whether h is 1 where the feature is NaN.
     above : ndarray of int
@@ -68,7 +68,7 @@ class StumpSearch:
         NaN is a gap.
     positive : ndarray of bool, shape (N,)
     progress : callable
-        Hears the fraction done after every feature that is sorted.
+        Receives the fraction done after every feature that is sorted.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class StumpSearch:
         potential : ndarray of shape (N,)
             In the order of ``rows``; adds up to 0.
         pause : callable
-            Hears the fraction done between two calls of compiled code; what it raises ends the
+            Receives the fraction done between two calls of compiled code; what it raises ends the
             search.
         """
         d, N = self._order.shape

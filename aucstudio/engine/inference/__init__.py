@@ -8,6 +8,9 @@ DeLong's V10 and V01. Partial areas are normalised, pAUC / (beta - alpha).
 
 from __future__ import annotations
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from aucstudio.engine.inference.areas import (
     Placements,
     auc_test,
@@ -17,40 +20,42 @@ from aucstudio.engine.inference.areas import (
     pauc_interval,
     pauc_test,
 )
-from aucstudio.engine.inference.bands import (
-    Band,
-    bootstrap_band,
-    kolmogorov_band,
-    pointwise_band,
-)
-from aucstudio.engine.inference.folds import (
-    LEAST_IN_FOLD,
-    FoldedArea,
-    GroupArea,
-    equality_test,
-    folds_interval,
-)
-from aucstudio.engine.inference.resampling import (
-    Progress,
-    bootstrap_interval,
-    bootstrap_test,
-    cost_threshold_interval,
-    resamples,
-)
 from aucstudio.engine.inference.results import (
     Interval,
     TestResult,
     absent_interval,
     bonferroni,
     holm,
-    settled,
+    is_significant,
 )
-from aucstudio.engine.inference.splits import (
-    LEAST_SPLITS,
-    splits_interval,
-    splits_test,
-    variance_factor,
-)
+
+if TYPE_CHECKING:
+    from aucstudio.engine.inference.bands import (
+        Band,
+        bootstrap_band,
+        kolmogorov_band,
+        pointwise_band,
+    )
+    from aucstudio.engine.inference.folds import (
+        LEAST_IN_FOLD,
+        FoldedArea,
+        GroupArea,
+        equality_test,
+        folds_interval,
+    )
+    from aucstudio.engine.inference.resampling import (
+        Progress,
+        bootstrap_interval,
+        bootstrap_test,
+        cost_threshold_interval,
+        resamples,
+    )
+    from aucstudio.engine.inference.splits import (
+        LEAST_SPLITS,
+        splits_interval,
+        splits_test,
+        variance_factor,
+    )
 
 __all__ = [
     "LEAST_IN_FOLD",
@@ -75,13 +80,34 @@ __all__ = [
     "folds_interval",
     "holm",
     "interval_of",
+    "is_significant",
     "kolmogorov_band",
     "pauc_interval",
     "pauc_test",
     "pointwise_band",
     "resamples",
-    "settled",
     "splits_interval",
     "splits_test",
     "variance_factor",
 ]
+
+_LATE = {
+    "bands": ("Band", "bootstrap_band", "kolmogorov_band", "pointwise_band"),
+    "folds": ("LEAST_IN_FOLD", "FoldedArea", "GroupArea", "equality_test", "folds_interval"),
+    "resampling": (
+        "Progress",
+        "bootstrap_interval",
+        "bootstrap_test",
+        "cost_threshold_interval",
+        "resamples",
+    ),
+    "splits": ("LEAST_SPLITS", "splits_interval", "splits_test", "variance_factor"),
+}
+"""Modules that are imported when one of their names is used: most runs need areas only."""
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _LATE.items():
+        if name in names:
+            return getattr(importlib.import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -170,7 +170,7 @@ def auc_test(
 
     Where a class has fewer than 60 rows, z follows Student's t with Welch's degrees of freedom,
     as the normal law rejects too often there: with 5 to 8 positives among 4 to 20 times as many
-    negatives, one of eight equal scores was told from another in 8 to 18 of 100 simulations,
+    negatives, one of eight equal scores differed significantly in 8 to 18 of 100 simulations,
     against 4 to 5. With fewer than 5 rows of a class there is no p.
     """
     a, b = (Placements(roc.Ranking.of(y, of, **rows), _WHOLE) for of in (score_a, score_b))

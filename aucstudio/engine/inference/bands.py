@@ -25,7 +25,7 @@ from aucstudio.engine.types import Array
 GRID = np.linspace(0.0, 1.0, 201)
 GRID.setflags(write=False)
 
-_NODES = 64  # equally likely values that stand for a binomial distribution
+_NODES = 64  # equally likely values that approximate a binomial distribution
 _HALVINGS = 18  # down to 4e-6
 _TINY = 1e-300
 _VERTICES = 1000  # of the curve that is resampled; more change the quantile by less than its noise

@@ -6,7 +6,7 @@ as that of i of m + 1. The spacing above a row is its own; rows in groups have o
 in each draw. A draw of both places every vertex (fp, tp) of the curve: between the
 FPRs of negatives fp and fp + 1, and between the TPRs of positives tp and tp + 1. A lower curve
 runs through (fp + 1, tp) and an upper one through (fp, tp + 1); they enclose the true curve as
-far as the order of the rows tells. The spacings belong to the rows, so that several scores of
+far as the order of the rows determines. The spacings belong to the rows, so that several scores of
 the same rows are drawn together.
 
 The uncertainty of the threshold at a band's end is in the draws, which therefore hold from one

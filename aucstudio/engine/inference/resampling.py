@@ -355,7 +355,7 @@ def _cheapest(
 ) -> Index:
     """Find the two drawn scores between which each resample's threshold lies.
 
-    Gives the places, among all scores from the highest, of the last one above it (-1 where there
+    Return the places, among all scores from the highest, of the last one above it (-1 where there
     is none) and of the first one below it (``groups`` where there is none). Without weights every
     row counts once; ``gain`` and ``loss`` are those of a row of mean weight.
     """

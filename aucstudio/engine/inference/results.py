@@ -196,10 +196,10 @@ def holm(p: ArrayLike) -> Array:
     return corrected
 
 
-def settled(p: float, level: float = 0.95) -> bool:
-    """Return whether a difference is significant: the one rule of the program.
+def is_significant(p: float, level: float = 0.95) -> bool:
+    """Return whether a difference is significant, by the one rule of the program.
 
-    ``p`` is corrected for every test that it was picked from; missing, nothing is settled.
+    ``p`` is corrected for every test that it was selected from; a missing p is not significant.
     """
     return p < 1 - level
 

@@ -236,9 +236,9 @@ class Sampling:
     ) -> Variance:
         """Replace a variance that a few large groups decide by one of equally variable groups.
 
-        One group's square says little of its own variance. If group effects are equally
-        distributed, all groups tell their variance: a one-way analysis of variance of the group
-        means, each counted once. The larger of both variances is taken.
+        One group's square is a poor estimate of its own variance. If group effects are equally
+        distributed, all groups estimate the variance together: a one-way analysis of variance of
+        the group means, each counted once. The larger of both variances is used.
         """
         means, spreads, parts, expected = [], [], [], []
         for k, of_class in enumerate(self.group_shares):

@@ -224,7 +224,10 @@ class PairHinge:
     def __init__(self, positive: Mask, margin: float = 1.0, weights: Array | None = None) -> None:
         self._positives = np.flatnonzero(positive)
         self._negatives = np.flatnonzero(~positive)
-        self._margin, self._weights = margin, weights
+        self._margin, self._is_weighted = margin, weights is not None
+        self._weights = np.ones(len(positive)) if weights is None else weights
+        of_class = self._weights[self._positives], self._weights[self._negatives]
+        self._total = float(of_class[0].sum() * of_class[1].sum())
 
     def __call__(self, scores: Array) -> tuple[float, Array]:
         """Return the mean loss and its gradient with respect to the scores, shape (N,)."""
@@ -233,17 +236,13 @@ class PairHinge:
         order, t = ascending(scores[self._negatives])
         gradient = np.empty(len(scores))
         positives, negatives = self._positives[rising], self._negatives[order]
-        if self._weights is not None:
+        if self._is_weighted or len(scores) < MANY:
             p, q = self._weights[positives], self._weights[negatives]
-            loss = _add_up_weighted(s, t, positives, negatives, p, q, self._margin, gradient)
-            total = float(p.sum() * q.sum())
-            gradient /= total
-            return max(loss / total, 0.0), gradient
-        add_up = _add_up if len(scores) < MANY else _walk_both
-        loss = add_up(s, t, positives, negatives, self._margin, gradient)
-        count = len(s) * len(t)
-        gradient /= count
-        return max(float(loss) / count, 0.0), gradient
+            loss = _add_up(s, t, positives, negatives, p, q, self._margin, gradient)
+        else:
+            loss = _walk_both(s, t, positives, negatives, self._margin, gradient)
+        gradient /= self._total
+        return max(float(loss) / self._total, 0.0), gradient
 
     def hardest(self, scores: Array, most: int) -> tuple[Index, Index]:
         """List the pairs that violate the margin, smallest first, at most ``most`` of them.
@@ -267,22 +266,6 @@ class PairHinge:
 
 
 def _add_up(
-    s: Array, t: Array, positives: Index, negatives: Index, margin: float, gradient: Array
-) -> float:
-    """Return the sum of the hinge of all pairs of sorted scores, and fill in its gradient.
-
-    Negative of rank k violates positive i exactly if k >= first[i]. Both counts come from this one
-    search: a second one could round a margin of exactly 1 the other way.
-    """
-    first = np.searchsorted(t, s - margin, side="right")
-    per_positive = (len(t) - first).astype(np.float64)
-    steps = np.diff(first, prepend=0, append=len(t))
-    per_negative = np.repeat(np.arange(len(s) + 1, dtype=np.float64), steps)
-    gradient[positives], gradient[negatives] = -per_positive, per_negative
-    return float(per_positive @ (margin - s) + per_negative @ t)
-
-
-def _add_up_weighted(
     s: Array,
     t: Array,
     positives: Index,
@@ -292,7 +275,12 @@ def _add_up_weighted(
     margin: float,
     gradient: Array,
 ) -> float:
-    """Do what :func:`_add_up` does with running sums of the weights p and q of both classes."""
+    """Return the weighted sum of the hinge of all pairs of sorted scores, and fill in its gradient.
+
+    Negative of rank k violates positive i exactly if k >= first[i]. The running sums of the weights
+    p and q of both classes follow from this one search: a second one could round a margin of
+    exactly 1 the other way.
+    """
     first = np.searchsorted(t, s - margin, side="right")
     per_positive = p * np.append(0.0, np.cumsum(q[::-1]))[::-1][first]
     steps = np.diff(first, prepend=0, append=len(t))
@@ -305,7 +293,7 @@ def _add_up_weighted(
 def _walk_both(
     s: Array, t: Array, positives: Index, negatives: Index, margin: float, gradient: Array
 ) -> float:
-    """Do what :func:`_add_up` does in one walk through both, for many rows."""
+    """Do what :func:`_add_up` does without weights in one walk through both, for many rows."""
     m, n, k, loss = len(s), len(t), 0, 0.0
     for i in range(m):
         bound = s[i] - margin
@@ -351,7 +339,7 @@ def neighbour_pairs(
     k : int
         Capped by the size of each class.
     progress : callable, optional
-        Hears the fraction done, now and then.
+        Receives the fraction done, now and then.
 
     Returns
     -------

@@ -1,7 +1,6 @@
 """Smoothed partial AUC: a normal distribution function replaces the step.
 
-No table of pairs is made: what is summed over the pairs is so smooth that few scores can stand for
-many.
+No table of pairs is made: the summand is so smooth that a few scores represent many.
 
 Symbols: s_j scores of the m positives, t_i of the n negatives, F of all rows; [alpha, beta] FPR
 range; g_i part of negative i inside the range, sum_i g_i = n (beta - alpha); p_j and r_j shares of

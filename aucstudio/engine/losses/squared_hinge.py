@@ -44,10 +44,8 @@ class SquaredHinge:
         self.is_positive = positive if rarer else ~positive
         self.positives = np.flatnonzero(self.is_positive)
         self.negatives = np.flatnonzero(~self.is_positive)
-        self.weights = weights
-        self.pairs: float = len(self.positives) * len(self.negatives)
-        if weights is not None:
-            self.pairs = float(weights[self.positives].sum() * weights[self.negatives].sum())
+        self.weights = np.ones(len(positive)) if weights is None else weights
+        self.pairs = float(self.weights[self.positives].sum() * self.weights[self.negatives].sum())
 
     def __call__(self, scores: Array) -> tuple[float, Array]:
         """Return the mean loss and its gradient with respect to the scores, shape (N,)."""
@@ -56,8 +54,7 @@ class SquaredHinge:
 
     def of(self, sample: Index) -> SquaredHinge:
         """Return the loss on some of the rows."""
-        weights = None if self.weights is None else self.weights[sample]
-        return SquaredHinge(self.is_positive[sample], weights)
+        return SquaredHinge(self.is_positive[sample], self.weights[sample])
 
     def at(self, scores: Array) -> SquaredHingePoint:
         """Return the loss and its derivatives at some scores."""
@@ -87,22 +84,17 @@ class SquaredHingePoint:
         origin = t[order[len(t) // 2]]  # scores far from 0 would cost digits in the sums
         a, t = 1.0 + origin - s[rising], t[order] - origin
         # Active are the negatives of rank first[i] and above with positive i; as many positives,
-        # the lowest, with negative j as the segment between those ranks tells.
+        # the lowest, with negative j are given by the segment between those ranks.
         self._first = np.searchsorted(t, -a, side="right")
         steps = np.diff(self._first, prepend=0, append=len(t))
         self._segment = np.repeat(np.arange(len(a) + 1), steps)
-        self._p = self._q = None
-        if hinge.weights is None:
-            self._k_positive = (len(t) - self._first).astype(np.float64)
-            self._k_negative = self._segment.astype(np.float64)
-        else:
-            self._p, self._q = hinge.weights[self._positives], hinge.weights[self._negatives]
-            self._k_positive = _sums_from(self._q)[self._first]
-            self._k_negative = _sums_below(self._p)[self._segment]
+        self._p, self._q = hinge.weights[self._positives], hinge.weights[self._negatives]
+        self._k_positive = _sums_from(self._q)[self._first]
+        self._k_negative = _sums_below(self._p)[self._segment]
         slack = self._over_negatives(a, t)
         slack_negative = self._over_positives(t, a)
         self.value = max(float(a @ slack + t @ slack_negative), 0.0) / hinge.pairs
-        self.active = float(_times(self._p, self._k_positive).sum()) / hinge.pairs
+        self.active = float(self._p @ self._k_positive) / hinge.pairs
         self._double = 2.0 / hinge.pairs
         self.gradient = self._per_row(-hinge.sign * slack, hinge.sign * slack_negative)
 
@@ -113,13 +105,13 @@ class SquaredHingePoint:
 
     def _over_negatives(self, own: Array, others: Array) -> Array:
         """Sum own + other over the negatives active with each positive, with the pairs' weights."""
-        found = self._k_positive * own + _sums_from(_times(self._q, others))[self._first]
-        return _times(self._p, found)
+        per_row = self._k_positive * own + _sums_from(self._q * others)[self._first]
+        return np.asarray(self._p * per_row)
 
     def _over_positives(self, own: Array, others: Array) -> Array:
         """Sum own + other over the positives active with each negative, with the pairs' weights."""
-        found = self._k_negative * own + _sums_below(_times(self._p, others))[self._segment]
-        return _times(self._q, found)
+        per_row = self._k_negative * own + _sums_below(self._p * others)[self._segment]
+        return np.asarray(self._q * per_row)
 
     def gram(self, X: NDArray[Any], pause: Callable[[], None]) -> Array:
         """Return the Hessian with respect to w of scores X w, shape (d, d).
@@ -136,7 +128,7 @@ class SquaredHingePoint:
             Called between chunks.
         """
         N, d = X.shape
-        active = _times(self._p, self._k_positive), _times(self._q, self._k_negative)
+        active = self._p * self._k_positive, self._q * self._k_negative
         root = np.sqrt(self._per_row(*active)).astype(X.dtype)
         square, height = np.zeros((d, d)), max(512, _NUMBERS_PER_CHUNK // d)
         for start in range(0, N, height):
@@ -147,7 +139,7 @@ class SquaredHingePoint:
         sums = self._segments(X.dtype) @ X
         above = np.cumsum(sums[::-1], axis=0, dtype=np.float64)[::-1]
         own = X[self._positives].astype(np.float64).T
-        across = (own if self._p is None else own * self._p) @ above[1:] * self._double
+        across = own * self._p @ above[1:] * self._double
         square -= across
         square -= across.T
         return square
@@ -158,11 +150,8 @@ class SquaredHingePoint:
         segment = np.empty(N, dtype=np.intp)
         segment[self._negatives] = self._segment
         ends = np.concatenate([[0], np.cumsum(~hinge.is_positive)])
-        ones = np.ones(len(hinge.negatives), dtype=dtype)
-        if hinge.weights is not None:
-            ones = hinge.weights[hinge.negatives].astype(dtype)
-        shape = (len(hinge.positives) + 1, N)
-        return scipy.sparse.csc_array((ones, segment[hinge.negatives], ends), shape=shape)
+        weights, shape = hinge.weights[hinge.negatives].astype(dtype), (len(hinge.positives) + 1, N)
+        return scipy.sparse.csc_array((weights, segment[hinge.negatives], ends), shape=shape)
 
     def _per_row(self, at_positives: Array, at_negatives: Array) -> Array:
         """Put numbers for the sorted rows of both classes, times 2 / mn, in the data's order."""
@@ -171,10 +160,6 @@ class SquaredHingePoint:
         out[self._negatives] = at_negatives
         out *= self._double
         return out
-
-
-def _times(weights: Array | None, values: Array) -> Array:
-    return values if weights is None else weights * values
 
 
 def _sums_from(x: Array) -> Array:

@@ -79,8 +79,8 @@ class BaselineSettings(ClassWeightSettings):
 
     C: float = cost(
         1.0,
+        range(-3, 4),
         "Weight of the sum of the rows' losses against ½|w|²; larger fits closer.",
-        powers=range(-3, 4),
     )
 
 

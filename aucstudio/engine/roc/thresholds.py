@@ -198,8 +198,8 @@ class ThresholdRule:
     def parse(cls, text: str) -> ThresholdRule:
         """Read a rule: ``equal-error``, ``fpr=0.05``, ``precision=0.9@0.01``, ``cost=1:20@0.01``.
 
-        A cost is that of a false positive and of a false negative; after @ stands the share of
-        positives.
+        A cost is that of a false positive and of a false negative; the share of positives
+        follows @.
 
         Raises
         ------

@@ -187,7 +187,7 @@ class _InteriorPoint:
         return 1.0 / steepest, cross
 
     def _correct(self, centre: float) -> Array:
-        """Turn p, q into the corrections (centre + p)/a, (centre - q)/b; give the new drive."""
+        """Turn p, q into the corrections (centre + p)/a, (centre - q)/b; return the new drive."""
         drive = self._drive.copy()
         for part in self._pairs.parts():
             p, q = self._p[part], self._q[part]
@@ -199,7 +199,7 @@ class _InteriorPoint:
         return drive
 
     def _direct(self, target: Array) -> float:
-        """Replace D, p, q by da, dz, du; give the longest feasible step."""
+        """Replace D, p, q by da, dz, du; return the longest feasible step."""
         steepest = 0.0
         for part in self._pairs.parts():
             a, b, z, u = self._a[part], self._b[part], self._z[part], self._u[part]

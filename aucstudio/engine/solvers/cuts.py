@@ -70,7 +70,7 @@ class Cuts:
             How much the dual value may fall short: inexact multipliers bound all the same, and
             as long as the bound has further to rise, they cost few iterations and save much work.
         stop : callable
-            Asked now and then; True ends the search where it is.
+            Called now and then; True ends the search at the current point.
 
         Returns
         -------
@@ -129,7 +129,7 @@ def solve_simplex(
     tolerance : float
         Distance from the optimum that will do, in units of the objective.
     stop : callable
-        Asked before each step; True ends the search where it is.
+        Called before each step; True ends the search at the current point.
 
     Returns
     -------

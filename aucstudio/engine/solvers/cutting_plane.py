@@ -58,7 +58,7 @@ class Ray:
     u, u_target : ndarray of shape (N,)
         Their scores.
     stop : callable
-        Asked before each evaluation of the risk; True ends the search where it is.
+        Called before each evaluation of the risk; True ends the search at the current point.
     """
 
     def __init__(
@@ -173,7 +173,7 @@ def minimise(
     tol : float
         Relative gap.
     monitor : Monitor
-        Hears of every iteration, and within one that takes long.
+        Receives every iteration, and reports within one that takes long.
     max_iter : int
     done : int
         Iterations already reported to the monitor, for its numbering.
@@ -184,8 +184,8 @@ def minimise(
     cuts : Cuts, optional
         Planes below this very risk on these very rows; new ones are added to them.
     meant : callable, optional
-        ``meant(weights, scores)`` is the objective that the monitor hears of, where P bounds or
-        prepares another one; it then hears of no gap.
+        ``meant(weights, scores)`` is the objective reported to the monitor where P bounds or
+        prepares another one; no gap is reported then.
 
     Returns
     -------
@@ -195,7 +195,7 @@ def minimise(
     """
     state = _State(X, risk, C, Cuts(X.shape[1]) if cuts is None else cuts)
 
-    def tell() -> bool:
+    def report() -> bool:
         weights = state.weights
         return monitor.step(
             done + state.n_iter,
@@ -204,7 +204,7 @@ def minimise(
             scorer=lambda: scorer(weights.copy()),
         )
 
-    look = Reporter(monitor, tell)
+    look = Reporter(monitor, report)
     state.begin(start, look)
     stalled = 0
     while True:

@@ -70,8 +70,7 @@ def _sample(hinge: SquaredHinge, most: int) -> Index:
 def _by_diagonal(space: NumberedSpace, hinge: SquaredHinge, pause: Pause) -> Preconditioner:
     shares = np.zeros((2, len(hinge.is_positive)))
     for of_class, rows in zip(shares, (hinge.positives, hinge.negatives), strict=True):
-        weights = np.ones(len(rows)) if hinge.weights is None else hinge.weights[rows]
-        of_class[rows] = weights / weights.sum()
+        of_class[rows] = hinge.weights[rows] / hinge.weights[rows].sum()
     means, squares = space.power_sums(shares, pause)
     # The mean square of pair differences, over all pairs.
     spread = np.maximum(squares.sum(axis=0) - 2.0 * means[0] * means[1], 0.0)
@@ -120,7 +119,7 @@ def minimise(
     tol : float
         The gap to reach, as a share of P and of P(0) - P, whichever is less.
     monitor : Monitor
-        Hears of every iteration, and within one that takes long.
+        Receives every iteration, and reports within one that takes long.
     scorer : callable
         Makes what the monitor shows of some weights.
     start : ndarray, optional
@@ -141,11 +140,11 @@ def minimise(
     """
     state = _State(space, SquaredHinge(positive, weights), C, tol, start)
 
-    def tell() -> bool:
+    def report() -> bool:
         w = state.w
         return monitor.step(state.n_iter, state.objective, gap=state.gap, scorer=lambda: scorer(w))
 
-    look = Reporter(monitor, tell)
+    look = Reporter(monitor, report)
 
     def pause() -> None:
         if look.stop():
@@ -161,14 +160,14 @@ def minimise(
     except _Interrupted:
         state.leave_the_origin()
     except Stopped:
-        # Rows in blocks hear of a stop within a product: there is no time for another one.
+        # Rows in blocks notice a stop within a product: there is no time for another one.
         if not state.w.any():
             raise
     return state.found()
 
 
 class _Interrupted(Exception):  # noqa: N818  (an outcome, not an error)
-    """The monitor wants to stop."""
+    """The monitor requests a stop."""
 
 
 class _State:
@@ -226,7 +225,7 @@ class _State:
         self.gap = min(max(gg / 2 - saved, 0.0), self.objective)  # P is nowhere below 0
 
     def _direction(self, pause: Pause) -> tuple[Array, Array]:
-        """Solve H d = -g approximately; give d and its scores."""
+        """Solve H d = -g approximately; return d and its scores."""
         space, point, C = self._space, self._point, self._C
         if self._prepare is None:
             self._prepare = preconditioner(space, self._hinge, pause)

@@ -50,7 +50,7 @@ def minimise(space: Space, y: Array, costs: Array, *, tol: float, monitor: Monit
     Raises
     ------
     Stopped
-        If the monitor wants to stop within the first step.
+        If the monitor requests a stop within the first step.
     """
     state = _Newton(space, y, costs, tol, functools.partial(monitor.stage, "Newton step"))
     while True:
@@ -97,7 +97,7 @@ class _Newton:
         return self.best
 
     def _jump(self, active: Mask) -> tuple[Array, float]:
-        """Minimise 1/2 |w|^2 + sum_(i in S) C_i (y_i - f_i)^2: give w and b."""
+        """Minimise 1/2 |w|^2 + sum_(i in S) C_i (y_i - f_i)^2: return w and b."""
         y, D = self._y[active], 2 * self._costs[active]
         if isinstance(self._space, Vectors):
             return _ridge(self._space.matrix[active], y, D, self._pause)

@@ -18,7 +18,7 @@ from aucstudio.gui.state.timers import ticking
 from aucstudio.project.data.table import Table
 from aucstudio.project.runs.execute import failure_sentence
 from aucstudio.project.runs.experiments.experiment import Experiment
-from aucstudio.project.runs.experiments.planning import PlannedRun, read_test_table
+from aucstudio.project.runs.experiments.planning import PlannedRun, planned_run
 from aucstudio.project.runs.record import FAILED, RunRecord
 from aucstudio.project.work.job import Job, describe_failure
 from aucstudio.project.work.submit import Outcome, RunTask
@@ -200,10 +200,7 @@ def _preparation(
         experiment = waiting.experiment
         try:
             home.make_file(waiting.table.path)
-            test_table = read_test_table(experiment)
-            if test_table is not None:
-                experiment = experiment.tested_on(test_table)
-            return PlannedRun(experiment, waiting.table, test_table)
+            return planned_run(experiment, waiting.table)
         except Exception as error:
             if post(None):
                 raise Stopped("preparing a run") from error

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from aucstudio.notices.catalogue import entry, written
-from aucstudio.project.pickle_stream import Sendable
+from aucstudio.project.typed import Sendable
 
 # How the file is laid out, which changes no result.
 FORMAT = "format"

@@ -128,7 +128,7 @@ class PairComparison:
     @property
     def settled(self) -> bool:
         """Whether the difference is significant after the correction."""
-        return inference.settled(self.p_corrected, LEVEL)
+        return inference.is_significant(self.p_corrected, LEVEL)
 
     @property
     def better(self) -> str:

@@ -23,7 +23,6 @@ from aucstudio.project.data.preparing.preparation_choice import (
     USUAL,
     PreparationChoice,
 )
-from aucstudio.project.data.readers.registry import PARQUET, recognise
 from aucstudio.project.data.sparse_columns import COPIES, SparseColumn, is_sparse
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT, Validation
 from aucstudio.project.data.table import Table, read_table
@@ -329,6 +328,8 @@ def table_reader(
 
 def _cell_bytes(path: Path) -> float:
     """Estimate the memory of the cells of a table from the start of the file."""
+    from aucstudio.project.data.readers.registry import PARQUET, recognise
+
     try:
         found, _ = recognise(path)
     except InputError:

@@ -82,7 +82,6 @@ def verify_run(
     split: int,
     report: Report,
     table: Table | None = None,
-    test_table: Table | None = None,
 ) -> Verification:
     """Verify one split of a run, counted from 0.
 
@@ -92,8 +91,8 @@ def verify_run(
     split : int
     report : callable
         Receives the progress; its exceptions end the work.
-    table, test_table : Table, optional
-        The tables of the run; read again if not given.
+    table : Table, optional
+        The table of the run; read again if not given.
 
     Raises
     ------
@@ -118,8 +117,7 @@ def verify_run(
     result = record.splits[split]
     held_table = table
     if record.experiment.test is not None:
-        test_table = record.experiment.test.open() if test_table is None else test_table
-        held_table = record.experiment.as_test(test_table)
+        held_table = record.experiment.as_test(record.experiment.test.open())
     _check_rows(record, split, table, held_table)
     _check_memory(result, table)
     trained, held, faults = _material(record, result, table, held_table)

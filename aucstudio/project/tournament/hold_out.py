@@ -14,7 +14,7 @@ from aucstudio.project.data.splitting.validation import FOLDS as K_FOLDS
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiments.experiment import DataReference
-from aucstudio.project.runs.experiments.planning import plan_experiment, read_test_table
+from aucstudio.project.runs.experiments.planning import plan_experiment, planned_run
 from aucstudio.project.runs.grouping import check_groups
 from aucstudio.project.runs.split_rows import part_weights
 from aucstudio.project.tournament.standings import COMBINATION
@@ -82,10 +82,8 @@ def read_held_out(table: Table, validation: Validation) -> Table | None:
     if validation.scheme != FILE:
         return None
     experiment = plan_experiment(DataReference.to_table(table), COMBINATION, {}, validation)
-    test_table = read_test_table(experiment)
-    assert test_table is not None
-    experiment.tested_on(test_table)
-    check_groups(validation, table, test_table)
+    test_table = planned_run(experiment, table).test_table
+    assert isinstance(test_table, Table)
     part_weights(test_table, np.arange(len(test_table.is_positive())), "test file")
     return test_table
 

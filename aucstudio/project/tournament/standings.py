@@ -104,7 +104,7 @@ class Lead:
     @property
     def is_significant(self) -> bool:
         """Whether the corrected test rejects that both are equal."""
-        return self.p is not None and inference.settled(self.p)
+        return self.p is not None and inference.is_significant(self.p)
 
 
 @dataclasses.dataclass(frozen=True)

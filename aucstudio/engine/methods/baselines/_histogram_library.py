@@ -18,7 +18,7 @@ from aucstudio.engine.methods.baseline_settings import MOST_LEVELS
 Levels = NDArray[np.uint8]
 Scores = NDArray[np.float64]
 Nodes = NDArray[Any]
-Hear = Callable[[Scores, list[Nodes]], None]
+Receive = Callable[[Scores, list[Nodes]], None]
 
 
 class LeveledBoosting(HistGradientBoostingClassifier):
@@ -27,7 +27,7 @@ class LeveledBoosting(HistGradientBoostingClassifier):
     What it would find is the same. ``fit`` wants rows only for their number and their labels.
     """
 
-    def take_levels(self, levels: Levels, counts: list[int], hear: Hear) -> None:
+    def take_levels(self, levels: Levels, counts: list[int], receive: Receive) -> None:
         """Store the training data and the receiver of messages.
 
         Parameters
@@ -36,12 +36,12 @@ class LeveledBoosting(HistGradientBoostingClassifier):
             The level of each cell, ``MOST_LEVELS`` for a gap.
         counts : list of int
             Levels of each feature.
-        hear : callable
+        receive : callable
             Called before the first tree and after each with the scores of the rows, which the
             library itself goes on with, and with the nodes of all trees so far; their splits lie
             between levels.
         """
-        self._levels, self._counts, self._hear = levels, np.array(counts), hear
+        self._levels, self._counts, self._receive = levels, np.array(counts), receive
 
     def _bin_data(self, *_: Any, **__: Any) -> Levels:
         # A table of all levels, the last one repeated, is enough to show to the library.
@@ -49,7 +49,7 @@ class LeveledBoosting(HistGradientBoostingClassifier):
         return self._levels
 
     def _check_early_stopping_loss(self, raw_predictions: Scores, *_: Any, **__: Any) -> bool:
-        # Called after each tree, to tell whether to go on: the way to watch at no cost.
+        # Called after each tree to decide whether to continue: the way to watch at no cost.
         trees = [of_step[0].nodes for of_step in self._predictors]
-        self._hear(raw_predictions[:, 0], trees)
+        self._receive(raw_predictions[:, 0], trees)
         return False

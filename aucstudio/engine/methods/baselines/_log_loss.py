@@ -191,7 +191,7 @@ class _LogLoss:
         if scipy.sparse.issparse(self.X) or self.X.shape[1] > _MOST_COLUMNS:
             return functools.partial(self._conjugate_gradients, here)
         D = here.curvature
-        # The best b for given w is a weighted mean: about it, the matrix of w stands alone.
+        # The best b for given w is a weighted mean: about it, the matrix of w separates.
         total = max(float(D.sum()), _TINY)
         mean = D @ self.X / total
         S = gram(self.X, D, self.pause) - total * np.outer(mean, mean)

@@ -15,6 +15,7 @@ from aucstudio.engine.cost import Cost, Work, cost_of
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.methods.baseline_settings import MOST_LEVELS, ClassWeightSettings
 from aucstudio.engine.methods.forest import read_tree
+from aucstudio.engine.methods.settings import POSITIVE
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import ABOVE_ALL, EnsembleScorer, joined
@@ -37,16 +38,16 @@ class GradientBoosting(ClassWeightSettings, WeighsRows):
     Minimises ``sum_i c_i (log(1 + exp(f_i)) - y_i f_i) / sum_i c_i`` step by step, each step adding
     a tree that follows the gradient; c_i is the weight of the row, times
     N / (2 N_class) with balanced class weights.
-    A feature is split between at most 255 quantiles of all rows, each counted once. On its own the
-    library takes the same ones, unless rows weigh differently or are more than 200,000: then it
-    takes weighted quantiles, or those of a sample.
+    A feature is split between at most 255 quantiles of all rows, each counted once. The library
+    itself uses the same quantiles, except for weighted rows (weighted quantiles) and for more than
+    200,000 rows (those of a sample).
 
-    Rows may have gaps (NaN). Each split sends them to the side where they lower the loss most, or,
-    if none of its training rows has one, to the side with more rows.
+    Missing values (NaN) are allowed. Each split sends them to the side where they lower the loss
+    most or, if none of its training rows has one, to the side with more rows.
 
-    There is no optimum to approach, hence no certificate: ``dual_gap_`` is None, and the number of
-    trees decides. ``decision_function`` gives log-odds. The same settings and rows give the same
-    trees in every run.
+    No optimum is approached and there is no certificate: ``dual_gap_`` is None. Training ends after
+    the given number of trees. ``decision_function`` returns log-odds. The same settings and rows
+    give the same trees in every run.
 
     References
     ----------
@@ -77,10 +78,8 @@ class GradientBoosting(ClassWeightSettings, WeighsRows):
         "Learning rate: fraction of each tree that is added; smaller needs more trees.",
         label="Learning rate",
         symbol="η",
-        low=0.0,
-        low_open=True,
         high=1.0,
-        log=True,
+        **POSITIVE,
         grid=(0.01, 0.03, 0.1, 0.3),
     )
     max_iter: int = param(
@@ -136,7 +135,7 @@ class GradientBoosting(ClassWeightSettings, WeighsRows):
         costs = self.weigh_rows(self.classes_, positive, context.weights)
         watcher = _Watcher(positive, costs, cuts, monitor, self.max_iter)
         library = self._library(weights)
-        library.take_levels(levels, [len(found) + 1 for found in cuts], watcher.hear)
+        library.take_levels(levels, [len(found) + 1 for found in cuts], watcher.receive)
         with contextlib.suppress(_Halted):
             # The levels are what it trains on; of the rows it wants to see the shape.
             library.fit(np.broadcast_to(0.0, X.shape), positive, context.weights)
@@ -200,7 +199,7 @@ def _cut(known: Array) -> Array:
 
 
 class _Halted(Exception):  # noqa: N818  (an outcome, not an error)
-    """The monitor wants the library's fit to end; the watcher holds the trees so far."""
+    """The monitor requests a stop; the watcher holds the trees so far."""
 
 
 class _Watcher:
@@ -221,12 +220,12 @@ class _Watcher:
             row[: len(found)] = found
         self._read: list[EnsembleScorer] = []
 
-    def hear(self, scores: Array, trees: list[Nodes]) -> None:
+    def receive(self, scores: Array, trees: list[Nodes]) -> None:
         """Receive the start or another tree."""
         self.scores, self._trees = scores, trees
         if not trees:
             self._base = float(scores[0])
-        elif self._monitor.is_heard and self._monitor.step(
+        elif self._monitor.has_callback and self._monitor.step(
             self.iteration, self.objective, total=self._total, scorer=self.scorer
         ):
             raise _Halted

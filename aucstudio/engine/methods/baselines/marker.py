@@ -22,9 +22,9 @@ class Marker(WeighsRows):
     """Uses the values of one column as scores: the column with the highest AUC of its own.
 
     Minimises ``1 - AUC(s x_j)`` on the training rows over the columns j, and over the sign s where
-    the direction is to be found. There is no other number to learn. ``decision_function`` gives the
-    column itself, or its negative where lower values mean positive, and ``predict`` has its
-    threshold at 0 until ``set_threshold`` moves it.
+    the direction is to be found. Nothing else is fitted. ``decision_function`` returns the column
+    itself, or its negative where lower values mean positive. The threshold of ``predict`` is 0
+    until ``set_threshold`` changes it.
 
     References
     ----------

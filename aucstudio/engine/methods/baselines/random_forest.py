@@ -19,10 +19,10 @@ class RandomForest(ForestClassifier):
     Each tree sees a bootstrap sample of the rows, each split some of the features.
     The score is the mean of p over the trees.
 
-    Rows may have missing values (NaN): each split sends them to the better side. Features are put
-    on [0, 1] before they go to the library, which computes in single precision.
+    Missing values (NaN) are allowed: each split sends them to the better side. Features are scaled
+    to [0, 1] for the library, which computes in single precision.
 
-    There is no optimum to approach, hence no certificate.
+    No optimum is approached and there is no certificate.
 
     References
     ----------

@@ -51,10 +51,10 @@ class SVM(KernelSettings, BaselineSettings, WeighsRows):
     scikit-learn's ``SVC``, whose optimum this is, the constant is not penalised.
 
     With the linear kernel an interior point takes O(N d²) a step, d the lesser of features and
-    rows, and some twenty steps; sparse rows, and d above 1,500, are solved by cutting planes, to a
-    relative gap of 1e-4. Any other kernel is left to ``SVC``, which is given the kernel matrix of
-    up to 8,000 rows: one call that cannot be interrupted, and takes time as the square of the rows
-    or worse.
+    rows, and needs some twenty steps. Sparse rows, and d above 1,500, are solved by cutting planes
+    to a relative gap of 1e-4. Any other kernel is solved by ``SVC``, on the kernel matrix for up to
+    8,000 rows: one call that cannot be interrupted and takes time as the square of the rows or
+    worse.
 
     References
     ----------
@@ -99,7 +99,7 @@ class SVM(KernelSettings, BaselineSettings, WeighsRows):
         monitor = context.monitor
         if self.kernel == "linear":
             return self._fit_linear(X, positive, context)
-        kernel = self.settle_kernel(X, context.given, context.weights)
+        kernel = self.resolve_kernel(X, context.given, context.weights)
         has_matrix = context.given is not None or len(X) <= _MOST_MATRIX_ROWS
         if has_matrix:
             Z = kernel(X, X, functools.partial(monitor.stage, "kernel matrix"))

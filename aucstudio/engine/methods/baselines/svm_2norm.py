@@ -74,7 +74,7 @@ class SVM2Norm(KernelSettings, BaselineSettings, WeighsRows):
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         monitor = context.monitor
-        kernel = self.settle_kernel(X, context.given, context.weights)
+        kernel = self.resolve_kernel(X, context.given, context.weights)
         costs = self.C * self.weigh_rows(self.classes_, positive, context.weights)
         y = np.where(positive, 1.0, -1.0)
         centre = X.mean(axis=0)

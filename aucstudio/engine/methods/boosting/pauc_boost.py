@@ -39,22 +39,22 @@ class PAUCBoost(AUCClassifier):
     F(x) = sum_k F_k(x_k), round by round, with ``pAUC_sigma = (1 / (m n)) sum_i g_i [sum_j p_j
     Phi(F(x_j) - F(z_i)) + sum_j r_j]``: the area between the rates alpha and beta, at most
     beta - alpha, with the step function of the pairs inside the range replaced by the normal
-    distribution function. ``smoothness`` is the paper's lambda for sigma = 1, which is no loss:
-    sigma only sets the unit of F. u is the feature in standard deviations.
+    distribution function. ``smoothness`` is the paper's lambda for sigma = 1, without loss of
+    generality: sigma only sets the unit of F. u is the feature in standard deviations.
 
-    F_k is a natural cubic spline, or for features with up to 10 distinct values, which are not
-    penalised, a staircase. Each round takes the Newton step of every weak learner, at most 1, with
-    the thresholds as they are; where the second derivative has the wrong sign its size is used.
-    The 8 steps of which most is expected are judged by the objective itself, thresholds anew;
-    the best is taken if the objective falls, else they are halved, and then the next 8 have
-    their turn. The first round, where all rows are tied, judges +1 and -1 times every learner. So
-    the objective falls with every round; it is not convex, and there is no certificate:
-    ``dual_gap_`` is None. Boosting by marker, the objective and its splines are those of the
-    paper; steps and acceptance follow it in details as we understand them.
+    F_k is a natural cubic spline. For features with up to 10 distinct values it is a step function
+    without a penalty. Each round computes the Newton step of every weak learner, at most 1, at the
+    present thresholds; where the second derivative has the wrong sign its absolute value is used.
+    The 8 most promising steps are evaluated by the objective itself with new thresholds. The best
+    one is taken if the objective falls; otherwise the steps are halved, and then the next 8 are
+    tried. The first round, where all rows are tied, evaluates +1 and -1 times every learner. The
+    objective falls with every round. It is not convex, and there is no certificate: ``dual_gap_``
+    is None. Boosting by marker, the objective and its splines are those of the paper; steps and
+    acceptance follow our reading of it.
 
-    A value that is not known adds 0 to F, the mean of every weak learner. Where no learner is
-    better than chance in the range, it is widened to [0, 2 beta], again and again up to [0, 1];
-    ``fpr_range_used_`` and ``notes_`` say so.
+    A missing value adds 0 to F, the mean of every weak learner. Where no learner is better than
+    chance in the range, the range is widened to [0, 2 beta] and so on up to [0, 1];
+    ``fpr_range_used_`` and ``notes_`` report it.
 
     Attributes
     ----------

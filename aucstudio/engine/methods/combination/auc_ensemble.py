@@ -37,23 +37,23 @@ class AUCEnsemble(WeighsRows):
     range, ``b = d / (d + 50)``; without a range b is 0.
 
     Every member is trained once for each fold, on the other folds. Its scores of the fold are put
-    on a common scale: mean 0 and standard deviation 1 over the rows held out, of log-odds where the
-    member returns shares. The weights are those of a logistic regression of the class on the
-    scores z_k, not negative and drawn towards equal ones (the fewer rows the rarer class has, the
-    more). With a range they are averaged with weights selected for the objective: members join one
-    by one, each time the one with which the objective is lowest, one possibly several times, in 20
-    bags of drawn rows. The scorer takes for each member the mean of the models of its folds. The
-    trees of a forest are dealt over the folds, at least 50 to each if it has so many. ``n_iter_``
-    counts the members.
+    on a common scale: mean 0 and standard deviation 1 over the held-out rows, computed on log-odds
+    where the member returns shares. The weights are those of a logistic regression of the class on
+    the scores z_k, not negative and shrunk towards equal weights; the fewer rows the rarer class
+    has, the stronger the shrinkage. With a range they are averaged with weights selected for the
+    objective: in 20 bags of drawn rows, the member that lowers the objective most is added
+    repeatedly. The scorer uses the mean of the fold models of each member. The trees of a forest
+    are divided among the folds, at least 50 to each if it has so many. ``n_iter_`` counts the
+    members.
 
-    Missing values (NaN) reach the members that take them; for the others they are filled with the
-    median of the column and marked by a column of their own. Where no training row has one,
-    ``decision_function`` takes none either.
+    Members that accept missing values (NaN) receive them. For the others they are filled with the
+    median of the column and marked by an indicator column. Where no training row has one,
+    ``decision_function`` accepts none either.
 
-    No certificate bounds the distance of the weights from the best ones. They were chosen on the
-    held-out rows: the objective is too good an estimate for new rows. Groups, if given, are held
-    out whole. Only members that can be trained on so many rows take part, and where rows are
-    weighted those that take weights.
+    No certificate bounds the distance of the weights from the best ones. They are chosen on the
+    held-out rows, and the objective is an optimistic estimate for new rows. Groups, if given, are
+    held out whole. Only members that can be trained on so many rows take part and, for weighted
+    rows, only those that accept weights.
 
     The members, their weights and what each adds are in ``scorer_.members``; ``has_missing_`` is
     whether a training row had a missing value.
@@ -174,9 +174,9 @@ class AUCEnsemble(WeighsRows):
         rng = np.random.default_rng((self.random_state, len(scores)))
         weights = np.full(len(scores), 1.0 / len(scores))
         if board.holds_out:
-            told = board.tell_selection
+            report = board.report_selection
             weights = choose_weights(
-                scores, board.positive, board.criterion, rng, told, row_weights=board.weights
+                scores, board.positive, board.criterion, rng, report, row_weights=board.weights
             )
         total = weights @ scores
         return Fit(

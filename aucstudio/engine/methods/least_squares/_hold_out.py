@@ -57,7 +57,7 @@ class HoldOut:
     ValueError
         If a class has fewer than two rows, or a regularisation is not positive.
     Stopped
-        If the monitor wants to stop.
+        If the monitor requests a stop.
 
     References
     ----------
@@ -162,7 +162,7 @@ class HoldOut:
     def _pairs(self, which: int, rows: slice, c: Array) -> tuple[Array, Array]:
         """Score all pairs of some positives at once.
 
-        ``c`` holds Q between the two rows of a pair; i stands for the positive, j for the
+        ``c`` holds Q between the two rows of a pair; i is the positive, j the
         negative. W is kept times the determinant of Q_UU.
         """
         m, a, b = self._positives, float(self._d[0]), float(self._d[-1])
@@ -218,7 +218,7 @@ def rls_leave_pair_out(
     ValueError
         If there are fewer than three rows, or a regularisation is not positive.
     Stopped
-        If the monitor wants to stop.
+        If the monitor requests a stop.
     """
     lams, N = positive_values(regularizations), len(positive)
     if N < 3:

@@ -1,286 +1,200 @@
-"""Class means and scatter matrices, of all rows or of blocks of rows, in one pass.
+"""Class means and scatter matrices of rows in memory or in blocks, weighted or not.
 
-Symbols: mu mean of a class; G products X'X of some rows; S = G - n mu mu' their scatter.
+Rows are measured from 0 where that costs few digits, as it does for standardised features, in one
+pass. Otherwise they are measured from the first row of their class, in another pass: an offset far
+from 0 then costs no digits, and a constant feature gives exact zeros.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 import scipy
 
 from aucstudio.engine.blocks import Parts, Passes
-from aucstudio.engine.linalg import chunks
+from aucstudio.engine.linalg import chunks, nothing
 from aucstudio.engine.monitor import Monitor
-from aucstudio.engine.types import Array, Index, Mask
+from aucstudio.engine.types import Array, Mask, Rows
 
-_ROWS_PER_CHUNK, _NUMBERS_PER_CHUNK = 512, 50_000  # the greater of both
+_ROWS_PER_PIECE, _NUMBERS_PER_PIECE = 512, 50_000  # the greater of both
 _LEFT_OVER = 1e-3
-_FEW = 128  # rows of a product that is over before anybody could ask for a stop
-
-
-def class_moments(
-    X: Array, positive: Mask, weights: tuple[float, float], monitor: Monitor
-) -> tuple[Array, Array, Array]:
-    """Take class means and weighted class scatters in one pass over the rows.
-
-    Rows are measured from 0 where that costs few digits, as it does for standardised features;
-    else from the first row of their class: then an offset far from 0 costs none, and a constant
-    feature gives exact zeros.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-    positive : ndarray of shape (n_samples,)
-    weights : tuple of float
-        Weights of a negative and of a positive row.
-    monitor : Monitor
-
-    Returns
-    -------
-    origin : ndarray of shape (n_features,)
-        0, or a negative row.
-    means : ndarray of shape (2, n_features)
-        Means of the negatives and of the positives, measured from ``origin``.
-    spread : ndarray of shape (n_features, n_features)
-        Weighted sum of products of the rows, each measured from the mean of its class.
-    """
-    if scipy.sparse.issparse(X):
-        return _sparse_moments(X, positive, weights, monitor)
-    look = functools.partial(monitor.stage, "class moments")
-    if is_near_zero(X[: _height(X)]):
-        found = _moments_from_zero(X, positive, weights, look)
-        if found is not None:
-            return found
-    spread = np.zeros((X.shape[1], X.shape[1]))
-    origins, means = [], []
-    for label, weight in enumerate(weights):
-        rows = np.flatnonzero(positive == label)
-        origins.append(X[rows[0]])
-        spread /= weight
-        means.append(_add_scatter(spread, X, rows, look))
-        spread *= weight
-    means[1] += origins[1] - origins[0]
-    return origins[0], np.stack(means), spread
-
-
-def weighted_moments(
-    X: Any, positive: Mask, shares: Array, monitor: Monitor
-) -> tuple[Array, Array, Array]:
-    """Take what :func:`class_moments` does of rows that weigh differently, in two passes.
-
-    Parameters
-    ----------
-    X, positive, monitor
-        As there.
-    shares : ndarray of shape (n_samples,)
-        What each row counts in the sum of products; means follow them within the classes.
-    """
-    look = functools.partial(monitor.stage, "class moments")
-    spread, means = np.zeros((X.shape[1], X.shape[1])), []
-    for label in (0, 1):
-        rows = np.flatnonzero(positive == label)
-        total = shares[rows].sum()
-        if scipy.sparse.issparse(X):
-            of_class, each = X[rows], shares[rows]
-            mean = np.asarray(of_class.T @ each).ravel() / total
-            spread += (of_class.T @ of_class.multiply(each[:, None])).toarray()
-            spread -= total * np.outer(mean, mean)
-            means.append(mean)
-            continue
-        first, off, height = X[rows[0]], np.zeros(X.shape[1]), _height(X)
-        parts = [rows[start : start + height] for start in range(0, len(rows), height)]
-        for part in parts:
-            look()
-            off += shares[part] @ (X[part] - first)
-        means.append(first + off / total)
-        for part in parts:
-            Z = (X[part] - means[-1]) * np.sqrt(shares[part])[:, None]
-            add_products(spread, Z.T, look)
-    # Measured from a negative row, an offset far from 0 costs their difference no digits.
-    origin = np.zeros(X.shape[1]) if scipy.sparse.issparse(X) else X[np.flatnonzero(~positive)[0]]
-    return origin, np.stack(means) - origin, spread
-
-
-def is_near_zero(X: Array) -> bool:
-    """Return whether every feature of some rows varies about as much as it is off 0."""
-    return bool((np.einsum("ij,ij->j", X, X) >= 2 * len(X) * X.mean(axis=0) ** 2).all())
-
-
-def _moments_from_zero(
-    X: Array, positive: Mask, weights: tuple[float, float], look: Callable[[], None]
-) -> tuple[Array, Array, Array] | None:
-    """Take the moments of all rows where they lie, and those of the rarer class apart.
-
-    Gives None where taking the means off has cost more than three digits of some feature.
-    """
-    is_rare = positive if 2 * np.count_nonzero(positive) <= len(positive) else ~positive
-    rare_rows = np.flatnonzero(is_rare)
-    (whole, total), (rare, rare_total) = (_products(X, of, look) for of in (None, rare_rows))
-    sizes = np.array([len(X) - len(rare_rows), len(rare_rows)])
-    means = np.stack([(total - rare_total) / sizes[0], rare_total / sizes[1]])
-    of_common, of_rare = whole - rare, rare
-    scatters = [
-        products - size * np.outer(mean, mean)
-        for products, size, mean in zip((of_common, of_rare), sizes, means, strict=True)
-    ]
-    if not all(map(keeps_digits, scatters, (whole, rare))):
-        return None
-    order = (0, 1) if is_rare is positive else (1, 0)
-    spread = sum(weights[order[k]] * scatters[k] for k in (0, 1))
-    return np.zeros(X.shape[1]), means[list(order)], np.asarray(spread)
-
-
-def keeps_digits(scatter: Array, products: Array) -> bool:
-    """Return whether taking the means off has cost at most three digits of every feature."""
-    return bool((scatter.diagonal() >= _LEFT_OVER * products.diagonal()).all())
-
-
-def _products(X: Array, chosen: Index | None, look: Callable[[], None]) -> tuple[Array, Array]:
-    """Return X'X and the sum of the rows, all or the chosen ones, in one pass."""
-    square, total = np.zeros((X.shape[1], X.shape[1])), np.zeros(X.shape[1])
-    height, ones = _height(X), np.ones(_height(X))
-    for start in range(0, len(X) if chosen is None else len(chosen), height):
-        rows = slice(start, start + height)
-        Z = X[rows] if chosen is None else X[chosen[rows]]
-        total += ones[: len(Z)] @ Z
-        add_products(square, Z.T, look)
-    return square, total
-
-
-def _height(X: Array) -> int:
-    return int(max(_ROWS_PER_CHUNK, _NUMBERS_PER_CHUNK // X.shape[1]))
-
-
-def _sparse_moments(
-    X: Any, positive: Mask, weights: tuple[float, float], monitor: Monitor
-) -> tuple[Array, Array, Array]:
-    """Take the same of sparse rows, measured from 0 so that they stay sparse."""
-    spread, means = np.zeros((X.shape[1], X.shape[1])), []
-    for label, weight in enumerate(weights):
-        monitor.stage("class moments", label / 2)
-        rows = X[np.flatnonzero(positive == label)]
-        mean = np.asarray(rows.sum(axis=0)).ravel() / rows.shape[0]
-        spread += weight * (rows.T @ rows).toarray()
-        spread -= weight * rows.shape[0] * np.outer(mean, mean)
-        means.append(mean)
-    return np.zeros(X.shape[1]), np.stack(means), spread
-
-
-def _add_scatter(square: Array, X: Array, rows: Index, look: Callable[[], None]) -> Array:
-    """Add the scatter of some rows about their mean; give that mean, from the first of them."""
-    height = _height(X)
-    chunk, ones = np.empty((min(height, len(rows)), X.shape[1])), np.ones(height)
-    total = np.zeros(X.shape[1])
-    for start in range(0, len(rows), height):
-        taken = rows[start : start + height]
-        # Unlike "raise", "clip" writes straight into the chunk; no index is out of range.
-        Z = np.take(X, taken, axis=0, out=chunk[: len(taken)], mode="clip")
-        Z -= X[rows[0]]
-        total += ones[: len(Z)] @ Z
-        add_products(square, Z.T, look)
-    shifted = total / np.sqrt(len(rows))
-    square -= np.outer(shifted, shifted)
-    return total / len(rows)
-
-
-def add_products(square: Array, Z: Array, look: Callable[[], None]) -> None:
-    """Add Z Z' block by block, with a look at the monitor before each."""
-    for rows in chunks(len(Z)) if len(Z) > _FEW else (slice(None),):
-        look()
-        square[rows] += Z[rows] @ Z.T
+_FEW = 128  # rows of a product that ends before anybody could request a stop
 
 
 @dataclasses.dataclass
-class _Class:
-    """Sums over the rows of one class, measured from an origin."""
+class Moments:
+    """Weighted sums over rows of one class, measured from an origin.
+
+    Attributes
+    ----------
+    origin, total : ndarray of shape (n_features,)
+    square : ndarray of shape (n_features, n_features)
+        Weighted sum of the products of the rows.
+    weight : float
+        Sum of the weights; the number of rows where each counts once.
+    removed : ndarray of shape (n_features,) or float
+        Diagonal of the squares that were subtracted.
+    """
 
     origin: Array
     square: Array
     total: Array
-    count: int = 0
+    weight: float = 0.0
+    removed: Array | float = 0.0
 
     @classmethod
-    def about(cls, origin: Array) -> _Class:
-        size = len(origin)
-        return cls(origin, np.zeros((size, size)), np.zeros(size))
+    def about(cls, origin: Array) -> Moments:
+        """Start with no rows."""
+        return cls(origin, np.zeros((len(origin), len(origin))), np.zeros(len(origin)))
 
-    def joined(self, other: _Class) -> _Class:
+    def add(self, Z: Any, weights: Array | None, look: Callable[[], None]) -> None:
+        """Add rows that are measured from the origin."""
+        each = np.ones(Z.shape[0]) if weights is None else weights
+        self.total += each @ Z
+        self.weight += float(each.sum())
+        if weights is not None:
+            roots = np.sqrt(weights)[:, None]
+            Z = Z.multiply(roots).tocsr() if scipy.sparse.issparse(Z) else Z * roots
+        if scipy.sparse.issparse(Z):
+            self.square += (Z.T @ Z).toarray()
+        else:
+            add_products(self.square, Z.T, look)
+
+    def joined(self, other: Moments) -> Moments:
         """Add the sums over other rows, as if they were measured from here."""
-        shift, count = other.origin - self.origin, other.count
+        shift, weight = other.origin - self.origin, other.weight
         across = np.outer(shift, other.total)
-        square = other.square + across + across.T + count * np.outer(shift, shift)
-        total = other.total + count * shift
-        return _Class(self.origin, self.square + square, self.total + total, self.count + count)
+        square = other.square + across + across.T + weight * np.outer(shift, shift)
+        total = self.total + other.total + weight * shift
+        removed = self.removed + other.removed
+        return Moments(self.origin, self.square + square, total, self.weight + weight, removed)
+
+    def without(self, other: Moments) -> Moments:
+        """Subtract the sums over some of the rows, measured from the same origin."""
+        square, total = self.square - other.square, self.total - other.total
+        removed = other.square.diagonal()
+        return Moments(self.origin, square, total, self.weight - other.weight, removed)
 
     @property
     def mean(self) -> Array:
-        """Mean of the class, measured from its origin."""
-        return self.total / self.count
+        """Mean of the class, measured from the origin."""
+        return self.total / self.weight
 
     def scatter(self) -> Array:
-        """Return the scatter about the mean."""
-        return self.square - self.count * np.outer(self.mean, self.mean)
+        """Return the weighted sum of products about the mean."""
+        return self.square - self.weight * np.outer(self.mean, self.mean)
+
+    def keeps_digits(self) -> bool:
+        """Return whether all that was subtracted costs at most three digits of every feature."""
+        square = self.square.diagonal()
+        left = square - self.weight * self.mean**2
+        return bool((left >= _LEFT_OVER * (square + self.removed)).all())
 
 
-def block_moments(passes: Passes, weights: tuple[float, float]) -> tuple[Array, Array, Array]:
-    """Take class means and weighted class scatters of rows in blocks.
+Classes = tuple[Moments, Moments]
+Sums = dict[bool, Moments] | None
 
-    One pass where the rows lie about 0, as standardised ones do; else one more, in which each
-    class is measured from its first row, so that a far offset costs no digits.
+
+def class_moments(X: Rows, positive: Mask, weights: Array | None, monitor: Monitor) -> Classes:
+    """Return the moments of the negatives and of the positives.
 
     Parameters
     ----------
-    passes : Passes
-    weights : tuple of float
-        Weights of a negative and of a positive row.
-
-    Returns
-    -------
-    origin, means, spread : ndarray
-        As :func:`~aucstudio.engine.methods.least_squares._moments.class_moments` gives them.
+    X : ndarray or CSR matrix of shape (n_samples, n_features)
+    positive : ndarray of shape (n_samples,)
+    weights : ndarray of shape (n_samples,) or None
+    monitor : Monitor
     """
-    classes = _sums(passes, from_zero=True)
-    if classes is None or not all(keeps_digits(one.scatter(), one.square) for one in classes):
-        classes = _sums(passes, from_zero=False)
-    assert classes is not None
-    origin = classes[0].origin
-    means = np.stack([one.origin - origin + one.mean for one in classes])
-    spread = np.zeros_like(classes[0].square)
-    for weight, one in zip(weights, classes, strict=True):
-        spread += weight * one.scatter()
-    return origin, means, spread
+    N, look = X.shape[0], functools.partial(monitor.stage, "class moments")
+    height = max(_ROWS_PER_PIECE, _NUMBERS_PER_PIECE // X.shape[1])
+    if scipy.sparse.issparse(X):
+        height = N
+    columns = [positive] if weights is None else [positive, weights]
+
+    def sums(from_zero: bool) -> Iterable[Sums]:
+        parts = (slice(start, start + height) for start in range(0, N, height))
+        pieces = ((part, X[part], *(column[part] for column in columns)) for part in parts)
+        return [_add_up(from_zero, _rarer(positive), look, pieces)]
+
+    return _moments(sums)
 
 
-def _sums(passes: Passes, *, from_zero: bool) -> list[_Class] | None:
-    """Add up both classes in one pass; None as soon as rows are found to be far from 0."""
-    found: dict[int, _Class] = {}
-    for part in passes.over(functools.partial(_add_up, from_zero), passes.positive):
-        if part is None:
-            return None
-        for label, one in part.items():
-            found[label] = found[label].joined(one) if label in found else one
-    return [found[0], found[1]]
+def block_moments(passes: Passes) -> Classes:
+    """Return the moments of the negatives and of the positives of rows in blocks."""
+
+    def sums(from_zero: bool) -> Iterable[Sums]:
+        work = functools.partial(_add_up, from_zero, _rarer(passes.positive), nothing)
+        return passes.over(work, passes.positive)
+
+    return _moments(sums)
 
 
-def _add_up(from_zero: bool, pieces: Parts) -> dict[int, _Class] | None:
-    found: dict[int, _Class] = {}
-    for _, X, is_positive in pieces:
-        if from_zero and not found and not is_near_zero(X):
-            return None
-        for label in (0, 1):
-            Z = X[is_positive == label]
-            if not len(Z):
-                continue
-            if label not in found:
-                found[label] = _Class.about(np.zeros(X.shape[1]) if from_zero else Z[0].copy())
-            one = found[label]
-            Z -= one.origin
-            one.total += Z.sum(axis=0)
-            one.count += len(Z)
-            add_products(one.square, Z.T, lambda: None)
+def difference(classes: Classes) -> Array:
+    """Return the mean of the positives less that of the negatives."""
+    negative, positive = classes
+    return positive.origin - negative.origin + positive.mean - negative.mean
+
+
+def _moments(sums: Callable[[bool], Iterable[Sums]]) -> Classes:
+    """Join the sums of all parts; a part without sums is too far from 0."""
+    for from_zero in (True, False):
+        found: dict[bool, Moments] = {}
+        for part in sums(from_zero):
+            if part is None:
+                break
+            for label, one in part.items():
+                found[label] = found[label].joined(one) if label in found else one
+        else:
+            classes = found[False], found[True]
+            if not from_zero or all(one.keeps_digits() for one in classes):
+                break
+    return classes
+
+
+def _rarer(positive: Mask) -> bool:
+    return bool(2 * np.count_nonzero(positive) <= len(positive))
+
+
+def _add_up(from_zero: bool, rare: bool, look: Callable[[], None], pieces: Parts) -> Sums:
+    """Add up both classes of some rows; None as soon as rows are found to be far from 0.
+
+    From 0, all rows are added where they lie and the rarer class is subtracted: only its rows are
+    copied.
+    """
+    found: dict[bool, Moments] = {}
+    for _, X, positive, *columns in pieces:
+        weights = columns[0] if columns else None
+        if from_zero and not found:
+            if not scipy.sparse.issparse(X) and not _is_near_zero(X):
+                return None
+            found = {label: Moments.about(np.zeros(X.shape[1])) for label in (False, True)}
+        if from_zero:
+            found[not rare].add(X, weights, look)
+        for label in (rare,) if from_zero else (False, True):
+            mine = np.flatnonzero(positive == label)
+            if len(mine):
+                Z = X[mine]
+                if label not in found:
+                    found[label] = Moments.about(Z[0].copy())
+                if not from_zero:
+                    Z -= found[label].origin
+                found[label].add(Z, None if weights is None else weights[mine], look)
+    if from_zero and found:
+        found[not rare] = found[not rare].without(found[rare])
     return found
+
+
+def _is_near_zero(X: Array) -> bool:
+    """Return whether every feature of some rows varies about as much as it is off 0."""
+    return bool((np.einsum("ij,ij->j", X, X) >= 2 * len(X) * X.mean(axis=0) ** 2).all())
+
+
+def add_products(square: Array, Z: Array, look: Callable[[], None]) -> None:
+    """Add Z Z' block by block; ``look`` is called before each."""
+    for rows in chunks(len(Z)) if len(Z) > _FEW else (slice(None),):
+        look()
+        square[rows] += Z[rows] @ Z.T

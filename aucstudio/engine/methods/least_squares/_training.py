@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import scipy
@@ -34,7 +34,7 @@ from aucstudio.engine.linalg import chunks
 from aucstudio.engine.methods.least_squares._moments import add_products
 from aucstudio.engine.methods.least_squares._systems import RELATIVE_GAP, System
 from aucstudio.engine.monitor import Monitor
-from aucstudio.engine.params import InvalidSetting, param
+from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.scorers import LinearScorer, Scorer
 from aucstudio.engine.types import Array, Mask, Rows
 from aucstudio.engine.weighted import WeighsRows
@@ -44,17 +44,8 @@ MOST_HOLD_OUT_ROWS = 10_000
 
 _ROWS_PER_CHUNK = 16_384
 
-
-def regularization(loss: str) -> Any:
-    return param(
-        0.1,
-        f"Weight of |w|² against the mean {loss}; larger is smoother.",
-        label="Regularisation",
-        symbol="λ",
-        low=0.0,
-        log=True,
-        grid=tuple(2.0**k for k in range(10, -21, -2)),
-    )
+PATH = tuple(2.0**k for k in range(10, -21, -2))
+"Values of the regularisation that a search tries."
 
 
 class LeastSquares(KernelSettings, WeighsRows):
@@ -98,7 +89,7 @@ class LeastSquares(KernelSettings, WeighsRows):
         """Return the mean loss of scores, of which ``level`` was taken off."""
 
     def _system(self, X: Array, positive: Mask, context: Context) -> System:
-        kernel = self.settle_kernel(X, context.given, context.weights)
+        kernel = self.resolve_kernel(X, context.given, context.weights)
         if kernel.is_linear and X.shape[1] <= X.shape[0]:
             return self._primal(X, positive, context)
         return self._dual(kernel, X, positive, context)
@@ -142,7 +133,7 @@ class LeastSquares(KernelSettings, WeighsRows):
             raise InvalidSetting(
                 "regularization", "leave-pair-out needs a regularization greater than 0"
             )
-        kernel = self.settle_kernel(X, given)
+        kernel = self.resolve_kernel(X, given)
         if 2 * X.shape[1] >= len(X) or not kernel.is_linear:
             refuse_kernel_matrix(len(X), MOST_HOLD_OUT_ROWS)
         return kernel
@@ -152,11 +143,6 @@ def _mean(X: Rows, weights: Array | None) -> Array:
     """Return the (weighted) mean of the rows."""
     shares = np.full(X.shape[0], 1.0) if weights is None else weights
     return np.asarray(X.T @ (shares / shares.sum())).ravel()
-
-
-def counts(positive: Mask) -> tuple[int, int]:
-    m = int(np.count_nonzero(positive))
-    return m, len(positive) - m
 
 
 def add_square(square: Array, columns: Array, monitor: Monitor) -> None:

@@ -13,23 +13,23 @@ from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.leave_pair_out import PairsHeldOut
 from aucstudio.engine.methods.least_squares._hold_out import HoldOut
 from aucstudio.engine.methods.least_squares._moments import (
+    Classes,
     block_moments,
     class_moments,
-    weighted_moments,
+    difference,
 )
 from aucstudio.engine.methods.least_squares._systems import (
     DirectionSystem,
     RowsSystem,
     System,
-    class_shares,
     pair_mixing,
 )
 from aucstudio.engine.methods.least_squares._training import (
+    PATH,
     LeastSquares,
     add_square,
-    counts,
-    regularization,
 )
+from aucstudio.engine.methods.settings import regularization
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.types import Array, Mask
@@ -40,14 +40,14 @@ class AUCRLS(LeastSquares):
 
     Minimises ``mean_ij (2 - M_ij)^2 + regularization * |w|^2`` over all pairs of a positive and
     a negative; the paper's lambda is ``regularization`` times m n. The mean pair loss follows
-    from class means and class variances, so that no pair is ever formed: O(N d^2 + d^3) with the
-    linear kernel (O(N^2 d + N^3) where features outnumber rows), O(N^3) with the others, for up
-    to 20,000 rows.
+    from class means and class variances, and no pair is formed. Time is O(N d^2 + d^3) with the
+    linear kernel (O(N^2 d + N^3) where features outnumber rows) and O(N^3) with the others, for
+    up to 20,000 rows.
 
     Rows may come in blocks with the linear kernel: one pass over them, a second where they lie
     far from 0.
 
-    With ``regularization`` 0 the solution of least norm is taken; it rests on one
+    With ``regularization`` 0 the result is the solution of least norm. It takes one
     eigendecomposition, which cannot be interrupted, and has no certificate (``dual_gap_`` is None).
 
     References
@@ -69,21 +69,16 @@ class AUCRLS(LeastSquares):
     family: ClassVar[str] = "least squares"
     in_words: ClassVar[str] = "Pairwise least squares"
 
-    regularization: float = regularization("pair loss")
+    regularization: float = regularization(0.1, "pair loss", PATH)
 
     def _primal(self, X: Array, positive: Mask, context: Context) -> System:
         """Solve (S + delta delta' + lambda) w = 2 delta, eq. 11 over mn."""
-        monitor = context.monitor
-        if context.weights is None:
-            m, n = counts(positive)
-            _, means, square = class_moments(X, positive, (1 / n, 1 / m), monitor)
-        else:
-            shares = class_shares(positive, context.weights)
-            _, means, square = weighted_moments(X, positive, shares, monitor)
-        return self._from_moments(means, square, monitor)
+        classes = class_moments(X, positive, context.weights, context.monitor)
+        return self._from_moments(classes, context.monitor)
 
-    def _from_moments(self, means: Array, square: Array, monitor: Monitor) -> System:
-        delta = means[1] - means[0]
+    def _from_moments(self, classes: Classes, monitor: Monitor) -> System:
+        delta = difference(classes)
+        square = np.asarray(sum(one.scatter() / one.weight for one in classes))
         add_square(square, delta[:, None], monitor)
         return DirectionSystem(square, 2 * delta, 4.0)
 
@@ -91,9 +86,7 @@ class AUCRLS(LeastSquares):
         monitor = context.monitor
         if self.kernel != "linear":
             raise InvalidSetting("kernel", "rows that come in blocks need the linear kernel")
-        m, n = counts(rows.positive)
-        _, means, square = block_moments(rows, (1 / n, 1 / m))
-        system = self._from_moments(means, square, monitor)
+        system = self._from_moments(block_moments(rows), monitor)
         done = system.solve(float(self.regularization), monitor)
         monitor.step(1, done.objective, gap=done.gap, total=1, scorer=lambda: done.scorer)
         return done

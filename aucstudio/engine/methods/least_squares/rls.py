@@ -12,10 +12,7 @@ from aucstudio.engine.fit import Context
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.leave_pair_out import PairsHeldOut
 from aucstudio.engine.methods.least_squares._hold_out import rls_leave_pair_out
-from aucstudio.engine.methods.least_squares._moments import (
-    class_moments,
-    weighted_moments,
-)
+from aucstudio.engine.methods.least_squares._moments import class_moments, difference
 from aucstudio.engine.methods.least_squares._systems import (
     DirectionSystem,
     Mixing,
@@ -23,11 +20,11 @@ from aucstudio.engine.methods.least_squares._systems import (
     System,
 )
 from aucstudio.engine.methods.least_squares._training import (
+    PATH,
     LeastSquares,
     add_square,
-    counts,
-    regularization,
 )
+from aucstudio.engine.methods.settings import regularization
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import Scorer, score_rows
 from aucstudio.engine.types import Array, Mask
@@ -38,11 +35,11 @@ class RLS(LeastSquares):
 
     Minimises ``mean_i (y_i - f(x_i))^2 + regularization * |w|^2`` over all rows, with
     ``f(x) = <w, x>``, or ``<w, x> + b`` and b unpenalised if ``fit_intercept``; the paper's
-    lambda is ``regularization`` times N. The paper's form has no constant, so that it depends on
-    where the features have their zero, and on unbalanced classes it often ranks worse for it.
-    Without a constant the threshold is chosen afterwards, as for a ranking; with one it is b.
+    lambda is ``regularization`` times N. The paper's form has no constant: the result then depends
+    on the origin of the features, and often ranks worse on unbalanced classes. Without a constant
+    the threshold is chosen after training, as for a ranking; with one it is b.
 
-    Solved as :class:`AUCRLS`, at the same cost.
+    Solved like :class:`AUCRLS`, at the same cost.
 
     References
     ----------
@@ -62,10 +59,10 @@ class RLS(LeastSquares):
     in_words: ClassVar[str] = "Least squares on labels"
     trains_for: ClassVar[str] = "labels"
 
-    regularization: float = regularization("squared error")
+    regularization: float = regularization(0.1, "squared error", PATH)
     fit_intercept: bool = param(
         False,
-        "Fit a constant beside the direction, unpenalised; the method as published has none.",
+        "Fit an unpenalised constant; the published method has none.",
         label="Constant",
         symbol="b",
     )
@@ -73,19 +70,16 @@ class RLS(LeastSquares):
     def _primal(self, X: Array, positive: Mask, context: Context) -> System:
         """Solve (X'X / N + lambda) w = X'y / N, with centred X and y if there is a constant."""
         monitor = context.monitor
-        if context.weights is None:
-            m, n = counts(positive)
-            p, q = m / (m + n), n / (m + n)
-            origin, means, square = class_moments(X, positive, (1 / (m + n), 1 / (m + n)), monitor)
-        else:
-            shares = context.weights / context.weights.sum()
-            p, q = float(shares[positive].sum()), float(shares[~positive].sum())
-            origin, means, square = weighted_moments(X, positive, shares, monitor)
-        delta = means[1] - means[0]
+        classes = class_moments(X, positive, context.weights, monitor)
+        negatives, positives = classes
+        total = negatives.weight + positives.weight
+        p, q = positives.weight / total, negatives.weight / total
+        delta, square = difference(classes), (negatives.scatter() + positives.scatter()) / total
         pull, constant = 2 * p * q * delta, 4 * p * q
         products = np.sqrt(p * q) * delta[:, None]
         if not self.fit_intercept:
-            mean = origin + p * means[1] + q * means[0]
+            mean = p * (positives.origin + positives.mean)
+            mean += q * (negatives.origin + negatives.mean)
             pull, constant = pull + (p - q) * mean, 1.0
             products = np.column_stack([products, mean])
         add_square(square, products, monitor)

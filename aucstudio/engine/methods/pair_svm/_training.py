@@ -72,9 +72,7 @@ class PairSVM(KernelSettings, AUCClassifier):
     solves: ClassVar[str] = "pair hinge"
     wants_margin: ClassVar[bool] = True
 
-    C: float = cost(
-        10.0, "Weight of the mean pair loss against the size of the weights.", powers=range(-2, 5)
-    )
+    C: float = cost(10.0, range(-2, 5))
     n_neighbors: int | None = param(
         None,
         "Pair each positive near the border with its k nearest negatives only.",
@@ -85,9 +83,7 @@ class PairSVM(KernelSettings, AUCClassifier):
         low=1,
         none="all pairs",
     )
-    tol: float = tolerance(
-        1e-6, ("Relative distance to the optimal objective at which training stops.")
-    )
+    tol: float = tolerance(1e-6)
 
     def _rho(self) -> float:
         return 1.0
@@ -105,7 +101,7 @@ class PairSVM(KernelSettings, AUCClassifier):
         return Vectors(X if scipy.sparse.issparse(X) else centred(X, context.weights))
 
     def _compared(self, X: Array, rows: Index, context: Context) -> tuple[Array, Kernel]:
-        kernel = self.settle_kernel(X, context.given, context.weights)
+        kernel = self.resolve_kernel(X, context.given, context.weights)
         # Where all rows shift alike, differences stay, and digits lost to a far origin come back.
         mean = np.average(X, axis=0, weights=context.weights)
         return (X - mean if kernel.is_linear else X)[rows], kernel

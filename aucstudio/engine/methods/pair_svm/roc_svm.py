@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from aucstudio.engine.methods.pair_svm._training import PairSVM
+from aucstudio.engine.methods.settings import POSITIVE
 from aucstudio.engine.params import param
 from aucstudio.engine.weighted import WeighsRows
 
@@ -40,9 +41,7 @@ class ROCSVM(WeighsRows, PairSVM):
         unit="units of the score",
         label="Margin",
         symbol="ρ",
-        low=0.0,
-        low_open=True,
-        log=True,
+        **POSITIVE,
     )
 
     def _rho(self) -> float:

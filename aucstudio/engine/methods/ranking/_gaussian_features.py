@@ -26,16 +26,13 @@ MOST_BYTES = 8e9
 _SINGLE_TOL = 1e-6
 # Of features that take less room than this there is no need to save any.
 _FEW_CELLS = 4_000_000
-COUNTS = (50, 100, 200, 400, 800, 1_600)
 
 
 class GaussianFeatures(PairNewton):
     """The settings and the features of the methods that approximate a Gaussian kernel."""
 
     gamma: float | str = width({})
-    C: float = cost(
-        1_000.0, "Weight of the mean pair loss against the size of the weights.", range(0, 7)
-    )
+    C: float = cost(1_000.0, range(0, 7))
     random_state: int = param(0, "Random seed.", label="Seed", low=0, high=2**32 - 1)
 
     @abstractmethod
@@ -59,7 +56,7 @@ class GaussianFeatures(PairNewton):
                 f"{MOST_BYTES / 1e9:g} GB are possible: lower {name} or train on a sample",
             )
         settings = KernelSettings(kernel="rbf", gamma=self.gamma)
-        kernel = settings.settle_kernel(X, weights=context.weights)
+        kernel = settings.resolve_kernel(X, weights=context.weights)
         feature_map = self._map(X, kernel, self._rng(), context)
         return mapped(feature_map, X, monitor, dtype, weights=context.weights)
 

@@ -46,9 +46,7 @@ class PairNewton(WeighsRows):
     wants_margin: ClassVar[bool] = True
 
     C: float
-    tol: float = tolerance(
-        1e-5, ("Relative distance to the optimal objective at which training stops.")
-    )
+    tol: float = tolerance(1e-5)
 
     @abstractmethod
     def _space(self, X: Rows, positive: Mask, context: Context) -> Space:

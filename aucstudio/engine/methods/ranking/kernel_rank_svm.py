@@ -67,13 +67,9 @@ class KernelRankSVM(KernelSettings, PairNewton):
         },
         from_code=("precomputed",),
     )
-    C: float = cost(
-        100.0, "Weight of the mean pair loss against the size of the weights.", range(-1, 6)
-    )
+    C: float = cost(100.0, range(-1, 6))
 
-    tol: float = tolerance(
-        1e-8, ("Relative distance to the optimal objective at which training stops.")
-    )
+    tol: float = tolerance(1e-8)
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Estimate memory and time of a fit; see the base class."""
@@ -86,6 +82,6 @@ class KernelRankSVM(KernelSettings, PairNewton):
         refuse_kernel_matrix(positives + negatives, MOST_KERNEL_ROWS, "kernel", WITHOUT_MATRIX)
 
     def _space(self, X: Array, positive: Mask, context: Context) -> Space:
-        kernel = self.settle_kernel(X, context.given, context.weights)
+        kernel = self.resolve_kernel(X, context.given, context.weights)
         rows = centred(X, context.weights) if kernel.is_linear else X
         return Expansion.of(rows, kernel, context.monitor)

@@ -17,11 +17,10 @@ from aucstudio.engine.features.spaces import BlockVectors, Space
 from aucstudio.engine.fit import Context
 from aucstudio.engine.kernels import Kernel, KernelSettings
 from aucstudio.engine.methods.ranking._gaussian_features import (
-    COUNTS,
     GaussianFeatures,
 )
+from aucstudio.engine.methods.settings import landmark_count
 from aucstudio.engine.monitor import Monitor
-from aucstudio.engine.params import param
 from aucstudio.engine.types import Array
 
 _ROUNDS = 5
@@ -35,13 +34,13 @@ class NBAUC(GaussianFeatures):
     positive and a negative, f(x) = <w, phi(x)>, phi(x) = S_r^-1/2 V_r' k(U, x) with the
     landmarks U and k(U, U) = V S V'. The paper sums over the pairs: C_paper = C / (m n).
 
-    Landmarks are centres of clusters of the rows; from as many landmarks as rows on, the rows
+    Landmarks are centres of clusters of the rows. With as many landmarks as rows they are the rows
     themselves, and the method is kernel RankSVM. Time grows with the square of their number v,
-    memory with v N. The paper's width, 1 / b with b the mean squared
-    distance of the rows to their mean, is ``"scale"`` where features are standardised. Features
-    of more than 4,000,000 numbers are kept in single precision, which moves ``objective_`` by some
-    millionths, unless ``tol`` is below 1e-6. Of rows that come in blocks no features are kept: they
-    are computed again in every pass, of which there is one more than with RankSVM.
+    memory with v N. The paper's width, 1 / b with b the mean squared distance of the rows to their
+    mean, is ``"scale"`` for standardised features. More than 4,000,000 feature values are stored in
+    single precision, which changes ``objective_`` by some millionths, unless ``tol`` is below 1e-6.
+    For rows in blocks the features are computed again in every pass; there is one pass more than
+    with RankSVM.
 
     Raises
     ------
@@ -65,17 +64,7 @@ class NBAUC(GaussianFeatures):
     weights_differ: ClassVar[str] = "landmarks are chosen without regard to row weights"
     in_words: ClassVar[str] = "Kernel RankSVM, Nyström approximation"
 
-    n_landmarks: int = param(
-        400,
-        "Cluster centres that approximate the kernel of all rows.",
-        unit="rows",
-        label="Landmarks",
-        symbol="v",
-        low=1,
-        high=2_000,
-        log=True,
-        grid=COUNTS,
-    )
+    n_landmarks: int = landmark_count()
 
     def _count(self) -> tuple[str, int]:
         return "n_landmarks", self.n_landmarks
@@ -107,7 +96,7 @@ class NBAUC(GaussianFeatures):
         rng = self._rng()
         sample = rows.take(rows_to_cluster(len(rows), rng))
         settings = KernelSettings(kernel="rbf", gamma=self.gamma)
-        kernel = settings.settle_kernel_by(rows.features, lambda: mean_variance(rows))
+        kernel = settings.resolve_kernel_by(rows.features, lambda: mean_variance(rows))
         feature_map = self._map(sample, kernel, rng, Context(monitor))
         few = rows.take(rows_for_mean(len(rows)))
         return BlockVectors(rows, Shifted.about(feature_map, few, self._precision(len(rows))))

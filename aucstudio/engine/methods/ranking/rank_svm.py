@@ -52,9 +52,7 @@ class RankSVM(PairNewton):
     adds_up: ClassVar[bool] = True
     in_words: ClassVar[str] = "Linear RankSVM"
 
-    C: float = cost(
-        10.0, "Weight of the mean pair loss against the size of the weights.", range(-2, 5)
-    )
+    C: float = cost(10.0, range(-2, 5))
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Estimate memory and time of a fit; see the base class."""

@@ -16,9 +16,9 @@ from aucstudio.engine.features.maps import FeatureMap
 from aucstudio.engine.fit import Context
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.methods.ranking._gaussian_features import (
-    COUNTS,
     GaussianFeatures,
 )
+from aucstudio.engine.methods.settings import COUNTS
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import FourierScorer
 from aucstudio.engine.types import Array
@@ -87,11 +87,11 @@ class RFAUC(GaussianFeatures):
 
     Minimises ``1/2 |w|^2 + C mean_(i,j) max(0, 1 - (f(x_i) - f(z_j)))^2`` over all pairs of a
     positive and a negative, f(x) = <w, phi(x)>, phi(x) = (cos omega_l.x, sin omega_l.x) sqrt(2/D)
-    with D / 2 random frequencies omega_l (an odd D is
-    rounded up). The paper sums over the pairs: C_paper = C / (m n).
+    with D / 2 random frequencies omega_l (an odd D is rounded up). The paper sums over the pairs:
+    C_paper = C / (m n).
 
-    The error of the kernel falls as 1 / sqrt(D), whatever the rows are; landmarks, which see the
-    rows, usually need fewer features. Precision as in :class:`NBAUC`.
+    The error of the kernel falls as 1 / sqrt(D) for any rows. Landmarks are chosen from the rows
+    and usually need fewer features. Precision as in :class:`NBAUC`.
 
     Raises
     ------

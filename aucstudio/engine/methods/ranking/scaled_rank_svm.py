@@ -64,9 +64,7 @@ class ScaledRankSVM(PairNewton):
     follows_order: ClassVar[bool] = True
 
     gamma: float | str = width({})
-    C: float = cost(
-        100.0, "Weight of the mean pair loss against the size of the weights.", range(-1, 6)
-    )
+    C: float = cost(100.0, range(-1, 6))
     n_trees: int = param(
         20,
         "Trees from which the weight of each column is estimated.",
@@ -92,7 +90,7 @@ class ScaledRankSVM(PairNewton):
         seed, monitor, weights = self.random_state, context.monitor, context.weights
         factors = importance_factors(X, positive, self.n_trees, seed, monitor, weights)
         Z, view = X * factors, scaled_view(factors)
-        kernel = KernelSettings(kernel="rbf", gamma=self.gamma).settle_kernel(Z, weights=weights)
+        kernel = KernelSettings(kernel="rbf", gamma=self.gamma).resolve_kernel(Z, weights=weights)
         seen = Expansion.of(Z, kernel, monitor)
         return Expansion(seen.K, lambda beta: ViewedScorer(seen.scorer(beta), view))
 
@@ -116,14 +114,14 @@ def importance_factors(
     positive : ndarray of bool, shape (N,)
     n_trees, seed : int
     monitor : Monitor
-        Hears of the stage "importance of columns".
+        Receives the stage "importance of columns".
     weights : ndarray of shape (N,), optional
         Of the rows.
 
     Raises
     ------
     Stopped
-        If the callback wants to stop.
+        If the callback requests a stop.
     """
     from sklearn.ensemble import ExtraTreesClassifier
 

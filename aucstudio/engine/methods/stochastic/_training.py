@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from aucstudio.engine.features.nystrom import NystromMap, k_means, nystrom_map
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.kernels import KernelSettings, width
 from aucstudio.engine.losses.pairs import PairHinge
+from aucstudio.engine.methods.settings import landmark_count, regularization
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.solvers.stochastic import (
@@ -68,18 +69,7 @@ class StochasticClassifier(AUCClassifier):
         },
     )
     gamma: float | str = width({"kernel": ("rbf",)})
-    n_landmarks: int = param(
-        400,
-        "Cluster centres that approximate the kernel of all rows.",
-        unit="rows",
-        label="Landmarks",
-        symbol="v",
-        low=1,
-        high=2_000,
-        log=True,
-        when={"kernel": ("rbf",)},
-        grid=(50, 100, 200, 400, 800, 1600),
-    )
+    n_landmarks: int = landmark_count(when={"kernel": ("rbf",)})
     n_epochs: int = param(
         10,
         "Passes over the training rows (or as many pairs).",
@@ -142,23 +132,10 @@ class StochasticClassifier(AUCClassifier):
     def _map(self, X: Array, monitor: Monitor) -> NystromMap | None:
         if self.kernel == "linear":
             return None
-        kernel = KernelSettings(kernel=self.kernel, gamma=self.gamma).settle_kernel(X)
+        kernel = KernelSettings(kernel=self.kernel, gamma=self.gamma).resolve_kernel(X)
         rng = np.random.default_rng((self.random_state, LANDMARKS))
         landmarks = k_means(X, min(self.n_landmarks, len(X)), rng, monitor)
         return nystrom_map(kernel, landmarks)
-
-
-def _regularization(default: float) -> Any:
-    return param(
-        default,
-        "Weight of |w|² against the mean loss; larger is smoother.",
-        label="Regularisation",
-        symbol="λ",
-        low=0.0,
-        low_open=True,
-        log=True,
-        grid=tuple(10.0**k for k in range(0, -9, -1)),
-    )
 
 
 class HingeDescent(StochasticClassifier):
@@ -167,7 +144,9 @@ class HingeDescent(StochasticClassifier):
     averaged: ClassVar[bool]
     solves: ClassVar[str] = "stochastic hinge"
 
-    regularization: float = _regularization(1e-3)
+    regularization: float = regularization(
+        1e-3, "loss", (10.0**k for k in range(0, -9, -1)), low_open=True
+    )
 
     def _learner(self, F: Features, positive: Mask, scale: float) -> PairSteps:
         rng = np.random.default_rng((self.random_state, SEARCH, 0))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from aucstudio.engine.losses.pairs import PairHinge
+from aucstudio.engine.methods.settings import POSITIVE
 from aucstudio.engine.methods.stochastic._training import StochasticClassifier
 from aucstudio.engine.params import param
 from aucstudio.engine.solvers.online import BufferedPairs
@@ -15,17 +16,16 @@ from aucstudio.engine.types import Mask
 class NOAM(StochasticClassifier):
     """Compares each row with a small sample of the other class, on approximate kernel features.
 
-    Minimises ``mean_ij (1 - M_ij)_+`` over all pairs, as far as its steps do: none of them looks
-    at that objective, which is computed at the end of each epoch. A row x of class y and a row b
-    of the other class' buffer make a step of w along y (x - b). The sequential steps bring the
-    margin to 1 if they may be as long: ``min(C_t / 2, (1 - M) / |x - b|^2)``, pair after pair; the
-    gradient step is C_t / 2 for every pair whose margin is at most 1, all at once. ``C_t = C
-    max(1, rows of the other class so far / buffer_size)``, as in the paper; it takes rows of unit
-    norm, here the features are centred and scaled such that their mean square norm is 1. C
-    therefore does not multiply a mean loss: smaller is smoother.
+    Minimises ``mean_ij (1 - M_ij)_+`` over all pairs approximately: no step uses that objective,
+    which is computed at the end of each epoch. A row x of class y and a row b of the other class'
+    buffer move w along y (x - b). A sequential step brings the margin to 1 where its limit allows:
+    ``min(C_t / 2, (1 - M) / |x - b|^2)``, pair after pair. A gradient step is C_t / 2 for every
+    pair whose margin is at most 1, all at once. ``C_t = C max(1, rows of the other class so far /
+    buffer_size)``, as in the paper, which assumes rows of unit norm; here the features are centred
+    and scaled to a mean square norm of 1. C does not multiply a mean loss: smaller is smoother.
 
-    The scorer is the mean of the iterates, or the last one, at the end of the epoch where the
-    objective was least. There is no certificate: ``dual_gap_`` is None.
+    The scorer is the mean of the iterates, or the last one, of the epoch with the lowest
+    objective. There is no certificate: ``dual_gap_`` is None.
 
     References
     ----------
@@ -58,9 +58,7 @@ class NOAM(StochasticClassifier):
         "Length of the longest steps; smaller is smoother.",
         label="Step limit",
         symbol="C",
-        low=0.0,
-        low_open=True,
-        log=True,
+        **POSITIVE,
         grid=tuple(2.0**k for k in range(-14, 11, 2)),
     )
     buffer_size: int = param(

@@ -113,15 +113,15 @@ class NSAUC(HingeDescent):
     the kernel is linear. The paper's lambda is ``regularization``, which is 1 / C for methods
     whose C multiplies the mean pair loss, and 1 / (C m n) where C multiplies a sum.
 
-    An epoch is N steps, N being the number of rows; each draws a pair, all equally likely. Steps
-    are 1 / (regularization (t + t0)) long; t0 is found by trying first steps on 1,000 pairs. The
-    scorer is the mean of the iterates, each with a weight in proportion to t, at the end of
-    the epoch where the objective was least; the objective is computed exactly, over all pairs.
-    There is no certificate: ``dual_gap_`` is None, and the number of epochs decides.
+    An epoch has one step per row; each step draws a pair at random. Its size is
+    1 / (regularization (t + t0)), where t0 is found by trying first steps on 1,000 pairs. The
+    scorer is the mean of the iterates, weighted in proportion to t, at the end of the epoch with
+    the lowest objective. The objective is computed exactly, over all pairs. There is no
+    certificate (``dual_gap_`` is None): training ends after the given epochs.
 
-    Rows may come in blocks, which are visited in random order: two passes an epoch and two to
-    begin with. Up to 10,000 rows of each class, drawn once, then stay in memory as partners, and
-    every pair has one of them; the result is not the same as in memory, but for a single block.
+    Rows may come in blocks, which are visited in random order: two passes per epoch and two at
+    the start. Up to 10,000 rows of each class, drawn once, stay in memory as partners, and every
+    pair contains one of them. The result differs from that in memory unless there is one block.
 
     References
     ----------
@@ -159,6 +159,6 @@ class NSAUC(HingeDescent):
         rng = np.random.default_rng((self.random_state, LANDMARKS))
         sample = rows.take(rows_to_cluster(len(rows), rng))
         settings = KernelSettings(kernel=self.kernel, gamma=self.gamma)
-        kernel = settings.settle_kernel_by(rows.features, lambda: mean_variance(rows))
+        kernel = settings.resolve_kernel_by(rows.features, lambda: mean_variance(rows))
         landmarks = k_means(sample, min(self.n_landmarks, len(sample)), rng, monitor)
         return nystrom_map(kernel, landmarks)

@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from aucstudio.engine.losses.pairs import square_loss
+from aucstudio.engine.methods.settings import POSITIVE
 from aucstudio.engine.methods.stochastic._training import StochasticClassifier
 from aucstudio.engine.params import param
 from aucstudio.engine.solvers.online import Saddle
@@ -18,12 +19,11 @@ class NSOLAM(StochasticClassifier):
     """Minimises the squared loss of all pairs from one row at a time, without a buffer.
 
     Minimises ``mean_ij (1 - M_ij)^2`` subject to ``|w| <= radius``. For a large radius the
-    solution is half that of AUC-RLS with regularization 0, whose margins are drawn towards 2. Each
-    step looks at one row, by a saddle-point form of the loss; steps are ``zeta / sqrt(t)`` long on
-    features scaled such that the longest row has length 1, as the paper takes it; ``radius``
-    refers to the features as they are. The scorer is the mean of the iterates, each weighted by
-    its step, at the end of the epoch where the objective was least. There is no certificate:
-    ``dual_gap_`` is None.
+    solution is half that of AUC-RLS with regularization 0, whose margins approach 2. Each step
+    uses one row, by a saddle-point form of the loss. Its size is ``zeta / sqrt(t)`` on features
+    scaled so that the longest row has length 1, as in the paper; ``radius`` refers to the original
+    features. The scorer is the mean of the iterates, weighted by their steps, at the end of the
+    epoch with the lowest objective. There is no certificate: ``dual_gap_`` is None.
 
     References
     ----------
@@ -47,9 +47,7 @@ class NSOLAM(StochasticClassifier):
         "Length of the first step; later ones are divided by the root of their number.",
         label="Step",
         symbol="ζ",
-        low=0.0,
-        low_open=True,
-        log=True,
+        **POSITIVE,
         grid=(1.0, 3.0, 10.0, 30.0, 100.0),
     )
     radius: float = param(
@@ -57,9 +55,7 @@ class NSOLAM(StochasticClassifier):
         "Largest size of the weights; smaller is smoother.",
         label="Radius",
         symbol="R",
-        low=0.0,
-        low_open=True,
-        log=True,
+        **POSITIVE,
         grid=tuple(10.0**k for k in range(-1, 6)),
     )
 

@@ -21,13 +21,12 @@ class NSVMSGD2(HingeDescent):
     """Learns from one random pair at a time on approximate kernel features, without averaging.
 
     Minimises ``regularization / 2 * |w|^2 + mean_ij (1 - M_ij)_+`` over all pairs, as NSAUC does
-    and with the same steps; the scorer is an iterate itself, that at the end of the epoch where
-    the objective was least. This is how the NSAUC paper uses it. With ``loss="rows"`` it is
-    SVMSGD2 as published, for single rows: the loss is ``mean_i (1 - y_i w.(phi(x_i) -
-    mean phi))_+``; with ``"balanced-rows"`` it is the mean of the mean losses of the classes. The
-    published lambda is ``regularization``; there is no constant.
+    and with the same steps. The scorer is the last iterate of the epoch with the lowest objective,
+    as in the NSAUC paper. ``loss="rows"`` is SVMSGD2 as published, for single rows, with the loss
+    ``mean_i (1 - y_i w.(phi(x_i) - mean phi))_+``. ``loss="balanced-rows"`` takes the mean of the
+    mean losses of the classes. The published lambda is ``regularization``; there is no constant.
 
-    There is no certificate: ``dual_gap_`` is None, and the number of epochs decides.
+    There is no certificate (``dual_gap_`` is None): training ends after the given epochs.
 
     References
     ----------
@@ -47,7 +46,7 @@ class NSVMSGD2(HingeDescent):
 
     loss: str = param(
         "pairs",
-        "What a step is computed from.",
+        "What each step uses.",
         label="Loss",
         symbol="ℓ",
         choices={

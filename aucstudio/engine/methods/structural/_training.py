@@ -86,10 +86,8 @@ class StructuralSVM(KernelSettings, AUCClassifier):
         none="exact up to 3,000 rows, else 500",
         when={"kernel": ("rbf", "poly")},
     )
-    C: float = cost(10.0, "Weight of the loss against the size of the weights.", range(-2, 5))
-    tol: float = tolerance(
-        1e-4, "Relative distance to the optimal objective at which training stops."
-    )
+    C: float = cost(10.0, range(-2, 5), "Weight of the loss against the size of the weights.")
+    tol: float = tolerance(1e-4)
 
     @abstractmethod
     def _solve(self, search: RiskMinimiser) -> Fit:
@@ -131,7 +129,7 @@ class RiskMinimiser:
     weights : ndarray or None
         Of the rows, for methods that weigh them.
     meant : callable or None
-        What the monitor is told instead of P; see :func:`cutting_plane.minimise`.
+        Reported to the monitor instead of P; see :func:`cutting_plane.minimise`.
     """
 
     def __init__(
@@ -166,7 +164,7 @@ class RiskMinimiser:
     def settle_origin(self, name: Hashable, risk: Risk) -> Direction:
         """Find out at lower and lower C whether w = 0 is best, which does not depend on C.
 
-        Gives w = 0 with the certificate met, or what a direction found at a lower C leads to;
+        Return w = 0 with the certificate met, or what a direction found at a lower C leads to;
         neither where even that stalls.
         """
         C, found = self.C, Direction(weights=np.zeros(self.features.shape[1]), objective=self.C)
@@ -210,7 +208,7 @@ class RiskMinimiser:
         return float(w @ w) / 2 + self.C * value
 
     def fit(self, found: Direction, notes: tuple[Notice, ...] = ()) -> Fit:
-        """Make what a method hands back."""
+        """Make the result of a method."""
         self._bench.weights = found.weights
         return Fit.of(
             self._bench.space.scorer(found.weights),

@@ -16,7 +16,7 @@ from aucstudio.engine.cost import NO_KERNEL, NUMBER, Cost, Work, cost_of, kernel
 from aucstudio.engine.features.spaces import Vectors, exact
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.kernels import KernelSettings
-from aucstudio.engine.methods.settings import cost, tolerance
+from aucstudio.engine.methods.settings import POSITIVE, cost, tolerance
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting, param
 from aucstudio.engine.scorers import Scorer, score_rows
@@ -37,24 +37,24 @@ class ASVM(KernelSettings, AUCClassifier):
     Minimises ``1/2 |w|^2 - mu rho + C1 sum_i (1 - f(x_i))_+ + C2 sum_i (rho - f(x_i))_+ + C3 sum_j
     (1 + f(z_j))_+`` over w, b and rho >= 1, with f(x) = <w, phi(x)> + b, ``C1 = C``, ``C2 = mu /
     (nu m)`` and ``C3 = C class_ratio``. All sums run over rows, none is a mean: C weighs the loss
-    of one positive, as in the SVM, so that a value does not carry over to a table of another size.
-    ``objective_`` is this value for the scorer returned, b and rho being the best for it; it may
-    be negative. The certificate is the duality gap.
+    of one positive, as in the SVM, and a value does not carry over to a table of another size.
+    ``objective_`` is the value for the returned scorer at its best b and rho; it may be negative.
+    The certificate is the duality gap.
 
     mu rewards a wide core margin rho. Where rho > 1, at most a share nu of the positives scores
-    less than rho (strictly). Without the bound rho >= 1 the core margin could become smaller than
-    the class margin, even negative; on overlapping classes it stays at 1 unless mu is large, and
-    the method is then an SVM whose positives cost C1 + C2, as ``notes_`` says. mu has to be less
-    than C3 n (at C3 n, the constants have no finite optimum; beyond, the objective has none) and
-    than C2 m = mu / nu, which nu < 1 makes sure of.
+    strictly less than rho. Without the bound rho >= 1 the core margin could become smaller than
+    the class margin, even negative. On overlapping classes it stays at 1 unless mu is large; the
+    method is then an SVM whose positives cost C1 + C2, and ``notes_`` reports it. mu must be less
+    than C3 n: at C3 n the constants have no finite optimum, beyond it the objective has none. It
+    must also be less than C2 m = mu / nu, which nu < 1 ensures.
 
-    The threshold is not -b: ``predict`` says positive above the (1 - fpr) quantile of the negative
-    training scores, midway to the next higher score. Held-out scores are better for it; see
-    :meth:`set_threshold`.
+    The threshold is not -b: ``predict`` returns the positive class above the (1 - fpr) quantile of
+    the negative training scores, midway to the next higher score. Held-out scores give a better
+    threshold; see :meth:`set_threshold`.
 
-    This is ASVM in style only. That the asymmetric SVM extends the one-class SVM by false
-    positives and a user tolerance is in its abstract; the core margin is recalled, and the printed
-    primal could not be checked: its weighting may differ.
+    This follows ASVM in style only. The abstract of the paper states that the asymmetric SVM
+    extends the one-class SVM by false positives and a user tolerance. The core margin is recalled;
+    the printed primal could not be checked, and its weighting may differ.
 
     An interior point step costs O(N r^2 + r^3), r being the smaller of features and rows for the
     linear kernel and the rank of the kernel matrix for others.
@@ -89,7 +89,7 @@ class ASVM(KernelSettings, AUCClassifier):
     counts_rows: ClassVar[bool] = True
 
     C: float = cost(
-        1.0, "Weight of one positive's loss against the size of the weights.", powers=range(-2, 3)
+        1.0, range(-2, 3), "Weight of one positive's loss against the size of the weights."
     )
     class_ratio: float = param(
         1.0,
@@ -99,9 +99,7 @@ class ASVM(KernelSettings, AUCClassifier):
         ),
         label="Class ratio",
         symbol="r",
-        low=0.0,
-        low_open=True,
-        log=True,
+        **POSITIVE,
         grid=(1.0, 10.0),
     )
     nu: float = param(
@@ -119,9 +117,7 @@ class ASVM(KernelSettings, AUCClassifier):
         "Reward of a wide core margin; less than C × class ratio × negatives.",
         label="Core reward",
         symbol="μ",
-        low=0.0,
-        low_open=True,
-        log=True,
+        **POSITIVE,
         grid=(0.01, 0.1, 1.0, 10.0),
     )
     fpr: float = param(
@@ -134,9 +130,7 @@ class ASVM(KernelSettings, AUCClassifier):
         high=1.0,
         grid=(0.01, 0.05, 0.1, 0.2),
     )
-    tol: float = tolerance(
-        1e-6, ("Relative distance to the optimal objective at which training stops.")
-    )
+    tol: float = tolerance(1e-6)
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Estimate memory and time of a fit; see the base class."""
@@ -179,7 +173,7 @@ class ASVM(KernelSettings, AUCClassifier):
         return Costs(self.C, self.mu / (self.nu * m), negative, self.mu)
 
     def _space(self, X: Array, context: Context) -> Vectors:
-        kernel = self.settle_kernel(X, context.given)
+        kernel = self.resolve_kernel(X, context.given)
         return exact(X - X.mean(axis=0) if kernel.is_linear else X, kernel, context.monitor)
 
     def check_size(self, positives: int, negatives: int, features: int) -> None:

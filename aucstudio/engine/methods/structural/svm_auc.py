@@ -18,11 +18,11 @@ class SVMAUC(WeighsRows, StructuralSVM):
     mean_(i,j) pi_ij (1 - w.(x_i - z_j)) = mean_(i,j) max(0, 1 - w.(x_i - z_j))``, the mean pair
     hinge, by cutting planes with one slack variable. It is the problem of
     :class:`~aucstudio.engine.AUCSVM` on all pairs. ``C`` is that of the 1-slack formulation;
-    papers that sum over pairs write C / (m n). Joachims' program moves scores by 1/4 to both
-    sides, margin 1/2 in all, which is 4 C here.
+    papers that sum over pairs write C / (m n). Joachims' program shifts scores by 1/4 on both
+    sides, a margin of 1/2, which corresponds to 4 C here.
 
-    ``dual_gap_`` bounds how far ``objective_`` is from the optimum. Where the classes have the same
-    mean, w = 0 is the optimum for every C; ``notes_`` says so.
+    ``dual_gap_`` bounds the distance of ``objective_`` from the optimum. Where the classes have the
+    same mean, w = 0 is the optimum for every C; ``notes_`` reports it.
 
     References
     ----------

@@ -168,7 +168,7 @@ class TreeGrower:
     positive : ndarray of bool, shape (N,)
     limits : Limits
     monitor : Monitor
-        Hears of a stage after every few million cells.
+        Receives a stage after every few million cells.
 
     Attributes
     ----------

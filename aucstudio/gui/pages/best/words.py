@@ -8,7 +8,7 @@ from pathlib import Path
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.crossfit.members import read_list
-from aucstudio.engine.inference import settled
+from aucstudio.engine.inference import is_significant
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.widgets import unbroken
 from aucstudio.project.data.splitting.validation import FILE
@@ -176,7 +176,7 @@ def _against_best(entry: Standing, standings: Standings) -> str:
     lead = entry.behind
     if lead is None or lead.p is None:
         return "not tested"
-    if not settled(lead.p):
+    if not is_significant(lead.p):
         return "not significant"
     return f"{'behind' if lead.difference > 0 else 'ahead'}, Holm-corrected {p_words(lead.p)}"
 

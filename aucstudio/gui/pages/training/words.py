@@ -168,7 +168,7 @@ def _is_settled(split: SplitResult, best: int, band: Band | None) -> bool:
         p = inference.auc_test(looks.held.positive, *pair, **sampled).p
     else:
         p = inference.pauc_test(looks.held.positive, *pair, *band, **sampled).p
-    return inference.settled(p * len(looks.iteration))
+    return inference.is_significant(p * len(looks.iteration))
 
 
 def _sampled(split: SplitResult, weights: NDArray[np.float64] | None) -> roc.Sampled:

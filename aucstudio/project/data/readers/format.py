@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from aucstudio.project.data.finding import Finding
-from aucstudio.project.pickle_stream import Sendable
+from aucstudio.project.typed import Sendable
 
 # Told the fraction done; may raise to stop.
 Advance = Callable[[float], None]

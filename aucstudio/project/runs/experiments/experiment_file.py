@@ -46,7 +46,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from aucstudio.engine.params import InvalidSetting, Param, declared_params
+from aucstudio.engine.params import InvalidSetting
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
 from aucstudio.project.data.splitting.validation import Validation
@@ -63,11 +63,10 @@ from aucstudio.project.runs.experiments.planning import (
     PlannedRun,
     known_method,
     plan_on,
+    planned_run,
     read_settings,
-    read_test_table,
 )
 from aucstudio.project.runs.given_scores import ScoreSource, scored_by
-from aucstudio.project.runs.grouping import check_groups
 from aucstudio.project.runs.tuning import Tuning
 
 ChooseReader = Callable[[str, Sequence[str]], Callable[..., AnyTable]]
@@ -208,14 +207,18 @@ def _study(path: Path, given: Mapping[str, Any], choose: ChooseReader) -> Experi
     if len(band) != 2:
         raise InputError(f"{path}: fpr_range takes two numbers", setting="fpr_range")
     usual = document.preparation
-    planned = [_experiment(path, run, table, validation, (band[0], band[1]), usual) for run in runs]
-    for experiment in planned:
-        check_groups(validation, experiment.data.seen(table))
-    test_table = read_test_table(planned[0])
-    if test_table is not None:
-        planned = [experiment.tested_on(test_table) for experiment in planned]
-    views = tuple(document.views)
-    return ExperimentFile(table, tuple(planned), document.title, document.about, views, test_table)
+    planned: list[PlannedRun] = []
+    for run in runs:
+        experiment = _experiment(path, run, table, validation, (band[0], band[1]), usual)
+        planned.append(planned_run(experiment, table, planned[0].test_table if planned else None))
+    return ExperimentFile(
+        table,
+        tuple(run.experiment for run in planned),
+        document.title,
+        document.about,
+        tuple(document.views),
+        planned[0].test_table,
+    )
 
 
 def _names(given: Any) -> Any:
@@ -240,7 +243,7 @@ def _experiment(
     usual: PreparationChoice,
 ) -> Experiment:
     try:
-        method = known_method(run.method)
+        known_method(run.method)
     except InputError as error:
         raise InputError(f"{path}: {error}", setting=error.setting) from error
     seen, joined, given = table, None, run.scores
@@ -249,21 +252,9 @@ def _experiment(
         joined = source.join(table, given.column, validation)
         seen = scored_by(joined.table, joined.scores.name)
     seen = seen.with_roles(roles=run.roles)
-    known = declared_params(method)
-    values = {name: _read_value(known.get(name), value) for name, value in run.settings.items()}
-    settings = read_settings(run.method, values, band)
+    settings = read_settings(run.method, run.settings, band)
     tuning = Tuning(run.tune) if isinstance(run.tune, str) else run.tune
     choice = usual if run.preparation is None else run.preparation
     planned = plan_on(seen, run.method, settings, validation, band, tuning, choice)
     planned = planned if joined is None else planned.with_score_file(joined.scores)
     return dataclasses.replace(planned, name=run.name)
-
-
-def _read_value(declared: Param | None, value: Any) -> Any:
-    """Convert a value of TOML, which has no tuples and tells integers from floats."""
-    if isinstance(value, list):
-        return tuple(value)
-    if declared is not None and declared.kind == "float" and type(value) is int:
-        declared.check(value)  # it may exceed the range of floats
-        return float(value)
-    return value

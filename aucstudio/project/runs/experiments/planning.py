@@ -207,7 +207,7 @@ class PlannedRun:
 
     experiment: Experiment
     table: AnyTable
-    test_table: AnyTable | None
+    test_table: Table | None
     remark: str = ""
 
 
@@ -255,16 +255,41 @@ def plan_run(
         table = scored_by(table, score_column)
     experiment = plan_on(table, method, settings, validation, band, tuning, preparation)
     experiment = dataclasses.replace(experiment, name=score_column or "")
-    if joined is not None:
-        experiment = experiment.with_score_file(joined.scores)
-    test_table = read_test_table(experiment)
-    if test_table is not None:
+    if joined is None:
+        return planned_run(experiment, table)
+    experiment = experiment.with_score_file(joined.scores)
+    return dataclasses.replace(planned_run(experiment, table), remark=joined.sentence())
+
+
+def planned_run(
+    experiment: Experiment, table: AnyTable, test_table: Table | None = None
+) -> PlannedRun:
+    """Read the test file of an experiment if there is one, and check groups and weights.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    table : AnyTable
+    test_table : Table, optional
+        The table of the test file, if it was read before.
+
+    Raises
+    ------
+    InputError
+        If the test file cannot be read or does not fit, or the groups or weights of the rows are
+        invalid.
+    """
+    if test_table is None:
+        test_table = read_test_table(experiment)
+    if test_table is not None and experiment.test is None:
         experiment = experiment.tested_on(test_table)
-    check_groups(validation, table, test_table)
-    for weighed in (table, test_table):
-        if weighed is not None:
-            weighed.weights  # noqa: B018  (refuses what cannot be weights)
-    return PlannedRun(experiment, table, test_table, "" if joined is None else joined.sentence())
+    seen = experiment.data.seen(table)
+    tested = None if test_table is None else experiment.as_test(test_table)
+    check_groups(experiment.validation, seen, tested)
+    for weighted in (seen, tested):
+        if weighted is not None:
+            weighted.weights  # noqa: B018  (raises an error if they are invalid)
+    return PlannedRun(experiment, table, test_table)
 
 
 def _assignment(text: str) -> tuple[str, str]:
