@@ -64,6 +64,34 @@ def test_findings_are_ranked_by_kind_then_by_rows_and_each_once():
     assert len(set(KINDS)) == len(KINDS)
 
 
+def test_equal_findings_about_many_columns_are_one():
+    y = classes(300)
+    cells = {f"c{k}": np.r_[RANDOM.normal(5, 1, 290), [999.0] * 10] for k in range(7)}
+    (finding,) = found(table_of(**cells, y=y), "sentinel")
+    assert (set(finding.columns), finding.values) == (set(cells), ("999",))
+    cells.pop("c0"), cells.pop("c1")
+    assert len(found(table_of(**cells, y=y), "sentinel")) == 5
+
+
+def test_a_label_of_one_value_is_named():
+    table = table_of(label=None, x=RANDOM.normal(size=40), outcome=["yes"] * 40)
+    table = dataclasses.replace(table, columns=tuple(map(guess_role, table.columns)))
+    assert [(f.code, f.columns) for f in found(table, "label")] == [
+        ("label_of_one_value", ("outcome",))
+    ]
+
+
+def test_a_row_of_words_below_rows_of_numbers_is_a_transposed_table(tmp_path):
+    genes = [",".join(f"{RANDOM.normal():.2f}" for _ in range(9)) for _ in range(20)]
+    rows = [f"gene{k},{cells}" for k, cells in enumerate(genes)]
+    kinds = ",".join(["case", "control"] * 4 + ["case"])
+    path = tmp_path / "genes.csv"
+    path.write_text(
+        "\n".join([f"gene,{','.join(f's{k}' for k in range(9))}", *rows, f"class,{kinds}"])
+    )
+    assert "table_on_its_side" in [f.code for f in found(read_table(path), "header")]
+
+
 def test_a_plain_table_has_nothing_to_ask_about():
     y = classes(400)
     assert find(table_of(a=RANDOM.normal(size=400), b=RANDOM.integers(0, 9, 400), y=y)) == ()

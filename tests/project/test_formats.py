@@ -632,6 +632,7 @@ def test_a_misleading_ending_is_told(tmp_path):
         (b"FEA1" + bytes(8), "a Feather file of the first version"),
         (b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
         (b"MATLAB 5.0", "a Matlab file"),
+        (b"DATA LIST FREE / age y.\nBEGIN DATA\n1 0\nEND DATA.\n", "an SPSS syntax file"),
     ],
 )
 def test_files_of_other_programs_are_called_by_their_name(tmp_path, content, sentence):

@@ -57,7 +57,7 @@ def test_inspect_tells_the_role(patients, capsys):
 
 
 def test_one_column_names_the_rows(patients, capsys):
-    with pytest.raises(InputError, match="only one column can name the rows"):
+    with pytest.raises(InputError, match="only one column can identify the rows"):
         read_table(patients, roles={"who": "id", "x": "id"})
     assert cli.main(["inspect", str(patients), "--id", "who", "--group", "who"]) == 2
     assert "given two roles" in capsys.readouterr().err

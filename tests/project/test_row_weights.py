@@ -298,7 +298,7 @@ def test_a_run_names_the_rows_that_count_for_nothing(written, tmp_path, cell):
 def test_text_and_a_second_column_cannot_weigh(written):
     with pytest.raises(InputError, match="holds text and cannot be the weight"):
         read_table(written, label="label", roles={"part": "weight"})
-    with pytest.raises(InputError, match="only one column can weigh the rows"):
+    with pytest.raises(InputError, match="only one column can weight the rows"):
         read_table(written, label="label", roles={"w": "weight", "a": "weight"})
 
 

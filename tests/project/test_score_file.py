@@ -161,7 +161,7 @@ def test_options_that_mean_nothing_alone_are_refused(patients, scores, capsys):
         patients, capsys, "--method", "auc-rls", "--score-file", scores
     )
     said = refused(patients, capsys, "--score-column", "x", "--score-id", "patient")
-    assert "--score-id is a column of --score-file" in said
+    assert "--score-id needs --score-file" in said
     said = refused(patients, capsys, *given(scores), "--test-file", patients)
     assert "not to those of a test file" in said
 

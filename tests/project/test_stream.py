@@ -258,7 +258,7 @@ def test_descent_over_blocks_ranks_as_well(csv_file, opened):
 
 def test_a_stopped_run_keeps_what_it_has(csv_file, opened, monkeypatch):
     monkeypatch.setattr("aucstudio.engine.monitor.INTERVAL", np.inf)
-    monkeypatch.setattr("aucstudio.project.runs.progress._TELL_EVERY", 0.0)
+    monkeypatch.setattr("aucstudio.project.runs.progress._REPORT_EVERY", 0.0)
     stream = opened(csv_file)
     record = execute(
         plan(stream, "rank-svm"),

@@ -487,11 +487,15 @@ def half(i):
         ({"target": lambda i: i * 0.5, "z": half}, "z"),
         ({"status": lambda i: "abc"[i % 3], "ill": half}, "ill"),
         ({"marital_status": half, "x": lambda i: i, "income": half}, "income"),
+        ({"status": half, "x": lambda i: i, "default_next_month": half}, "default_next_month"),
+        ({"Labels": half, "x": lambda i: i, "Resolution": half}, "Resolution"),
     ],
 )
 def test_the_label_is_guessed(write, columns, label):
     table = read_table(table_of(write, **columns))
     assert table.label == label
+    doubtful = {"Labels", "status"} & {c.name for c in table.columns if c.distinct == 2}
+    assert any(n.code == "label_doubtful" for n in table.notices) == bool(doubtful - {label})
     assert ("label" in table.guessed) == (label is not None)
     assert any("detected as the label" in note for note in table.notes) == (label is not None)
 

@@ -20,7 +20,7 @@ from aucstudio.project.data.columns import count_all
 from aucstudio.project.data.finding import found
 from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.data.paths import fingerprint
-from aucstudio.project.data.table import Table, read_table, teller
+from aucstudio.project.data.table import Table, progress_reporter, read_table
 from aucstudio.project.errors import Cancelled, InputError
 from aucstudio.project.examples.studies import make_study
 from aucstudio.project.runs.experiments.experiment_file import ExperimentFile
@@ -139,7 +139,7 @@ def _count(found: OpenedStudy, report: Report) -> None:
     if found.experiments is not None:
         table = in_memory(found.experiments.table)
     if table is not None:
-        tell = teller(report)
+        tell = progress_reporter(report)
         table.schema  # noqa: B018 - made once, and kept
         count_all(
             (c.different for c in table.columns), lambda share: tell(share, "counting values")

@@ -187,7 +187,7 @@ class Plan:
             document.get("layout", {}),
             Stakes(**document.get("stakes", {})),
             Target(**document.get("target", {})),
-            PreparationChoice.of(document.get("preparation", {})),
+            PreparationChoice(**document.get("preparation", {})),
         )
 
 

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from aucstudio.project.data.table import Table
 
 Mask = NDArray[np.bool_]
-# None: as it is, or guessed; False: no label.
+# None: as it is, or detected; False: no label.
 LabelChoice = str | Literal[False] | None
 
 _WINDOW = 100_000
@@ -59,7 +59,7 @@ _WINDOW = 100_000
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
 class AnyTable(TableInfo, ColumnChoices):
-    """A table with a way to read its rows; changing roles makes another with the same cells."""
+    """A table whose rows can be read; a change of roles returns another table of the same cells."""
 
     # ------------------------------------------------------------- where the cells are
 
@@ -67,32 +67,32 @@ class AnyTable(TableInfo, ColumnChoices):
     def windows(
         self, height: int, names: Sequence[str] | None = None
     ) -> Iterator[tuple[int, Table]]:
-        """Return all rows, some at a time: the number of the first, and a table in memory.
+        """Yield all rows in windows: the number of the first row, and a table in memory.
 
         Parameters
         ----------
         height : int
             Rows of a window.
         names : sequence of str, optional
-            The columns wanted; the feature columns if not given.
+            The columns to read; the feature columns if not given.
         """
 
     @abc.abstractmethod
     def measured(self, names: Sequence[str]) -> Iterator[NDArray[Any]]:
-        """Return the cells of columns in all rows, one column after the other.
+        """Yield the cells of columns in all rows.
 
-        Numbers that stand for a missing value are NaN.
+        Number codes of missing values are NaN.
         """
 
     @abc.abstractmethod
     def height(self, features: int) -> int:
-        """Return the rows of a block, if so many numbers are made of each."""
+        """Return the number of rows of a block, given the numbers per row."""
 
     @abc.abstractmethod
     def counts(self, name: str, most: int) -> dict[Any, int] | None:
         """Count the rows of each value of a column, in the order of the values.
 
-        None where there are more than ``most``.
+        Returns None if there are more than ``most`` values.
         """
 
     @abc.abstractmethod
@@ -105,11 +105,11 @@ class AnyTable(TableInfo, ColumnChoices):
 
     @abc.abstractmethod
     def with_missing_columns(self, columns: Sequence[ColumnSchema]) -> Self:
-        """Add columns without any value."""
+        """Add columns whose cells are all missing."""
 
     @abc.abstractmethod
     def _as_feature(self, column: ColumnInfo) -> ColumnInfo:
-        """Assign a column the role that would be guessed for it if it were not the label."""
+        """Assign a former label column the role that would be detected for it."""
 
     # ------------------------------------------------------------- what it is made of
 
@@ -156,14 +156,14 @@ class AnyTable(TableInfo, ColumnChoices):
 
     @property
     def file_rows(self) -> NDArray[np.int64]:
-        """Which data rows of the file the rows are, counted from 1, shape (rows,)."""
+        """The numbers of the rows in the file, counted from 1, shape (rows,)."""
         if self.row_numbers is not None:
             return self.row_numbers
         return np.arange(1, self.rows + 1, dtype=np.int64)
 
     @functools.cached_property
     def schema(self) -> Schema:
-        """What a later file with these columns is read by."""
+        """The schema by which a later file with these columns is read."""
         missing, ranges = self.missing(), self.ranges()
         columns = [
             ColumnSchema(
@@ -188,7 +188,7 @@ class AnyTable(TableInfo, ColumnChoices):
         )
 
     def ranges(self) -> dict[str, ColumnRange]:
-        """Return the ranges of the number columns, dates aside; none of a sparse table."""
+        """Return the ranges of number columns other than dates; empty for a sparse table."""
         numbers = [c.name for c in self.columns if c.role == "number" and not c.is_date]
         if is_sparse(self.columns):
             return {}
@@ -212,13 +212,13 @@ class AnyTable(TableInfo, ColumnChoices):
             for _, piece in self._pieces(column.name):
                 marked += int(np.count_nonzero(threshold.marks(piece.values)))
                 known += int(np.count_nonzero(piece.known()))
-            parted = {threshold.name: marked, threshold.other: known - marked}
-            return check_classes(self.path, column, {n: c for n, c in parted.items() if c}, least)
+            counts = {threshold.name: marked, threshold.other: known - marked}
+            return check_classes(self.path, column, {n: c for n, c in counts.items() if c}, least)
         counted = self.values(column)
         return check_classes(self.path, column, counted and rule.classes(counted), least)
 
     def values(self, column: ColumnInfo) -> dict[str, int] | None:
-        """Count the rows of each value of a column as it is spelled; None where there are many."""
+        """Count the rows of each value by its spelling; None if there are many values."""
         counted = self.counts(column.name, MOST_CLASSES)
         if counted is None:
             return None
@@ -227,12 +227,12 @@ class AnyTable(TableInfo, ColumnChoices):
 
     @functools.cached_property
     def weights(self) -> NDArray[np.float64] | None:
-        """What the labelled rows weigh, shape (labelled rows,); None where each counts once.
+        """Weights of the labelled rows, shape (labelled rows,); None without a weight column.
 
         Raises
         ------
         InputError
-            If a weight is negative or infinite, or a frequency weight no whole number.
+            If a weight is negative or infinite, or a frequency weight is not a whole number.
         """
         if self.weight is None:
             return None
@@ -247,7 +247,7 @@ class AnyTable(TableInfo, ColumnChoices):
 
     @functools.cached_property
     def groups(self) -> Groups | None:
-        """Which labelled rows belong together; None where no column has the role group."""
+        """Groups of the labelled rows; None without a column of the role group."""
         names = tuple(column.name for column in self.columns if column.role == "group")
         if not names:
             return None
@@ -273,30 +273,30 @@ class AnyTable(TableInfo, ColumnChoices):
         Parameters
         ----------
         label : str, False or None
-            The label column; False for none; None to keep the present one.
+            The label column; False for none; None to keep the current one.
         positive : str or sequence of str, optional
-            The positive class, several that are positive together, or a threshold such as
-            ``>= 5``; without it the present one is kept while its column is.
+            The positive class, several classes that are positive together, or a threshold such as
+            ``>= 5``; by default the current one is kept with its column.
         ignore : sequence of str
             Columns to ignore.
         roles : mapping of column name to role, optional
         merge : bool or sequence of sequences of str, optional
-            Values of the label that are one class; with True those that differ in spelling alone,
-            with False none.
+            Values of the label to merge into one class; True for those that differ in spelling
+            only, False for none.
         rule : LabelRule, optional
-            How values become classes; without it the present one is kept while its column is.
+            How values become classes; by default the current rule is kept with its column.
         absent : mapping of column name to numbers, optional
-            Numbers that stand for a missing value, in the place of those of these columns before.
+            Number codes of missing values, which replace the former ones of these columns.
         same : mapping of column name to bool or sequence of sequences of str, optional
-            Levels of categories that are one; with True those that differ in spelling alone.
+            Levels of categories to merge; True for those that differ in spelling only.
         parts : mapping of column name to sequence of str, optional
-            What is taken of columns of dates, in the place of what was before.
+            Parts used of date columns, which replace the former ones.
 
         Raises
         ------
         InputError
-            If there is no such column, role or class, if a role does not fit what the column
-            holds, or if the label has one class only.
+            If there is no such column, role or class, if a role does not fit the cells, or if the
+            label has only one class.
         """
         given = {**dict(roles or {}), **dict.fromkeys(ignore, "ignore")}
         for name, role in given.items():
@@ -420,7 +420,7 @@ class AnyTable(TableInfo, ColumnChoices):
     def to_score(
         self, label: str | None, positive: str | None, rule: LabelRule = AS_THEY_ARE
     ) -> Self:
-        """Take the label as it comes: with one class only; none if it is absent or no classes."""
+        """Accept a label of one class; drop one that is absent or has too many values."""
         if label is None or label not in [column.name for column in self.columns]:
             return self
         column = self.column(label)
@@ -442,7 +442,7 @@ class AnyTable(TableInfo, ColumnChoices):
     # ------------------------------------------------------------- classes
 
     def is_positive(self) -> Mask:
-        """Mark the positive ones among the labelled rows, shape (labelled rows,).
+        """Mark the positive rows among the labelled ones, shape (labelled rows,).
 
         Raises
         ------

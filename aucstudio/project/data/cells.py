@@ -1,7 +1,7 @@
 """Fetch cells from DuckDB without holding the GIL.
 
-All rows are streamed into arrays as they are read; or they stay in a table or view named ``cells``,
-for windows. Columns are c0, c1, ...: doubles with NaN where missing, or texts with NULL.
+Rows are streamed into arrays, or stay in a table or view ``cells`` that is read in windows. Columns
+are c0, c1, ...: doubles with NaN for missing cells, or texts with NULL.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _COLUMNS_AT_ONCE = 64
 
 
 def unreadable_kinds() -> tuple[type[Exception], ...]:
-    """Return what DuckDB and its results raise over a file that is damaged, or has become so."""
+    """Return the exceptions that DuckDB and its results raise for a damaged file."""
     import duckdb
 
     return (duckdb.Error, RuntimeError, OverflowError, UnicodeError)
@@ -42,13 +42,13 @@ class CellStore:
     shown : Path
         The file to name in messages.
     folder : Path
-        Where DuckDB may put what does not fit into memory.
-    tell : callable
-        Told the fraction done; may raise to stop.
+        Where DuckDB may write what does not fit into memory.
+    report : callable
+        Receives the fraction done; may raise to stop.
     place : str
         The expression that numbers the rows of ``cells``.
     database : str
-        File to keep the table in; in memory if not given.
+        File that holds the table; in memory by default.
     memory : int, optional
         Bytes that DuckDB may take.
     """
@@ -57,7 +57,7 @@ class CellStore:
         self,
         shown: Path,
         folder: Path,
-        tell: Advance,
+        report: Advance,
         *,
         place: str = "rowid",
         database: str = ":memory:",
@@ -66,21 +66,21 @@ class CellStore:
         import duckdb
 
         self.shown, self.place = shown, place
-        self._tell_outside = tell
+        self._report = report
         self._progress = (0.0, 1.0)
-        self._told = 0.0
+        self._reported = 0.0
         config = CLOSED | {"temp_directory": str(folder)}
         self._connection = duckdb.connect(database, config=config)
         if memory is not None:
             self._connection.execute(f"SET memory_limit = '{memory // 1000} kB'")
-        # What was let go of goes back at once: else it is counted beside the arrays.
+        # Freed memory is returned at once; otherwise it adds to that of the arrays.
         self._connection.execute("SET allocator_flush_threshold = '1MB'")
         self._connection.execute("SET allocator_bulk_deallocation_flush_threshold = '8MB'")
-        # A piece of texts may take more than 2 GB.
+        # A chunk of texts may exceed 2 GB.
         self._connection.execute("SET arrow_large_buffer_size = true")
         self._connection.execute("SET enable_progress_bar = true")
         self._connection.execute("SET enable_progress_bar_print = false")
-        # By column, what Python understood of its cells.
+        # Cells that Python reads, by column.
         self.numbers: dict[int, NumberCells] = {}
         numbers = self.numbers
         self._connection.create_function(
@@ -98,7 +98,7 @@ class CellStore:
         self._connection.close()
 
     def expect(self, k: int, form: NumberFormat, words: frozenset[str] = MISSING_NUMBER) -> None:
-        """Note how the numbers of a column are written, before its cells are read."""
+        """Set how the numbers of a column are written, before its cells are read."""
         self.numbers[k] = NumberCells(form, words)
 
     def number(
@@ -120,21 +120,21 @@ class CellStore:
         Parameters
         ----------
         texts : mapping of column to bool
-            Whether it holds texts.
+            Whether the column holds texts.
         start, stop : int
-            The first row, and the row after the last.
+            The first row, and the end.
 
         Raises
         ------
         InputError
-            If the file cannot be read any more.
+            If the file can no longer be read.
         """
         found = [
             cells
             for part in _parts(texts)
             for cells in self._columns_where([f"c{k}" for k in part], start, stop)
         ]
-        return _settled(found, texts)
+        return _unmasked(found, texts)
 
     def rows(self, texts: Mapping[int, bool], rows: NDArray[np.intp]) -> list[NDArray[Any]]:
         """Fetch some thousand rows, in rising order, of some columns; see :meth:`window`."""
@@ -145,7 +145,7 @@ class CellStore:
             place, *found = self._columns_where(wanted, int(rows[0]), int(rows[-1]) + 1, listed)
             order = np.argsort(np.asarray(place))
             picked += [cells[order] for cells in found]
-        return _settled(picked, texts)
+        return _unmasked(picked, texts)
 
     def _columns_where(
         self, wanted: Sequence[str], start: int, stop: int, where: str = "true"
@@ -162,14 +162,14 @@ class CellStore:
         return [arrays[f"x{n}"] for n in range(len(wanted))]
 
     def counts(self, k: int, most: int) -> list[tuple[Any, int]]:
-        """Count the rows of each value of a column, in the order of the values, missing ones aside.
+        """Count the rows of each known value of a column, in the order of the values.
 
         Parameters
         ----------
         k : int
             The column.
         most : int
-            Values after which no more are looked for.
+            Largest number of values to return.
         """
         sql = (
             f"SELECT c{k}, count(*) FROM cells WHERE c{k} IS NOT NULL AND c{k}::VARCHAR <> 'nan' "
@@ -178,7 +178,7 @@ class CellStore:
         return [(value, int(n)) for value, n in self._all(sql)]
 
     def totals(self, wanted: Sequence[str]) -> list[int]:
-        """Compute whole numbers over all rows, such as ``count(*)``."""
+        """Evaluate integer aggregates over all rows, such as ``count(*)``."""
         return [
             int(total)
             for start in range(0, len(wanted), _COLUMNS_AT_ONCE)
@@ -188,12 +188,12 @@ class CellStore:
         ]
 
     def _run(self, work: Callable[[], Answer]) -> Answer:
-        """Work on another thread, so that progress and stop requests are handled here."""
+        """Work on another thread while this one handles progress and stop requests."""
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
             future = pool.submit(work)
             try:
                 while not concurrent.futures.wait([future], 0.05).done:
-                    self._tell(max(0.0, self._connection.query_progress()) / 100)
+                    self._report_share(max(0.0, self._connection.query_progress()) / 100)
             except BaseException:
                 self._connection.interrupt()
                 raise
@@ -207,11 +207,11 @@ class CellStore:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         return input_error("file_unreadable", file=self.shown, reason=reason)
 
-    def _tell(self, part: float) -> None:
+    def _report_share(self, part: float) -> None:
         low, high = self._progress
-        # Columns that are read again do not turn the clock back.
-        self._told = max(self._told, low + part * (high - low))
-        self._tell_outside(self._told)
+        # Reading columns again must not reduce the progress.
+        self._reported = max(self._reported, low + part * (high - low))
+        self._report(self._reported)
 
     def _one(self, sql: str) -> tuple[Any, ...]:
         (row,) = self._all(sql)
@@ -219,7 +219,7 @@ class CellStore:
 
     def _all(self, sql: str) -> list[tuple[Any, ...]]:
         try:
-            # A result that is not fetched to its end would stand in the way of the next.
+            # A result that is not fetched completely would block the next query.
             return self._connection.execute(sql).fetchall()
         except unreadable_kinds() as error:
             raise self.unreadable(error) from error
@@ -234,14 +234,14 @@ class CellStore:
     ) -> dict[int, Cells]:
         """Read the columns of a query, of known kinds, into arrays.
 
-        There are ``rows`` of them, or a few less. Texts are stripped, and missing where they are
-        ``absent`` in lower case: the empty text is, as it stands for NULL. In columns of numbers
-        that are ``plain`` NULL is what is missing.
+        ``rows`` is their number or slightly more. Texts are stripped; they are missing if their
+        lower case is in ``absent``, which contains the empty text for NULL. In ``plain`` columns
+        of numbers NULL is missing.
 
         Raises
         ------
         NotPlainError
-            If one of those is NaN.
+            If a plain number is NaN.
         InputError
             If DuckDB cannot read something.
         """
@@ -255,11 +255,11 @@ class CellStore:
                     column.add(chunk.child(n))
             except unreadable_kinds() as error:
                 raise self.unreadable(error) from error
-            self._tell(max(0.0, self._connection.query_progress()) / 100)
+            self._report_share(max(0.0, self._connection.query_progress()) / 100)
         return {k: column.cells() for k, column in gathered.items()}
 
     def _chunks(self, sql: str) -> Iterator[Any]:
-        """Return the rows of a query some ten thousand at a time, as views of Arrow arrays."""
+        """Yield the rows of a query in chunks, as views of Arrow arrays."""
         import nanoarrow
 
         connection = self._connection
@@ -271,18 +271,18 @@ class CellStore:
 
 
 def _parts(columns: Iterable[int]) -> Iterator[list[int]]:
-    """Cut a wide table: of every column that is read, DuckDB holds a whole row group."""
+    """Split a wide table: DuckDB holds a whole row group of each column that it reads."""
     listed = list(columns)
     for start in range(0, len(listed), _COLUMNS_AT_ONCE):
         yield listed[start : start + _COLUMNS_AT_ONCE]
 
 
-def _settled(found: list[NDArray[Any]], texts: Mapping[int, bool]) -> list[NDArray[Any]]:
-    """Turn what DuckDB masks in texts into None."""
-    settled = []
+def _unmasked(found: list[NDArray[Any]], texts: Mapping[int, bool]) -> list[NDArray[Any]]:
+    """Replace masked texts by None."""
+    unmasked = []
     for cells, text in zip(found, texts.values(), strict=True):
         values = np.array(cells, dtype=object) if text else np.asarray(cells)
         if text:
             values[np.ma.getmaskarray(cells)] = None
-        settled.append(values)
-    return settled
+        unmasked.append(values)
+    return unmasked

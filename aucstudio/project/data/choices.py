@@ -21,7 +21,7 @@ _SHOWN = 10
 
 
 def check_role(path: Path, column: ColumnInfo, role: str) -> None:
-    """Raise InputError unless the column can have the role."""
+    """Raise InputError if a column cannot have a role."""
     if role not in ROLES:
         raise input_error(
             "role_unknown", file=path, column=column.name, role=role, roles=", ".join(ROLES)
@@ -34,12 +34,12 @@ def check_role(path: Path, column: ColumnInfo, role: str) -> None:
 def check_classes(
     path: Path, column: ColumnInfo, counts: dict[str, int] | None, least: int = 2
 ) -> dict[str, int]:
-    """Check the rows of each class of a label column, and give them.
+    """Return the rows of each class of a label column after a check.
 
     Raises
     ------
     InputError
-        If there are fewer than ``least`` classes, or too many to be classes: ``counts`` is None.
+        If there are fewer than ``least`` classes, or too many (``counts`` is None).
     """
     if counts is None:
         some = column.distinct if column.distinct > MOST_CLASSES else f"over {MOST_CLASSES:,}"
@@ -56,7 +56,7 @@ def check_classes(
 
 
 def check_merge(path: Path, column: ColumnInfo, groups: Sequence[Sequence[str]]) -> None:
-    """Raise InputError if a value is to be of two classes."""
+    """Raise InputError if a value is assigned to two classes."""
     counted = collections.Counter(value for group in groups for value in group)
     twice = [value for value, count in counted.items() if count > 1]
     if twice:
@@ -64,8 +64,8 @@ def check_merge(path: Path, column: ColumnInfo, groups: Sequence[Sequence[str]])
 
 
 def check_alone(path: Path, roles: Mapping[str, str]) -> None:
-    """Raise InputError if several columns are to name the rows, or to weigh them."""
-    for role, same, verb in (("id", {"id"}, "name"), ("weight", set(WEIGHT_ROLES), "weigh")):
+    """Raise InputError if several columns are to identify the rows, or to weight them."""
+    for role, same, verb in (("id", {"id"}, "identify"), ("weight", set(WEIGHT_ROLES), "weight")):
         named = [name for name, given in roles.items() if given in same]
         if len(named) > 1:
             raise input_error(
@@ -79,14 +79,14 @@ def check_alone(path: Path, roles: Mapping[str, str]) -> None:
 
 
 def check_absent(path: Path, column: ColumnInfo, numbers: Sequence[float]) -> tuple[float, ...]:
-    """Return the number codes of missing values in order; InputError if there are none."""
+    """Return number codes of missing values in order; raise InputError for a text column."""
     if numbers and column.kind == "text":
         raise input_error("codes_in_text", file=path, column=column.name)
     return tuple(sorted({float(number) for number in numbers}))
 
 
 def find_class(path: Path, column: ColumnInfo, classes: Mapping[str, int], wanted: str) -> str:
-    """Find the class that ``wanted`` spells; InputError if there is none."""
+    """Find a class by its spelling; raise InputError if there is none."""
     spelled = spelled_as(column, classes, wanted)
     if spelled not in classes:
         raise input_error(
@@ -101,7 +101,7 @@ def find_class(path: Path, column: ColumnInfo, classes: Mapping[str, int], wante
 
 
 def spelled_as(column: ColumnInfo, classes: Mapping[str, int], wanted: str) -> str:
-    """Spell a class as the keys of ``classes`` are: 1.0 and 01 are "1" among numbers."""
+    """Normalise the spelling of a class: 1.0 and 01 are "1" among numbers."""
     if wanted in classes or column.kind == "text":
         return wanted
     try:
@@ -111,7 +111,7 @@ def spelled_as(column: ColumnInfo, classes: Mapping[str, int], wanted: str) -> s
 
 
 def one_class(path: Path, label: str, classes: Mapping[str, int], missing: int = 0) -> InputError:
-    """Return the error for a label that does not split the rows, and lacks some values."""
+    """Return the error for a label with fewer than two classes."""
     if not classes:
         return input_error("label_without_values", file=path, column=label)
     code = "label_of_one_class_and_empty" if missing else "label_of_one_class"

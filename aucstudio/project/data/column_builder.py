@@ -1,4 +1,4 @@
-"""Collect columns from DuckDB in chunks."""
+"""Build columns from the Arrow chunks of DuckDB."""
 
 from __future__ import annotations
 
@@ -14,21 +14,22 @@ from numpy.typing import NDArray
 from aucstudio.project.data.text.numerals import BLANKS
 from aucstudio.project.data.text_cells import OddTexts, ShortTexts, text_keys
 
-# Of the texts that a column holds for numbers, so many are remembered.
+# Size of the cache of stripped texts.
 _REMEMBERED = 1_000
-# From so many different texts on equal ones are not sought, and sooner where every other differs.
+# With more distinct texts, equal texts are not shared any more; the second number applies if every
+# second text is new.
 _MOST_SHARED, _MANY_DIFFERENT = 1 << 17, 1 << 15
 
 
 class NotPlainError(Exception):
-    """A cell among plain numbers may be spelled in a way that is for us to judge."""
+    """A cell among plain numbers has a spelling that Python must read."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Cells:
     """The cells of one column: see :class:`~aucstudio.project.data.columns.Column`.
 
-    Different texts are counted, different numbers are not.
+    Distinct texts are counted, distinct numbers are not.
     """
 
     values: NDArray[Any]
@@ -37,7 +38,7 @@ class Cells:
 
 
 class _Growing:
-    """A column in the making, in one piece: pieces would take as much again."""
+    """A growing column in one array; joining pieces would take twice the memory."""
 
     def __init__(self, rows: int, kind: type) -> None:
         self._values: NDArray[Any] = np.empty(rows, dtype=kind)
@@ -56,14 +57,14 @@ class _Growing:
 
 
 class Numbers(_Growing):
-    """A column of numbers in the making, which are NaN where missing; ``plain`` ones are NULL."""
+    """A growing column of numbers; missing ones are NaN, or NULL if ``plain``."""
 
     def __init__(self, rows: int, *, plain: bool = False) -> None:
         super().__init__(rows, np.float64)
         self._plain = plain
 
     def add(self, view: Any) -> None:
-        """Take a piece; NotPlainError if a plain number is NaN: DuckDB reads ``-nan``, too."""
+        """Add a chunk; raise NotPlainError if a plain number is NaN: DuckDB reads ``-nan``."""
         values = np.frombuffer(view.buffer(1), dtype=np.float64)
         values = values[view.offset : view.offset + view.length]
         if self._plain:
@@ -78,7 +79,7 @@ class Numbers(_Growing):
 
 
 class Texts(_Growing):
-    """A column of texts in the making; equal texts are one Python object, unless most differ."""
+    """A growing column of texts; equal texts share one Python object unless most texts differ."""
 
     def __init__(self, rows: int, absent: frozenset[str]) -> None:
         super().__init__(rows, object)
@@ -111,7 +112,7 @@ class Texts(_Growing):
         return part
 
     def _most(self) -> int:
-        # More cost as much to find as to keep, and most of those looked up were in vain.
+        # Beyond this, looking texts up costs more than it saves.
         return _MOST_SHARED if 2 * self._known.distinct < self._count else _MANY_DIFFERENT
 
     def cells(self) -> Cells:
@@ -120,13 +121,13 @@ class Texts(_Growing):
 
 
 class _EachAlone:
-    """Reads texts that mostly differ: none is looked for among those before.
+    """Reads texts that mostly differ, without looking for equal ones.
 
     Parameters
     ----------
     absent : frozenset of str
     known : mapping of str to str or None
-        Those that were there before, and what they stand for.
+        Values of the texts read before.
     """
 
     def __init__(self, absent: frozenset[str], known: Mapping[str, str | None]) -> None:
@@ -135,7 +136,7 @@ class _EachAlone:
         self._keys = [_keys_of([*{text for text in known.values() if text is not None}])]
 
     def read(self, data: NDArray[np.uint8], edges: NDArray[np.int64]) -> tuple[NDArray[Any], int]:
-        """Return the values of the texts between edges, and how many are missing."""
+        """Return the values of the texts between edges, and the number of missing ones."""
         cut = _cut(data, edges)
         texts: list[str | None] = [*cut]
         keys, missing = text_keys(data, edges), 0
@@ -151,7 +152,7 @@ class _EachAlone:
         return np.array(texts, dtype=object), missing
 
     def distinct(self) -> int:
-        """Count the different ones."""
+        """Count the distinct texts."""
         keys = np.concatenate(self._keys)
         self._keys = []
         keys.sort()
@@ -170,7 +171,7 @@ def _bare(absent: frozenset[str], text: str) -> str | None:
 
 
 class _Known(dict[str, str | None]):
-    """What each text of a file is: a pattern for every cell would take longer than its reading."""
+    """The value of each text: stripped, None if missing. Each distinct text is classified once."""
 
     def __init__(self, absent: frozenset[str]) -> None:
         self._absent = absent
@@ -190,7 +191,7 @@ class _Known(dict[str, str | None]):
 
 
 def _valid(view: Any) -> NDArray[np.bool_]:
-    """Mark what is not NULL."""
+    """Mark cells that are not NULL."""
     bits = np.frombuffer(view.buffer(0), dtype=np.uint8)
     if not len(bits):
         return np.ones(view.length, dtype=bool)
@@ -199,7 +200,7 @@ def _valid(view: Any) -> NDArray[np.bool_]:
 
 
 def _bytes_of(view: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Return the bytes of texts, one after the other, and where they begin and end."""
+    """Return the concatenated bytes of texts, and the edges between them."""
     edges = _edges(view)
     data = np.frombuffer(view.buffer(2), dtype=np.uint8)[edges[0] : edges[-1]]
     return data, edges - edges[0]
@@ -211,17 +212,17 @@ def _edges(view: Any) -> NDArray[np.int64]:
 
 
 def _cut(data: NDArray[np.uint8], edges: NDArray[np.int64]) -> list[str]:
-    """Cut UTF-8 into the texts between edges."""
+    """Split UTF-8 bytes into the texts between edges."""
     if len(edges) == 1 or not data.all():
         return [data[i:j].tobytes().decode() for i, j in itertools.pairwise(edges.tolist())]
-    # One text split at NUL takes a third of the time of as many slices.
-    parted = np.zeros(len(data) + len(edges) - 2, dtype=np.uint8)
-    is_text = np.ones(len(parted), dtype=bool)
+    # Splitting one text at NUL takes a third of the time of slicing.
+    separated = np.zeros(len(data) + len(edges) - 2, dtype=np.uint8)
+    is_text = np.ones(len(separated), dtype=bool)
     is_text[edges[1:-1] + np.arange(len(edges) - 2)] = False
-    parted[is_text] = data
-    return parted.tobytes().decode().split("\0")
+    separated[is_text] = data
+    return separated.tobytes().decode().split("\0")
 
 
 def number_cells(values: NDArray[np.float64]) -> Cells:
-    """Count the missing ones of a column of numbers."""
+    """Count the missing cells of a column of numbers."""
     return Cells(values, int(np.count_nonzero(np.isnan(values))))

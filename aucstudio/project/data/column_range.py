@@ -9,32 +9,32 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Quantiles are those of so many rows at most, evenly spaced.
+# Most rows that quantiles are taken of, evenly spaced.
 SAMPLE_ROWS = 4096
-# A median is far outside beyond so many widths of the range on either side; a width counts as at
-# least this share of the largest magnitude, so that columns of years have room to grow.
+# A median is far outside if it is this many widths of the range away; the width is at least this
+# share of the largest magnitude, so that columns of years can grow.
 _WIDTHS, _LEAST_WIDTH = 5.0, 0.02
-# Medians apart by this factor are on another scale, if there are enough rows to take a median of.
+# Medians that differ by this factor are on another scale, if there are enough rows.
 _FACTOR, _ENOUGH_ROWS = 30.0, 5
-# So improbable it is taken for another notation that all numbers are whole by chance.
+# Largest probability that all numbers are whole by chance.
 _IMPROBABLE = 0.02
 _THOUSAND, _ROUNDING = 1000.0, 1e-9
-# Factors between units, and how many times beyond the range a median is then.
+# Factors between units, and the least factor of the median beyond the range.
 _UNITS, _BEYOND = (0.01, 0.001, 100.0, 1000.0), 3.0
 
 
 @dataclasses.dataclass(frozen=True)
 class ColumnRange:
-    """What numbers a column holds.
+    """Range of the numbers of a column.
 
     Attributes
     ----------
     low, high : float
-        Minimum and maximum of all rows.
+        Minimum and maximum over all rows.
     lower, middle, upper : float
         Quantiles of 5, 50 and 95 %, of :data:`SAMPLE_ROWS` rows at most.
     fractional : float
-        Share of these rows that are not whole numbers.
+        Share of these rows with a fraction.
     """
 
     low: float
@@ -46,7 +46,7 @@ class ColumnRange:
 
     @classmethod
     def of(cls, sample: Array, low: float, high: float) -> ColumnRange | None:
-        """Return the range of a column from some of its cells; None if none of them is known.
+        """Return the range of a column from a sample of cells; None if all are missing.
 
         Parameters
         ----------
@@ -65,21 +65,21 @@ class ColumnRange:
 
 
 def sample_rows(rows: int) -> NDArray[np.intp]:
-    """Return the evenly spaced rows that quantiles are taken of."""
+    """Return the evenly spaced rows for quantiles."""
     return np.unique(np.linspace(0, rows - 1, min(rows, SAMPLE_ROWS)).astype(np.intp))
 
 
 @dataclasses.dataclass(frozen=True)
 class Far:
-    """How the numbers of a later column are far outside the range of training.
+    """Deviation of a later column from the training range.
 
     Attributes
     ----------
     words : str
     factor : float or None
-        What brings them into the range: 100 or 1000, or one of these parts.
+        Unit factor that brings the numbers into the range: 100, 1000, 0.01 or 0.001.
     lost_mark : bool
-        Whether a decimal mark may have been read as a thousands mark, or the reverse.
+        Whether a decimal mark may have been read as a thousands mark, or vice versa.
     """
 
     words: str
@@ -88,9 +88,9 @@ class Far:
 
 
 def how_far(trained: ColumnRange, cells: Array, *, grouped: bool) -> Far | None:
-    """Return how later cells are far outside the range of training; None if they are not.
+    """Return the deviation of later cells from the training range; None if there is none.
 
-    Medians are compared, which single outliers do not move.
+    Medians are compared, because single outliers do not affect them.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def how_far(trained: ColumnRange, cells: Array, *, grouped: bool) -> Far | None:
     cells : ndarray of float
         Later cells, NaN where missing.
     grouped : bool
-        Whether they were read in a format with thousands marks.
+        Whether their number format has thousands marks.
     """
     cells = cells[np.isfinite(cells)]
     if not len(cells):
@@ -123,7 +123,7 @@ def how_far(trained: ColumnRange, cells: Array, *, grouped: bool) -> Far | None:
 
 
 def _is_on_other_scale(trained: ColumnRange, median: float, rows: int) -> bool:
-    """Return whether enough rows have a median that is many times that of training, or a part."""
+    """Return whether enough rows have a median many times larger or smaller than in training."""
     if rows < _ENOUGH_ROWS or not trained.middle or trained.lower <= median <= trained.upper:
         return False
     ratio = median / trained.middle
@@ -131,7 +131,7 @@ def _is_on_other_scale(trained: ColumnRange, median: float, rows: int) -> bool:
 
 
 def _factor(trained: ColumnRange, median: float) -> float | None:
-    """Return the factor of a unit that brings a median well outside the range into it."""
+    """Return the unit factor that brings a median outside the range into it."""
     if not 0 <= trained.low < trained.high or median <= 0:
         return None
     if trained.low / _BEYOND < median < trained.high * _BEYOND:
@@ -140,7 +140,7 @@ def _factor(trained: ColumnRange, median: float) -> float | None:
 
 
 def _has_lost_mark(trained: ColumnRange, cells: Array, *, grouped: bool) -> bool:
-    """Return whether a mark was read as the other one: decimals as thousands, or the reverse."""
+    """Return whether decimal marks were read as thousands marks, or vice versa."""
     whole = cells == np.floor(cells)
     if not trained.fractional:
         larger = _THOUSAND * cells

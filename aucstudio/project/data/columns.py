@@ -25,26 +25,26 @@ ROLES = ("number", "category", "label", "group", "id", "weight", "frequency", "i
 WEIGHT_ROLES = {"weight": "sampling", "frequency": "frequency"}
 NUMERIC_ROLES = ("number", *WEIGHT_ROLES)
 KINDS = ("number", "text")
-# Columns with more different texts are described without naming them.
+# The levels of columns with more different texts are not listed.
 MOST_LEVELS = 300
 
 _WINDOW = 100_000
-# Of each window so many texts are counted by their addresses, the others one by one.
+# Texts of a window that are counted by their addresses; the others are counted one by one.
 _FEW_OBJECTS = 8
-# Columns counted at a time: each is copied for it.
+# Columns counted at a time; each is copied.
 _MOST_AT_ONCE = 2
 _LARGEST_WINDOW, _FIRST_WINDOW, _SHORT = 1 << 16, 256, 2_000
 
 
 class Count:
-    """The number of distinct values in some cells, without missing ones.
+    """The number of distinct values in cells, excluding missing ones.
 
     Parameters
     ----------
     total : int, optional
         The count, if it is known.
     cells : ndarray of float64, optional
-        Numbers to be counted, if it is not.
+        Cells to count, if it is not known yet.
     """
 
     def __init__(self, total: int | None = None, cells: Array | None = None) -> None:
@@ -61,11 +61,11 @@ class Count:
 
     @property
     def is_open(self) -> bool:
-        """Whether the values are still to be counted."""
+        """Whether the values are not counted yet."""
         return self._total is None
 
     def exceeds(self, most: int) -> bool:
-        """Return whether there are more than ``most``; read no more cells than that takes."""
+        """Return whether there are more than ``most`` values; read no more cells than needed."""
         cells = self._cells
         if self._total is None and cells is not None:
             found = few(cells, most) if len(cells) > _SHORT else different(cells)
@@ -75,25 +75,27 @@ class Count:
         return self.total > most
 
     def _store(self, total: int) -> None:
-        # In this order, as another thread may be about to count.
+        # In this order, because another thread may be counting.
         self._total = total
         self._cells = None
 
 
-def count_all(counts: Iterable[Count], tell: Callable[[float], Any] = lambda _share: None) -> None:
-    """Count what is not counted yet, on several processors.
+def count_all(
+    counts: Iterable[Count], report: Callable[[float], Any] = lambda _share: None
+) -> None:
+    """Count values that are not counted yet, on several processors.
 
     Parameters
     ----------
     counts : iterable of Count
-    tell : callable
-        Called with the share done; may raise to stop.
+    report : callable
+        Receives the share done; may raise to stop.
     """
     open_ones = [one for one in counts if one.is_open]
     pool = concurrent.futures.ThreadPoolExecutor(min(os.cpu_count() or 1, _MOST_AT_ONCE))
     try:
         for n, _ in enumerate(pool.map(lambda one: one.total, open_ones), 1):
-            tell(n / len(open_ones))
+            report(n / len(open_ones))
     finally:
         pool.shutdown(cancel_futures=True)
 
@@ -117,7 +119,7 @@ def few(values: Array, most: int) -> int | None:
 
 
 def different(values: Array) -> int:
-    """Count the distinct numbers; NaN is not counted, and both zeros are one number."""
+    """Count the distinct numbers; NaN is not counted, and 0 and -0 are one number."""
     if (values[1:] > values[:-1]).all() and not np.isnan(values[:1]).any():
         return len(values)
     known = np.sort(values)
@@ -127,31 +129,31 @@ def different(values: Array) -> int:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ColumnInfo:
-    """What is known of a column, wherever its cells are.
+    """Description of a column, without its cells.
 
     Attributes
     ----------
     name : str
     role : {"number", "category", "label", "group", "id", "weight", "frequency", "ignore"}
     kind : {"number", "text"}
-        What the cells are, whatever they are used for.
+        Type of the cells, independent of their role.
     missing : int
-        Missing cells.
+        Number of missing cells.
     different : Count
-        How many different values there are.
+        Number of distinct values.
     why : str
         Code of the notice that explains a detected role; empty if there is nothing to explain.
     number : NumberFormat or None
-        How its numbers are written in the file; None for text, and where the file has types.
+        How its numbers are written in the file; None for text, and for typed files.
     guessed : bool
-        Whether nobody gave it its role.
+        Whether its role was detected.
     absent : tuple of float
-        Numbers that stand for a missing value; preprocessing sees to it, the cells stay.
+        Number codes of missing values; handled in preprocessing, the cells are unchanged.
     same : tuple of tuples of str
-        Levels that are one, called as the first of them; likewise.
+        Levels to merge, named by the first of them; likewise.
     parts : tuple of str
-        Of a column of dates, what is learnt from in its place; see
-        :mod:`~aucstudio.project.data.date_parts`. Empty for the dates as numbers; likewise.
+        Parts of a date column that are used in its place, see
+        :mod:`~aucstudio.project.data.date_parts`; empty to use dates as numbers. Likewise.
     """
 
     name: str
@@ -168,7 +170,7 @@ class ColumnInfo:
 
     @property
     def distinct(self) -> int:
-        """Different values, missing not counted; of many numbers the first look takes its time."""
+        """Number of distinct values, missing ones not counted; counted at the first access."""
         return self.different.total
 
     @property
@@ -178,16 +180,21 @@ class ColumnInfo:
 
     @property
     def is_date(self) -> bool:
-        """Whether its numbers are dates or times of day."""
+        """Whether the column holds dates or times of day."""
         return bool(self.layout)
 
     @property
     def layout(self) -> str:
-        """How its dates are written; empty where it holds none."""
+        """How its dates are written; empty without dates."""
         return "" if self.number is None else self.number.dated
 
 
 Info = TypeVar("Info", bound=ColumnInfo)
+
+
+def fields_of(thing: Any, kind: type[Any]) -> dict[str, Any]:
+    """Return the values of the fields that an object has as a dataclass of a kind."""
+    return {field.name: getattr(thing, field.name) for field in dataclasses.fields(kind)}
 
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
@@ -197,7 +204,7 @@ class Column(ColumnInfo):
     Attributes
     ----------
     values : ndarray of shape (rows,)
-        float64 with NaN where missing, or an object array of str with None where missing.
+        float64 with NaN for missing cells, or object array of str with None for missing cells.
     """
 
     values: NDArray[Any]
@@ -216,7 +223,7 @@ class Column(ColumnInfo):
         return self.holding(self.values[rows])
 
     def holding(self, values: NDArray[Any]) -> Column:
-        """Return a column of which the same is known, with other cells."""
+        """Return the column with other cells."""
         return dataclasses.replace(self, values=values)
 
     @classmethod
@@ -228,9 +235,9 @@ class Column(ColumnInfo):
         distinct: int | None = None,
         number: NumberFormat | None = None,
     ) -> Column:
-        """Make a column of cells that were read; its role is the one that suits its kind.
+        """Return a column of cells with the default role of its kind.
 
-        How many different numbers there are need not be told.
+        The number of distinct values may be omitted for numbers.
         """
         is_text = values.dtype == object
         return cls(
@@ -252,7 +259,7 @@ class Column(ColumnInfo):
         return present
 
     def measured(self) -> NDArray[Any]:
-        """Return the cells with NaN for number codes of missing values."""
+        """Return the cells, with NaN for number codes of missing values."""
         return without(self.values, self.absent)
 
     @functools.cached_property
@@ -265,14 +272,14 @@ class Column(ColumnInfo):
         return {value: found[value] for value in sorted(v for v in found if v is not None)}
 
     def equals(self, text: str) -> NDArray[np.bool_]:
-        """Mark the rows that hold the value spelled ``text``."""
+        """Mark the rows with the value spelled ``text``."""
         wanted: Any = text if self.kind == "text" else _number(text)
         equal: NDArray[np.bool_] = self.values == wanted
         return equal
 
     def is_integer(self) -> bool:
         """Return whether all cells are whole numbers."""
-        # In windows, because most columns that are none show it at their beginning.
+        # In windows, because most columns with fractions have some at the beginning.
         starts = range(0, len(self.values), _WINDOW)
         return self.kind == "number" and all(
             _are_whole(self.values[start : start + _WINDOW]) for start in starts
@@ -280,34 +287,34 @@ class Column(ColumnInfo):
 
 
 class ColumnChoices:
-    """What was chosen for single columns, by their names."""
+    """Settings of columns, by column name."""
 
     columns: Sequence[Any]
 
     @functools.cached_property
     def weight(self) -> str | None:
-        """Name of the column that weighs the rows; None if there is none."""
+        """Name of the weight column, if any."""
         return next((column.name for column in self.columns if column.role in WEIGHT_ROLES), None)
 
     @functools.cached_property
     def weight_kind(self) -> str | None:
-        """The kind of weights, "sampling" or "frequency"; None if no column weighs the rows."""
+        """Kind of weights, "sampling" or "frequency"; None without a weight column."""
         found = (WEIGHT_ROLES.get(column.role) for column in self.columns)
         return next((kind for kind in found if kind), None)
 
     @property
     def absent(self) -> dict[str, tuple[float, ...]]:
-        """By column, the number codes of missing values."""
+        """Number codes of missing values by column."""
         return {column.name: column.absent for column in self.columns if column.absent}
 
     @property
     def same(self) -> dict[str, tuple[tuple[str, ...], ...]]:
-        """By column, the levels that are one."""
+        """Merged levels by column."""
         return {column.name: column.same for column in self.columns if column.same}
 
     @property
     def parts(self) -> dict[str, tuple[str, ...]]:
-        """By date column, the parts used in its place."""
+        """Used date parts by column."""
         return {column.name: column.parts for column in self.columns if column.parts}
 
 
@@ -316,7 +323,7 @@ def _are_whole(cells: NDArray[Any]) -> bool:
 
 
 def _count_texts(texts: NDArray[Any]) -> collections.Counter[str | None]:
-    """Count the rows of each text; the texts of few levels are few objects."""
+    """Count the rows of each text; equal texts are mostly the same object."""
     found: collections.Counter[str | None] = collections.Counter()
     # Windows, because one pass over objects in C would hold the GIL throughout.
     for start in range(0, len(texts), _WINDOW):
@@ -333,15 +340,15 @@ def _count_texts(texts: NDArray[Any]) -> collections.Counter[str | None]:
 
 
 def without(cells: NDArray[Any], absent: Sequence[float]) -> NDArray[Any]:
-    """Return cells with NaN in the place of some numbers; the same ones where there are none."""
+    """Return cells with NaN in place of some numbers; the array itself if there are none."""
     if not absent or cells.dtype == object:
         return cells
-    strange = np.isin(cells, absent)
-    return np.where(strange, np.nan, cells) if strange.any() else cells
+    coded = np.isin(cells, absent)
+    return np.where(coded, np.nan, cells) if coded.any() else cells
 
 
 def recast(column: Info, **changes: Any) -> Info:
-    """Return the same cells with something else known of them; what was counted stays."""
+    """Return a column with changed description; counts are kept."""
     made = dataclasses.replace(column, **changes)
     if "counts" in vars(column):
         vars(made)["counts"] = vars(column)["counts"]
@@ -354,7 +361,7 @@ def treated(
     same: Mapping[str, tuple[tuple[str, ...], ...]],
     parts: Mapping[str, tuple[str, ...]],
 ) -> Info:
-    """Return a column with what is said of it: missing numbers, equal levels, parts of dates."""
+    """Return a column with its missing codes, merged levels and date parts."""
     numbers = absent.get(column.name, column.absent)
     levels = same.get(column.name, column.same)
     taken = parts.get(column.name, column.parts)
@@ -367,11 +374,11 @@ def _number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        return float("nan")  # no number equals it
+        return float("nan")  # equals no number
 
 
 def spelled(column: Column) -> NDArray[np.object_]:
-    """Return the cells of a column as texts; empty where missing."""
+    """Return the cells of a column as texts; missing ones are empty."""
     if column.kind == "text":
         return np.where(column.known(), column.values, "")
     cells = column.values.tolist()
@@ -379,12 +386,12 @@ def spelled(column: Column) -> NDArray[np.object_]:
 
 
 def spell_cell(column: ColumnInfo, value: float) -> str:
-    """Format a number by the column's meaning: as a date if it is one."""
+    """Format a number of a column: as a date in date columns."""
     return dates.spell(float(value), column.layout) if column.layout else spell_number(value)
 
 
 def read_spelled(column: ColumnInfo, text: str) -> float:
-    """Read what :func:`spell_cell` wrote, or a date as the column has it; NaN if it is neither."""
+    """Read the output of :func:`spell_cell`, or a date in the column's layout; else NaN."""
     text = text.strip()
     for layout in (column.layout, *dates.MONTHLY) if column.layout else ():
         form = NumberFormat(layout=layout)
@@ -394,6 +401,6 @@ def read_spelled(column: ColumnInfo, text: str) -> float:
 
 
 def spell_number(value: float) -> str:
-    """Write a number as briefly as reads back the same: whole ones without ``.0``."""
+    """Write a number in the shortest form that reads back the same: whole ones without ``.0``."""
     value = float(value)
     return f"{value:.0f}" if value.is_integer() and abs(value) < 1e15 else repr(value)

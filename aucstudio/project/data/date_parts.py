@@ -1,7 +1,7 @@
 """Parts of dates as number columns.
 
-A date is a number of days since 1970-01-01 in UTC, a time of day a number of hours; what is taken
-of it depends on that number alone, however it was written.
+A date is a number of days since 1970-01-01 in UTC, a time of day a number of hours. Parts depend on
+that number only.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-# The date itself, as the number it is without any parts.
+# The date itself as a number.
 WHOLE = "number"
-# What may be asked for, in the order in which columns are made, and what its numbers are.
+# Parts in the order of their columns, and the meaning of their numbers.
 PARTS: Mapping[str, str] = {
     WHOLE: "days since 1970-01-01, or hours of a time of day",
     "year": "the year",
@@ -51,7 +51,7 @@ _CIRCLE = "-circle"
 
 @dataclasses.dataclass(frozen=True)
 class DatePart:
-    """What a prepared column takes of a column of dates.
+    """A prepared column that is a part of a date column.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class DatePart:
     part : str
         One of the parts, or "month sine", "month cosine" and so on.
     clock : bool
-        Whether the cells are hours of a day, not days.
+        Whether the cells are times of day, in hours.
     """
 
     column: str
@@ -74,48 +74,48 @@ class DatePart:
 
     @property
     def together(self) -> str:
-        """What its column is called together with the one that it goes round with."""
+        """Name of the part that its column belongs to: sine and cosine have a common one."""
         key, _, turn = self.part.partition(" ")
         return f"{self.column}: {key}{_CIRCLE}" if turn else self.name
 
     @property
     def is_known(self) -> bool:
-        """Whether there is such a part."""
+        """Whether the part exists."""
         return self.part in {one for part in PARTS if part != WHOLE for one in spread(part)}
 
     def of(self, cells: Array) -> Array:
-        """Take the part of cells."""
+        """Return the part of cells."""
         return part_of(cells, self.part, clock=self.clock)
 
     @property
     def words(self) -> str:
-        """What its numbers are."""
+        """Meaning of its numbers."""
         key, _, turn = self.part.partition(" ")
         if not turn:
             return PARTS[key]
         return f"{turn} of the {key}: once around in {CIRCLES[key][1]} steps, twelve decimals"
 
 
-# By part, its first number, and how many there are until it begins again.
+# First number and period of each cyclic part.
 CIRCLES = {"month": (1, 12), "weekday": (1, 7), "hour": (0, 24)}
 
 
 def around(key: str) -> tuple[Array, Array]:
-    """Return the numbers of a part that goes round, with sine and cosine of each, shape (n, 2)."""
+    """Return the numbers of a cyclic part, and sine and cosine of each, shape (n, 2)."""
     first, steps = CIRCLES[key]
     turns = 2 * np.pi * np.arange(steps) / steps
-    # Twelve decimals are the same on every processor.
+    # Rounded to twelve decimals, results are equal on all processors.
     heights = np.round(np.column_stack([np.sin(turns), np.cos(turns)]), 12)
     return np.arange(first, first + steps, dtype=np.float64), heights
 
 
 def part_of(cells: Array, part: str, *, clock: bool) -> Array:
-    """Take a part of days since 1970-01-01, or of hours of a day; NaN where there is none."""
+    """Return a part of days since 1970-01-01, or of hours of a day; NaN for missing cells."""
     if part == WHOLE:
         return cells
     key, _, turn = part.partition(" ")
     known = np.abs(cells) < FARTHEST
-    # Milliseconds are what is left of seconds in so many days.
+    # A double of days is precise to milliseconds.
     ticks = np.rint(np.where(known, cells, 0.0) * (TICKS / 24 if clock else TICKS)).astype(np.int64)
     day, hour = ticks // TICKS, ticks % TICKS // (TICKS // 24)
     if key in ("hour", "minute", "daytime"):
@@ -133,8 +133,8 @@ def part_of(cells: Array, part: str, *, clock: bool) -> Array:
 
 
 def of_calendar(day: NDArray[np.int64], key: str) -> NDArray[np.int64]:
-    """Take year, quarter, month, week or a day's number of days since 1970-01-01."""
-    if key == "week":  # that of its Thursday
+    """Return year, quarter, month, week or day number of days since 1970-01-01."""
+    if key == "week":  # the ISO week is that of its Thursday
         return (of_calendar(day - (day + 3) % 7 + 3, "yearday") - 1) // 7 + 1
     dates = day.astype("datetime64[D]")
     months = dates.astype("datetime64[M]").astype(np.int64)
@@ -145,20 +145,20 @@ def of_calendar(day: NDArray[np.int64], key: str) -> NDArray[np.int64]:
     return of[key]
 
 
-# Milliseconds of a day; and days beyond which there is no calendar.
+# Milliseconds of a day, and the largest supported distance from 1970 in days.
 TICKS = 86_400_000
 FARTHEST = 3_000_000
 
 
 def offered(layout: str) -> tuple[str, ...]:
-    """List the parts that dates of a layout have."""
+    """Return the parts that dates of a layout have."""
     if layout == dates.CLOCK:
         return OF_CLOCK
     return OF_MONTHS if layout in dates.MONTHLY else tuple(PARTS)
 
 
 def taken(column: ColumnInfo) -> list[DatePart]:
-    """List what is taken of a column of numbers: itself, unless parts of it are chosen."""
+    """Return the parts used of a column of numbers: the number itself, unless parts are chosen."""
     clock = column.layout == dates.CLOCK
     return [
         DatePart(column.name, part, clock)
@@ -168,28 +168,28 @@ def taken(column: ColumnInfo) -> list[DatePart]:
 
 
 def count_taken(column: ColumnInfo) -> int:
-    """Count what is taken of a column of numbers."""
+    """Count the parts used of a column of numbers."""
     return sum(len(spread(chosen)) for chosen in column.parts) if column.parts else 1
 
 
 def grows(column: ColumnInfo) -> bool:
-    """Return whether a date feature increases with time; a weekday does not."""
+    """Return whether a date column has a feature that increases with time, unlike a weekday."""
     return not column.parts or not {WHOLE, "year"}.isdisjoint(column.parts)
 
 
 def spread(chosen: str) -> tuple[str, ...]:
-    """Return the columns that a part becomes: two where it goes round."""
+    """Return the columns of a part: two for a cyclic one."""
     key = chosen.removesuffix(_CIRCLE)
     return (chosen,) if key == chosen else (f"{key} sine", f"{key} cosine")
 
 
 def check_parts(path: Path, column: ColumnInfo, parts: Sequence[str]) -> tuple[str, ...]:
-    """Return the parts of a column in their order; empty if only the number is used.
+    """Return the chosen parts of a column in order; empty if only the number is used.
 
     Raises
     ------
     InputError
-        If the column holds no dates, or there is no such part of them.
+        If the column holds no dates, or there is no such part.
     """
     layout = column.layout
     if parts and not layout:
@@ -213,10 +213,10 @@ def check_parts(path: Path, column: ColumnInfo, parts: Sequence[str]) -> tuple[s
 
 
 def check_names(path: Path, columns: Sequence[ColumnInfo]) -> None:
-    """Raise InputError if a part would be called as a column of the table is."""
-    parted = [column for column in columns if column.parts]
-    names = {column.name for column in columns} if parted else set()
-    for column in parted:
+    """Raise InputError if a part would have the name of a column of the table."""
+    dated = [column for column in columns if column.parts]
+    names = {column.name for column in columns} if dated else set()
+    for column in dated:
         for part in taken(column):
             if part.part != WHOLE and part.name in names:
                 raise input_error(

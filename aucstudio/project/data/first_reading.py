@@ -1,6 +1,6 @@
-"""Notes of the first import, kept for reading a table again by its schema.
+"""Findings of the first import, stored for reading a table again by its schema.
 
-By a schema nothing is guessed, so that reading has no cause to say what was.
+Reading by a schema detects nothing, so it cannot report what was detected.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _GUESSES = ("label", "positive")
 
 @dataclasses.dataclass(frozen=True)
 class FirstReading:
-    """What was found, what was guessed, and why columns have their roles.
+    """Findings and detected roles of the first import.
 
     Attributes
     ----------
     findings : tuple of Finding
     guessed : tuple of str
-        Which of "label" and "positive" nobody has chosen.
+        Which of "label" and "positive" were detected.
     whys : dict of str to str
         By column, the code of the notice that explains a detected role.
     """
@@ -38,13 +38,13 @@ class FirstReading:
 
     @classmethod
     def of(cls, table: AnyTable) -> FirstReading:
-        """Record the notes of a table."""
+        """Return the record of a table."""
         whys = {column.name: column.why for column in table.columns if column.why}
         return cls(table.findings, table.guessed, whys)
 
     @classmethod
     def from_json(cls, document: Any) -> FirstReading:
-        """Read a document of unknown origin; an invalid one is empty."""
+        """Read a document; an invalid one gives an empty record."""
         try:
             return typed.convert(document, cls)
         except msgspec.ValidationError:
@@ -65,7 +65,7 @@ class FirstReading:
             and finding.kind in KINDS
             and names.issuperset(finding.columns)
         ]
-        # Of findings of one weight that comes first which did so at first.
+        # Findings of equal weight stay in their first order.
         remarks = sorted([*table.remarks, *kept], key=lambda f: places.get(_about(f), len(places)))
         columns = (recast(c, why=self.whys.get(c.name, c.why)) for c in table.columns)
         return dataclasses.replace(

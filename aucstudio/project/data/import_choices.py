@@ -1,4 +1,4 @@
-"""Import settings chosen by a user, stored with the file's name."""
+"""Import settings that the user chose, stored with the name of the file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Part = bool | int | str | tuple[str, ...]
 
 @dataclasses.dataclass(frozen=True)
 class ImportChoices:
-    """What is not left to be guessed.
+    """Import settings that are not detected.
 
     Attributes
     ----------
@@ -25,15 +25,15 @@ class ImportChoices:
         Parts of the dialect, the sheet among them.
     roles : dict of column name to role
     absent : dict of column name to tuple of float
-        Numbers that stand for a missing value.
+        Number codes of missing values.
     same : dict of column name to bool
-        Columns whose levels that differ in spelling alone are one.
+        Columns whose levels that differ in spelling only are merged.
     parts : dict of column name to tuple of str
-        What is taken of columns of dates.
+        Parts used of date columns.
     merge : bool
-        Whether spellings of one class are joined.
+        Whether spellings of one class are merged.
     positive : str
-        The positive class, as far as the label has it; empty if it is guessed.
+        The positive class, if the label has it; empty to detect it.
     """
 
     dialect: dict[str, Part] = dataclasses.field(default_factory=dict)
@@ -46,7 +46,7 @@ class ImportChoices:
 
     @classmethod
     def of(cls, table: AnyTable) -> Self:
-        """Return what was chosen for a table that is open."""
+        """Return the choices of an open table."""
         roles = {c.name: c.role for c in table.columns if not role_is_guess(table, c)}
         dialect: dict[str, Part] = {part: getattr(table.dialect, part) for part in table.chosen}
         absent = {column.name: column.absent for column in table.columns if column.absent}
@@ -55,7 +55,7 @@ class ImportChoices:
         return cls(dialect, roles, absent, same, table.parts, positive=positive)
 
     def among(self, names: Iterable[str]) -> Self:
-        """Return the choices without those about columns that there are not."""
+        """Return the choices that concern existing columns."""
         there = set(names)
         return dataclasses.replace(
             self,
@@ -66,12 +66,12 @@ class ImportChoices:
         )
 
     def read(self, path: str | Path, progress: ReadingListener | None = None) -> Table:
-        """Read a file by these choices; what they leave open is guessed.
+        """Read a file with these choices; everything else is detected.
 
         Raises
         ------
         InputError
-            If it cannot be read so.
+            If it cannot be read with these choices.
         """
         table = read_table(
             path,
@@ -83,13 +83,13 @@ class ImportChoices:
         return self.finish(table)
 
     def finish(self, table: Table) -> Table:
-        """Apply the choices that reading alone does not cover to a table."""
+        """Apply the choices to a table that need its cells."""
         role = self.roles.get(table.label or "", "label")
-        if role != "label":  # it was guessed to be the label, and is said to be something else
+        if role != "label":  # it was detected as the label, but has another role
             table = table.with_roles(label=False, roles={str(table.label): role})
         if self.positive in table.classes:
             table = table.with_roles(positive=self.positive)
-        # What is no date as the file is read now has no parts.
+        # Columns that are not dates with the present settings have no parts.
         dated = {column.name for column in table.columns if column.is_date}
         parts = {name: chosen for name, chosen in self.parts.items() if name in dated}
         if self.absent or self.same or parts:

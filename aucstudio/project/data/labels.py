@@ -18,7 +18,7 @@ from aucstudio.project.data.columns import Column, ColumnInfo, spell_number
 
 # One class, or several that are positive together.
 PositiveChoice = str | Sequence[str] | None
-# Spellings of one class, joined: those that are found, those that are listed, or as it is.
+# Spellings to merge into one class: the detected ones, the listed ones, or no change.
 MergeChoice = bool | Sequence[Sequence[str]] | None
 
 _SIGNS: dict[str, tuple[str, Callable[[Any, float], Any]]] = {
@@ -33,7 +33,7 @@ _ASCII = {"≥": ">=", "≤": "<="}
 
 @dataclasses.dataclass(frozen=True)
 class Threshold:
-    """A number that parts a label: positive where ``value SIGN at``.
+    """A cut point of a label: positive if ``value SIGN at``.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Threshold:
 
     @classmethod
     def read(cls, text: str) -> Threshold | None:
-        """Read ``>= 5``; None where that is no threshold."""
+        """Read ``>= 5``; return None if the text is not a threshold."""
         if (found := _THRESHOLD.fullmatch(text)) is None:
             return None
         try:
@@ -58,12 +58,12 @@ class Threshold:
 
     @property
     def name(self) -> str:
-        """What the positive class is called."""
+        """Name of the positive class."""
         return f"{self.sign} {spell_number(self.at)}"
 
     @property
     def other(self) -> str:
-        """What the other class is called."""
+        """Name of the negative class."""
         return f"{_SIGNS[self.sign][0]} {spell_number(self.at)}"
 
     def marks(self, cells: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -74,18 +74,18 @@ class Threshold:
 
 @dataclasses.dataclass(frozen=True)
 class LabelRule:
-    """How the values of a label become classes; without anything each is a class.
+    """How the values of a label become classes; by default each value is a class.
 
     Attributes
     ----------
     same : tuple of tuples of str
-        Values that are one class, which is called as the first of them.
+        Values to merge into one class, named by the first of them.
     together : tuple of str
-        Classes that are positive together, against all others.
+        Classes that form the positive class together.
     name : str
-        What these are called together.
+        Name of that positive class.
     threshold : Threshold or None
-        Where a number parts the rows; then there is nothing else.
+        Cut point that divides the rows; excludes the other settings.
     """
 
     same: tuple[tuple[str, ...], ...] = ()
@@ -94,23 +94,23 @@ class LabelRule:
     threshold: Threshold | None = None
 
     def __bool__(self) -> bool:
-        """Return whether values are anything but classes as they are."""
+        """Return whether some values are not classes as they are."""
         return bool(self.same or self.together or self.threshold)
 
     @property
     def made(self) -> str | None:
-        """What the positive class is called, where the rule itself makes it."""
+        """Name of the positive class if the rule creates it."""
         return self.name or (self.threshold.name if self.threshold else None)
 
     def joining(self, classes: Sequence[str], known: Iterable[str]) -> LabelRule:
-        """Return the rule with several classes as the positive one; ``known`` are all there are."""
+        """Return the rule with several classes as the positive one; ``known`` are all names."""
         name, taken = " or ".join(classes), set(known)
         while name in taken:
             name += "′"
         return LabelRule(self.same, tuple(classes), name)
 
     def spelled(self, value: str) -> str:
-        """Return the class that a value is a spelling of."""
+        """Return the merged spelling of a value."""
         return next((group[0] for group in self.same if value in group), value)
 
     def class_of(self, value: str) -> str:
@@ -118,11 +118,11 @@ class LabelRule:
         spelled = self.spelled(value)
         if spelled in self.together:
             return self.name
-        # A later file may hold a value that is spelled as our name for several classes.
+        # A later file may contain a value equal to the name of the joined classes.
         return repr(spelled) if self.together and spelled == self.name else spelled
 
     def classes(self, counts: Mapping[str, int]) -> dict[str, int]:
-        """Count the rows of each class, of counted values."""
+        """Count the rows of each class, given those of each value."""
         made: dict[str, int] = {}
         for value, count in counts.items():
             name = self.class_of(value)
@@ -130,13 +130,13 @@ class LabelRule:
         return made
 
     def values_of(self, name: str) -> tuple[str, ...]:
-        """Return the values that make up a class, those included that no row has."""
+        """Return the values of a class, including those that no row has."""
         classes = self.together if self.together and name == self.name else (name,)
         found = [next((group for group in self.same if group[0] == one), (one,)) for one in classes]
         return tuple(value for group in found for value in group)
 
     def marks(self, column: Column, positive: str) -> NDArray[np.bool_]:
-        """Mark the rows of a class; a missing label is in none."""
+        """Mark the rows of a class; rows without a label are in no class."""
         if self.threshold is not None:
             marked = self.threshold.marks(column.values)
             return marked if positive == self.threshold.name else column.known() & ~marked
@@ -149,7 +149,7 @@ class LabelRule:
 AS_THEY_ARE = LabelRule()
 
 
-# Counts the rows of each value; None where there are too many to be classes.
+# Counts the rows of each value; None if there are too many values.
 Values = Callable[[], dict[str, int] | None]
 
 
@@ -162,21 +162,21 @@ def rule_after(
     merge: MergeChoice,
     kept: str | None,
 ) -> tuple[LabelRule, str | None]:
-    """Return the rule that choices lead to, and the positive class that was chosen or is kept.
+    """Return the rule after some choices, and the chosen or kept positive class.
 
     Parameters
     ----------
     rule : LabelRule
-        The present one.
+        The current rule.
     positive, merge
         As for :meth:`~aucstudio.project.data.any_table.AnyTable.with_roles`.
     kept : str or None
-        The present positive class.
+        The current positive class.
 
     Raises
     ------
     InputError
-        If there is no such class, or a value is to be of two.
+        If there is no such class, or a value is assigned to two classes.
     """
     if merge is not None:
         if positive is None:
@@ -217,17 +217,17 @@ def _classes(
 def merged(
     path: Path, column: ColumnInfo, values: Values, merge: bool | Sequence[Sequence[str]]
 ) -> tuple[tuple[str, ...], ...]:
-    """Return the values of a column that are one, the one they are called by first.
+    """Return groups of values to merge, each beginning with the name of the group.
 
     Parameters
     ----------
     merge : bool or sequence of sequences of str
-        With True those that differ in spelling alone, the commonest first.
+        True for values that differ in spelling only, the most frequent first.
 
     Raises
     ------
     InputError
-        If a value is to be in two groups.
+        If a value is in two groups.
     """
     if merge is True:
         return tuple(map(tuple, usual_spellings(values() or {})))
@@ -237,7 +237,7 @@ def merged(
 
 
 def alike(names: Iterable[str]) -> list[list[str]]:
-    """Group names that differ in capitals, blanks and forms of letters only; two or more each."""
+    """Group names that differ only in capitals, blanks and Unicode forms; two or more each."""
     groups: dict[str, list[str]] = {}
     for name in names:
         groups.setdefault(_folded(name), []).append(name)
@@ -245,7 +245,7 @@ def alike(names: Iterable[str]) -> list[list[str]]:
 
 
 def usual_spellings(counts: Mapping[str, int]) -> list[list[str]]:
-    """Group names that are spelled in several ways, the commonest spelling of each first."""
+    """Group names with several spellings, the most frequent spelling first."""
     return [sorted(group, key=lambda name: (-counts[name], name)) for group in alike(counts)]
 
 

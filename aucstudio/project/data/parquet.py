@@ -6,7 +6,7 @@ import dataclasses
 import glob
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,11 +17,12 @@ from aucstudio.project.data.columns import Column
 from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.paths import CLOSED, fingerprint, for_duckdb
 from aucstudio.project.data.schema import Schema
+from aucstudio.project.data.table import Table
 from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.cell_sql import literal, quoted, text_sql
 from aucstudio.project.data.text.column_types import guess_form
 from aucstudio.project.data.text.contents import Unreadable
-from aucstudio.project.data.text.delimited import Delimited, set_aside
+from aucstudio.project.data.text.delimited import set_aside
 from aucstudio.project.data.text.dialect import Dialect, unique_names
 from aucstudio.project.data.text.import_notices import about_missing, about_unreadable
 from aucstudio.project.data.text.numerals import NumberFormat
@@ -31,7 +32,7 @@ from aucstudio.project.errors import input_error
 if TYPE_CHECKING:
     import duckdb
 
-# Records within records that have columns of their own.
+# Most levels of nested records that become columns.
 _DEEPEST = 4
 _HOUR = 3_600
 _LASTING = re.compile(r"timedelta64\[(s|ms|us|ns)\]")
@@ -55,7 +56,7 @@ def one_level(
     ----------
     connection : DuckDBPyConnection
     file : str
-        Its name as a literal.
+        Its name as an SQL literal.
     """
     relation = connection.sql(f"FROM read_parquet({file})")
     lasting = _durations_of_pandas(connection, file)
@@ -76,7 +77,7 @@ def one_level(
 
 
 def _names(connection: duckdb.DuckDBPyConnection, file: str, given: list[str]) -> list[str]:
-    """Return the names of the columns as they are: DuckDB renames one of x and X."""
+    """Return the original names of the columns: DuckDB renames one of x and X."""
     query = f"SELECT name, coalesce(num_children, 0) FROM parquet_schema({file})"
     names, inside = list[str](), 0
     for name, children in connection.execute(query).fetchall()[1:]:
@@ -95,20 +96,20 @@ def _inside(path: tuple[str, ...], kind: Any) -> Iterator[tuple[tuple[str, ...],
 
 
 def _durations_of_pandas(connection: duckdb.DuckDBPyConnection, file: str) -> dict[str, int]:
-    """Name the whole numbers that pandas wrote for durations, with how many are a second."""
+    """Return the integer columns that are durations of pandas, with their units per second."""
     query = f"SELECT value FROM parquet_kv_metadata({file}) WHERE key = 'pandas'::BLOB"
-    said = connection.execute(query).fetchone()
+    found = connection.execute(query).fetchone()
     try:
-        columns = [] if said is None else json.loads(bytes(said[0]))["columns"]
+        columns = [] if found is None else json.loads(bytes(found[0]))["columns"]
         kinds = {str(c["field_name"]): _LASTING.fullmatch(str(c["numpy_type"])) for c in columns}
     except (ValueError, KeyError, TypeError):
-        return {}  # written by who knows what
-    return {name: _PER_SECOND[found[1]] for name, found in kinds.items() if found}
+        return {}  # not written by pandas
+    return {name: _PER_SECOND[unit[1]] for name, unit in kinds.items() if unit}
 
 
 _LOOKED_AT, _WHOLE = 1000, NumberFormat()
 _NESTED = re.compile(r"\[.*\]|\{.*\}", re.S)
-# Types whose whole numbers may be longer than a double holds.
+# Types of whole numbers that a double may not represent exactly.
 _LONG_INTEGER = re.compile(r"U?(BIGINT|HUGEINT)|DECIMAL\([0-9]+,\s*0\)")
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL")
 
@@ -124,7 +125,7 @@ class ParquetColumns:
         Whether each column holds numbers.
     rows : int
     forms : dict of int to NumberFormat or None
-        How dates are spelled; None for columns that hold none.
+        How dates are written; None for other columns.
     remarks : list of Finding
         About columns that were renamed or converted.
     """
@@ -139,34 +140,33 @@ class ParquetColumns:
 class ParquetReader(CellStore):
     """A Parquet file, opened in DuckDB as the view ``cells``; a context manager.
 
-    Whole and fractional numbers are numbers, unless they are whole and too long to be exact;
-    everything else is text, without the blanks around
-    it, and missing where it is empty or one of the words that say so in a text file.
+    Numeric columns are numbers, unless they have whole numbers too long for a double. Everything
+    else is stripped text, missing if it is empty or one of the words for missing values.
 
     Parameters
     ----------
     path : Path
-    folder, tell, memory
+    folder, report, memory
         See :class:`CellStore`.
     schema : Schema, optional
-        What the columns hold, whatever types they have here.
+        Determines the kinds of the columns, whatever their types.
 
     Raises
     ------
     InputError
-        If it cannot be read, or has less than two columns or no row.
+        If it cannot be read, or has fewer than two columns or no row.
     """
 
     def __init__(
         self,
         path: Path,
         folder: Path,
-        tell: Advance,
+        report: Advance,
         *,
         memory: int | None = None,
         schema: Schema | None = None,
     ) -> None:
-        super().__init__(path, folder, tell, place="place", memory=memory)
+        super().__init__(path, folder, report, place="place", memory=memory)
         self._file = file = literal(glob.escape(str(for_duckdb(path, folder))))
         self._source = f"read_parquet({file}, file_row_number = true, hive_partitioning = false)"
         try:
@@ -192,7 +192,7 @@ class ParquetReader(CellStore):
         return remarks
 
     def _look(self, remarks: list[Finding], schema: Schema | None) -> ParquetColumns:
-        """Make the view, and say what it holds."""
+        """Create the view, and describe its columns."""
         names = [field.name for field in self._fields]
         kinds = [kind for _, kind in self._described]
         forms = _forms(names, kinds, schema)
@@ -213,7 +213,7 @@ class ParquetReader(CellStore):
         return ParquetColumns(names, numbers, rows, dated, remarks)
 
     def _expression(self, k: int, kind: str, form: NumberFormat | None) -> str:
-        """Return the expression of a column as numbers, or as texts."""
+        """Return the expression of a column as numbers or as texts."""
         cell = f"c{k}"
         if form is None:
             return text_sql(_text(cell, kind))
@@ -227,7 +227,7 @@ class ParquetReader(CellStore):
         return self.number(_text(cell, kind), k, form)
 
     def _codes(self, columns: list[int]) -> list[int]:
-        """List the columns of whole numbers that are not all exact as doubles."""
+        """Return the columns of whole numbers that are not exact as doubles."""
         asked = {}
         for k in columns:
             name, kind = quoted(self._described[k][0]), self._described[k][1]
@@ -240,7 +240,7 @@ class ParquetReader(CellStore):
         return [k for k, answer in zip(asked, answers, strict=True) if answer]
 
     def doubtful(self) -> frozenset[int]:
-        """Name the columns of numbers among which there may be infinite ones, or texts."""
+        """Return the columns of numbers that may contain infinite values or texts."""
         places = {field.path: k for k, field in enumerate(self._fields)}
         unbounded = (
             f"SELECT DISTINCT path_in_schema FROM parquet_metadata({self._file}) WHERE "
@@ -259,7 +259,7 @@ class ParquetReader(CellStore):
         self._make_view()
 
     def _make_view(self) -> None:
-        # No name of the file's may be one that an expression uses itself.
+        # Names of the file must not collide with those in expressions.
         named = ", ".join(f"{quoted(name)} AS c{k}" for k, (name, _) in enumerate(self._described))
         selected = ", ".join(f"{sql} AS c{k}" for k, sql in enumerate(self._expressions))
         source = f"(SELECT file_row_number AS place, {named} FROM {self._source})"
@@ -267,13 +267,13 @@ class ParquetReader(CellStore):
         self._run(lambda: self._connection.execute(f"CREATE OR REPLACE VIEW cells AS {view}"))
 
     def read(self) -> list[Cells]:
-        """Read all columns; what is no number in one of numbers is infinite."""
+        """Read all columns; cells of number columns that are not numbers are infinite."""
         columns = ", ".join(f"c{k}" for k in self.shape.numbers)
         cells = self._fetch(f"SELECT {columns} FROM cells", self.shape.numbers, self.shape.rows)
         return [cells[k] for k in sorted(cells)]
 
     def first_unreadable(self, counts: Mapping[int, int]) -> dict[str, Unreadable]:
-        """Look for the first cell that is no number in each of some columns."""
+        """Find the first cell that is not a number in each of some columns."""
         found = {}
         for k, count in counts.items():
             row = self._one(f"SELECT min({self.place}) FROM cells WHERE isinf(c{k})")[0]
@@ -288,7 +288,7 @@ class ParquetReader(CellStore):
 def _forms(
     names: list[str], kinds: list[str], schema: Schema | None
 ) -> dict[int, NumberFormat | None]:
-    """Return how the numbers of each column are written, were it one of texts; None for text."""
+    """Return the number format of each column; None for text."""
     known = {} if schema is None else schema.by_name
     forms: dict[int, NumberFormat | None] = {}
     for k, (name, kind) in enumerate(zip(names, kinds, strict=True)):
@@ -299,7 +299,7 @@ def _forms(
     return forms
 
 
-# In UTC: what the zone of this machine was in 1850 is nobody's concern.
+# In UTC, independent of the time zone of this machine.
 _ZONED = {
     "TIMESTAMP WITH TIME ZONE": "{} AT TIME ZONE 'UTC'",
     "TIME WITH TIME ZONE": "{}::TIME",
@@ -307,7 +307,7 @@ _ZONED = {
 
 
 def _text(name: str, kind: str) -> str:
-    """Write the expression that spells a cell as a text file would: whole numbers without .0."""
+    """Return the expression of a cell as text, with whole numbers without .0."""
     column = quoted(name)
     if _LONG_INTEGER.fullmatch(kind):
         return f"{column}::VARCHAR"
@@ -324,29 +324,27 @@ def _is_number(kind: str) -> bool:
 
 
 def _layout(kind: str) -> str:
-    """Name the layout in which days and times of a type are spelled; empty for other types."""
+    """Return the layout in which dates and times of a type are written; empty for other types."""
     if kind == "DATE" or kind.startswith("TIMESTAMP"):
         return dates.ISO
     return dates.CLOCK if kind.split(" ")[0] == "TIME" else ""
 
 
 def read_parquet(
-    path: Path, tell: Callable[[float, str], None], schema: Schema | None = None
-) -> Delimited:
-    """Read a Parquet file; its dialect is the default one, which says nothing.
-
-    With a ``schema``, what the cells are is taken from there.
+    path: Path, report: Callable[[float, str], None], schema: Schema | None = None
+) -> Table:
+    """Read a Parquet file as a table without roles; a ``schema`` determines what the cells are.
 
     Raises
     ------
     InputError
         If the file cannot be read as a table of at least two columns and one row.
     """
-    sha256 = fingerprint(path, lambda part: tell(0.2 * part, "looking at the file"))
+    sha256 = fingerprint(path, lambda part: report(0.2 * part, "looking at the file"))
     with (
         scratch.folder() as folder,
         ParquetReader(
-            path, folder, lambda part: tell(0.2 + 0.8 * part, "reading"), schema=schema
+            path, folder, lambda part: report(0.2 + 0.8 * part, "reading"), schema=schema
         ) as reader,
     ):
         columns, remarks = _columns(reader.shape, reader.read()), reader.shape.remarks
@@ -354,7 +352,27 @@ def read_parquet(
     remarks += [*about_missing(columns), *about_unreadable(unreadable)]
     if schema is None:
         remarks += about_texts(columns)
-    return Delimited(Dialect(), sha256, columns, [], 0, tuple(remarks), unreadable=unreadable)
+    return typed_table(path, "parquet", sha256, columns, remarks, unreadable)
+
+
+def typed_table(
+    path: Path,
+    form: str,
+    sha256: str,
+    columns: Sequence[Column],
+    remarks: Iterable[Finding],
+    unreadable: Mapping[str, Unreadable],
+) -> Table:
+    """Make a table without roles of the columns of a typed file, which has no dialect."""
+    return Table(
+        path=path,
+        format=form,
+        dialect=Dialect(),
+        sha256=sha256,
+        columns=tuple(columns),
+        remarks=tuple(remarks),
+        unreadable=dict(unreadable),
+    )
 
 
 def about_texts(columns: Iterable[Column]) -> Iterator[Finding]:
@@ -379,7 +397,7 @@ def _columns(shape: ParquetColumns, cells: list[Cells]) -> list[Column]:
 
 
 def count_cells(path: Path) -> int:
-    """Return how many cells a Parquet file holds; 0 if it cannot be read."""
+    """Return the number of cells of a Parquet file; 0 if it cannot be read."""
     import duckdb
 
     try:

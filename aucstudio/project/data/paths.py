@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 _CHUNK = 1 << 20
 _PATTERN = "*?["
-# No contents of a file make DuckDB fetch an extension, or write to the working directory what
-# does not fit into memory.
+# Whatever a file contains, DuckDB fetches no extension and spills nothing to the working directory.
 CLOSED: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -30,12 +29,12 @@ CLOSED: dict[str, str | bool | int | float | list[str]] = {
 
 
 def require_file(path: Path) -> None:
-    """Make sure that a path leads to a regular file; reading a pipe could wait for ever.
+    """Make sure that a path is a regular file; reading a pipe could block for ever.
 
     Raises
     ------
     InputError
-        If there is none, or something else.
+        If there is no such file, or it is not a regular one.
     """
     try:
         found = path.stat()
@@ -49,29 +48,29 @@ def require_file(path: Path) -> None:
     if not stat.S_ISREG(found.st_mode):
         raise unreadable(path, "is a pipe or a device; save its output to a file first")
     if not found.st_size:
-        # Files of the system, as in /proc, have no size, and reading one may wait for ever.
+        # System files, such as those in /proc, have no size, and reading one may block for ever.
         raise unreadable(path, "is empty; choose a file with a table in it")
 
 
 def unreadable(path: Path, what: str) -> InputError:
-    """Return the error for a file that is no table."""
+    """Return the error for a file that is not a table."""
     return input_error("not_a_table", file=path, what=what)
 
 
 def duckdb_on(
     folder: Path, *files: Path, database: str | Path = ":memory:", read_only: bool = False
 ) -> duckdb.DuckDBPyConnection:
-    """Open a DuckDB that reads some files, writes to a folder, and reaches nothing else.
+    """Open a DuckDB connection that can read some files and write to a folder, and nothing else.
 
-    Views and macros of a database, and the contents of files, can name other files, addresses and
-    extensions: none of these is opened, and no statement can allow it again.
+    Views, macros and files can refer to other files, addresses and extensions. None of these is
+    opened, and no statement can allow it.
 
     Parameters
     ----------
     folder : Path
         Where it may write.
     files : Path
-        What it may read beside the database.
+        Files it may read besides the database.
     database : str or Path
     read_only : bool
     """
@@ -79,7 +78,7 @@ def duckdb_on(
 
     config = CLOSED | {"temp_directory": str(folder.absolute())}
     connection = duckdb.connect(str(database), read_only=read_only, config=config)
-    # It compares the ends of links.
+    # DuckDB compares resolved paths.
     names = ", ".join(literal(str(path.resolve())) for path in files)
     connection.execute(f"SET allowed_paths = [{names}]")
     connection.execute(f"SET allowed_directories = [{literal(str(folder.resolve()))}]")
@@ -89,7 +88,7 @@ def duckdb_on(
 
 
 def for_duckdb(path: Path, folder: Path) -> Path:
-    """Return a path that DuckDB can open: it takes UTF-8 only; else a link in ``folder``."""
+    """Return a path that DuckDB can open; if the path is not valid UTF-8, a link in ``folder``."""
     whole = path.absolute()
     try:
         str(whole).encode()
@@ -99,16 +98,16 @@ def for_duckdb(path: Path, folder: Path) -> Path:
 
 
 def linked(path: Path, folder: Path) -> Path:
-    """Make a link to a file, or a copy, under a plain name in ``folder``."""
+    """Create a link to a file, or a copy, under a plain name in ``folder``."""
     link = folder / f"table{len(list(folder.iterdir()))}"
     try:
         link.symlink_to(path.absolute())
-    except OSError:  # Windows allows links to few
+    except OSError:  # on Windows only some users may create links
         shutil.copyfile(path, link)
     return link
 
 
-def fingerprint(path: Path, tell: Callable[[float], None]) -> str:
+def fingerprint(path: Path, report: Callable[[float], None]) -> str:
     """Return the SHA-256 of a file's bytes, as hexadecimal digits."""
     digest, done, size = hashlib.sha256(), 0, max(1, path.stat().st_size)
     try:
@@ -116,24 +115,24 @@ def fingerprint(path: Path, tell: Callable[[float], None]) -> str:
             while chunk := file.read(_CHUNK):
                 digest.update(chunk)
                 done += len(chunk)
-                tell(min(done / size, 1.0))
+                report(min(done / size, 1.0))
     except OSError as error:
         raise unreadable(path, f"cannot be read ({error.strerror})") from error
     return digest.hexdigest()
 
 
 def join(paths: Sequence[str | Path]) -> Path:
-    """Spell several files as one path, by which they are found again."""
+    """Join several files to one path, from which :func:`several` restores them."""
     return Path(os.pathsep.join(str(Path(path).absolute()) for path in paths))
 
 
 def several(path: Path) -> list[Path]:
-    """List the files that a pattern or a list of paths means; empty for a single file.
+    """List the files of a pattern or of joined paths; empty for a single file.
 
     Raises
     ------
     InputError
-        If no file is like the pattern.
+        If no file matches the pattern.
     """
     text = str(path)
     if os.path.lexists(path):

@@ -35,11 +35,10 @@ from aucstudio.project.data.table import (
     Table,
     numbers_in,
     parts_of,
-    teller,
+    progress_reporter,
     with_choices,
     with_file_roles,
     with_guessed_roles,
-    without_label,
 )
 from aucstudio.project.data.text.cell_sql import literal, quoted
 from aucstudio.project.data.text.codepages import guess_encoding
@@ -49,9 +48,9 @@ from aucstudio.project.errors import InputError, input_error
 
 ROWS = 2000
 _BYTES = 2 << 20
-# The parts of a dialect that a person may set, as far as the format leaves them open.
+# The parts of a dialect that the user may set, unless the format determines them.
 SETTINGS = ("delimiter", "encoding", "decimal", "quote", "skip", "missing", "strict")
-# Of these the first lines are a file by themselves.
+# The first lines of these formats are a valid file.
 _OF_LINES = ("csv", "svmlight")
 _MOST_TRIES = 200
 _WIDE_BOMS = (b"\xff\xfe\0\0", b"\0\0\xfe\xff")
@@ -65,17 +64,17 @@ class Head:
     ----------
     table : Table
     whole : bool
-        Whether there are no others.
+        Whether the file has no other rows.
     settings : frozenset of str
-        The parts of the dialect that mean something for this file.
+        The parts of the dialect that apply to this file.
     other_encoding : str
-        The one that is nearly as likely as what was guessed; empty if none is.
+        An encoding nearly as likely as the detected one; empty if there is none.
     files : int
-        How many files of one layout there are; the rows are of the first.
+        Number of files that are read as one table; the rows are those of the first.
     problem : str
-        Why the label is none in these rows; empty if it is. The whole file decides.
+        Why these rows have no valid label; empty if they have. Checked again on the whole file.
     narrow : Narrow or None
-        Which columns of a very wide file these are; None if all are there.
+        The columns that were taken of a very wide file; None if all were.
     """
 
     table: Table
@@ -88,16 +87,15 @@ class Head:
 
 
 class HeadReader:
-    """Reads the first rows of a file, again and again by other choices, on any thread.
+    """Reads the first rows of a file by varying choices, on any thread.
 
-    A file that has to be written anew before it can be read, such as a workbook, is so once a
-    sheet.
+    A file that has to be converted first, such as a workbook, is converted once per sheet.
 
     Parameters
     ----------
     path : Path
     folder : Path
-        For what lies on disk meanwhile.
+        For temporary files.
     """
 
     def __init__(self, path: Path, folder: Path) -> None:
@@ -112,12 +110,12 @@ class HeadReader:
         *,
         every_column: bool = False,
     ) -> Head:
-        """Read them; of a very wide text the columns at both ends, unless every one is wanted.
+        """Read the first rows; of a very wide text the outer columns, unless all are requested.
 
         Raises
         ------
         InputError
-            If the file cannot be read so.
+            If the file cannot be read with these choices.
         """
         cuts = () if every_column else (True, False)
         for both in cuts:
@@ -135,38 +133,38 @@ class HeadReader:
         self, choices: ImportChoices, progress: ReadingListener | None, both_ends: bool | None
     ) -> Head:
         files = several(self._path) or [self._path]
-        given, tell = parts_of(choices.dialect), teller(progress)
+        given, report = parts_of(choices.dialect), progress_reporter(progress)
         folder, narrow = Path(tempfile.mkdtemp(dir=self._folder)), None
         try:
-            inner = _unpacked_head(files[0], given, folder, tell)
+            inner = _unpacked_head(files[0], given, folder, report)
             if inner.form.key in _OF_LINES:
                 here, whole, narrow = _beginning(inner, given, folder, both_ends)
-                plain = convert(files[0], inner._replace(path=here), given, folder, tell)
+                plain = convert(files[0], inner._replace(path=here), given, folder, report)
                 known = frozenset[str]()
             else:
-                plain, known = self._plain(files[0], given, inner.form.encodings, tell)
+                plain, known = self._plain(files[0], given, inner.form.encodings, report)
                 plain, whole = _cut(plain, folder)
             plain = dataclasses.replace(plain, numbers=numbers_in(choices.roles))
-            read = read_columns(plain, tell, None)
+            bare = read_columns(plain, report, None)
             other = _other_encoding(plain, given)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-        table, problem = _with_choices(without_label(plain, read), plain, choices, whole)
+        table, problem = _with_choices(bare, plain, choices, whole)
         settings = frozenset(SETTINGS) - known if plain.kind == TEXT else frozenset[str]()
         if BY_KEY[plain.format].encodings and plain.kind == TEXT:
             settings |= {"encoding"}
         return Head(table, whole, settings, other, len(files), problem, narrow)
 
     def _plain(
-        self, path: Path, given: Mapping[str, Any], encodings: bool, tell: Any
+        self, path: Path, given: Mapping[str, Any], encodings: bool, report: Any
     ) -> tuple[Plain, frozenset[str]]:
-        """Write the file as one that the readers take; once a sheet and an encoding."""
+        """Convert the file to a readable one, once per sheet and encoding."""
         once = {part for part in ("sheet", *(["encoding"] if encodings else [])) if part in given}
         key = str(given.get("sheet", "")), str(given.get("encoding", "")) if encodings else ""
         with self._making:
             if key not in self._made:
                 folder = Path(tempfile.mkdtemp(dir=self._folder))
-                plain = make_plain(path, {part: given[part] for part in once}, folder, tell, None)
+                plain = make_plain(path, {part: given[part] for part in once}, folder, report, None)
                 known = frozenset(plain.given) - once
                 self._made[key] = plain, known
             plain, known = self._made[key]
@@ -177,20 +175,20 @@ class HeadReader:
 
 
 def _unpacked_head(
-    path: Path, given: Mapping[str, Any], folder: Path, tell: ReadingProgress
+    path: Path, given: Mapping[str, Any], folder: Path, report: ReadingProgress
 ) -> Inner:
     """Recognise a file; of a packed one unpack the beginning, if that is a file of lines."""
     form, remarks = recognise(path)
     if form.key in PACKED:
         try:
-            return unpack(path, options_of(given, None, _BYTES + 1), folder, tell)
+            return unpack(path, options_of(given, None, _BYTES + 1), folder, report)
         except InputError:
-            pass  # the reader of the whole file reports what is wrong
+            pass  # reading the whole file reports what is wrong
     return Inner(path, form, options_of(given, None), remarks)
 
 
 def _cut(plain: Plain, folder: Path) -> tuple[Plain, bool]:
-    """Take the first rows of a converted file, and return whether these are all."""
+    """Cut a converted file to its first rows; return whether these are all."""
     if plain.kind == TEXT:
         with naming(plain):
             here, whole = _first_lines(plain.path, folder / plain.path.name)
@@ -219,14 +217,14 @@ def _first_of_parquet(path: Path, here: Path, folder: Path) -> bool:
                 "(FORMAT parquet)"
             )
     except duckdb.Error:
-        return True  # the reader says what is wrong with it
+        return True  # the reader reports what is wrong
     return False
 
 
 def _beginning(
     inner: Inner, given: Mapping[str, Any], folder: Path, both_ends: bool | None
 ) -> tuple[Path, bool, Narrow | None]:
-    """Copy the first rows of a file of lines, of a very wide one in some columns."""
+    """Copy the first rows of a text file; of a very wide one, some columns."""
     here = folder / f"first-{inner.path.name}"
     if both_ends is not None and inner.form.key == "csv":
         mark = str(given.get("delimiter", ""))
@@ -236,7 +234,7 @@ def _beginning(
 
 
 def _first_lines(path: Path, here: Path) -> tuple[Path, bool]:
-    """Copy the first lines of a text, whole rows of it; True if these are all."""
+    """Copy the first whole rows of a text file; return whether these are all."""
     try:
         with path.open("rb") as file:
             head = file.read(_BYTES)
@@ -250,14 +248,14 @@ def _first_lines(path: Path, here: Path) -> tuple[Path, bool]:
     if not ends or (not more and len(ends) <= ROWS):
         if not more:
             return path, True
-        here.write_bytes(head)  # one line without an end in sight
+        here.write_bytes(head)  # one very long line
         return here, False
     here.write_bytes(head[: _outside_quotes(head, ends)])
     return here, False
 
 
 def _outside_quotes(head: bytes, ends: list[int]) -> int:
-    """Return the last line end outside quoted cells, as far as known."""
+    """Return the last line end that seems to be outside quoted cells."""
     for end in reversed(ends[-_MOST_TRIES:]):
         if head.count(b'"', 0, end) % 2 == 0:
             return end
@@ -282,7 +280,7 @@ def _other_encoding(plain: Plain, given: Mapping[str, Any]) -> str:
 def _with_choices(
     bare: Table, plain: Plain, choices: ImportChoices, whole: bool
 ) -> tuple[Table, str]:
-    """Assign roles; a label that is none in the first rows may be one in the whole file."""
+    """Assign roles; a label that is invalid in the first rows may be valid in the whole file."""
     columns = tuple(with_guessed_roles(bare.columns))
     bare = dataclasses.replace(bare, columns=columns)
     choices = choices.among(column.name for column in columns)
@@ -301,37 +299,37 @@ def _with_choices(
 def heading(
     path: str | Path, schema: Schema, progress: ReadingListener | None = None
 ) -> tuple[str, ...]:
-    """Return the names of the columns of a file that is to be read by a schema.
+    """Return the column names of a file that is to be read by a schema.
 
     Parameters
     ----------
     path : str or Path
     schema : Schema
     progress : callable, optional
-        Told the fraction done and what is being done; returning True stops it.
+        Receives the fraction done and what is being done; returning True stops it.
 
     Raises
     ------
     InputError
-        If it is no table.
+        If the file is not a table.
     Cancelled
         If ``progress`` asked to stop.
     """
-    path, tell = Path(path), teller(progress)
+    path, report = Path(path), progress_reporter(progress)
     with scratch.folder() as folder:
-        plain = make_plain(path, {}, folder, tell, schema)
+        plain = make_plain(path, {}, folder, report, schema)
         with naming(plain):
-            return tuple(_names(plain, folder, tell, schema))
+            return tuple(_names(plain, folder, report, schema))
 
 
 def _names(
-    plain: Plain, folder: Path, tell: Callable[[float, str], None], schema: Schema
+    plain: Plain, folder: Path, report: Callable[[float, str], None], schema: Schema
 ) -> Iterable[str]:
     if plain.kind == MATRIX:
-        return [column.name for column in read_columns(plain, tell, schema).columns]
+        return [column.name for column in read_columns(plain, report, schema).columns]
     if plain.kind != PARQUET:
-        return open_delimited(plain.path, plain.given, folder, tell, schema).source.names
+        return open_delimited(plain.path, plain.given, folder, report, schema).source.names
     with ParquetReader(
-        plain.path, folder, lambda part: tell(part, "looking at the file"), schema=schema
+        plain.path, folder, lambda part: report(part, "looking at the file"), schema=schema
     ) as reader:
         return reader.shape.names

@@ -16,7 +16,7 @@ _THINGS = {
     "patient", "subject", "participant", "person", "customer", "client", "user", "household",
     "mouse", "rat", "animal", "donor", "respondent",
 }  # fmt: skip
-# Where each row has another whole number, these alone name it too; not how many there are.
+# Names of identifiers if each row has a different whole number.
 _NUMBERED_THINGS = _THINGS | {
     "case", "subj", "pat", "order", "sample", "specimen", "account", "acct", "member", "record",
     "ticket", "invoice", "transaction", "questionnaire", "resp", "obs", "evt", "kunde", "konto",
@@ -35,9 +35,9 @@ _LABEL_NAMES = {
     "converted", "conversion", "clicked", "readmitted", "relapse", "recurrence", "mortality",
     "malignant", "klasse", "classe", "clase", "zielgröße", "etiqueta", "标签", "类别", "目标",
 }  # fmt: skip
-# Names of labels, and of much else.
+# Names of labels and of many other columns.
 _DOUBTFUL_NAMES = {"status", "labels", "response", "result", "event"}
-# What is called so is hardly ever anything else.
+# Names that are hardly ever anything but labels.
 _SURE_NAMES = {"label", "class", "target", "outcome", "y", "is_fraud", "isfraud"}
 _LABEL_ENDINGS = {"label", "class", "target", "outcome", "diagnosis"}
 _POSITIVE_WORDS = {
@@ -48,36 +48,36 @@ _POSITIVE_WORDS = {
     "vrai", "wahr", "verdadero", "verdadeiro", "vero", "positiv", "positif", "positivo",
 }  # fmt: skip
 
-# Text with more different values than this share of its rows cannot be learnt from.
+# Text with more distinct values than this share of its rows is ignored.
 _MOSTLY_DISTINCT = 0.5
 _FEW_LEVELS = 50
-# Of so many texts two are alike if they are levels.
+# With this many rows, at least two texts of a category are equal.
 _FEWEST_TEXTS = 12
 _FEWEST_NUMBERED = 5
-# A label that is not called so lacks no more of its cells than this share.
+# Largest share of missing cells of a label without a label's name.
 _MOST_MISSING = 0.9
-# Two classes may be spelled in so many ways.
+# Most spellings of two classes.
 _MOST_SPELLINGS = 6
 _LOOKED_AT = 1000
-# One word with a number behind it, or an account of more digits than a number has.
+# A word followed by a number, or a number with too many digits for a double.
 _NUMBERED = re.compile(r"([^\s\d]+)\d+|\d{16,}")
 _LONG_TEXT = 60
 
 
 def guess_role(column: Column) -> Column:
-    """Assign a column the role of a feature, or "ignore" with the reason."""
+    """Assign a column the role of its kind, or "ignore" with the reason."""
     why = _useless(column)
     role = "ignore" if why else natural_role(column)
     return dataclasses.replace(column, role=role, why=why)
 
 
 def natural_role(column: Column) -> str:
-    """Name the role of a feature that holds what the column holds."""
+    """Return the role of a feature of these cells."""
     return "number" if column.kind == "number" and not is_flag(column) else "category"
 
 
 def is_flag(column: Column) -> bool:
-    """Return whether a column holds one value or nothing, again and again."""
+    """Return whether a column repeatedly holds one value or nothing."""
     return column.missing > 1 and column.height - column.missing > 1 and _has(1, 1, column)
 
 
@@ -98,7 +98,7 @@ def _useless(column: Column) -> str:
 
 
 def _most_levels(known: int) -> float:
-    """Return how many different texts may be the levels of a category."""
+    """Return the largest number of distinct texts of a category."""
     all_but_one = known - 1 if known >= _FEWEST_TEXTS else known
     return min(all_but_one, max(_FEW_LEVELS, _MOSTLY_DISTINCT * known))
 
@@ -114,7 +114,7 @@ def _is_identifier(column: Column, known: int) -> bool:
 
 
 def _names_thing(name: str) -> bool:
-    """Return whether a name means a thing or its number: case, caseid, 患者ID, N° pièce."""
+    """Return whether a name denotes a thing or its number: case, caseid, 患者ID, N° pièce."""
     bare = name.strip().lower()
     first = re.split(r"[\s.]", bare)[0]
     is_behind = re.search(r"(?<![\x00-\x7f])id$", bare) is not None
@@ -128,7 +128,7 @@ def _names_thing(name: str) -> bool:
 
 
 def _is_numbered(column: Column, known: int) -> bool:
-    """Return whether cells are one word with a number behind it: P00, P01, P02."""
+    """Return whether cells are one word followed by a number: P00, P01, P02."""
     if column.kind != "text" or known < _FEWEST_NUMBERED:
         return False
     cells = [cell for cell in column.values[:_LOOKED_AT].tolist() if cell is not None]
@@ -154,7 +154,7 @@ def _is_prose(column: Column) -> bool:
 
 
 def guess_label(columns: Sequence[Column]) -> str | None:
-    """Name the column that is most likely the label; None if none is likely.
+    """Return the most likely label column; None if none is likely.
 
     One named like a label, the surest name first; else the last column if it has two values,
     else one with a doubtful name; else one of a few values that is named so, else the first of
@@ -181,18 +181,15 @@ def other_labels(label: str, columns: Sequence[ColumnInfo]) -> list[str]:
     """Name the columns that may be the label as well as the one that was detected."""
     if is_sure(label):
         return []
-    return [
-        column.name
-        for column in columns
-        if column.name != label
-        and column.role in ("number", "category")
-        and (is_label_name(column.name) or _is_doubtful(column.name) or column is columns[-1])
-        and _has(2, 2, column)
-    ]
+    features = [c for c in columns if c.name != label and c.role in ("number", "category")]
+    named = [c for c in features if is_label_name(c.name)]
+    if not is_label_name(label):
+        named = [c for c in features if c in named or _is_doubtful(c.name) or c is columns[-1]]
+    return [column.name for column in named if _has(2, 2, column)]
 
 
 def is_sure(name: str) -> bool:
-    """Return whether what has this name is hardly ever anything but the label."""
+    """Return whether a name is hardly ever anything but that of a label."""
     return name.strip().lower() in _SURE_NAMES
 
 
@@ -215,28 +212,28 @@ def _has_few(column: Column) -> bool:
 
 
 def _may_be_label(column: Column) -> bool:
-    """Return whether a column is more than a few remarks, or its name says what it is."""
+    """Return whether a column has enough cells for a label, or the name of one."""
     return column.missing <= _MOST_MISSING * column.height or is_label_name(column.name)
 
 
 def _has_two(column: Column) -> bool:
-    """Return whether a column has two values, or a few that are two in other spellings."""
+    """Return whether a column has two values, or several spellings of two."""
     if column.kind == "text" and _has(3, _MOST_SPELLINGS, column):
         return len({text.strip().lower() for text in column.counts}) == 2
     return _has(2, 2, column)
 
 
 def _has(least: int, most: int, column: ColumnInfo) -> bool:
-    """Return whether a column has so many different values, without counting many."""
+    """Return whether the number of distinct values is within bounds, without counting more."""
     return column.different.exceeds(least - 1) and not column.different.exceeds(most)
 
 
 def guess_positive(classes: Mapping[str, int]) -> str | None:
-    """Name the positive one of two classes: the rarer one; None if there are not two."""
+    """Return the positive one of two classes, the rarer one; None if there are not two."""
     if len(classes) != 2:
         return None
     first, second = sorted(classes)
     if classes[first] != classes[second]:
         return min(classes, key=lambda name: classes[name])
-    speaks = [name for name in (first, second) if name.lower() in _POSITIVE_WORDS]
-    return speaks[0] if len(speaks) == 1 else second
+    telling = [name for name in (first, second) if name.lower() in _POSITIVE_WORDS]
+    return telling[0] if len(telling) == 1 else second

@@ -1,7 +1,7 @@
 """Schema of a table, by which later files are read.
 
-What a row of a later file means depends on the schema and on that row alone, never on the rows
-beside it: kinds, number formats and names come from here and are not guessed again.
+The meaning of a row of a later file depends on the schema and on that row only: kinds, number
+formats and names are not detected again.
 """
 
 from __future__ import annotations
@@ -25,34 +25,34 @@ from aucstudio.project.errors import input_error
 
 @dataclasses.dataclass(frozen=True)
 class ColumnSchema:
-    """What a column holds and is for.
+    """Content and role of a column.
 
     Attributes
     ----------
     name : str
     role : {"number", "category", "label", "group", "id", "weight", "frequency", "ignore"}
     kind : {"number", "text"} or None
-        None where an earlier program did not write it down: it is guessed, as that program did.
+        None if it is not known and must be detected.
     number : NumberFormat or None
-        How its numbers are written in a text file; None for text, and where it is not known.
+        How its numbers are written in a text file; None for text, or if not known.
     levels : tuple of str or None
-        Its different texts, or the classes of a label; None where there are many.
+        Its distinct texts, or the classes of a label; None if there are many.
     missing : int
-        Cells without a value.
+        Number of missing cells.
     guessed : bool
-        Whether nobody gave it its role.
+        Whether its role was detected.
     absent : tuple of float
-        Numbers that stand for a missing value.
+        Number codes of missing values.
     same : tuple of tuples of str
-        Levels that are one, called as the first of them.
+        Levels to merge, named by the first of them.
     rule : LabelRule or None
-        Of the label, how its values become classes, where each is not one as it is.
+        For the label, how its values become classes, unless each value is a class.
     parts : tuple of str
-        Of a column of dates, what is learnt from in its place.
+        For a date column, the parts used in its place.
     range : ColumnRange or None
-        Of a number column, what numbers it holds; None for dates and sparse tables.
+        For a number column, its range; None for dates and sparse tables.
     unreadable : int
-        Cells of a number column that could not be read.
+        Number of cells of a number column that could not be read.
     """
 
     name: str
@@ -72,19 +72,19 @@ class ColumnSchema:
 
 @dataclasses.dataclass(frozen=True)
 class Schema(ColumnChoices):
-    """What a table is made of, as its first reading found it.
+    """Schema of a table, as its first import found it.
 
     Attributes
     ----------
     columns : tuple of ColumnSchema
     sha256 : str
-        Of the file's bytes; empty where no file is known.
+        Of the bytes of the file; empty if no file is known.
     format : str
         Key of one of the formats in :mod:`~aucstudio.project.data.readers.registry`.
     dialect : Dialect or None
-        How the text file is written; None where that is not known.
+        Layout of the text file; None if not known.
     chosen : tuple of str
-        The parts of the dialect that a person set.
+        The parts of the dialect that the user set.
     rows : int
     """
 
@@ -112,17 +112,17 @@ class Schema(ColumnChoices):
 
     @property
     def layouts(self) -> dict[str, str]:
-        """By column of dates, how they are written."""
+        """Layouts of date columns, by name."""
         return {c.name: c.number.dated for c in self.columns if c.number and c.number.dated}
 
     @property
     def label(self) -> str | None:
-        """Name of the label column; None if there is none."""
+        """Name of the label column, if any."""
         return next((column.name for column in self.columns if column.role == "label"), None)
 
     @property
     def identifier(self) -> str | None:
-        """Name of the column that names the rows; None if there is none."""
+        """Name of the identifier column, if any."""
         return next((column.name for column in self.columns if column.role == "id"), None)
 
     @property
@@ -130,36 +130,31 @@ class Schema(ColumnChoices):
         """How the values of the label become classes."""
         return next((c.rule for c in self.columns if c.role == "label" and c.rule), LabelRule())
 
-    @property
-    def is_complete(self) -> bool:
-        """Whether nothing is left to be guessed about a later file."""
-        return all(column.kind is not None for column in self.columns)
-
     def reading(self) -> dict[str, Any]:
-        """Return what decides the cells that are read from the bytes of the file, as plain data."""
+        """Return what determines the cells read from the bytes of the file, as plain data."""
         dialect = None if self.dialect is None else self.dialect.as_json()
         numbers = {c.name: bare(c.number) for c in self.columns if c.kind == "number"}
         return {"format": self.format, "dialect": dialect, "numbers": numbers}
 
     def as_json(self) -> dict[str, Any]:
-        """Return the schema as plain data; what is as usual is left out."""
+        """Return the schema as plain data, without defaults."""
         columns = [bare(column) for column in self.columns]
         return {**bare(dataclasses.replace(self, columns=())), "columns": columns}
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Schema:
-        """Rebuild what :meth:`as_json` gave.
+        """Restore a schema from :meth:`as_json`.
 
         Raises
         ------
         InputError
-            If it is not laid out as a schema; the sentence names the place.
+            If it is not a valid schema; the message names the place.
         """
         try:
             schema = typed.convert(document, cls)
         except msgspec.ValidationError as error:
             raise input_error("schema_damaged", what=error) from error
-        # The formats know of schemas themselves.
+        # The registry imports this module.
         from aucstudio.project.data.readers.registry import FORMATS
 
         if schema.format not in {known.key for known in FORMATS}:
@@ -179,20 +174,20 @@ class Schema(ColumnChoices):
 
 
 def bare(value: Any) -> Any:
-    """Return a dataclass as plain data, without the fields that are as usual."""
+    """Return a dataclass as plain data, without fields that have their default."""
     if isinstance(value, tuple):
         return [bare(item) for item in value]
     kind: Any = type(value)
-    usual = _usual(kind)
-    if usual is None:
+    defaults = _defaults(kind)
+    if defaults is None:
         return value
-    held = ((name, getattr(value, name), default) for name, default in usual)
+    held = ((name, getattr(value, name), default) for name, default in defaults)
     return {name: bare(found) for name, found, default in held if found != default}
 
 
 @functools.cache
-def _usual(kind: Any) -> tuple[tuple[str, Any], ...] | None:
-    """List the fields of a dataclass with what they usually hold; None for anything else."""
+def _defaults(kind: Any) -> tuple[tuple[str, Any], ...] | None:
+    """Return the fields of a dataclass with their defaults; None for anything else."""
     if not dataclasses.is_dataclass(kind):
         return None
     return tuple((field.name, field.default) for field in dataclasses.fields(kind))

@@ -17,7 +17,7 @@ from aucstudio.project.errors import input_error
 from aucstudio.project.words import counted
 
 SomeTable = TypeVar("SomeTable", bound=AnyTable)
-_NAMED = 3  # of the rows that are in the way
+_NAMED = 3  # examples in messages
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,15 +28,15 @@ class ScoreFile:
     ----------
     path : str
     sha256 : str
-        Of its bytes.
+        Of the bytes of the file.
     key : str
-        Its column that names rows.
+        Its column that identifies rows.
     column : str
-        Its column of scores.
+        Its score column.
     identifier : str
-        The table's column that names rows.
+        The column of the table that identifies rows.
     name : str
-        What the scores are called as a column of the table.
+        Name of the score column in the table.
     """
 
     path: str
@@ -47,16 +47,16 @@ class ScoreFile:
     name: str
 
     def identity(self) -> dict[str, str]:
-        """Return what determines the scores read, without the file's location."""
+        """Return what determines the scores, without the location of the file."""
         return {n: v for n, v in dataclasses.asdict(self).items() if n != "path"}
 
     def joined(self, table: SomeTable) -> SomeTable:
-        """Return the table with the scores as a column, unless it has them.
+        """Return the table with the scores as a column, unless it has it.
 
         Raises
         ------
         InputError
-            If the file is gone or has changed, or does not fit.
+            If the file is missing, has changed, or does not match.
         """
         if any(column.name == self.name for column in table.columns):
             return table
@@ -78,34 +78,34 @@ class Joined:
     table : Table
     scores : ScoreFile
     unscored : int
-        Rows of the table that the file gives no score.
-    strangers : int
-        Rows of the file that are none of the table's.
+        Number of rows of the table without a score.
+    unmatched : int
+        Number of rows of the file that match no row of the table.
     """
 
     table: Table
     scores: ScoreFile
     unscored: int
-    strangers: int
+    unmatched: int
 
     def sentence(self) -> str:
-        """Return what was found as a sentence."""
+        """Return a sentence on the result."""
         given, name = self.table.rows - self.unscored, Path(self.scores.path).name
-        told = (
+        text = (
             f"{name} has scores of {given:,} of {counted(self.table.rows, 'row')}, matched by "
             f"{self.scores.key} = {self.scores.identifier}"
         )
         if self.unscored:
-            told += f"; excluded: {counted(self.unscored, 'row')} without a score"
-        if self.strangers:
-            told += (
-                f"; ignored: {counted(self.strangers, 'row')} of the file that match no row here"
+            text += f"; excluded: {counted(self.unscored, 'row')} without a score"
+        if self.unmatched:
+            text += (
+                f"; ignored: {counted(self.unmatched, 'row')} of the file that match no row here"
             )
-        return f"{told}."
+        return f"{text}."
 
 
 def read_score_file(path: str | Path) -> Table:
-    """Read a file of scores; its columns keep their names, and none is a label."""
+    """Read a file of scores, without detecting roles."""
     return read_table(path, label=False, need_label=False)
 
 
@@ -122,17 +122,17 @@ def join_scores(
     ----------
     table, scores : Table
     column : str
-        The file's column of scores.
+        The score column of the file.
     key : str, optional
-        The file's column that names rows; by default the one called as the table's.
+        The column of the file that identifies rows; by default the one named as in the table.
     identifier : str, optional
-        The table's column that names rows; by default the one of the role id.
+        The column of the table that identifies rows; by default the one of the role id.
 
     Raises
     ------
     InputError
-        If it is not known which columns match, one of them is not there, a row is named twice, the
-        scores are no numbers, or no row has one.
+        If it is not known which columns match, a column is absent, a row is identified twice, the
+        scores are not numbers, or no row has one.
     """
     identifier = identifier or _identifier(table, key)
     key = key or _key(scores, identifier)
@@ -147,8 +147,8 @@ def join_scores(
             "score_name_taken", file=scores.path, column=column, table=table.path, name=name
         )
     given = ScoreFile(str(scores.path.resolve()), scores.sha256, key, column, identifier, name)
-    joined, unscored, strangers = _joined(table, given, scores)
-    return Joined(joined, given, unscored, strangers)
+    joined, unscored, unmatched = _joined(table, given, scores)
+    return Joined(joined, given, unscored, unmatched)
 
 
 def _identifier(table: Table, key: str | None) -> str:
@@ -172,7 +172,7 @@ def _key(scores: Table, identifier: str) -> str:
 
 
 def _joined(table: Table, given: ScoreFile, scores: Table) -> tuple[Table, int, int]:
-    """Return the table with the scores, and how many rows of either have no fellow."""
+    """Return the table with the scores, and the numbers of unmatched rows of table and file."""
     column = scores.column(given.column)
     if column.kind != "number":
         raise input_error("score_of_text", file=scores.path, column=given.column)
@@ -197,16 +197,17 @@ def _joined(table: Table, given: ScoreFile, scores: Table) -> tuple[Table, int, 
         )
     made = Column.of_cells(given.name, values, missing, len(np.unique(values[~np.isnan(values)])))
     made = dataclasses.replace(made, role="ignore")
-    strangers = len(found) - len(np.unique(places[matched]))
-    return dataclasses.replace(table, columns=(*table.columns, made)), missing, strangers
+    unmatched = len(found) - len(np.unique(places[matched]))
+    return dataclasses.replace(table, columns=(*table.columns, made)), missing, unmatched
 
 
 def _names(table: Table, name: str) -> list[str | None]:
-    """Spell what names the rows; refuse what names two of them.
+    """Return the identifiers of the rows as texts; None if missing.
 
     Raises
     ------
     InputError
+        If two rows have the same identifier.
     """
     texts = [text or None for text in spelled(table.column(name)).tolist()]
     rows: dict[str | None, list[int]] = {}
@@ -222,7 +223,7 @@ def _names(table: Table, name: str) -> list[str | None]:
 
 
 def _require_one_meaning(mine: Column, table: Table, theirs: Column, scores: Table) -> None:
-    """Refuse numbers of days beside plain numbers: a date is no row's number."""
+    """Raise InputError if one identifier holds dates and the other plain numbers."""
     if mine.kind != "number" or theirs.kind != "number" or mine.is_date == theirs.is_date:
         return
     dated, plain = (table, scores) if mine.is_date else (scores, table)

@@ -12,7 +12,7 @@ import scipy
 from numpy.typing import NDArray
 
 from aucstudio.engine.cost import largest_memory, machine_memory
-from aucstudio.project.data.columns import Column, ColumnInfo, Count
+from aucstudio.project.data.columns import Column, ColumnInfo, Count, fields_of
 from aucstudio.project.errors import input_error
 from aucstudio.project.words import bytes_words
 
@@ -23,16 +23,16 @@ Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 _MOST_TO_LOOK_AT = 5e8  # bytes
-COPIES = 2  # of what is written out: the cells, and what is prepared of them
+COPIES = 2  # of dense rows: the cells, and the prepared cells
 
 
 class SparseBlock:
-    """Columns of one height; what is not stored is zero.
+    """Sparse columns of equal height; cells that are not stored are zero.
 
     Parameters
     ----------
     matrix : CSC matrix of shape (rows, columns)
-        Of doubles; it is not copied, and explicit zeros are taken out of it.
+        Doubles; not copied, explicit zeros are removed.
     """
 
     def __init__(self, matrix: sparse.csc_array) -> None:
@@ -42,16 +42,16 @@ class SparseBlock:
 
     @property
     def height(self) -> int:
-        """Rows."""
+        """Number of rows."""
         return int(self.matrix.shape[0])
 
     @property
     def stored(self) -> int:
-        """How many numbers are not zero, those that are missing among them."""
+        """Number of cells that are not zero, including missing ones."""
         return int(self.matrix.nnz)
 
     def cells(self, place: int) -> tuple[Rows, Array]:
-        """Return the rows, in order, and the numbers of a column that are not zero."""
+        """Return rows, in order, and numbers of the cells of a column that are not zero."""
         begin, end = self.matrix.indptr[place : place + 2]
         return self.matrix.indices[begin:end], self.matrix.data[begin:end]
 
@@ -62,7 +62,7 @@ class SparseBlock:
         return SparseBlock(self.matrix[rows].tocsc())
 
     def columns(self, names: Sequence[str]) -> list[SparseColumn]:
-        """Name the columns, and count what is missing and different in each."""
+        """Return the columns by name, with counts of missing and distinct cells."""
         data, width = self.matrix.data, self.matrix.shape[1]
         stored = np.diff(self.matrix.indptr)
         of_column = np.repeat(np.arange(width), stored)
@@ -79,12 +79,12 @@ class SparseBlock:
                 name=name,
                 role="number",
                 kind="number",
-                missing=gaps,
+                missing=lacking,
                 different=Count(values),
                 block=self,
                 place=place,
             )
-            for place, (name, gaps, values) in enumerate(
+            for place, (name, lacking, values) in enumerate(
                 zip(names, missing.tolist(), distinct.tolist(), strict=True)
             )
         ]
@@ -92,16 +92,15 @@ class SparseBlock:
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
 class SparseColumn(Column):
-    """A column of numbers of which most are zero.
+    """A column of numbers that are mostly zero.
 
     Attributes
     ----------
     values : ndarray of shape (rows,)
-        Written out whenever it is asked for, and not kept: of all columns at once that would be
-        the dense table.
+        Computed at each access and not stored: all columns together would be the dense table.
     block : SparseBlock
     place : int
-        Of the column in the block.
+        Index of the column in the block.
     """
 
     values: NDArray[Any] = dataclasses.field(init=False)
@@ -122,12 +121,12 @@ class SparseColumn(Column):
 
     @property
     def cells(self) -> tuple[Rows, Array]:
-        """The rows, in order, and the numbers that are not zero."""
+        """Rows, in order, and numbers of the cells that are not zero."""
         return self.block.cells(self.place)
 
     @property
     def zeros(self) -> int:
-        """How many cells are zero."""
+        """Number of zero cells."""
         return self.height - len(self.cells[0])
 
     def at(self, row: int) -> Any:
@@ -147,12 +146,11 @@ class SparseColumn(Column):
         return bool(np.all(numbers == np.floor(numbers)))
 
     def holding(self, values: NDArray[Any]) -> Column:
-        known = {f.name: getattr(self, f.name) for f in dataclasses.fields(ColumnInfo)}
-        return Column(**known, values=values)
+        return Column(**fields_of(self, ColumnInfo), values=values)
 
 
 def in_rows(columns: Sequence[Column], rows: slice) -> tuple[Column, ...]:
-    """Return columns in some rows; sparse ones stay so."""
+    """Return columns in some rows; sparse ones stay sparse."""
     blocks = {id(c.block): c.block for c in columns if isinstance(c, SparseColumn)}
     parts = {key: block.part(rows) for key, block in blocks.items()}
     return tuple(
@@ -164,7 +162,7 @@ def in_rows(columns: Sequence[Column], rows: slice) -> tuple[Column, ...]:
 
 
 def gathered(columns: Sequence[Column]) -> sparse.csc_array:
-    """Put columns of numbers beside each other, shape (rows, columns); nothing is written out."""
+    """Stack columns of numbers as a sparse matrix, shape (rows, columns)."""
     first = columns[0]
     blocks = {id(c.block) if isinstance(c, SparseColumn) else None for c in columns}
     if len(blocks) == 1 and isinstance(first, SparseColumn):
@@ -192,7 +190,7 @@ def _cells(column: Column) -> tuple[Rows, Array]:
 def written_out(
     by_name: Mapping[str, Column], names: Sequence[str], rows: Rows | None
 ) -> dict[str, Column]:
-    """Return columns in some rows, with all their cells."""
+    """Return columns in some rows as dense columns."""
     columns = [by_name[name] for name in names]
     few = [column for column in columns if isinstance(column, SparseColumn)]
     matrix = gathered(few).tocsr() if few else None
@@ -212,15 +210,15 @@ def written_out(
 
 
 def check_written_out(path: Path, rows: int, features: int, *, for_fit: bool) -> None:
-    """Refuse to write out so many rows of a sparse table.
+    """Raise InputError if dense rows of a sparse table take too much memory.
 
     Parameters
     ----------
     path : Path
-        Of the table.
+        The table.
     rows, features : int
     for_fit : bool
-        Whether a fit needs them, which may take the memory there is; else they are few.
+        Whether they are for a fit, which may use most of the memory, or for a preview.
 
     Raises
     ------
@@ -244,5 +242,5 @@ def check_written_out(path: Path, rows: int, features: int, *, for_fit: bool) ->
 
 
 def is_sparse(columns: Sequence[ColumnInfo]) -> bool:
-    """Return whether some columns hold only what is not zero."""
+    """Return whether some columns are sparse."""
     return any(isinstance(column, SparseColumn) for column in columns)

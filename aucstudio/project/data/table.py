@@ -6,7 +6,7 @@ import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +23,6 @@ from aucstudio.project.data.sparse_columns import in_rows
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.errors import Cancelled, input_error
 
-if TYPE_CHECKING:
-    from aucstudio.project.data.readers.reading import Plain
-    from aucstudio.project.data.text.delimited import Delimited
-
 __all__ = [
     "Column",
     "Table",
@@ -35,7 +31,7 @@ __all__ = [
 ]
 
 ReadingListener = Callable[[float, str], object]
-# A dialect, or the parts of one that are not to be guessed.
+# A dialect, or the parts of one that are given.
 DialectChoice = Dialect | Mapping[str, Any] | None
 SomeTable = TypeVar("SomeTable", bound=AnyTable)
 
@@ -53,16 +49,16 @@ class Table(AnyTable):
 
     @property
     def rows(self) -> int:
-        """Rows, unlabelled ones included."""
+        """Number of rows, including unlabelled ones."""
         return self.columns[0].height
 
     @functools.cached_property
     def features(self) -> tuple[Column, ...]:
-        """The columns that methods learn from."""
+        """The feature columns."""
         return tuple(column for column in self.columns if column.role in ("number", "category"))
 
     def column(self, name: str) -> Column:
-        """Return the column of that name; InputError if there is none."""
+        """Return a column by name; raise InputError if there is none."""
         column = super().column(name)
         assert isinstance(column, Column)
         return column
@@ -70,7 +66,7 @@ class Table(AnyTable):
     def windows(
         self, height: int, names: Sequence[str] | None = None
     ) -> Iterator[tuple[int, Table]]:
-        """Return all rows, some at a time: the number of the first, and a table of them."""
+        """Yield all rows in windows: the number of the first row, and a table of them."""
         wanted = set(self.feature_names if names is None else names)
         chosen = [column for column in self.columns if column.name in wanted]
         numbers = self.file_rows
@@ -80,15 +76,15 @@ class Table(AnyTable):
             yield start, dataclasses.replace(self, columns=columns, row_numbers=numbers[part])
 
     def measured(self, names: Sequence[str]) -> Iterator[NDArray[Any]]:
-        """Return the cells of columns in all rows, one column after the other."""
+        """Yield the cells of columns in all rows."""
         return (self.column(name).measured() for name in names)
 
     def height(self, features: int) -> int:
-        """Return the rows of a block, if so many numbers are made of each."""
+        """Return the number of rows of a block, given the numbers per row."""
         return self.rows
 
     def counts(self, name: str, most: int) -> dict[Any, int] | None:
-        """Count the rows of each value of a column; None where there are more than ``most``."""
+        """Count the rows of each value of a column; None if there are more than ``most`` values."""
         column = self.column(name)
         return None if column.different.exceeds(most) else column.counts
 
@@ -107,13 +103,13 @@ class Table(AnyTable):
         return guess_role(self.column(column.name))
 
     def with_missing_columns(self, columns: Sequence[ColumnSchema]) -> Self:
-        """Add columns without any value."""
+        """Add columns whose cells are all missing."""
         added = [missing_column(column, self.rows) for column in columns]
         return dataclasses.replace(self, columns=(*self.columns, *added))
 
 
 def missing_column(column: ColumnSchema | ColumnInfo, rows: int) -> Column:
-    """Make a column without any value."""
+    """Return a column whose cells are all missing."""
     values: NDArray[Any] = np.full(rows, None if column.kind == "text" else np.nan)
     return dataclasses.replace(Column.of_cells(column.name, values, rows, 0), role=column.role)
 
@@ -133,55 +129,54 @@ def read_table(
     schema: Schema | None = None,
     progress: ReadingListener | None = None,
 ) -> Table:
-    """Read a table from a file and guess what has not been said about it.
+    """Read a table from a file, and detect what is not given.
 
     Parameters
     ----------
     path : str or Path
-        A file in any format of :mod:`~aucstudio.project.data.readers.registry`; a pattern such as
-        ``cases-*.csv``, for several of one layout.
+        A file in any format of :mod:`~aucstudio.project.data.readers.registry`, or a pattern such
+        as ``cases-*.csv`` for several files with the same columns.
     label : str, False or None
-        The label column; guessed if None, none if False.
+        The label column; None to detect it, False for none.
     positive : str or sequence of str, optional
-        The positive class, several that are positive together, or a threshold such as ``>= 5``
-        of a label of numbers; of two classes the rarer one is guessed.
+        The positive class, several classes that are positive together, or a threshold such as
+        ``>= 5`` for a label of numbers; by default the rarer one of two classes.
     ignore : sequence of str
         Columns to ignore.
     roles : mapping of column name to role, optional
     merge : bool or sequence of sequences of str, optional
-        Values of the label that are one class, called as the first of them; with True those
-        that differ in capitals and blanks alone.
+        Values of the label to merge into one class, named by the first of them; True for those
+        that differ only in capitals and blanks.
     absent : mapping of column name to numbers, optional
-        Numbers that stand for a missing value.
+        Number codes of missing values.
     parts : mapping of column name to sequence of str, optional
-        What is taken of columns of dates.
+        Parts used of date columns.
     need_label : bool
-        False for rows to be scored: nothing is guessed about roles, and the label column may be
-        absent or hold one class only.
+        False for rows to be scored: no roles are detected, and the label column may be absent or
+        have only one class.
     dialect : Dialect or mapping of part to value, optional
-        How the file is written; what is not given is detected.
+        How the file is laid out; what is not given is detected.
     schema : Schema, optional
-        What an earlier file with these columns held: nothing is guessed that it knows, and what
-        a row means depends on that row alone. Columns that it does not know are ignored.
+        Schema of the training table: what it contains is not detected again, so the meaning of a
+        row depends on that row alone. Columns that are not in it are ignored.
     progress : callable, optional
-        Told the fraction done and what is being done; returning True stops the reading.
+        Receives the fraction done and what is being done; returning True stops the reading.
 
     Raises
     ------
     InputError
-        If the file cannot be read, or lacks what it is said to hold.
+        If the file cannot be read, or lacks a given column or class.
     Cancelled
-        If ``progress`` asked to stop.
+        If ``progress`` returned True.
     """
-    path, tell = Path(path), teller(progress)
+    path, report = Path(path), progress_reporter(progress)
     with scratch.folder() as folder:
-        plain, found = _read(path, parts_of(dialect), folder, tell, schema, numbers_in(roles))
-    bare = without_label(plain, found)
+        declared, bare = _read(path, parts_of(dialect), folder, report, schema, numbers_in(roles))
     columns = tuple(with_guessed_roles(bare.columns, schema, need_label=need_label))
     return with_choices(
         dataclasses.replace(bare, columns=columns),
         columns,
-        plain.roles,
+        declared,
         label=label,
         positive=positive,
         ignore=ignore,
@@ -195,7 +190,7 @@ def read_table(
 
 
 def read_tables(paths: Sequence[str | Path], **choices: Any) -> Table:
-    """Read several files of one layout as one table; the column ``file`` says which is which.
+    """Read several files with the same columns as one table; column ``file`` names the file.
 
     Parameters
     ----------
@@ -210,19 +205,19 @@ def _read(
     path: Path,
     given: Mapping[str, Any],
     folder: Path,
-    tell: Callable[[float, str], None],
+    report: Callable[[float, str], None],
     schema: Schema | None,
     numbers: frozenset[str],
-) -> tuple[Plain, Delimited]:
+) -> tuple[Mapping[str, str], Table]:
     from aucstudio.project.data.readers.reading import make_plain, read_columns
 
     if paths := several(path):
         from aucstudio.project.data.readers.multiple_files import read_together
 
-        return read_together(paths, path.absolute(), given, folder, tell, schema, numbers)
-    plain = make_plain(path, given, folder, tell, schema)
+        return read_together(paths, path.absolute(), given, folder, report, schema, numbers)
+    plain = make_plain(path, given, folder, report, schema)
     plain = dataclasses.replace(plain, numbers=numbers)
-    return plain, read_columns(plain, tell, schema)
+    return plain.roles, read_columns(plain, report, schema)
 
 
 def parts_of(dialect: DialectChoice) -> dict[str, Any]:
@@ -234,7 +229,7 @@ def parts_of(dialect: DialectChoice) -> dict[str, Any]:
 
 
 def numbers_in(roles: Mapping[str, str] | None) -> frozenset[str]:
-    """Name the columns that a person says are of numbers."""
+    """Return the columns that the user declared as numbers."""
     return frozenset(name for name, role in dict(roles or {}).items() if role == "number")
 
 
@@ -254,33 +249,11 @@ def with_file_roles(
     return label, {**others, **roles}
 
 
-def without_label(plain: Plain, found: Delimited) -> Table:
-    """Make a table of what a file holds; nothing is its label yet."""
-    return Table(**known_of(plain, found), columns=tuple(found.columns))
-
-
-def known_of(plain: Plain, found: Delimited) -> dict[str, Any]:
-    """Return what a table knows of its file."""
-    return {
-        "path": plain.shown,
-        "format": plain.format,
-        "sheets": plain.parts,
-        "dialect": found.dialect,
-        "sha256": found.sha256,
-        "rejected": tuple(found.rejected),
-        "remarks": found.findings,
-        "rejected_rows": found.rejected_rows,
-        "chosen": found.chosen,
-        "unreadable": found.unreadable,
-        "row_numbers": found.row_numbers,
-    }
-
-
 def with_guessed_roles(
     columns: Iterable[Column], schema: Schema | None = None, *, need_label: bool = True
 ) -> Iterable[Column]:
     """Detect the roles of columns, unless a schema knows them or no label is needed."""
-    if need_label and (schema is None or not schema.is_complete):
+    if need_label and schema is None:
         return map(guess_role, columns)
     return columns
 
@@ -314,7 +287,7 @@ def with_choices(
     rule: LabelRule | None = None
     if schema is not None:
         label, rule = schema.label if label is None else label, schema.rule
-        bare = bare.as_in(schema) if schema.is_complete or not need_label else bare
+        bare = bare.as_in(schema)
     elif need_label:
         label, given = with_file_roles(file_roles, label, given, bare.columns)
     if label and given.get(label, "label") != "label":
@@ -340,11 +313,11 @@ def _with_roles_of(table: AnyTable, cells: Sequence[Column]) -> list[Column]:
     ]
 
 
-def teller(progress: ReadingListener | None) -> Callable[[float, str], None]:
-    """Wrap a progress callback: Cancelled is raised if it asks to stop."""
+def progress_reporter(progress: ReadingListener | None) -> Callable[[float, str], None]:
+    """Wrap a progress callback: Cancelled is raised if it returns True."""
 
-    def tell(fraction: float, text: str) -> None:
+    def report(fraction: float, text: str) -> None:
         if progress is not None and progress(fraction, text):
             raise Cancelled("reading was stopped")
 
-    return tell
+    return report

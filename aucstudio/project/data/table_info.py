@@ -33,36 +33,36 @@ class TableInfo(abc.ABC):
     format : str
         Key of one of the formats in :mod:`~aucstudio.project.data.readers.registry`.
     dialect : Dialect
-        How a text file is written.
+        How a text file is laid out.
     sha256 : str
         Of the file's bytes.
     columns : tuple of ColumnInfo
     label : str or None
-        Name of the label column; None if there is none.
+        Name of the label column, if any.
     positive : str or None
-        The positive class, a key of ``classes``; None if it has to be chosen.
+        The positive class, a key of ``classes``; None if it must be chosen.
     classes : dict of str to int
         Rows of each label value.
     rule : LabelRule
-        How the values of the label become these classes.
+        How the values of the label become classes.
     unlabelled : int
-        Rows without a label; they take no part in training.
+        Number of rows without a label, which are not trained on.
     rejected : tuple of Rejected
-        Rows that were left out, the first hundred of them.
+        The first hundred rows that were left out.
     remarks : tuple of Finding
-        What reading the file found, in no order.
+        Findings about the file.
     rejected_rows : int
-        All rows that were left out.
+        Number of rows that were left out.
     guessed : tuple of str
-        Which of "label" and "positive" nobody has chosen.
+        Which of "label" and "positive" were detected.
     chosen : tuple of str
-        The parts of the dialect that a person set.
+        The parts of the dialect that the user set.
     unreadable : dict of str to Unreadable
-        By column, cells that are no numbers where the schema of the table it is read as says so.
+        By number column, cells that are not numbers.
     row_numbers : ndarray of int or None
-        Which data rows of the file the rows are, counted from 1; None if none was left out.
+        Numbers of the rows in the file, counted from 1; None if no row was left out.
     sheets : tuple of str
-        All sheets, tables or members of the file; empty where it has one table.
+        All sheets, tables or members of the file; empty if it has one table.
     """
 
     path: Path
@@ -87,7 +87,7 @@ class TableInfo(abc.ABC):
     @property
     @abc.abstractmethod
     def rows(self) -> int:
-        """Rows, unlabelled ones included."""
+        """Number of rows, including unlabelled ones."""
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -106,12 +106,12 @@ class TableInfo(abc.ABC):
 
     @functools.cached_property
     def features(self) -> tuple[ColumnInfo, ...]:
-        """The columns that methods learn from."""
+        """The feature columns."""
         return tuple(column for column in self.columns if column.role in ("number", "category"))
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """Names of the columns that methods learn from."""
+        """Names of the feature columns."""
         return tuple(column.name for column in self.features)
 
     @functools.cached_property
@@ -119,7 +119,7 @@ class TableInfo(abc.ABC):
         return {column.name: place for place, column in enumerate(self.columns)}
 
     def column(self, name: str) -> ColumnInfo:
-        """Return the column of that name; InputError if there is none."""
+        """Return a column by name; raise InputError if there is none."""
         if (place := self._places.get(name)) is not None:
             return self.columns[place]
         names = [column.name for column in self.columns]
@@ -132,13 +132,12 @@ class TableInfo(abc.ABC):
         )
 
     def require_two_classes(self) -> None:
-        """Make sure that the label splits the rows into positive and other ones.
+        """Raise InputError unless the label divides the rows into positive and negative ones.
 
         Raises
         ------
         InputError
-            If there is no label, or its rows are of one class, or one of several classes has
-            to be chosen as the positive one.
+            If there is no label, all rows are of one class, or the positive class must be chosen.
         """
         label, positive = self._chosen()
         others = [count for name, count in self.classes.items() if name != positive]
@@ -166,7 +165,7 @@ class TableInfo(abc.ABC):
         return {name: getattr(self.dialect, name) if is_text else None for name in names}
 
     def as_inspection(self) -> dict[str, Any]:
-        """Return what was understood as plain data, for ``aucstudio inspect --json``."""
+        """Return the table's properties as plain data, for ``aucstudio inspect --json``."""
         return {
             "file": str(self.path),
             "format": self.format,
@@ -197,7 +196,7 @@ class TableInfo(abc.ABC):
 
 
 def role_findings(table: TableInfo) -> Iterator[Finding]:
-    """Yield what was detected about roles, beginning with the label."""
+    """Yield findings about detected roles, beginning with the label."""
     yield from label_findings(table)
     for column in table.columns:
         if column.why:
@@ -207,7 +206,7 @@ def role_findings(table: TableInfo) -> Iterator[Finding]:
 
 
 def label_findings(table: TableInfo) -> Iterator[Finding]:
-    """Yield what was guessed about the label and what is still to be chosen."""
+    """Yield findings about the detected label and about what must be chosen."""
     if table.label is None:
         return
     if "label" in table.guessed:

@@ -1,4 +1,4 @@
-"""Fast paths for text cells."""
+"""Fast conversion of UTF-8 cells to Python texts."""
 
 from __future__ import annotations
 
@@ -13,35 +13,34 @@ Edges = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
 _SIZE, _MOST_WORDS = 8, 4
-# Slots at first, and in the end; for each text there are so many. Where these do not suffice, each
-# one is looked up.
+# Bits of the first and of the largest hash table, and of the slots per text. With more texts, each
+# one is looked up in the dictionary.
 _FEW_BITS, _MOST_BITS, _ROOM_BITS = 10, 18, 3
 _MOST = 1 << (_MOST_BITS - _ROOM_BITS + 1)
-# So many are looked up one by one before the others are sought again.
+# Texts that are looked up one by one before the others are searched again.
 _FIRST_FEW = 500
 _WORD = np.dtype("<u8")
-# The bytes of a word that belong to a text, by how many are left of it.
+# Masks of the bytes of a word that belong to a text, by the number of bytes left.
 _MASKS = np.array([(1 << 8 * n) - 1 for n in range(_SIZE + 1)], _WORD)
-# Odd numbers with bits all over: products of them spread over all slots.
+# Odd multipliers with well mixed bits, which spread words over all slots.
 _SPREAD = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
 _HALF = np.uint64(32)
-# No UTF-8 has it.
+# Cannot occur in UTF-8.
 _VACANT = np.uint64(2**64 - 1)
 _BLANK_BEGINS, _WORD_BEGINS, _BLANK_ENDS = 1, 2, 4
-# Beside ASCII's own capitals, what in small letters begins with one of ASCII: the kelvin, and
-# I with a dot.
+# Letters outside ASCII whose lower case begins with an ASCII letter: kelvin sign and dotted I.
 _CAPITALS = ("\u212a", "\u0130")
-# So many bytes may a letter have, of which the small one has one.
+# Most bytes of a letter whose lower case has one byte.
 _LONGEST_LETTER = 3
 
 
 class ShortTexts:
-    """Values of UTF-8 texts, decoded many at a time.
+    """Looks up the values of UTF-8 texts in a hash table, many at a time.
 
     Parameters
     ----------
     known : mapping of str to str or None
-        What each text stands for; asked where a text is in neither of its slots.
+        The value of each text; used for texts that are in neither of their two slots.
     """
 
     def __init__(self, known: Mapping[str, str | None]) -> None:
@@ -51,17 +50,17 @@ class ShortTexts:
         self._meant: NDArray[Any] = np.full(1 << _FEW_BITS, None, dtype=object)
 
     def find(self, data: Bytes, edges: Edges) -> NDArray[Any] | None:
-        """Return the values of the texts between edges; None if cutting them is faster.
+        """Return the values of the texts between edges; None if slicing is faster.
 
         Parameters
         ----------
         data : array
-            The bytes of all texts, one after the other.
+            The concatenated bytes of all texts.
         edges : array
-            Where they begin, and the end of the last.
+            Start of each text, and the end of the last.
         """
         longest = int(np.diff(edges).max(initial=1))
-        # A byte 0 would not tell a text from a shorter one.
+        # Texts are padded with zeros, so a zero byte would be ambiguous.
         if len(self._known) > _MOST or longest > _SIZE * _MOST_WORDS or not data.all():
             return None
         self._make_room((longest + _SIZE - 1) // _SIZE)
@@ -69,7 +68,7 @@ class ShortTexts:
         found, others = self._look(words)
         few = _FIRST_FEW
         while len(others):
-            # Some are looked up and given slots; of the others most are found there then.
+            # After some texts have got slots, most of the others are found.
             some, others = others[:few], others[few:]
             pairs = zip(edges[some].tolist(), edges[some + 1].tolist(), strict=True)
             found[some] = [self._known[data[i:j].tobytes().decode()] for i, j in pairs]
@@ -79,7 +78,7 @@ class ShortTexts:
         return found
 
     def _look(self, words: Words) -> tuple[NDArray[Any], NDArray[np.intp]]:
-        """Return the values of texts, and which texts are in neither of their slots."""
+        """Return the values of texts, and the texts that are in neither slot."""
         first, second = self._slots(words)
         found = self._meant[first]
         others = self._differing(words, first)
@@ -89,7 +88,7 @@ class ShortTexts:
     def _enter(self, words: Words, meant: NDArray[Any]) -> None:
         first, second = self._slots(words)
         taken = np.where(self._words[0][first] == _VACANT, first, second)
-        # Of several texts for one slot the last stays, in all words.
+        # If several texts share a slot, the last one stays.
         self._words[:, taken] = words
         self._meant[taken] = meant
 
@@ -124,7 +123,7 @@ class ShortTexts:
 
 
 def text_keys(data: Bytes, edges: Edges) -> Words:
-    """Return an integer for each text: that two of ten million share one is a chance of 10**-5."""
+    """Return a 64-bit hash of each text; ten million texts collide with probability 1e-5."""
     words, keys = _everywhere(data), np.diff(edges).astype(np.uint64) * _SPREAD[1]
     which, starts, ends = np.arange(len(keys)), edges[:-1], edges[1:]
     while len(which):
@@ -139,7 +138,7 @@ def text_keys(data: Bytes, edges: Edges) -> Words:
 
 
 def _words(data: Bytes, edges: Edges, count: int) -> Words:
-    """Return the bytes of each text as so many integers."""
+    """Return the bytes of each text as integers of eight bytes, shape (count, texts)."""
     everywhere, lengths = _everywhere(data), np.diff(edges)
     words = np.empty((count, len(lengths)), _WORD)
     for n in range(count):
@@ -149,7 +148,7 @@ def _words(data: Bytes, edges: Edges, count: int) -> Words:
 
 
 def _everywhere(data: Bytes) -> NDArray[Any]:
-    """Return the eight bytes from each place on as one integer."""
+    """Return the eight bytes from each position on as one integer."""
     padded = np.concatenate([data, np.zeros(_SIZE, dtype=np.uint8)])
     return np.ndarray((len(data) + 1,), _WORD, padded, strides=(1,))
 
@@ -160,9 +159,9 @@ class OddTexts:
     Parameters
     ----------
     blanks : str
-        What may stand around a text.
+        Characters that are stripped from both ends.
     absent : iterable of str
-        Words in small letters.
+        Words for a missing value, in lower case.
     """
 
     def __init__(self, blanks: str, absent: Iterable[str]) -> None:
@@ -176,7 +175,7 @@ class OddTexts:
         self._longest = _LONGEST_LETTER * max((len(word.encode()) for word in words), default=0)
 
     def find(self, data: NDArray[np.uint8], edges: NDArray[np.int64]) -> NDArray[np.intp]:
-        """Name those of the texts between edges, and the empty ones."""
+        """Return the indices of such texts between edges, and of empty ones."""
         lengths = np.diff(edges)
         padded = np.concatenate([data, np.zeros(1, dtype=np.uint8)])
         begins = self._flags[padded[edges[:-1]]]

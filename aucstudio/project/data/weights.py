@@ -13,7 +13,7 @@ from aucstudio.project.errors import input_error
 Array = NDArray[np.float64]
 
 _SHOWN = 10  # rows that are named
-_FARTHEST = 1e100  # from 1, up or down: squares of weights are added up
+_FARTHEST = 1e100  # weights and their inverses; squares of weights are summed
 
 
 def usable_weights(
@@ -32,14 +32,14 @@ def usable_weights(
     cells : ndarray
         NaN where missing.
     rows : ndarray of int
-        Which data rows of the file they are, for the sentence.
+        Numbers of the rows in the file, for the message.
     kind : {"sampling", "frequency"}, optional
 
     Raises
     ------
     InputError
-        If a weight is negative, infinite, or so large or small that its square is no number;
-        and if a frequency weight is no whole number.
+        If a weight is negative, infinite, or so large or small that its square overflows or
+        underflows; or if a frequency weight is not a whole number.
     """
     far = (cells != 0) & ((cells < 1 / _FARTHEST) | (cells > _FARTHEST))
     bad = np.flatnonzero((cells < 0) | far)
@@ -79,15 +79,15 @@ def _what_is_wrong(weight: float) -> str:
 def weights_notes(
     name: str, weights: Array, rows: NDArray[np.int64], kind: str | None = None
 ) -> tuple[Notice, ...]:
-    """Return what weights the rows of a run have, and which rows are not used.
+    """Return notices about the weights of a run's rows, and about unused rows.
 
     Parameters
     ----------
     name : str
     weights : ndarray
-        Of the labelled rows.
+        Weights of the labelled rows.
     rows : ndarray of int
-        Which data rows of the file they are.
+        Numbers of the rows in the file.
     kind : {"sampling", "frequency"}, optional
     """
     (nothing,) = np.nonzero(weights == 0)
@@ -105,7 +105,7 @@ def weights_notes(
 
 
 def check_weights_left(name: str, positive: NDArray[np.bool_], weights: Array, rows: str) -> None:
-    """Raise InputError where no row of a class counts; ``rows`` says which rows they are."""
+    """Raise InputError if no row of a class has a positive weight; ``rows`` names the rows."""
     for of_class, word in ((positive, "positive"), (~positive, "negative")):
         if not weights[of_class].any():
             raise input_error("class_without_weight", column=name, word=word, rows=rows)

@@ -1,6 +1,6 @@
 """Preview of the outer columns of a very wide text file.
 
-Cut out before anything is guessed, so that 100,000 columns cost no more than the few that are seen.
+Columns are cut out before detection, so that 100,000 columns cost no more than the few shown.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-# Files of more columns are cut; of these so many at the left and at the right stay.
+# Files with more columns are cut; the number of columns kept at either end.
 MOST_COLUMNS = 3_000
 LEFT, RIGHT = 1_000, 50
 _ROWS, _BYTES, _LONGEST_LINE = 2_000, 1 << 26, 1 << 24
@@ -18,16 +18,16 @@ _MARKS = (b",", b"\t", b";", b"|")
 
 
 class Narrow(NamedTuple):
-    """What was taken of a file.
+    """The part of a wide file that was kept.
 
     Attributes
     ----------
     left, right, of : int
-        How many columns from either end, and how many there are.
+        Number of columns kept at either end, and of all columns.
     whole : bool
-        Whether all rows were taken.
+        Whether all rows were kept.
     named : bool
-        Whether each column that was taken is called like no other one, if the first row has names.
+        Whether the names of the kept columns are unique, if the first row has names.
     """
 
     left: int
@@ -38,17 +38,17 @@ class Narrow(NamedTuple):
 
 
 def narrowed(path: Path, here: Path, delimiter: str = "", *, both: bool = True) -> Narrow | None:
-    """Write the first rows of some columns of a file; None if it is not so wide, or not plain.
+    """Write the first rows and outer columns of a file; None if it is not wide, or not plain.
 
     Parameters
     ----------
     path, here : Path
-        The file, and the one to write.
+        The file, and the copy to write.
     delimiter : str, optional
-        What separates cells, if that is known.
+        The delimiter, if known.
     both : bool
-        Whether columns at the right are taken too, if the first row may have their names: one
-        without a name is called by its place, which is another one here.
+        Whether columns at the right are kept too. Their names must be in the first row, because
+        unnamed columns are named by their position, which differs in the copy.
     """
     with path.open("rb") as file:
         first = file.readline(_LONGEST_LINE)
@@ -57,7 +57,7 @@ def narrowed(path: Path, here: Path, delimiter: str = "", *, both: bool = True) 
         second = file.readline(_LONGEST_LINE)
         mark = delimiter.encode() or max(_MARKS, key=second.count)
         marks = second.count(mark)
-        # Names of rows have no name in R's files.
+        # In files of R the column of row names has no name.
         lacking = marks - first.count(mark)
         if marks < MOST_COLUMNS or lacking not in (0, 1):
             return None
@@ -90,7 +90,7 @@ def _bare(cell: bytes) -> bytes:
 
 
 def _are_own(names: list[bytes], counts: Mapping[bytes, int]) -> bool:
-    """Return whether all are names, and no other column has one of them."""
+    """Return whether all are non-empty and unique."""
     bare = [*map(_bare, names)]
     return all(name and counts[name] == 1 for name in bare)
 

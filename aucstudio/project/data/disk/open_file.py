@@ -11,11 +11,12 @@ import numpy as np
 
 from aucstudio.project.data.cells import CellStore
 from aucstudio.project.data.columns import Column
-from aucstudio.project.data.parquet import ParquetReader
+from aucstudio.project.data.parquet import ParquetReader, typed_table
 from aucstudio.project.data.paths import fingerprint, several
 from aucstudio.project.data.readers.format import MATRIX, PARQUET
 from aucstudio.project.data.readers.reading import Plain, finished, make_plain, naming
 from aucstudio.project.data.schema import Schema
+from aucstudio.project.data.table import Table
 from aucstudio.project.data.text.contents import (
     Contents,
     Formats,
@@ -25,20 +26,19 @@ from aucstudio.project.data.text.contents import (
 )
 from aucstudio.project.data.text.csv_cells import CsvCells
 from aucstudio.project.data.text.delimited import (
-    Delimited,
     Opened,
     ReadingProgress,
     no_rows,
     open_delimited,
 )
-from aucstudio.project.data.text.dialect import Dialect, TextSample
+from aucstudio.project.data.text.dialect import TextSample
 from aucstudio.project.data.text.import_notices import about_cells, about_unreadable
 from aucstudio.project.data.text.numerals import NumberFormat
 from aucstudio.project.data.text.rows import first_unreadable
 from aucstudio.project.errors import input_error
 
 DUCK_BYTES = 256_000_000
-# Numbers of a column that stand for all.
+# Distinct numbers of a column that represent all.
 _SOME = 1_000
 
 
@@ -46,7 +46,7 @@ class StoredFile(NamedTuple):
     """A file whose cells can be fetched; its columns hold none."""
 
     plain: Plain
-    found: Delimited
+    found: Table
     store: CellStore
     rows: int
 
@@ -55,11 +55,11 @@ def open_file(
     path: Path,
     given: Mapping[str, Any],
     folder: Path,
-    tell: ReadingProgress,
+    report: ReadingProgress,
     schema: Schema | None,
     numbers: Collection[str] = (),
 ) -> StoredFile:
-    """Open a file; what DuckDB needs beside it goes to ``folder``.
+    """Open a file; DuckDB writes temporary data to ``folder``.
 
     Raises
     ------
@@ -68,45 +68,51 @@ def open_file(
     """
     if several(path):
         raise input_error("several_files_on_disk", file=path)
-    plain = make_plain(path, given, folder, tell, schema)
+    plain = make_plain(path, given, folder, report, schema)
     plain = dataclasses.replace(plain, numbers=frozenset(numbers))
     if plain.kind == MATRIX:
         raise input_error("sparse_on_disk", file=path)
     with naming(plain):
         open_plain = _open_parquet if plain.kind == PARQUET else _open_text
-        found, store, rows = open_plain(plain, folder, tell, schema)
+        found, store, rows = open_plain(plain, folder, report, schema)
     store.shown = path
     return StoredFile(plain, finished(plain, found), store, rows)
 
 
-Stored = tuple[Delimited, CellStore, int]
+Stored = tuple[Table, CellStore, int]
 
 
-def _open_text(plain: Plain, folder: Path, tell: ReadingProgress, schema: Schema | None) -> Stored:
+def _open_text(
+    plain: Plain, folder: Path, report: ReadingProgress, schema: Schema | None
+) -> Stored:
     path = plain.path
-    opened = open_delimited(path, plain.given, folder, tell, schema, plain.kinds)
-    # What was noticed in a sample is enough for a table of few rows too.
+    opened = open_delimited(path, plain.given, folder, report, schema, plain.kinds)
+    # Detection on a sample is sufficient for a table of few rows too.
     opened = dataclasses.replace(opened, is_small=False)
-    source, (reader, kept) = opened.read(folder, tell, lambda one: _kept(opened, one, folder, tell))
+    source, (reader, kept) = opened.read(
+        folder, report, lambda one: _kept(opened, one, folder, report)
+    )
     try:
         if not kept.rows:
             raise no_rows(path)
         numbers_of = frozenset(k for k, form in kept.forms.items() if form is not None)
-        strange = _infinite(reader, numbers_of)
-        unreadable = first_unreadable(source, strange, kept.forms, kept.others)
-        reader.set_aside(strange)
+        infinite = _infinite(reader, numbers_of)
+        unreadable = first_unreadable(source, infinite, kept.forms, kept.others)
+        reader.set_aside(infinite)
     except BaseException:
         reader.close()
         raise
     findings = about_cells(source.names, kept, opened.sample, source.dialect, unreadable)
     columns = _columns(opened.source.names, kept.forms, kept.forms)
-    found = Delimited(
-        opened.source.dialect,
-        opened.sha256,
-        columns,
-        kept.left_out.listed,
-        kept.left_out.total,
-        (*opened.findings, *findings),
+    found = Table(
+        path=path,
+        format="csv",
+        dialect=opened.source.dialect,
+        sha256=opened.sha256,
+        columns=tuple(columns),
+        rejected=tuple(kept.left_out.listed),
+        rejected_rows=kept.left_out.total,
+        remarks=(*opened.findings, *findings),
         unreadable=unreadable,
         row_numbers=kept.row_numbers,
     )
@@ -114,12 +120,12 @@ def _open_text(plain: Plain, folder: Path, tell: ReadingProgress, schema: Schema
 
 
 def _kept(
-    opened: Opened, source: Source, folder: Path, tell: ReadingProgress
+    opened: Opened, source: Source, folder: Path, report: ReadingProgress
 ) -> tuple[KeptCells, Contents]:
     reader = KeptCells(
         source,
         folder,
-        lambda part: tell(0.3 + 0.7 * part, "reading"),
+        lambda part: report(0.3 + 0.7 * part, "reading"),
         database=str(folder / "cells.duckdb"),
         memory=DUCK_BYTES,
     )
@@ -131,27 +137,27 @@ def _kept(
 
 
 def _open_parquet(
-    plain: Plain, folder: Path, tell: ReadingProgress, schema: Schema | None
+    plain: Plain, folder: Path, report: ReadingProgress, schema: Schema | None
 ) -> Stored:
     path = plain.path
-    sha256 = fingerprint(path, lambda part: tell(part, "looking at the file"))
+    sha256 = fingerprint(path, lambda part: report(part, "looking at the file"))
     store = ParquetReader(path, folder, lambda _: None, memory=DUCK_BYTES, schema=schema)
     try:
-        strange = _infinite(store, store.doubtful())
-        unreadable = store.first_unreadable(strange)
-        store.set_aside(strange)
+        infinite = _infinite(store, store.doubtful())
+        unreadable = store.first_unreadable(infinite)
+        store.set_aside(infinite)
     except BaseException:
         store.close()
         raise
     findings = (*store.shape.remarks, *about_unreadable(unreadable))
     numbers = {k: is_number or None for k, is_number in store.shape.numbers.items()}
     columns = _columns(store.shape.names, store.shape.forms, numbers)
-    found = Delimited(Dialect(), sha256, columns, [], 0, findings, unreadable=unreadable)
+    found = typed_table(path, "parquet", sha256, columns, findings, unreadable)
     return found, store, store.shape.rows
 
 
 def _columns(names: Sequence[str], forms: Formats, numbers: Mapping[int, object]) -> list[Column]:
-    """Make columns without cells; those of ``numbers`` that are None hold texts."""
+    """Return columns without cells; those whose entry in ``numbers`` is None hold texts."""
     return [
         Column.of_cells(name, np.empty(0, object if numbers[k] is None else float), 0, 0, forms[k])
         for k, name in enumerate(names)
@@ -159,7 +165,7 @@ def _columns(names: Sequence[str], forms: Formats, numbers: Mapping[int, object]
 
 
 def _infinite(store: CellStore, columns: frozenset[int]) -> dict[int, int]:
-    """Count the infinite cells of columns; those without any are left out."""
+    """Count the infinite cells of columns that have any."""
     listed = sorted(columns)
     totals = store.totals([f"count(*) FILTER (isinf(c{k}))" for k in listed])
     return {k: count for k, count in zip(listed, totals, strict=True) if count}
@@ -174,9 +180,9 @@ class KeptCells(CsvCells):
         fixed: frozenset[int],
         sample: TextSample,
     ) -> Contents:
-        """Read all columns into ``cells`` and leave them there; else as a reader into arrays.
+        """Read all columns into the table ``cells``.
 
-        The file is read once, and again where a column does not have the format of its sample.
+        The file is read once, and columns again that are not written as in the sample.
         """
         self._forms: Formats = {}
         self._load(dict(forms))

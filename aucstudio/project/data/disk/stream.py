@@ -1,7 +1,7 @@
-"""Out-of-memory tables: labels in memory, rows by blocks.
+"""Out-of-memory tables, read in windows.
 
-The rows of a Parquet file are read where they lie. A text file is read once and copied, as numbers
-and texts, to a temporary folder, which takes about as much disk as the file.
+A Parquet file is read in place. A text file is read once and copied as numbers and texts to a
+temporary folder, which takes about as much disk space as the file.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from aucstudio.project import scratch
 from aucstudio.project.data import finding
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.cells import CellStore
-from aucstudio.project.data.columns import Column, ColumnInfo, Count
+from aucstudio.project.data.columns import Column, ColumnInfo, Count, fields_of
 from aucstudio.project.data.disk.open_file import DUCK_BYTES, open_file
 from aucstudio.project.data.roles import guess_role
 from aucstudio.project.data.schema import ColumnSchema, Schema
@@ -27,11 +27,10 @@ from aucstudio.project.data.table import (
     DialectChoice,
     ReadingListener,
     Table,
-    known_of,
     missing_column,
     numbers_in,
     parts_of,
-    teller,
+    progress_reporter,
     with_choices,
     with_guessed_roles,
 )
@@ -46,24 +45,24 @@ _SAMPLE_ROWS, _SAMPLE_PIECES = 50_000, 25
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
 class DiskTable(AnyTable):
-    """An out-of-memory table; its columns say what they are and hold no cells.
+    """An out-of-memory table; its columns hold no cells.
 
-    Counts of missing and of different cells are those of the rows that were looked at.
+    Counts of missing and of distinct cells are those of the sampled rows.
 
     Attributes
     ----------
     store : CellStore
-        Where the cells are.
+        Holds the cells.
     places : dict of str to int
-        Which column of the store each column is; one that is not there is missing throughout.
+        Index in the store of each column; absent columns are missing throughout.
     release : finalize
-        Removes the temporary folder; at the latest when nobody has the table any more.
+        Removes the temporary folder, at the latest when the table is garbage.
     block_bytes : int
-        Size of a block of prepared rows.
+        Bytes of a block of prepared rows.
     stamp : tuple of int
-        Size and time of the file when it was opened.
+        Size and modification time of the file when it was opened.
     count : int
-        Rows, unlabelled ones included.
+        Number of rows, including unlabelled ones.
     """
 
     store: CellStore
@@ -75,11 +74,11 @@ class DiskTable(AnyTable):
 
     @property
     def rows(self) -> int:
-        """Rows, unlabelled ones included."""
+        """Number of rows, including unlabelled ones."""
         return self.count
 
     def counts(self, name: str, most: int) -> dict[Any, int] | None:
-        """Count the rows of each value of a column; None where there are more than ``most``."""
+        """Count the rows of each value of a column; None if there are more than ``most`` values."""
         k = self.places.get(name)
         counted = [] if k is None else self.store.counts(k, most + 1)
         return dict(counted) if len(counted) <= most else None
@@ -96,15 +95,15 @@ class DiskTable(AnyTable):
         return {column.name: self.rows - counted.get(column.name, 0) for column in self.columns}
 
     def _as_feature(self, column: ColumnInfo) -> ColumnInfo:
-        (guessed,) = (described(guess_role(one)) for one in look_at(self, [column]))
+        (guessed,) = (described(guess_role(one)) for one in sample_of(self, [column]))
         return guessed
 
     def height(self, features: int) -> int:
-        """Return the rows of a block, if so many numbers are made of each."""
+        """Return the number of rows of a block, given the numbers per row."""
         return max(1, self.block_bytes // (8 * max(features, len(self.features), 1)))
 
     def window(self, start: int, stop: int, names: Sequence[str] | None = None) -> Table:
-        """Read some rows as a table in memory, of the feature columns or of those named.
+        """Read some rows of the feature columns, or of named columns, as a table in memory.
 
         Raises
         ------
@@ -134,23 +133,21 @@ class DiskTable(AnyTable):
         ]
         for (k, column), values in zip(here.items(), cells, strict=True):
             columns.append(self._filled(k, column, values))
-        plain = {f.name: getattr(self, f.name) for f in dataclasses.fields(AnyTable)}
-        return Table(**{**plain, "columns": tuple(columns)})
+        return Table(**fields_of(self, AnyTable) | {"columns": tuple(columns)})
 
     def _filled(self, k: int, column: ColumnInfo, values: NDArray[Any]) -> Column:
-        plain = {f.name: getattr(column, f.name) for f in dataclasses.fields(ColumnInfo)}
-        filled = Column(**plain, values=values)
+        filled = Column(**fields_of(column, ColumnInfo), values=values)
         return dataclasses.replace(filled, missing=int(np.count_nonzero(~filled.known())))
 
     def windows(
         self, height: int, names: Sequence[str] | None = None
     ) -> Iterator[tuple[int, Table]]:
-        """Read all rows, some at a time: the number of the first, and a table in memory."""
+        """Yield all rows in windows: the number of the first row, and a table in memory."""
         for start in range(0, self.rows, height):
             yield start, self.window(start, min(start + height, self.rows), names)
 
     def measured(self, names: Sequence[str]) -> Iterator[NDArray[Any]]:
-        """Return the cells of columns in all rows, as many columns at a time as a block holds."""
+        """Yield the cells of columns in all rows, reading some columns at a time."""
         at_once = max(1, self.block_bytes // (8 * max(self.rows, 1)))
         for start in range(0, len(names), at_once):
             part = names[start : start + at_once]
@@ -160,7 +157,7 @@ class DiskTable(AnyTable):
                 yield np.concatenate([window.column(name).measured() for window in windows])
 
     def with_missing_columns(self, columns: Sequence[ColumnSchema]) -> Self:
-        """Add columns without any value."""
+        """Add columns whose cells are all missing."""
         added = [described(missing_column(column, 0)) for column in columns]
         return dataclasses.replace(self, columns=(*self.columns, *added))
 
@@ -171,12 +168,12 @@ class DiskTable(AnyTable):
 
 
 def described(column: Column) -> ColumnInfo:
-    """Return what is known of a column, without its cells."""
-    return ColumnInfo(**{f.name: getattr(column, f.name) for f in dataclasses.fields(ColumnInfo)})
+    """Return the description of a column, without its cells."""
+    return ColumnInfo(**fields_of(column, ColumnInfo))
 
 
 def stamp_of(path: Path) -> tuple[int, int]:
-    """Return size and time of a file; zeros where it is gone."""
+    """Return size and modification time of a file; zeros if it is missing."""
     try:
         found = path.stat()
     except (OSError, ValueError):
@@ -184,8 +181,8 @@ def stamp_of(path: Path) -> tuple[int, int]:
     return found.st_size, found.st_mtime_ns
 
 
-def look_at(table: DiskTable, columns: Sequence[ColumnInfo]) -> list[Column]:
-    """Read columns in rows here and there, evenly spaced; in all of them if they are few."""
+def sample_of(table: DiskTable, columns: Sequence[ColumnInfo]) -> list[Column]:
+    """Read columns in evenly spaced pieces of rows, or in all rows if they are few."""
     pieces = _SAMPLE_PIECES if table.rows > _SAMPLE_ROWS else 1
     height = min(table.rows, _SAMPLE_ROWS // pieces)
     starts = np.linspace(0, table.rows - height, pieces).astype(np.intp).tolist()
@@ -233,7 +230,9 @@ def open_stream(
     folder = scratch.make_folder()
     numbers = numbers_in(choices.get("roles"))
     try:
-        opened = open_file(path, parts_of(dialect), folder, teller(progress), schema, numbers)
+        opened = open_file(
+            path, parts_of(dialect), folder, progress_reporter(progress), schema, numbers
+        )
     except BaseException:
         scratch.remove(folder)
         raise
@@ -241,8 +240,7 @@ def open_stream(
     found = opened.found
     try:
         bare = DiskTable(
-            **known_of(opened.plain, found),
-            columns=tuple(map(described, found.columns)),
+            **fields_of(found, AnyTable) | {"columns": tuple(map(described, found.columns))},
             store=opened.store,
             places={column.name: k for k, column in enumerate(found.columns)},
             release=release,
@@ -250,7 +248,7 @@ def open_stream(
             stamp=stamp,
             count=opened.rows,
         )
-        cells = look_at(bare, bare.columns)
+        cells = sample_of(bare, bare.columns)
         cells = list(with_guessed_roles(cells, schema, need_label=need_label))
         bare = dataclasses.replace(bare, columns=tuple(map(described, cells)))
         if schema is None and bare.rows > _SAMPLE_ROWS:

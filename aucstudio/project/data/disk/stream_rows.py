@@ -21,7 +21,7 @@ class TableBlocks:
     table : DiskTable
     preparation : Preparation
     rows : ndarray of int
-        Rows of the table, in the order in which they are to be numbered.
+        Rows of the table in the order of their numbers.
     """
 
     def __init__(self, table: DiskTable, preparation: Preparation, rows: Rows) -> None:

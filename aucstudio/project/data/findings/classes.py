@@ -19,7 +19,7 @@ _NOT_KNOWN = re.compile("-(?:9|99|999|9999)")
 
 
 def labelling(table: AnyTable) -> Iterator[Finding]:
-    """Report what is wrong with the label."""
+    """Report problems of the label and its classes."""
     if table.label is None:
         named = [c for c in table.columns if c.why == "ignored_constant" and is_label_name(c.name)]
         yield found("label_of_one_value", named[0].name) if named else found("no_label_column")
@@ -31,7 +31,7 @@ def labelling(table: AnyTable) -> Iterator[Finding]:
 
 
 def _unknown(table: AnyTable) -> Iterator[Finding]:
-    """Report classes whose name may mean a missing label."""
+    """Report classes whose name may mean a missing value."""
     for name, count in table.classes.items():
         if _NOT_KNOWN.fullmatch(name) or is_remark(name):
             yield found(
@@ -40,7 +40,7 @@ def _unknown(table: AnyTable) -> Iterator[Finding]:
 
 
 def _few(table: AnyTable, positive: str) -> Iterator[Finding]:
-    """Report a class of very few rows."""
+    """Report a class with very few rows."""
     positives = table.classes[positive]
     others = sum(table.classes.values()) - positives
     if 0 < min(positives, others) < _FEW:
@@ -51,8 +51,8 @@ def _few(table: AnyTable, positive: str) -> Iterator[Finding]:
 
 def left_out(table: AnyTable) -> Iterator[Finding]:
     """Report rows that were left out, and columns that are mostly empty."""
-    told = sum(f.rows for f in table.findings if f.kind in ("header", "rejected"))
-    if told < table.rejected_rows and not any(f.kind == "rejected" for f in table.findings):
+    reported = sum(f.rows for f in table.findings if f.kind in ("header", "rejected"))
+    if reported < table.rejected_rows and not any(f.kind == "rejected" for f in table.findings):
         first = f", the first in line {table.rejected[0].line}" if table.rejected else ""
         yield found("rejected_rows", rows=table.rejected_rows, first=first)
     missing = table.missing()
@@ -60,7 +60,7 @@ def left_out(table: AnyTable) -> Iterator[Finding]:
         c.name
         for c in table.features
         if missing[c.name] > _HARDLY_KNOWN * table.rows
-        and not (c.role == "category" and c.distinct == 1)  # a box that few ticked
+        and not (c.role == "category" and c.distinct == 1)  # a checkbox that few rows have ticked
     ]
     if empty:
         most, names = max(missing[name] for name in empty), listed(empty, _SHOWN)

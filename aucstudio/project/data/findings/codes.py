@@ -19,7 +19,7 @@ from aucstudio.project.data.roles import is_named_identifier, words_of
 from aucstudio.project.data.sparse_columns import SparseColumn
 from aucstudio.project.data.table import Table
 
-# Two numbers have no order to lose.
+# Two numbers have no order that matters.
 _FEWEST, _ROWS_EACH = 3, 3
 _SHOWN = 4
 _CALLED = {
@@ -34,12 +34,12 @@ _CALLED = {
     "codice", "região", "región", "région",
 }  # fmt: skip
 _ENDINGS = ("code", "代码", "代碼", "类型", "類型", "区分", "コード", "種類", "종류", "코드")
-# By so much, and so many standard errors, levels have to be better than numbers.
+# Least gain in area of levels over numbers, absolute and in standard errors.
 _GAIN, _ERRORS = 0.05, 3.0
 
 
 def codes(table: Table) -> Iterator[Finding]:
-    """Find few whole numbers that are called a code, or that rank better as levels."""
+    """Find features of few whole numbers named like codes, or better as levels."""
     sample = sampled(table)
     for column in table.features:
         if column.role != "number" or not _may_be_codes(column):
@@ -65,14 +65,14 @@ def _is_called(name: str) -> bool:
 
 def _may_be_codes(column: Column) -> bool:
     if isinstance(column, SparseColumn) or column.is_date or is_named_identifier(column.name):
-        return False  # of an identifier it is said that it names persons or things
+        return False  # identifiers have a finding of their own
     most = min(MOST_CODES, (column.height - column.missing) // _ROWS_EACH)
     has_few = column.different.exceeds(_FEWEST - 1) and not column.different.exceeds(most)
     return has_few and column.is_integer()
 
 
 def _areas(column: Column, sample: SampledRows) -> tuple[float, float] | None:
-    """Return the areas of the numbers, in the better direction, and of levels if these gain."""
+    """Return the areas of numbers, in the better direction, and of levels, if these are better."""
     numbers, levels = sample.area(column), area_of_levels(column, sample.rows)
     if numbers is None or levels is None:
         return None

@@ -1,7 +1,7 @@
 """Duplicate rows, within a table or between training and test rows.
 
-Rows are compared by fingerprints of 64 bits of what is learnt from. Whatever is alone after some
-columns is left aside, so that a table of measurements takes a look at a few of them only.
+Rows are compared by 64-bit hashes of the features. Rows that are unique after some columns are
+dropped, so only a few columns of a table of measurements are hashed.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from aucstudio.project.data.table import Table
 Prints = NDArray[np.uint64]
 Rows = NDArray[np.intp]
 
-# Fewer copies change no figure.
+# Fewer copies are not reported.
 _FEWEST, _SHARE = 2, 1e-3
 _AT_ONCE = 4
 _WINDOW = 100_000
 _SAMPLE = 4000
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
-# So much more often than columns that know nothing of each other would agree.
+# Least ratio to the copies expected for independent columns.
 _NOT_BY_CHANCE = 3.0
 
 
 def copies(table: Table) -> Iterator[Finding]:
-    """Find rows that repeat another one in all features."""
+    """Find rows that are equal to another one in all features."""
     rows = np.flatnonzero(table.labelled()) if table.label else np.arange(table.rows)
     features = table.features
     again, prints = repeated(features, rows)
@@ -51,7 +51,7 @@ def copies(table: Table) -> Iterator[Finding]:
 
 
 def _surplus(table: Table, rows: Rows, again: Rows, numbers: Rows) -> int:
-    """Count rows beyond the first of each; those of one group are never divided, and are one."""
+    """Count repetitions; equal rows of one group count once, because groups are not divided."""
     groups = table.groups
     if groups is None:
         return len(again) - int(numbers.max(initial=-1)) - 1
@@ -61,7 +61,7 @@ def _surplus(table: Table, rows: Rows, again: Rows, numbers: Rows) -> int:
 
 
 def _of_both(table: Table, again: Rows, numbers: Rows) -> int:
-    """Count the repeated rows among whose likes several classes occur."""
+    """Count repeated rows whose equals have different classes."""
     if table.label is None:
         return 0
     codes = codes_of(table.column(table.label), again)
@@ -74,25 +74,25 @@ def _of_both(table: Table, again: Rows, numbers: Rows) -> int:
 
 
 def _expected(columns: Sequence[Column], rows: Rows) -> float:
-    """Return how many pairs of rows would agree, did the columns know nothing of each other."""
+    """Return the number of equal pairs of rows expected for independent columns."""
     some = rows[:: max(1, len(rows) // _SAMPLE)]
     logarithm = math.log(max(len(rows), 2)) + math.log(max(len(rows) - 1, 1)) - math.log(2)
     for column in columns:
         counts = np.unique(_prints(column, some), return_counts=True)[1].astype(np.float64)
-        # At least one pair: a column that never agrees in a sample may do so in the table.
+        # At least one pair: values that are unique in a sample may repeat in the table.
         agree = max(float((counts * (counts - 1)).sum()), 2.0)
         logarithm += math.log(agree) - math.log(len(some)) - math.log(max(len(some) - 1, 1))
     return math.exp(min(logarithm, 700.0))
 
 
 def repeated(columns: Sequence[Column], rows: Rows) -> tuple[Rows, Prints]:
-    """Return the rows that have their like in all columns, and a fingerprint of each.
+    """Return the rows that have an equal in all columns, and their hashes.
 
     Parameters
     ----------
     columns : sequence of Column
     rows : ndarray of int
-        Those that are compared.
+        Rows to compare.
     """
     prints = np.zeros(len(rows), dtype=np.uint64)
     ordered = sorted(columns, key=lambda column: -column.distinct)
@@ -107,7 +107,7 @@ def repeated(columns: Sequence[Column], rows: Rows) -> tuple[Rows, Prints]:
 
 
 def met_again(ours: Sequence[Column], theirs: Sequence[Column]) -> int:
-    """Count the rows of some columns that are among those of others, columns one by one."""
+    """Count the rows of ``theirs`` that are equal to a row of ``ours``, column by column."""
     sides = [(cells, np.arange(len(cells[0].values))) for cells in (ours, theirs)]
     order = sorted(range(len(ours)), key=lambda k: -ours[k].distinct)
     rows = [numbers for _, numbers in sides]
@@ -123,7 +123,7 @@ def met_again(ours: Sequence[Column], theirs: Sequence[Column]) -> int:
 
 
 def shared(train: Table, test: Table) -> Notice | None:
-    """Return how many test rows are also training rows; None where chance explains them."""
+    """Return a notice on test rows that are also training rows; None if chance explains them."""
     file = test.path.name
     if train.sha256 == test.sha256:
         return notice("test_file_is_training_file", file=file)
@@ -145,7 +145,7 @@ def shared(train: Table, test: Table) -> Notice | None:
 def _prints(column: Column, rows: Rows) -> Prints:
     cells: NDArray[Any] = column.values if len(rows) == len(column.values) else column.values[rows]
     if column.kind == "number":
-        bits = (cells + 0.0).view(np.uint64)  # one zero, not two
+        bits = (cells + 0.0).view(np.uint64)  # -0 becomes 0
         bits[np.isnan(cells)] = 1
         return bits
     prints = np.empty(len(cells), dtype=np.int64)

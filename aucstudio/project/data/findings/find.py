@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.columns import count_all
-from aucstudio.project.data.disk.stream import DiskTable, look_at
+from aucstudio.project.data.columns import count_all, fields_of
+from aucstudio.project.data.disk.stream import DiskTable, sample_of
 from aucstudio.project.data.finding import Finding, grouped, ranked
 from aucstudio.project.data.findings.classes import labelling, left_out
 from aucstudio.project.data.findings.codes import codes
@@ -56,42 +56,41 @@ CHECKS = (
 
 def find(
     table: AnyTable,
-    tell: Callable[[float], object] | None = None,
-    looked_at: Table | None = None,
+    report: Callable[[float], object] | None = None,
+    cells: Table | None = None,
 ) -> tuple[Finding, ...]:
-    """Find what changes results, the weightiest first; of a table on disk, in some of its rows.
+    """Return all findings, most important first; of a table on disk, in a sample of rows.
 
     Parameters
     ----------
     table : AnyTable
-    tell : callable, optional
-        Told the share done; may raise to stop.
-    looked_at : Table, optional
-        The same :func:`in_memory`, where it is there.
+    report : callable, optional
+        Receives the share done; may raise to stop.
+    cells : Table, optional
+        The table :func:`in_memory`, if available.
     """
     found = [*table.findings, *role_findings(table), *labelling(table), *left_out(table)]
-    looked_at = in_memory(table) if looked_at is None else looked_at
-    count_all(column.different for column in looked_at.columns)
+    cells = in_memory(table) if cells is None else cells
+    count_all(column.different for column in cells.columns)
     checks = [check for check in CHECKS if check.in_sample or isinstance(table, Table)]
     for n, check in enumerate(checks):
-        if tell is not None:
-            tell(n / len(checks))
-        found += check.search(looked_at)
+        if report is not None:
+            report(n / len(checks))
+        found += check.search(cells)
     return grouped(ranked(found))
 
 
 def in_memory(table: AnyTable) -> Table:
-    """Return the table, or rows of one on disk, from here and there."""
+    """Return the table, or a sample of rows of a table on disk."""
     if isinstance(table, Table):
         if not table.absent:
             return table
         measured = [c.holding(c.measured()) if c.absent else c for c in table.columns]
         return dataclasses.replace(table, columns=tuple(measured))
     assert isinstance(table, DiskTable)
-    seen = look_at(table, table.columns)
+    seen = sample_of(table, table.columns)
     columns = tuple(
         dataclasses.replace(cells, role=column.role, why=column.why)
         for cells, column in zip(seen, table.columns, strict=True)
     )
-    plain = {f.name: getattr(table, f.name) for f in dataclasses.fields(AnyTable)}
-    return Table(**{**plain, "columns": columns, "row_numbers": None})
+    return Table(**fields_of(table, AnyTable) | {"columns": columns, "row_numbers": None})

@@ -16,11 +16,11 @@ from aucstudio.project.data.table import Table
 
 Array = NDArray[np.float64]
 
-# So many rows are hardly in order by chance.
+# Fewer rows may be in order by chance.
 _FEWEST, _FEWEST_NAMED = 10, 20
 # Fewer different names are hardly those of persons or things.
 _FEWEST_THINGS = 10
-# So rarely would as many whole numbers of such a range be all different by chance.
+# Probability that whole numbers of a range are all distinct by chance.
 _BY_CHANCE = 1e-3
 _HEAD = 1000
 # Seconds since 1970 from 1990 to 2050, and the same in thousandths.
@@ -29,18 +29,18 @@ _DAYS = (19000101.0, 21001231.0)
 
 
 def identifiers(table: Table) -> Iterator[Finding]:
-    """Find features that identify rows, follow their order, or encode a time."""
+    """Find number features that identify rows, follow their order, or are times."""
     for column in table.features:
         if column.role != "number" or column.height - column.missing < _FEWEST:
             continue
         if isinstance(column, SparseColumn) and column.zeros > 1:
-            continue  # what names a row, or a moment, is not zero in two of them
+            continue  # identifiers and times do not repeat zero
         if code := _what_it_is(column):
             yield found(code, column.name, rows=table.rows)
 
 
 def groups(table: Table) -> Iterator[Finding]:
-    """Find features that are named like an identifier, with several rows each."""
+    """Find features named like identifiers whose values repeat."""
     for column in table.features:
         known = table.rows - column.missing
         if known < _FEWEST_NAMED or not is_named_identifier(column.name):
@@ -67,7 +67,7 @@ def _is_whole(cells: Array) -> bool:
 
 
 def _rises(cells: Array) -> bool:
-    """Return whether cells rise or fall throughout; a glance at the first decides in most cases."""
+    """Return whether cells rise or fall throughout; the first cells decide in most cases."""
     for part in (cells[:_HEAD], cells):
         steps = np.diff(part)
         if not (np.all(steps > 0) or np.all(steps < 0)):
@@ -76,7 +76,7 @@ def _rises(cells: Array) -> bool:
 
 
 def _is_no_chance(cells: Array) -> bool:
-    """Return whether so many draws from such a range would hardly be all different."""
+    """Return whether random draws from the range would hardly be all distinct."""
     n, reach = len(cells), float(cells.max() - cells.min()) + 1
     return n * (n - 1) / (2 * reach) > -math.log(_BY_CHANCE)
 

@@ -11,11 +11,11 @@ from aucstudio.project.data.date_parts import WHOLE
 from aucstudio.project.data.findings.find import find, in_memory
 from aucstudio.project.data.findings.separation import areas
 
-_LONG = 24  # letters of a name, up to which what stands behind it is aligned
+_LONG = 24  # width of names up to which the following text is aligned
 
 
 def inspection(table: AnyTable) -> dict[str, Any]:
-    """Return what was understood of a table and what was found in it, as plain data."""
+    """Return the properties and findings of a table as plain data."""
     document = table.as_inspection()
     whole = in_memory(table)
     by_itself = areas(whole)
@@ -23,26 +23,26 @@ def inspection(table: AnyTable) -> dict[str, Any]:
         column["auc"] = by_itself.get(column["name"])
         if column["kind"] == "date":
             column |= _dates_of(whole.column(column["name"]))
-    document["findings"] = [finding.as_json() for finding in find(table, looked_at=whole)]
+    document["findings"] = [finding.as_json() for finding in find(table, cells=whole)]
     return document
 
 
 def _dates_of(column: Column) -> dict[str, Any]:
-    """Return the first and the last date of a column, and what is taken of them."""
+    """Return the first and the last date of a column, and its used parts."""
     known = column.values[column.known()]
     ends = [spell_cell(column, end) for end in (known.min(), known.max())] if len(known) else []
     return {"range": ends, "parts": list(column.parts or (WHOLE,))}
 
 
 def inspection_lines(document: dict[str, Any]) -> Iterator[str]:
-    """Format the document of :func:`inspection` as lines of text: what changes results first."""
+    """Format the document of :func:`inspection` as lines of text, findings first."""
     yield f"{document['file']}: {document['rows']:,} rows, {len(document['columns']):,} columns"
     yield _format_words(document)
     if document["label"] is not None:
         yield _label_words(document)
-    told = set()
+    shown = set()
     for finding in document["findings"]:
-        told.add(finding["sentence"])
+        shown.add(finding["sentence"])
         yield f"finding ({finding['kind']}): {finding['sentence']}"
     name, role = (
         max((len(str(column[key])) for column in document["columns"]), default=0)
@@ -51,7 +51,7 @@ def inspection_lines(document: dict[str, Any]) -> Iterator[str]:
     for column in document["columns"]:
         yield f"  {column['name'] + ':':{min(name, _LONG) + 1}} {_column_words(column, role)}"
     for note in document["notes"]:
-        if note not in told:
+        if note not in shown:
             yield f"note: {note}"
     for rejected in document["rejected"]:
         yield f"rejected line {rejected['line']}: {rejected['reason']}"
@@ -84,6 +84,6 @@ def _column_words(column: dict[str, Any], width: int) -> str:
 
 def _date_words(column: dict[str, Any]) -> str:
     ends = " to ".join(column["range"])
-    told = f", dates {ends}" if ends else ", dates"
+    dates = f", dates {ends}" if ends else ", dates"
     is_whole = column["parts"] == [WHOLE] or column["role"] != "date"
-    return told if is_whole else f"{told}, used as {', '.join(column['parts'])}"
+    return dates if is_whole else f"{dates}, used as {', '.join(column['parts'])}"

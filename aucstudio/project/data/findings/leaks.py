@@ -20,19 +20,19 @@ from aucstudio.project.data.findings.separation import (
 from aucstudio.project.data.sparse_columns import SparseColumn, gathered
 from aucstudio.project.data.table import Table
 
-# By itself a column that is known before the outcome hardly ever orders the classes so well.
+# Area that a column known before the outcome hardly ever reaches alone.
 _TELLING = 0.999
-# What a sample must show for all rows to be looked at.
+# Area in a sample from which all rows are examined.
 _SUSPECT = 0.99
-# So rarely may chance alone separate the classes of a small table in one of its columns.
+# Largest probability that a column of a small table separates the classes by chance.
 _BY_CHANCE = 1e-3
-# A copy of the label may differ from it in so many rows: of all, and of each class.
+# Largest share of rows, overall and by class, in which a copy of the label may differ.
 _ASTRAY = 0.01
 _FEWEST, _FEWEST_OF_CLASS = 30, 8
 
 
 def leaks(table: Table) -> Iterator[Finding]:
-    """Find the features that order the classes by themselves, or are there in one of them only."""
+    """Find features that separate the classes alone, or that are known in one class only."""
     sample, features = sampled(table), table.features
     if sample is None or not _is_enough(sample.classes, len(features)):
         return
@@ -55,7 +55,7 @@ def leaks(table: Table) -> Iterator[Finding]:
 def _zeros_in_classes(
     columns: Sequence[Column], classes: ClassRows
 ) -> dict[str, tuple[float, float]]:
-    """Return of sparse columns the shares of rows of either class in which they are zero."""
+    """Return the shares of zero cells of sparse columns in the two classes."""
     few = [column for column in columns if isinstance(column, SparseColumn)]
     if not few:
         return {}
@@ -69,19 +69,19 @@ def _zeros_in_classes(
 
 
 def _ties(zeros: tuple[float, float] | None) -> bool:
-    """Return whether too many pairs are tied at zero for a column to separate the classes."""
+    """Return whether pairs tied at zero rule out that a column separates the classes."""
     return zeros is not None and 1.0 - zeros[0] * zeros[1] / 2 < _SUSPECT
 
 
 def _is_enough(classes: ClassRows, columns: int) -> bool:
-    """Return whether so many rows are not separated by chance in one of so many columns."""
+    """Return whether the rows are too many for one of the columns to separate them by chance."""
     m, n = len(classes.positive), len(classes.negative)
     orders = math.lgamma(m + n + 1) - math.lgamma(m + 1) - math.lgamma(n + 1)
     return math.log(2 * max(columns, 1)) - orders < math.log(_BY_CHANCE)
 
 
 def _area(column: Column, rows: ClassRows, area: float | None) -> float:
-    """Return the best area that a column reaches, in either direction, or as a code."""
+    """Return the best area of a column, in either direction or as levels."""
     best = 0.5 if area is None else max(area, 1.0 - area)
     if column.role == "number" and 2 < column.distinct <= MOST_CODES:
         best = max(best, area_of_levels(column, rows) or 0.5)
@@ -93,7 +93,7 @@ def _floored(area: float) -> str:
 
 
 def _is_the_label(table: Table, column: Column) -> bool:
-    """Return whether each class has one value of the column, and each value one class."""
+    """Return whether values of the column and classes correspond one to one."""
     assert table.label is not None
     label = table.column(table.label)
     if column.distinct != label.distinct or column.distinct > MOST_CODES:
@@ -107,7 +107,7 @@ def _is_the_label(table: Table, column: Column) -> bool:
 
 
 def _nearly_the_label(table: Table, column: Column) -> Iterator[Finding]:
-    """Find a column of two values that is a copy of the label in all rows but a few."""
+    """Find a column of two values that equals the label in all but a few rows."""
     assert table.label is not None
     label = table.column(table.label)
     if any(one.different.exceeds(2) or not one.different.exceeds(1) for one in (column, label)):
@@ -118,7 +118,7 @@ def _nearly_the_label(table: Table, column: Column) -> Iterator[Finding]:
     np.add.at(counts, (ours, theirs), 1)
     astray = counts[[0, 1], [1, 0]] if np.trace(counts) >= len(rows) / 2 else np.diag(counts)
     total = int(astray.sum())
-    # In no class more than that share of its rows, else the rare one may be another thing.
+    # Also by class, because in a rare class a few rows matter.
     most = np.maximum(1, _ASTRAY * counts.sum(axis=0))
     if len(rows) < _FEWEST or not total or total > max(1, _ASTRAY * len(rows)):
         return
@@ -134,7 +134,7 @@ def _nearly_the_label(table: Table, column: Column) -> Iterator[Finding]:
 
 
 def _known_in_one(table: Table, column: Column, classes: ClassRows) -> Iterator[Finding]:
-    """Find a column whose cells are there in one class, and missing in the other."""
+    """Find a column that is known in one class and missing in the other."""
     known = column.known()
     shares = [float(known[rows].mean()) for rows in (classes.positive, classes.negative)]
     if 0.5 + abs(shares[0] - shares[1]) / 2 >= _TELLING:

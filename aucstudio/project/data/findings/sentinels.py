@@ -1,4 +1,4 @@
-"""Numbers that stand for a missing value: -999, 9999 and the like."""
+"""Number codes of missing values, such as -999 and 9999."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from aucstudio.project.data.table import Table
 
 Array = NDArray[np.float64]
 
-# What programs and questionnaires write for "not known": repeated 9, 8 or 7; 96 to 98; those of
-# weather stations; the ends of whole numbers; what netCDF and model output are filled with.
+# Codes of programs and questionnaires: repeated 9, 8 or 7; 96 to 98; codes of weather stations;
+# ends of integer ranges; fill values of netCDF.
 _REPEATED = tuple(float(digit * length) for digit in "987" for length in range(2, 9))
 _ANSWERS = tuple(float("9" * length + digit) for digit in "876" for length in range(1, 5))
 _WEATHER = (99.9, 999.9, 9999.9, 99.99, 999.99)
@@ -31,7 +31,7 @@ _ENDS = (
     1e30,
     9.969209968386869e36,
 )
-# The days that programs begin or end their calendars with.
+# First and last days of the calendars of programs.
 _CALENDARS = """
 0001-01-01 1753-01-01 1899-12-30 1899-12-31 1900-01-01 1901-01-01 1970-01-01 2099-12-31 2999-12-31
 9999-12-31
@@ -39,52 +39,52 @@ _CALENDARS = """
 _DAYS = frozenset(np.array(_CALENDARS.split(), dtype="datetime64[D]").astype(float).tolist())
 _YEAR, _LIFE = 366, 36_600
 _FORMS = frozenset((*_REPEATED, *_ANSWERS, *_WEATHER, *_ENDS))
-# Among whole numbers that have no others below zero.
+# Codes among whole numbers without other negative ones.
 _NEGATIVE = frozenset(-float(digit * length) for digit in "987" for length in range(1, 5))
-# Beside answers of one digit.
+# Codes among answers of one digit.
 _NINE, _HIGHEST_ANSWER, _MOST_NINES = 9.0, 6, 0.25
 _MOST_OF_A_COLUMN = 4
 _FEWEST = 2
-# The rest must be a measurement, not a code of a few values.
+# The other values must be measurements, not a few codes.
 _FEWEST_VALUES = 10
 _SAMPLE = 100_000
-# Zeros are apart where the least other number is so far off, compared with the span of the lower
-# quarter of the others, and with how near to each other numbers may be; in few rows that is chance.
+# Zeros are apart if the smallest other number is far away compared with the span of the lower
+# quarter of the others and with small steps between them, unless by chance in few rows.
 _APART, _BY_CHANCE, _STEPS = 0.15, 12, 3
-# So large are numbers of which zero is hardly one.
+# Numbers of this size hardly include zero.
 _LARGE = 100
-# The share of zeros that is looked at, and how many others there must be.
+# Plausible shares of zeros, and least number of other values.
 _ZEROS, _FEWEST_DIFFERENT = (0.05, 0.75), 15
-# A number of no such form is one too if it comes again, so many times the range of the others off.
+# Least distance of a repeated number of another form, in ranges of the others.
 _FAR = 10
-# A number of such a form that does not come again.
+# Least distance of a number of such a form that occurs once.
 _FAR_ONCE = 3
 
 
 @dataclasses.dataclass(frozen=True)
 class Sentinel:
-    """A number code for missing values, and its cells."""
+    """A number code of missing values, and the number of its cells."""
 
     value: float
     count: int
 
 
 def sentinels(table: Table) -> Iterator[Finding]:
-    """Find them in the number features."""
+    """Find number codes of missing values in the features."""
     for column in table.features:
-        if column.role == "number" and (strange := find_sentinels(column)):
-            yield _finding(column, strange)
+        if column.role == "number" and (codes := find_sentinels(column)):
+            yield _finding(column, codes)
 
 
 def find_sentinels(column: Column) -> list[Sentinel]:
-    """Find the ends of a column that are no measurements, the outermost first."""
+    """Find extreme values of a column that are not measurements, the outermost first."""
     if column.distinct < 3:
         return []
     cells = column.values
     if column.is_date:
         return _days_apart(cells)
     if isinstance(column, SparseColumn):
-        cells = np.append(column.cells[1], 0.0)  # the commonest of a sparse column is no stranger
+        cells = np.append(column.cells[1], 0.0)  # zero is regular in a sparse column
     low, high = np.fmin.reduce(cells), np.fmax.reduce(cells)
     found = _negative_codes(cells) if low < 0 else []
     if high == _NINE and _is_apart_from_answers(cells):
@@ -101,7 +101,7 @@ def find_sentinels(column: Column) -> list[Sentinel]:
 
 
 def _negative_codes(cells: Array) -> list[Sentinel]:
-    """Find -9, -99 and their like as the only negative ones among whole numbers."""
+    """Find codes such as -9 and -99 as the only negative values among whole numbers."""
     negative, counts = np.unique(cells[cells < 0], return_counts=True)
     total = int(counts.sum())
     if not _NEGATIVE.issuperset(negative[: len(_NEGATIVE) + 1].tolist()) or total < _FEWEST:
@@ -113,7 +113,7 @@ def _negative_codes(cells: Array) -> list[Sentinel]:
 
 
 def _is_apart_from_answers(cells: Array) -> bool:
-    """Return whether 9 comes again beside whole numbers without a gap among them, 6 at most."""
+    """Return whether 9 is repeated among consecutive whole numbers up to 6."""
     values, counts = np.unique(cells[~np.isnan(cells)], return_counts=True)
     answers = values[:-1]
     return bool(
@@ -126,7 +126,7 @@ def _is_apart_from_answers(cells: Array) -> bool:
 
 
 def _days_apart(cells: Array) -> list[Sentinel]:
-    """Find the days of calendars that come again, years before or after all others."""
+    """Find repeated calendar ends, years before or after all other dates."""
     found = []
     for end, sign in ((np.fmin.reduce(cells), 1.0), (np.fmax.reduce(cells), -1.0)):
         if end in _DAYS:
@@ -138,9 +138,9 @@ def _days_apart(cells: Array) -> list[Sentinel]:
 
 
 def _is_far(cells: Array, end: float, sign: float) -> bool:
-    """Return whether the greatest number, or the least, comes again and may be far from others."""
+    """Return whether an extreme number is repeated and may be far from the others."""
     if np.count_nonzero(cells == end) <= _FEWEST:
-        return False  # as in most columns: quantiles take long
+        return False  # true of most columns; quantiles are slow
     some = sign * _spread(cells)
     if np.isnan(some).all():
         return False
@@ -153,7 +153,7 @@ def _has_form(value: float) -> bool:
 
 
 def _end(cells: Array) -> tuple[Sentinel, Array] | None:
-    """Return the end of sorted cells that is no measurement, and the cells without it."""
+    """Return an extreme value of sorted cells that is not a measurement, and the other cells."""
     for value in (cells[0], cells[-1]):
         first, last = np.searchsorted(cells, value, "left"), np.searchsorted(cells, value, "right")
         count, rest = int(last - first), np.concatenate([cells[:first], cells[last:]])
@@ -163,7 +163,7 @@ def _end(cells: Array) -> tuple[Sentinel, Array] | None:
 
 
 def _stands_out(value: float, count: int, rest: Array) -> bool:
-    """Return whether a repeated number at an end is none of what the others measure."""
+    """Return whether an extreme value does not belong to the measurements."""
     inner = _without_forms(rest)
     if len(inner) < _FEWEST:
         return False
@@ -185,14 +185,14 @@ def _stands_out(value: float, count: int, rest: Array) -> bool:
 
 
 def _are_apart(inner: Array, zeros: int, gap: float) -> bool:
-    """Return whether sorted numbers other than zero begin too far from it for chance."""
+    """Return whether sorted numbers other than zero are too far from it to be regular."""
     steps = np.diff(inner)
     steps = steps[steps > 0]
     if not _ZEROS[0] <= zeros / (zeros + len(inner)) <= _ZEROS[1]:
         return False
     if len(steps) + 1 < _FEWEST_DIFFERENT:
         return False
-    # Of large whole numbers, those between zero and the least are more than what these span.
+    # Large whole numbers far from zero whose range is small.
     if gap >= _LARGE and inner[-1] <= gap**2 and bool(np.all(inner == np.floor(inner))):
         return True
     lower = float(np.quantile(_spread(inner), 0.25)) - inner[0]
@@ -201,7 +201,7 @@ def _are_apart(inner: Array, zeros: int, gap: float) -> bool:
 
 
 def _without_forms(cells: Array) -> Array:
-    """Return sorted cells without what may be further sentinels at their ends."""
+    """Return sorted cells without possible further codes at their ends."""
     first, last = 0, len(cells)
     for _ in range(_MOST_OF_A_COLUMN):
         if last - first and _has_form(cells[first]):

@@ -1,7 +1,7 @@
 """AUC of a single column.
 
-Numbers are taken as scores. Levels have no order: they are ranked by their share of positives in
-the other half of the rows, so that many levels gain nothing by chance.
+Numbers are used as scores. Levels are ranked by their share of positives in the other half of the
+rows, so that many levels gain nothing by chance.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from aucstudio.project.data.table import Table
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-# Cells that are looked at in all, and the rows of a class that this may come to.
+# Most cells that are examined, and the bounds of the rows of a class.
 _CELLS = 1_000_000
 _FEWEST, _MOST = 200, 50_000
-# A column of numbers with so few values may be a code whose numbers have no order.
+# Numbers with at most this many values may be codes without order.
 MOST_CODES = 50
 
 
@@ -35,9 +35,9 @@ class ClassRows:
 
     @classmethod
     def of(cls, table: Table) -> ClassRows | None:
-        """Return all labelled rows; None where the label does not split them in two.
+        """Return all labelled rows; None unless they have two classes.
 
-        Of several classes without a positive one, the most frequent stands against the others.
+        Without a positive class, the most frequent class is compared with the others.
         """
         if table.label is None or len(table.classes) < 2:
             return None
@@ -49,7 +49,7 @@ class ClassRows:
         return found if len(found.positive) and len(found.negative) else None
 
     def thinned(self, columns: int) -> ClassRows:
-        """Return as many rows of each as there is time for, drawn at random, always the same."""
+        """Return a random sample of fixed seed, small enough to be fast."""
         most = int(np.clip(_CELLS // max(columns, 1), _FEWEST, _MOST))
         random = np.random.default_rng(0)
         return ClassRows(*(_drawn(rows, most, random) for rows in (self.positive, self.negative)))
@@ -62,7 +62,7 @@ def _drawn(rows: Rows, most: int, random: np.random.Generator) -> Rows:
 
 
 class SampledRows:
-    """The features of a table by themselves, on a sample if there are many rows: each once.
+    """Areas of single features, on a sample if there are many rows; each is computed once.
 
     Attributes
     ----------
@@ -77,18 +77,18 @@ class SampledRows:
         self._areas: dict[str, float | None] = {}
 
     def area(self, column: Column) -> float | None:
-        """Return the area under the curve of a column; None without a value in either class."""
+        """Return the AUC of a column; None if a class has no value."""
         if column.name not in self._areas:
             self._areas[column.name] = area_of(column, self.rows)
         return self._areas[column.name]
 
 
-# What is told of a table and what is found in it asks for the same.
+# Inspection and findings use the same sample.
 _SAMPLES: weakref.WeakKeyDictionary[Table, SampledRows] = weakref.WeakKeyDictionary()
 
 
 def sampled(table: Table) -> SampledRows | None:
-    """Return the sample of a table, always the same one; None without two classes."""
+    """Return the sample of a table; None without two classes."""
     if table not in _SAMPLES:
         if (classes := ClassRows.of(table)) is None:
             return None
@@ -99,7 +99,7 @@ def sampled(table: Table) -> SampledRows | None:
 def areas(table: Table) -> dict[str, float]:
     """Return the AUC of every single feature, on a sample if there are many rows.
 
-    Columns without a value in either class are left out, and all of them without a positive class.
+    Columns without a value in a class are left out. Empty without a positive class.
     """
     sample = None if table.positive is None else sampled(table)
     if sample is None:
@@ -109,7 +109,7 @@ def areas(table: Table) -> dict[str, float]:
 
 
 def area_of(column: Column, rows: ClassRows) -> float | None:
-    """Return the AUC of a column alone, as its role is used."""
+    """Return the AUC of a single column, according to its role."""
     return (
         area_of_numbers(column, rows) if column.role == "number" else area_of_levels(column, rows)
     )
@@ -125,13 +125,13 @@ def area_of_numbers(column: Column, rows: ClassRows) -> float | None:
 
 def ranked_area(high: Array, low: Array) -> float:
     """Return the share of pairs in which the first number is the greater one; ties are half."""
-    high, low = np.sort(high), np.sort(low)  # sorted both, the search runs through memory once
+    high, low = np.sort(high), np.sort(low)  # sorted, so that the search is local in memory
     below = np.searchsorted(low, high, "left").sum() + np.searchsorted(low, high, "right").sum()
     return float(below) / (2.0 * len(high) * len(low))
 
 
 def area_of_levels(column: Column, rows: ClassRows) -> float | None:
-    """Return the area that levels reach, ranked by their share of positives in other rows."""
+    """Return the area of levels, ranked by their share of positives in other rows."""
     if not len(rows.positive) or not len(rows.negative):
         return None
     codes = codes_of(column, np.concatenate([rows.positive, rows.negative]))
@@ -143,8 +143,7 @@ def area_of_levels(column: Column, rows: ClassRows) -> float | None:
 def level_scores(codes: Rows, positive: NDArray[np.bool_]) -> Array:
     """Score rows by the share of positives that their level has in the other half of the rows.
 
-    Where a level has few rows the share is drawn to that of all. The halves have as many rows of
-    either class.
+    Shares of levels with few rows are shrunk to the overall share. The halves are stratified.
     """
     random, half = np.random.default_rng(0), np.zeros(len(codes), dtype=bool)
     for one in (positive, ~positive):
@@ -159,11 +158,11 @@ def level_scores(codes: Rows, positive: NDArray[np.bool_]) -> Array:
 
 
 def codes_of(column: Column, rows: Rows) -> Rows:
-    """Number the values of a column in some rows, a missing one among them."""
+    """Number the values of a column in some rows, including the missing value."""
     cells = column.values[rows]
     if column.kind == "number":
         return np.unique(cells, return_inverse=True)[1].astype(np.intp)
-    # Equal texts are few objects, whose addresses are compared sooner than they are.
+    # Equal texts are mostly the same object, and addresses are faster to compare.
     addresses = np.frombuffer(np.ascontiguousarray(cells), dtype=np.intp)
     _, first, which = np.unique(addresses, return_index=True, return_inverse=True)
     places: dict[Any, int] = {}

@@ -14,7 +14,7 @@ from aucstudio.project.data.sparse_columns import SparseColumn
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.text.separators import is_number
 
-# Another table has so many rows at most, and so many cells of these at least.
+# Largest share of rows of a second table, and least share of filled cells in it.
 _SHORTER, _FILLED = 0.75, 0.8
 _LEAST_ROWS, _MOST_ROWS = 8, 200
 _SHOWN, _FEWEST_ODD = 5, 5
@@ -22,13 +22,13 @@ _FEWEST_COLUMNS, _SHOWN_CELLS = 3, 3
 
 
 def shape(table: Table) -> Iterator[Finding]:
-    """Report columns that may be of another table, and rows that may be columns."""
+    """Report columns that may belong to a second table, and a transposed table."""
     yield from _beside(table)
     yield from _lying(table)
 
 
 def _beside(table: Table) -> Iterator[Finding]:
-    """Find the last columns that all end in the same row, far above the others."""
+    """Find last columns that all end in the same row, far above the others."""
     apart: list[Column] = []
     end = 0
     for column in reversed(table.columns):
@@ -48,7 +48,7 @@ def _beside(table: Table) -> Iterator[Finding]:
 
 
 def _last_row(column: Column) -> int:
-    """Return the last row with a value, counted from 1; 0 where the last row of all has one."""
+    """Return the last row with a value, counted from 1; 0 if that is the last row of all."""
     if not column.missing or not column.height:
         return 0
     known = np.flatnonzero(column.known())
@@ -57,7 +57,7 @@ def _last_row(column: Column) -> int:
 
 
 def _lying(table: Table) -> Iterator[Finding]:
-    """Report a table whose rows are of one kind each, numbers or words, and no column is."""
+    """Report a table whose rows, but not its columns, hold only numbers or only words."""
     cells = [column.values for column in table.columns[1:] if column.kind == "text"]
     others = sum(column.height > column.missing for column in table.columns[1:]) - len(cells)
     if others:
@@ -80,9 +80,9 @@ def _lying(table: Table) -> Iterator[Finding]:
 
 
 def alone(table: Table) -> Iterator[Finding]:
-    """Report rows with a value in the first column alone: headings, sums, remarks."""
+    """Report rows with a value in the first column only: headings, sums, remarks."""
     first, *others = table.columns
-    # Most tables have a column without gaps, and are done here.
+    # Most tables have a column without missing cells.
     if len(table.columns) < _FEWEST_COLUMNS or not all(column.missing for column in others):
         return
     if any(isinstance(column, SparseColumn) for column in table.columns):
@@ -99,7 +99,7 @@ def alone(table: Table) -> Iterator[Finding]:
 
 
 def flags(table: Table) -> Iterator[Finding]:
-    """Report columns that hold one value or nothing, as boxes that are ticked."""
+    """Report columns that hold one value or nothing, like checkboxes."""
     for column in table.features:
         if column.role == "category" and is_flag(column):
             spelled = _spelled(column, int(column.known().argmax()))

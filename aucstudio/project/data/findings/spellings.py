@@ -1,4 +1,4 @@
-"""Several spellings of one class or level, and signs for missing values."""
+"""Several spellings of one class or level, and signs of missing values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LEAST_WORDS = 2
 
 
 def spellings(table: Table) -> Iterator[Finding]:
-    """Find what is written in several ways in the label and in categories of text."""
+    """Find several spellings in the label and in categories."""
     if table.label is not None:
         label = table.column(table.label)
         yield from _findings(label, table.classes, f"classes of the label {label.name}")
@@ -39,7 +39,7 @@ def _in_levels(column: Column) -> Iterator[Finding]:
 
 
 def _signs(column: Column, levels: set[str]) -> Iterator[Finding]:
-    """Find a sign alone among words. A plus beside a minus, or one star beside two, are levels."""
+    """Find a single sign among words; several signs, such as + and -, are levels."""
     signs = levels & _SIGNS
     words = sum(any(map(str.isalnum, level)) for level in levels)
     if len(signs) == 1 and words >= _LEAST_WORDS and words + 1 == len(levels):

@@ -14,19 +14,19 @@ from aucstudio.project.data.table import Table
 
 _LITTLE = 0.5
 _CALLED = re.compile(r"(?:^|[\W_]|final|fnl|per)p?(?:weights?|wgt|wt|gewicht(?:ung)?|poids|peso)$")
-# What is called so is hardly anything that was weighed.
+# Names that hardly denote a measured weight.
 _SURELY = re.compile(
     r"(?:^|[\W_])(?:sample|sampling|case|survey|design|post|final|fnl|per(?:son)?)[\W_]?"
     r"(?:weight|wgt|wt)s?$"
 )
-# How near to 1 the mean of weights is, where they were scaled to the number of rows.
+# Distance from 1 of the mean of weights that are scaled to the number of rows.
 _NEAR = 0.05
 
 
 def weights(table: Table) -> Iterator[Finding]:
-    """Find weights below 0, missing ones and zeros, and say how much the others are worth.
+    """Report invalid, missing and zero weights, and the effective number of rows.
 
-    Where none were named, find a column that may be meant.
+    Without a weight column, report columns that may be weights.
     """
     if table.weight is None:
         for column in table.columns:

@@ -16,17 +16,17 @@ from aucstudio.project.errors import InputError
 
 UNKNOWN, UNREADABLE, RANGE = KINDS = ("unknown", "unreadable", "range")
 
-# With fewer rows "every cell" says little: scoring one row at a time is normal use.
+# With fewer rows nothing is refused as unknown, because single rows are scored too.
 ENOUGH_ROWS = 5
-# So rarely a column without a value may come about by chance to be taken for a mistake.
+# Largest probability that a column is missing throughout by chance.
 _RARE = 1e-3
 _MOST_VALUES = 1_000_000
-# Of its cells, so many may be unreadable, or twice the share of training.
+# Largest share of unreadable cells, absolute and relative to training.
 _MOST_UNREADABLE, _TIMES_TRAINING = 0.1, 2.0
 
-# Rows of a column with a level that was never met, and these levels.
-Strange = Callable[[ColumnSchema], tuple[int, tuple[str, ...]]]
-# By kind of refusal, the columns that are not refused for it.
+# Returns the number of rows of a column with unknown levels, and these levels.
+UnknownLevels = Callable[[ColumnSchema], tuple[int, tuple[str, ...]]]
+# Columns that are accepted, by kind of refusal.
 Allowed = Mapping[str, Collection[str]]
 
 
@@ -37,10 +37,10 @@ class Refusal:
     Attributes
     ----------
     kind : {"unknown", "unreadable", "range"}
-        What a person allows to score the table all the same.
+        What the user must allow to score the table.
     reason : str
     remedy : Remedy or None
-        What makes the column readable, where that is known.
+        What makes the column readable, if known.
     """
 
     kind: str
@@ -49,7 +49,7 @@ class Refusal:
 
 
 class RefusedColumnsError(InputError):
-    """Columns of a later table that are absent, or do not hold what they held in training.
+    """Columns of a later table are absent, or differ from those of training.
 
     Attributes
     ----------
@@ -67,12 +67,12 @@ def check_accepted(
     table: AnyTable,
     schema: Schema,
     names: Iterable[str],
-    strange: Strange,
+    unknown: UnknownLevels,
     allowed: Allowed | None = None,
     *,
     advice: str = "",
 ) -> None:
-    """Refuse a later table of which a column does not hold what it held in training.
+    """Raise an error if columns of a later table differ from those of training.
 
     Parameters
     ----------
@@ -81,24 +81,24 @@ def check_accepted(
         Of the training table.
     names : iterable of str
         The columns that matter.
-    strange : callable
-        Counts the rows with levels that were never met.
+    unknown : callable
+        Counts the rows with unknown levels.
     allowed : mapping of kind to names, optional
-        Columns that are accepted all the same; one that may be unknown may be unreadable too.
+        Columns that are accepted; a column that may be unknown may also be unreadable.
     advice : str
-        What to do about columns that are written differently or out of range.
+        Advice about columns with another format or range.
 
     Raises
     ------
     RefusedColumnsError
-        If no row of a column has a number, a level that was met, or a value at all; if more than
-        a tenth of its cells are unreadable; or if its numbers are far outside those of training.
+        If a column has no number, no known level, or no value; if more than a tenth of its cells
+        are unreadable; or if its numbers are far outside the training range.
     """
     given = {kind: set((allowed or {}).get(kind, ())) for kind in KINDS}
     given[UNREADABLE] |= given[UNKNOWN]
     checks = {
         UNREADABLE: _unreadable_columns,
-        UNKNOWN: _unknown_columns(strange),
+        UNKNOWN: _unknown_columns(unknown),
         RANGE: _far_columns,
     }
     refusals: dict[str, Refusal] = {}
@@ -124,16 +124,16 @@ def _unreadable_columns(table: AnyTable, schema: Schema, names: Iterable[str]) -
     for name in here:
         column = schema.by_name.get(name, ColumnSchema(name))
         met = table.unreadable[name]
-        strange, texts = _no_remarks(met)
+        count, texts = _without_remarks(met)
         # Unreadable cells count as missing ones.
-        cells = table.rows - missing[name] + strange
+        cells = table.rows - missing[name] + count
         trained = column.unreadable / schema.rows if schema.rows else 0.0
-        if not strange or strange <= max(_MOST_UNREADABLE, _TIMES_TRAINING * trained) * cells:
+        if not count or count <= max(_MOST_UNREADABLE, _TIMES_TRAINING * trained) * cells:
             continue
         what = "dates" if column.number is not None and column.number.dated else "numbers"
         where = "" if met.line is None else f" in line {met.line}"
-        some_known = strange < cells
-        share = f"{strange:,} of {cells:,} cells cannot" if some_known else "none of its cells can"
+        some_known = count < cells
+        share = f"{count:,} of {cells:,} cells cannot" if some_known else "none of its cells can"
         reason = (
             f"has another format than in training: {share} be read as {what} (such as "
             f"{texts[0]!r}{where if texts[0] == met.text else ''}){_as_trained(column)}"
@@ -144,8 +144,8 @@ def _unreadable_columns(table: AnyTable, schema: Schema, names: Iterable[str]) -
         yield name, Refusal(UNREADABLE, reason, remedy)
 
 
-def _no_remarks(met: Unreadable) -> tuple[int, list[str]]:
-    """Return how many cells are not known words for a missing value, and some of these cells."""
+def _without_remarks(met: Unreadable) -> tuple[int, list[str]]:
+    """Return the number of cells that are not words for a missing value, and their spellings."""
     spelled = dict(met.spellings) or {met.text: met.count}
     remarks = sum(count for text, count in spelled.items() if is_remark(text))
     texts = [text for text in spelled if not is_remark(text)]
@@ -163,14 +163,14 @@ def _as_trained(column: ColumnSchema) -> str:
     return f"; in training numbers had a decimal {mark}{grouped}{beside}"
 
 
-def _unknown_columns(strange: Strange) -> Callable[[AnyTable, Schema, Iterable[str]], Found]:
+def _unknown_columns(unknown: UnknownLevels) -> Callable[[AnyTable, Schema, Iterable[str]], Found]:
     def check(table: AnyTable, schema: Schema, names: Iterable[str]) -> Found:
         if table.rows < ENOUGH_ROWS:
             return
         missing, known = table.missing(), schema.by_name
         for name in names:
             column = known.get(name, ColumnSchema(name))
-            what = _what_is_unknown(table, column, schema.rows, missing[name], strange)
+            what = _what_is_unknown(table, column, schema.rows, missing[name], unknown)
             if what:
                 yield name, Refusal(UNKNOWN, f"has only values that training never saw: {what}")
 
@@ -178,11 +178,11 @@ def _unknown_columns(strange: Strange) -> Callable[[AnyTable, Schema, Iterable[s
 
 
 def _what_is_unknown(
-    table: AnyTable, column: ColumnSchema, trained: int, missing: int, strange: Strange
+    table: AnyTable, column: ColumnSchema, trained: int, missing: int, unknown: UnknownLevels
 ) -> str:
     known = table.rows - missing
     if known:
-        count, levels = strange(column)
+        count, levels = unknown(column)
         if count < known:
             return ""
         learnt = f"; it knows {_some(column.levels)}" if column.levels else ""
@@ -221,14 +221,14 @@ def _some(names: Iterable[str]) -> str:
     return listed([repr(name) for name in names])
 
 
-def unmet_levels(table: AnyTable) -> Strange:
-    """Return what counts the levels of a table that a schema does not name."""
+def unmet_levels(table: AnyTable) -> UnknownLevels:
+    """Return a function that counts the rows with levels that a schema does not contain."""
 
-    def strange(column: ColumnSchema) -> tuple[int, tuple[str, ...]]:
+    def unknown(column: ColumnSchema) -> tuple[int, tuple[str, ...]]:
         if column.kind != "text" or column.levels is None:
             return 0, ()
         counts = table.counts(column.name, _MOST_VALUES) or {}
         new = {level: n for level, n in counts.items() if level not in column.levels}
         return sum(new.values()), tuple(new)
 
-    return strange
+    return unknown

@@ -31,11 +31,11 @@ def learn_preparation(
     keep_gaps: bool | None = False,
     keep_zeros: bool = False,
 ) -> Preparation:
-    """Fit the preprocessing of a table's feature columns on the given rows alone.
+    """Fit the preprocessing of a table's feature columns on the given rows only.
 
-    With ``keep_gaps`` missing numbers stay NaN; None keeps them if one of the given rows has one.
-    With ``keep_zeros`` numbers are scaled about zero, which stays zero. Of an out-of-memory table
-    one column is in memory at a time, or as many as a block holds.
+    With ``keep_gaps`` missing numbers stay NaN; None keeps them if a given row has one. With
+    ``keep_zeros`` nothing is subtracted, so zeros stay zero. Of an out-of-memory table only as
+    many columns are in memory at a time as fit a block.
 
     Raises
     ------

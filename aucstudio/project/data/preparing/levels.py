@@ -30,13 +30,13 @@ class LevelCode:
     Attributes
     ----------
     levels : tuple of str
-        Those with a column of their own, most frequent first.
+        Levels with a column, most frequent first.
     has_rest : bool
-        Whether every other text counts as the level ``RARE``.
+        Whether all other texts are the level ``RARE``.
     shares : mapping of str to float, or None
-        Of every level its share of the rows, where that stands for it.
+        Share of the rows of each level, if the category is coded by frequency.
     cells : ndarray
-        The shares of the rows, in some order; empty where shares do not stand for levels.
+        The codes of the rows, in any order; empty unless the category is coded by frequency.
     """
 
     levels: tuple[str, ...]
@@ -48,7 +48,7 @@ class LevelCode:
 def learn_levels(
     counted: collections.Counter[str], same: Same, choice: PreparationChoice = USUAL
 ) -> LevelCode:
-    """Choose how a category is coded, by the counts of its levels."""
+    """Choose the code of a category by the counts of its levels."""
     rows = sum(counted.values())
     fewest = choice.fewest(rows)
     merged = collections.Counter({level: n for level, n in counted.items() if n >= fewest})
@@ -67,7 +67,7 @@ def learn_levels(
 
 
 def most_frequent(counted: collections.Counter[str]) -> tuple[str, ...]:
-    """Return the levels that are encoded, most frequent first."""
+    """Return the encoded levels, most frequent first."""
     ranked = sorted(counted, key=lambda level: (-counted[level], level))
     return tuple(ranked[:MAX_LEVELS])
 
@@ -85,7 +85,7 @@ def level_counts(column: Column, rows: Rows) -> collections.Counter[str]:
 def encoded(
     column: Column, rows: Rows | None, places: Mapping[str, int], levels: int, rest: int = -1
 ) -> Array:
-    """Make a column of 0 and 1 for each level; ``rest`` is the place of texts without one."""
+    """Return a 0/1 column for each level; ``rest`` is the index of the level of all other texts."""
     codes = [
         np.fromiter((places.get(cell, rest) for cell in cells), dtype=np.intp, count=len(cells))
         for cells in _texts(column, rows)
@@ -98,7 +98,7 @@ def encoded(
 
 
 def as_shares(column: Column, rows: Rows | None, shares: Mapping[str, float]) -> Array:
-    """Return for each row the share of its level; 0 for one that training did not show."""
+    """Return the share of the level of each row; 0 for unknown levels."""
     found = [
         np.fromiter((shares.get(cell, 0.0) for cell in cells), dtype=float, count=len(cells))
         for cells in _texts(column, rows)
@@ -107,9 +107,9 @@ def as_shares(column: Column, rows: Rows | None, shares: Mapping[str, float]) ->
 
 
 def _texts(column: Column, rows: Rows | None) -> Iterator[list[str]]:
-    """Spell the cells of a category as levels, some thousand at a time.
+    """Yield the cells of a category as levels, in windows.
 
-    Not in an array of texts: there the longest decides what each takes.
+    Lists are used because in a text array the longest text determines the size of all.
     """
     values = picked(column.values, rows)
     for start in range(0, len(values), _WINDOW):
@@ -121,7 +121,7 @@ def _texts(column: Column, rows: Rows | None) -> Iterator[list[str]]:
 
 
 def spell_level(cell: float) -> str:
-    """Spell a number as the level of a category."""
+    """Return a number as a level of a category."""
     return MISSING if cell != cell else f"{cell:.15g}"
 
 

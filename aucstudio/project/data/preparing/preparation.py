@@ -1,9 +1,9 @@
 """Fitted preprocessing, part of the model.
 
-Numbers: a cell that is too far from the others to compute with is missing; what is missing takes
-the training median (or stays so, for methods that know what to do), then the column is
-standardised. Categories: one column of 0 and 1 for each level seen in training (and one for gaps,
-if there were any); a level never seen is 0 everywhere. What else may be done with either is a
+Numbers: a cell too far from the others to compute with is missing. Missing cells become the
+training median (or stay missing for methods that accept them), then the column is standardised.
+Categories: one 0/1 column for each training level, including missing values if there were any;
+unknown levels are 0 in all of them. For other options see
 :class:`~aucstudio.project.data.preparing.preparation_choice.PreparationChoice`.
 """
 
@@ -40,37 +40,36 @@ class Preparation:
     Attributes
     ----------
     numbers : tuple of str
-        Names of the columns that are numbers, or become one; and what is taken of dates.
+        Names of columns that are or become numbers, and of date parts.
     medians, means, scales : ndarray of shape (len(numbers),)
-        What a missing value becomes (the median, unless chosen otherwise), what is subtracted,
-        and what it is divided by.
+        Replacement of a missing value (by default the median), subtracted mean, and scale.
     lows, highs : ndarray of shape (len(numbers),)
-        Cells below or above are missing; see
+        Limits beyond which cells are missing; see
         :func:`~aucstudio.project.data.preparing.scales.limits`.
     categories : tuple of str
         Names of the category columns.
     levels : tuple of tuples of str
-        For each category column its levels, most frequent first.
+        Levels of each category column, most frequent first.
     keep_gaps : bool
-        Whether gaps in numbers stay NaN, for a method that knows what to do with them.
+        Whether missing numbers stay NaN, for methods that accept them.
     absent : mapping of str to tuple of float
-        By column of numbers, those that stand for a missing value.
+        Number codes of missing values, by number column.
     same : mapping of str to tuple of tuples of str
-        By category column, levels that are one, called as the first of them.
+        Levels to merge, named by the first of them, by category column.
     knots, heights : ndarray of shape (len(numbers), KNOTS), or (0, KNOTS)
-        Where numbers become ranks; see :mod:`aucstudio.project.data.preparing.scales`.
+        Map of numbers to ranks; see :mod:`aucstudio.project.data.preparing.scales`.
     indicated : tuple of str
-        Columns of numbers with a column of 0 and 1 that tells their missing values.
+        Columns of numbers with a 0/1 column that marks missing values.
     rest : tuple of str
-        Category columns in which every text without a level is a rare one.
+        Category columns in which every other text is a rare level.
     shares : mapping of str to mapping of str to float
-        By category column that becomes a number, each level's share of the training rows.
+        Share of the training rows of each level, by column that is coded by frequency.
     parts : mapping of str to DatePart
-        By number that is a part of a date, what it is taken of.
+        Date parts, by name of the number.
     choice : PreparationChoice
-        What it was learnt for, to be told.
+        The options it was fitted with.
     keeps_zeros : bool
-        Whether nothing is subtracted, so that zeros stay zero and sparse rows sparse.
+        Whether nothing is subtracted, so that sparse rows stay sparse.
     """
 
     numbers: tuple[str, ...]
@@ -94,7 +93,7 @@ class Preparation:
     keeps_zeros: bool = False
 
     def __post_init__(self) -> None:
-        # An earlier program knew no limits.
+        # Without limits all cells are accepted.
         for name, limit in (("lows", -np.inf), ("highs", np.inf)):
             if not len(getattr(self, name)):
                 object.__setattr__(self, name, np.full(len(self.numbers), limit))
@@ -115,11 +114,11 @@ class Preparation:
         return (*dict.fromkeys(map(self.source, self.numbers)), *self.categories)
 
     def source(self, number: str) -> str:
-        """Name the column of the table that a number is of."""
+        """Return the column of the table that a number is taken from."""
         return self.parts[number].column if number in self.parts else number
 
     def first_of(self, column: str) -> int:
-        """Return the place of the first number of a column."""
+        """Return the index of the first number of a column."""
         return next(k for k, name in enumerate(self.numbers) if self.source(name) == column)
 
     @property
@@ -131,20 +130,20 @@ class Preparation:
 
     @property
     def units(self) -> Array:
-        """Powers of two to compute in: 1 unless a column's scale is near the ends of doubles."""
+        """Units of computation, powers of two: 1 unless a scale is near the limits of doubles."""
         return np.array([unit_of(scale) for scale in self.scales.tolist()])
 
     def apply(self, table: Table, rows: Rows | None = None, *, for_fit: bool = False) -> Array:
-        """Turn rows of a table into the matrix the method sees, shape (rows, features).
+        """Return rows of a table as the matrix of the method, shape (rows, features).
 
-        Of a sparse table they are written out with their zeros: a few for a picture, and
-        ``for_fit`` as many as fit into memory.
+        Rows of a sparse table become dense: a few for a plot, or ``for_fit`` as many as fit into
+        memory.
 
         Raises
         ------
         InputError
-            If the table lacks columns, holds text where numbers were learnt, or is a sparse one
-            and the rows are too many.
+            If the table lacks columns, has text in number columns, or is sparse with too many
+            rows.
         """
         by_name = self.matched(table)
         count = table.rows if rows is None else len(rows)
@@ -180,8 +179,8 @@ class Preparation:
         return X
 
     def cells_of(self, number: str, column: Column, rows: Rows | None = None) -> Array:
-        """Return what a number is in rows of its column, missing ones as NaN."""
-        cells = picked(column.values, rows).astype(np.float64)  # a copy, in a piece
+        """Return the cells of a number in rows of its column, with NaN for missing ones."""
+        cells = picked(column.values, rows).astype(np.float64)  # a contiguous copy
         cells = without(cells, self.absent.get(column.name, ()))
         return self.parts[number].of(cells) if number in self.parts else cells
 
@@ -204,11 +203,11 @@ class Preparation:
         return own
 
     def rest_place(self, name: str, levels: Sequence[str]) -> int:
-        """Return which level a text is that is none of those of a category; -1 for none."""
+        """Return the index of the level of all other texts; -1 without one."""
         return list(levels).index(RARE) if name in self.rest else -1
 
     def places(self, name: str, levels: Sequence[str]) -> dict[str, int]:
-        """Return which level each text of a category is."""
+        """Return the index of the level of each text of a category."""
         places = {level: place for place, level in enumerate(levels)}
         for usual, *others in self.same.get(name, ()):
             if usual in places:
@@ -216,7 +215,7 @@ class Preparation:
         return places
 
     def unscaled(self) -> Preparation:
-        """Return the same without scales and limits, for scores that are to stay what they are."""
+        """Return the preprocessing without scales and limits, which leaves values unchanged."""
         count = len(self.numbers)
         return dataclasses.replace(
             self,
@@ -232,7 +231,7 @@ class Preparation:
         Raises
         ------
         InputError
-            If it lacks some that are needed, or holds text where numbers were learnt.
+            If a column is absent, or has text instead of numbers.
         """
         by_name = {column.name: column for column in table.columns}
         absent = [name for name in self.columns if name not in by_name]

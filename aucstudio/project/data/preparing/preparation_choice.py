@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 from typing import Any
 
 from aucstudio.project.errors import input_error
@@ -27,7 +26,7 @@ SCALE = {
     MIN_MAX: "scaled from 0 to 1",
     NONE: "not scaled",
 }
-# Where zeros stay zero nothing is subtracted.
+# Used for sparse rows, where nothing is subtracted.
 SCALE_ABOUT_ZERO = {
     STANDARD: "divided by the standard deviation",
     ROBUST: "divided by the distance of the quartiles",
@@ -43,21 +42,21 @@ _CHOICES = {"impute": IMPUTE, "scale": SCALE, "many_levels": MANY_LEVELS}
 
 @dataclasses.dataclass(frozen=True)
 class PreparationChoice:
-    """What is done with missing values, with the scale of numbers and with rare levels.
+    """Options for missing values, scales of numbers and rare levels.
 
     Attributes
     ----------
     impute : {"median", "mean", "most-frequent"}
-        What a missing number becomes, for methods that take no missing values.
+        Replacement of missing numbers, for methods that do not accept them.
     scale : {"standard", "robust", "quantile", "quantile-normal", "min-max", "none"}
     indicators : bool
-        Whether each number column with missing values gets one beside it that tells them.
+        Whether each number column with missing values gets a column that marks them.
     rare : float
-        Levels of fewer training rows are merged into one: a share of the rows below 1, a count
-        from 1 on; 0 merges none.
+        Levels of fewer training rows are merged: below 1 a share of the rows, from 1 on a count;
+        0 merges none.
     many_levels : {"most-frequent", "frequency"}
-        Of a category with more than 100 levels, whether the most frequent are told apart, or
-        each counts as its share of the training rows.
+        Code of a category with more than 100 levels: the most frequent levels, or each level's
+        share of the training rows.
     """
 
     impute: str = MEDIAN
@@ -88,12 +87,12 @@ class PreparationChoice:
         return self.scale in (RANKS, NORMAL_RANKS)
 
     def fewest(self, rows: int) -> float:
-        """Return how many of some rows a level needs not to be rare."""
+        """Return the least number of rows of a level that is not rare."""
         return self.rare * rows if self.rare < 1 else self.rare
 
     @property
     def unit(self) -> str:
-        """Name the unit of prepared numbers, in short."""
+        """Short name of the unit of prepared numbers."""
         return "sd" if self.scale == STANDARD else "scaled"
 
     @property
@@ -105,7 +104,7 @@ class PreparationChoice:
 
     @property
     def fill(self) -> str:
-        """Name what a missing number becomes."""
+        """Name of the replacement of missing numbers."""
         return IMPUTE[self.impute].removesuffix(" for missing values")
 
     def describe(self, *, keep_gaps: bool = False, keep_zeros: bool = False) -> str:
@@ -114,9 +113,9 @@ class PreparationChoice:
         Parameters
         ----------
         keep_gaps : bool
-            Whether the method takes missing values as they are.
+            Whether the method accepts missing values.
         keep_zeros : bool
-            Whether rows stay sparse, so that nothing is subtracted.
+            Whether rows stay sparse.
         """
         always = {"impute": IMPUTE[self.impute], "scale": SCALE[self.scale]} | self._words()
         if keep_gaps:
@@ -148,11 +147,6 @@ class PreparationChoice:
             for name, value in dataclasses.asdict(self).items()
             if value != getattr(usual, name)
         }
-
-    @classmethod
-    def of(cls, given: Mapping[str, Any]) -> PreparationChoice:
-        """Make it of what is given."""
-        return cls(**given)
 
 
 USUAL = PreparationChoice()

@@ -1,7 +1,7 @@
 """Fitted scale of a number column: limits, mean and scale, or ranks.
 
-Ranks are straight lines between knots, which are quantiles of the training cells. The lowest and
-the highest knot are 0 and 1; as normal deviates, half a row away from them.
+Ranks are interpolated linearly between knots, which are quantiles of the training cells. The lowest
+and the highest knot have ranks 0 and 1; as normal deviates, half a row less.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ def learn_knots(cells: Array, normal: bool) -> tuple[Array, Array]:
     if not count:
         return np.zeros(KNOTS), np.zeros(KNOTS)
     ranks = np.linspace(0.0, 1.0, count) if count > 1 else np.zeros(1)
-    # Halves: the difference of two doubles may be no double.
+    # Halves, because the difference of two doubles may overflow.
     knots = 2.0 * np.maximum.accumulate(np.quantile(cells / 2, ranks))
     first = np.searchsorted(knots, knots, "left")
     last = np.searchsorted(knots, knots, "right") - 1
     heights = (ranks[first] + ranks[last]) / 2
-    # The ends stay ends, however many cells are there.
+    # The ends keep ranks 0 and 1, however many cells are equal.
     heights[last == count - 1] = ranks[-1]
     heights[first == 0] = 0.0
     if normal:
@@ -71,15 +71,15 @@ def to_ranks(cells: Array, knots: Array, heights: Array) -> Array:
 
 
 def from_ranks(ranks: Array, knots: Array, heights: Array) -> Array:
-    """Return the cells whose heights are given; where many have one, the lowest of them."""
+    """Return the cells of heights; of several with one height, the lowest."""
     level, first = np.unique(heights, return_index=True)
     return np.interp(ranks, level, knots[first])
 
 
 _FAR, _ROUNDING = 1e12, 1e-9
-# No quantity is as large: cells beyond it may be set aside however many they are.
+# Larger cells may be set aside however many they are.
 _ABSURD = 1e100
-# Squares and sums of what lies between it and its inverse are doubles.
+# Squares of numbers between this and its inverse neither underflow nor overflow.
 _SMALL, _LEAST, _MOST = 1e-140, 5e-324, float(np.finfo(np.float64).max)
 
 
@@ -104,7 +104,7 @@ class FarCells:
 
     @property
     def notice(self) -> Notice:
-        """Return which they are."""
+        """Return the notice about them."""
         place = {"column": self.column, "value": float(self.value), "row": int(self.row)}
         if self.count == 1:
             return notice("far_cell", **place)
@@ -118,11 +118,11 @@ class Number:
     Attributes
     ----------
     figures : tuple of float
-        What a missing value becomes, mean and scale, and the limits.
+        Replacement of missing values, mean, scale, and the limits.
     missing : int
-        How many cells are missing, those beyond the limits among them.
+        Number of missing cells, including those beyond the limits.
     curve : pair of ndarray, or None
-        Knots and heights, where numbers become ranks.
+        Knots and heights, if numbers become ranks.
     """
 
     figures: tuple[float, float, float, float, float]
@@ -130,18 +130,18 @@ class Number:
     curve: tuple[Array, Array] | None = None
 
     def reaching_zero(self) -> Number:
-        """Return the same with 0 within the limits."""
+        """Return the features with limits that include 0."""
         low, high = self.figures[3:]
         figures = (*self.figures[:3], min(low, 0.0), max(high, 0.0))
         return dataclasses.replace(self, figures=figures)
 
     def unbounded(self) -> Number:
-        """Return the same without limits."""
+        """Return the features without limits."""
         return dataclasses.replace(self, figures=(*self.figures[:3], -np.inf, np.inf))
 
 
 def learn_number(cells: Array, choice: PreparationChoice = USUAL) -> Number:
-    """Fit what a missing value becomes, mean and scale of a column, and its limits."""
+    """Fit the replacement of missing values, mean, scale and limits of a column."""
     missing = np.isnan(cells)
     known = cells[~missing] if missing.any() else cells
     if not len(known):
@@ -154,11 +154,11 @@ def learn_number(cells: Array, choice: PreparationChoice = USUAL) -> Number:
         near = (cells >= low) & (cells <= high)
         count = len(cells) - int(np.count_nonzero(near))
         if choice.impute != MEDIAN and near.any():
-            fill = _usual(cells[near], choice.impute)
+            fill = _replacement(cells[near], choice.impute)
         filled = np.where(near, cells, fill)
         least, most = float(filled.min()), float(filled.max())
     elif choice.impute != MEDIAN:
-        fill = _usual(cells, choice.impute)
+        fill = _replacement(cells, choice.impute)
     if choice.makes_ranks:
         curve = learn_knots(filled, normal=choice.scale == NORMAL_RANKS)
         return Number((fill, 0.0, 1.0, low, high), count, curve)
@@ -168,8 +168,8 @@ def learn_number(cells: Array, choice: PreparationChoice = USUAL) -> Number:
     return Number((fill, *_scaling(filled, unit, choice.scale), low, high), count)
 
 
-def _usual(cells: Array, impute: str) -> float:
-    """Return the mean of cells, or the most frequent of them; of several the smallest."""
+def _replacement(cells: Array, impute: str) -> float:
+    """Return the mean of cells, or the most frequent one (the smallest of several)."""
     if impute == MOST_FREQUENT:
         values, counts = np.unique(cells, return_counts=True)
         return float(values[counts.argmax()])
@@ -178,20 +178,20 @@ def _usual(cells: Array, impute: str) -> float:
 
 
 def _scaling(cells: Array, unit: float, scale: str) -> tuple[float, float]:
-    """Return what is subtracted and what it is divided by, of cells in units."""
+    """Return mean and scale of cells in units."""
     if scale == NONE:
         return 0.0, 1.0
     if scale == MIN_MAX:
-        return settled(float(cells.min()), float(cells.max() - cells.min()), unit)
+        return mean_and_scale(float(cells.min()), float(cells.max() - cells.min()), unit)
     if scale == ROBUST:
         lower, median, upper = np.quantile(cells, (0.25, 0.5, 0.75)).tolist()
         spread = upper - lower
-        # Most cells of a rare attribute are one number: their quartiles tell nothing.
+        # The quartiles of a rare attribute are equal.
         if spread <= _ROUNDING * abs(median):
             spread = float((cells - cells.mean()).std())
-        return settled(median, spread, unit)
+        return mean_and_scale(median, spread, unit)
     mean = float(cells.mean())
-    return settled(mean, float((cells - mean).std()), unit)
+    return mean_and_scale(mean, float((cells - mean).std()), unit)
 
 
 def _quantiles(known: Array) -> tuple[float, float, float, float, float]:
@@ -210,17 +210,17 @@ def limits(known: Array) -> tuple[float, float, float]:
 
     Beyond the limits a cell would make all others look alike.
 
-    They are 10^12 times the spread of the middle half away from the median. Where that is nothing,
-    or what rounding leaves of it, the size of the median counts instead; if that is 0 too, the
-    usual size of the cells that are not 0, for most cells of a rare attribute are.
+    The limits are 10^12 interquartile ranges away from the median. If that range is 0 or only
+    rounding, the size of the median is used; if that is 0 too, the median size of the cells that
+    are not 0.
 
-    More than a tenth of the cells on one side are no strays but what the column is about, unless
-    they are larger than anything that is measured.
+    If more than a tenth of the cells on one side are far away, the limits are extended to them
+    unless they are implausibly large.
     """
     first, lower, median, upper, last = _quantiles(known)
     spread = upper - lower
     if spread <= _ROUNDING * abs(median):
-        spread = abs(median) or _usual_size(known) or 1.0
+        spread = abs(median) or _median_size(known) or 1.0
     reach, wide = _FAR * spread, _FAR * (last - first)
     if wide > reach:
         reach = wide if wide <= _ABSURD else max(reach, _ABSURD)
@@ -228,31 +228,31 @@ def limits(known: Array) -> tuple[float, float, float]:
 
 
 def limits_of_rare(usual: Array) -> Array:
-    """Return the upper limits of columns whose quantiles are all zero, by their usual sizes.
+    """Return the upper limits of columns whose quantiles are all zero, by their median sizes.
 
-    The lower ones are their opposites; see :func:`limits`.
+    The lower limits are the negative ones; see :func:`limits`.
     """
     return _FAR * np.where(usual == 0, 1.0, usual)
 
 
 def unit_of(size: float) -> float:
-    """Return a power of two near a size whose square is no double; 1 for others."""
+    """Return a power of two near a size whose square under- or overflows; 1 for other sizes."""
     if size == 0 or _SMALL < size < 1 / _SMALL:
         return 1.0
     return float(np.ldexp(1.0, int(np.frexp(size)[1]) - 1))
 
 
-def settled(mean: float, scale: float, unit: float) -> tuple[float, float]:
-    """Return mean and scale of a column, computed in units.
+def mean_and_scale(mean: float, scale: float, unit: float) -> tuple[float, float]:
+    """Return mean and scale of a column that were computed in units.
 
-    The scale is one unit for a constant column: far from 0 it has a spread of rounding.
+    The scale of a constant column is one unit; its computed spread may be rounding.
     """
     if scale <= 1e-12 * max(abs(mean), 1e-300):
         scale = 1.0
     return mean * unit, min(max(scale * unit, _LEAST), _MOST)
 
 
-def _usual_size(known: Array) -> float:
+def _median_size(known: Array) -> float:
     """Return the lower median of the sizes of the cells that are not 0; 0 if all are."""
     sizes = np.abs(known[known != 0])
     middle = (len(sizes) - 1) // 2

@@ -1,8 +1,8 @@
 """Preprocessing of sparse columns.
 
-What is learnt is what :func:`~aucstudio.project.data.preparing.scales.learn_number` gives, to
-rounding. Where no more than a tenth of a column's cells differ from zero, all its quantiles are
-zero, and what is left to learn are sums; the few others are learnt one by one.
+Results equal those of :func:`~aucstudio.project.data.preparing.scales.learn_number` up to rounding.
+If at most a tenth of the cells of a column differ from zero, all its quantiles are zero, and only
+sums must be computed; other columns are fitted one by one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from aucstudio.project.data.preparing.preparation_choice import (
     STANDARD,
     PreparationChoice,
 )
-from aucstudio.project.data.preparing.scales import Number, limits_of_rare, settled
+from aucstudio.project.data.preparing.scales import Number, limits_of_rare, mean_and_scale
 from aucstudio.project.data.preparing.stored import LEARNT, LIMITS
 from aucstudio.project.data.sparse_columns import SparseColumn, gathered
 from aucstudio.project.data.table import Table
@@ -38,15 +38,15 @@ Mask = NDArray[np.bool_]
 
 
 def sparse_rows(preparation: Preparation, table: Table, rows: Rows) -> sparse.csr_array:
-    """Return what ``preparation.apply`` gives, with the zeros left out.
+    """Return the result of ``preparation.apply`` as a sparse matrix.
 
     Raises
     ------
     InputError
-        If the table lacks columns, or holds text where numbers were learnt.
+        If the table lacks columns, or has text in number columns.
     """
     by_name = preparation.matched(table)
-    # Shares of levels come last among the numbers.
+    # Categories coded by frequency are last among the numbers.
     plain = [name for name in preparation.numbers if name not in preparation.shares]
     X = gathered([by_name[name] for name in plain]).tocsr()[rows]
     k, cells = X.indices, X.data
@@ -54,19 +54,19 @@ def sparse_rows(preparation: Preparation, table: Table, rows: Rows) -> sparse.cs
         here = k == plain.index(name)
         cells[here] = without(cells[here], absent)
     near = (cells >= preparation.lows[k]) & (cells <= preparation.highs[k])
-    gaps = _gaps(preparation, X, ~near, plain)
+    indicators = _indicators(preparation, X, ~near, plain)
     cells[~near] = np.nan if preparation.keep_gaps else preparation.medians[k[~near]]
     units = preparation.units
     cells /= units[k]
     cells /= (preparation.scales / units)[k]
-    others = [*_coded(preparation, table, by_name, rows), *gaps]
+    others = [*_coded(preparation, table, by_name, rows), *indicators]
     return scipy.sparse.hstack([X, *others], format="csr") if others else X
 
 
 def _coded(
     preparation: Preparation, table: Table, by_name: Mapping[str, Column], rows: Rows
 ) -> list[sparse.csr_array]:
-    """Return the columns that categories become, if there are any."""
+    """Return the columns of categories, if any."""
     shared = [k for k, name in enumerate(preparation.numbers) if name in preparation.shares]
     if not shared and not preparation.categories:
         return []
@@ -81,24 +81,24 @@ def _coded(
     ]
 
 
-def _gaps(
-    preparation: Preparation, X: sparse.csr_array, gaps: Mask, names: Sequence[str]
+def _indicators(
+    preparation: Preparation, X: sparse.csr_array, missing: Mask, names: Sequence[str]
 ) -> list[sparse.csr_array]:
     """Return the missing-value indicator columns, if any."""
     if not preparation.indicated:
         return []
-    at_row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[gaps]
+    at_row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[missing]
     places = np.full(len(names), -1)
     for place, name in enumerate(preparation.indicated):
         places[names.index(name)] = place
-    column = places[X.indices[gaps]]
-    told = column >= 0
+    column = places[X.indices[missing]]
+    marked = column >= 0
     shape = (X.shape[0], len(preparation.indicated))
-    ones = np.ones(np.count_nonzero(told))
-    return [scipy.sparse.csr_array((ones, (at_row[told], column[told])), shape=shape)]
+    ones = np.ones(np.count_nonzero(marked))
+    return [scipy.sparse.csr_array((ones, (at_row[marked], column[marked])), shape=shape)]
 
 
-# Between these a column is computed in its own unit, and its usual size is a double's.
+# Smallest size of cells whose squares do not underflow.
 _SMALL = 1e-140
 
 
@@ -130,14 +130,14 @@ class _Sums:
 def _of_rare(
     columns: Sequence[SparseColumn], X: sparse.csc_array, choice: PreparationChoice
 ) -> dict[str, Number]:
-    """Fit the columns whose quantiles are all zero and that hold nothing strange."""
+    """Fit the columns whose quantiles are all zero and whose cells are within the limits."""
     count, sums = X.shape[0], _Sums(X)
     stored, sizes = np.diff(X.indptr), np.abs(X.data)
     of_column = np.repeat(np.arange(X.shape[1]), stored)
     most, least = sums.reduced(np.maximum, sizes, 1.0), sums.reduced(np.minimum, sizes, 1.0)
-    usual = _usual_sizes(X, sizes, of_column)
+    usual = _median_sizes(X, sizes, of_column)
     reach = limits_of_rare(usual)
-    # NaN is less than nothing.
+    # Comparisons with NaN are false.
     plain = (stored <= (count - 1) // 10) & (most <= reach) & (most < 1 / _SMALL)
     plain &= least > _SMALL
     cells = np.where(plain[of_column], X.data, 0.0)
@@ -157,7 +157,7 @@ def _of_rare(
         strict=True,
     )
     return {
-        column.name: Number((fill, *settled(centre, scale, 1.0), -beyond, beyond))
+        column.name: Number((fill, *mean_and_scale(centre, scale, 1.0), -beyond, beyond))
         for column, is_plain, (fill, centre, scale, beyond) in zip(
             columns, plain.tolist(), learnt, strict=True
         )
@@ -165,7 +165,7 @@ def _of_rare(
     }
 
 
-def _usual_sizes(X: sparse.csc_array, sizes: Array, of_column: Rows) -> Array:
+def _median_sizes(X: sparse.csc_array, sizes: Array, of_column: Rows) -> Array:
     """Return the lower median of the stored sizes of each column."""
     usual = np.zeros(X.shape[1])
     filled = np.flatnonzero(np.diff(X.indptr))

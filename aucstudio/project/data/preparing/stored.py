@@ -18,7 +18,7 @@ from aucstudio.project.data.schema import bare
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-# Features of numbers.
+# Names of the fitted arrays.
 LEARNT, LIMITS, CURVES = ("medians", "means", "scales"), ("lows", "highs"), ("knots", "heights")
 
 
@@ -29,7 +29,7 @@ def arrays_of(p: Preparation) -> dict[str, Array]:
 
 
 def settings_of(p: Preparation) -> dict[str, Any]:
-    """Return the rest of it, as a document."""
+    """Return the settings as a document."""
     where_chosen = {
         "absent": {name: list(cells) for name, cells in p.absent.items()},
         "same": {name: bare(groups) for name, groups in p.same.items()},
@@ -50,12 +50,12 @@ def settings_of(p: Preparation) -> dict[str, Any]:
 
 
 def restored(settings: Mapping[str, Any], arrays: Mapping[str, Array]) -> Preparation:
-    """Rebuild what :func:`settings_of` and :func:`arrays_of` gave.
+    """Restore a preprocessing from :func:`settings_of` and :func:`arrays_of`.
 
     Raises
     ------
     ValueError
-        If they do not fit together.
+        If they are inconsistent.
     """
     count = len(settings["numbers"])
     limits = {name: arrays[name] for name in LIMITS if name in arrays}
@@ -64,7 +64,7 @@ def restored(settings: Mapping[str, Any], arrays: Mapping[str, Array]) -> Prepar
     curves = {name: arrays[name] for name in CURVES if name in arrays}
     _check_choices(settings, curves, count)
     for name in (*LEARNT, *curves):
-        # As large as they like: columns in units of 1e200 are brought to a common scale here.
+        # Any finite size is valid.
         if not np.isfinite(arrays[name]).all():
             raise ValueError(
                 f"the array {name} of the preprocessing holds numbers that are not finite"
@@ -91,7 +91,7 @@ def restored(settings: Mapping[str, Any], arrays: Mapping[str, Array]) -> Prepar
         rest=tuple(settings.get("rest", ())),
         shares={name: dict(shares) for name, shares in settings.get("shares", {}).items()},
         parts={n: DatePart(**part) for n, part in settings.get("parts", {}).items()},
-        choice=PreparationChoice.of(settings.get("choice", {})),
+        choice=PreparationChoice(**settings.get("choice", {})),
         keeps_zeros=_keeps_zeros(settings, arrays, curves),
     )
 
@@ -99,18 +99,18 @@ def restored(settings: Mapping[str, Any], arrays: Mapping[str, Array]) -> Prepar
 def _keeps_zeros(
     settings: Mapping[str, Any], arrays: Mapping[str, Array], curves: Mapping[str, Array]
 ) -> bool:
-    """Return whether zeros stay zero; ValueError where that is said and not so."""
-    said = settings.get("keeps_zeros", False)
+    """Return whether zeros stay zero; raise ValueError if the arrays contradict the document."""
+    declared = settings.get("keeps_zeros", False)
     moved = bool(curves) or arrays["means"].any()
     limits = [(name, arrays[name]) for name in LIMITS if name in arrays]
     beyond = any((a > 0).any() if name == "lows" else (a < 0).any() for name, a in limits)
-    if not isinstance(said, bool) or (said and (moved or beyond)):
+    if not isinstance(declared, bool) or (declared and (moved or beyond)):
         raise ValueError("the preprocessing does not keep zeros, although it declares that it does")
-    return said
+    return declared
 
 
 def _check_choices(settings: Mapping[str, Any], curves: Mapping[str, Array], numbers: int) -> None:
-    """Raise ValueError unless what was chosen fits the columns."""
+    """Raise ValueError if the options do not match the columns."""
     if curves and (
         set(curves) != set(CURVES)
         or any(array.shape != (numbers, KNOTS) for array in curves.values())

@@ -16,7 +16,7 @@ from aucstudio.project.errors import input_error
 
 _CHUNK = 1 << 20
 _LOCKED = 1
-# What archives hold beside tables.
+# Members of archives that are not tables.
 _CLUTTER = ("__macosx", ".")
 _DOCUMENT = re.compile(
     r"(^|/)(index$|readme|licen[cs]e|changelog|copying|notice|citation)[^/]*$|"
@@ -24,7 +24,7 @@ _DOCUMENT = re.compile(
     r"\.(md|pdf|html?|docx?|rtf|png|jpe?g|gif|py|r|ipynb|names)$",
     re.IGNORECASE,
 )
-# Whose ending says that it is one; the others may be a few words about it.
+# Endings of tables; other members may be descriptions.
 _TABLE = re.compile(
     r"\.(csv|tsv|tab|psv|dat|data|parquet|pq|feather|arrow|xls[xmb]?|ods|sas7bdat|xpt|dta|z?sav|por|"
     r"arff|jsonl|ndjson|sqlite3?|duckdb|db)(\.(gz|bz2|xz|zst))?$",
@@ -32,7 +32,7 @@ _TABLE = re.compile(
 )
 
 
-def write_zip(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Written:
+def write_zip(path: Path, target: Path, options: ReadOptions, report: Advance) -> Written:
     with zipfile.ZipFile(path) as archive:
         infos = {info.filename: info for info in archive.infolist() if not info.is_dir()}
 
@@ -42,10 +42,10 @@ def write_zip(path: Path, target: Path, options: ReadOptions, tell: Advance) -> 
             return archive.open(infos[name])
 
         sizes = {name: info.file_size for name, info in infos.items()}
-        return _write(path, target, options, tell, sizes, member)
+        return _write(path, target, options, report, sizes, member)
 
 
-def write_tar(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Written:
+def write_tar(path: Path, target: Path, options: ReadOptions, report: Advance) -> Written:
     with tarfile.open(path, "r:") as archive:
         infos = {info.name.removeprefix("./"): info for info in archive if info.isfile()}
 
@@ -55,19 +55,19 @@ def write_tar(path: Path, target: Path, options: ReadOptions, tell: Advance) -> 
             return file
 
         sizes = {name: info.size for name, info in infos.items()}
-        return _write(path, target, options, tell, sizes, member)
+        return _write(path, target, options, report, sizes, member)
 
 
 def _write(
     path: Path,
     target: Path,
     options: ReadOptions,
-    tell: Advance,
+    report: Advance,
     sizes: Mapping[str, int],
     open_member: Callable[[str], IO[bytes]],
 ) -> Written:
     names = [name for name in sizes if not _is_clutter(name)]
-    # A single member leaves the name to what is in it.
+    # With a single member, the requested name may be a part of that member.
     asked = (
         ReadOptions(enough=options.enough)
         if len(names) == 1 and options.part not in names
@@ -91,7 +91,7 @@ def _write(
             iter(lambda: member.read(_CHUNK), b""),
             target,
             packed,
-            lambda: tell(min(member.tell() / size, 1.0)),
+            lambda: report(min(member.tell() / size, 1.0)),
             options.enough,
         )
     chosen = name if len(names) > 1 else ""

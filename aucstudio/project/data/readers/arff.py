@@ -34,11 +34,11 @@ from aucstudio.project.errors import input_error
 if TYPE_CHECKING:
     from aucstudio.project.data.readers.arff_sparse import Gathering
 
-_TELL_EVERY = 5_000
+_REPORT_EVERY = 5_000
 _REMEMBERED = 100_000
 
 
-def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Written:
+def write(path: Path, target: Path, options: ReadOptions, report: Advance) -> Written:
     from aucstudio.project.data.readers.arff_sparse import Gathering
 
     encoding = options.encoding or _encoding(path)
@@ -48,10 +48,10 @@ def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Writ
     roles = _roles(header) | dict.fromkeys(weight, "weight")
     if Gathering.takes(header, options.kinds):
         gathering = Gathering(header, weight)
-        if _gather(path, encoding, header, gathering, tell) and gathering.is_sparse:
+        if _gather(path, encoding, header, gathering, report) and gathering.is_sparse:
             gathering.file().save(target)
             return Written(MATRIX, roles=roles)
-    undeclared = _write_rows(path, encoding, header, weight, target, options, tell)
+    undeclared = _write_rows(path, encoding, header, weight, target, options, report)
     return Written(
         known={**NAMED_ROWS, "skip": header.lines - 1},
         remarks=() if options.kinds else tuple(_about_levels(undeclared)),
@@ -60,10 +60,12 @@ def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Writ
     )
 
 
-def _gather(path: Path, encoding: str, header: Header, gathering: Gathering, tell: Advance) -> bool:
-    """Gather sparse rows; False at the first one that is none."""
+def _gather(
+    path: Path, encoding: str, header: Header, gathering: Gathering, report: Advance
+) -> bool:
+    """Gather sparse rows; return False at the first dense row."""
     width = len(header.attributes)
-    for line, text, weight in _lines(path, encoding, header, bool(gathering.weight), tell):
+    for line, text, weight in _lines(path, encoding, header, bool(gathering.weight), report):
         if not text.startswith("{"):
             if text:
                 return False
@@ -79,9 +81,9 @@ def _write_rows(
     weight: tuple[str, ...],
     target: Path,
     options: ReadOptions,
-    tell: Advance,
+    report: Advance,
 ) -> dict[str, Counter[str]]:
-    """Write the rows as text; give by column the levels that its declaration does not name."""
+    """Write the rows as text; return undeclared levels by column."""
     rows, width = 0, len(header.attributes)
     levels = {k: {*a.levels, ""} for k, a in enumerate(header.attributes) if a.levels}
     days = {
@@ -91,10 +93,10 @@ def _write_rows(
     }
     undeclared: dict[str, Counter[str]] = {}
     with RowWriter(target) as out:
-        # Each row keeps its line, by which messages name it.
+        # Each row keeps its line number, which messages contain.
         out.blank(header.lines - 1)
         out.add([*(attribute.name for attribute in header.attributes), *weight])
-        for line, text, own in _lines(path, encoding, header, bool(weight), tell):
+        for line, text, own in _lines(path, encoding, header, bool(weight), report):
             if not text:
                 out.blank()
                 continue
@@ -121,7 +123,7 @@ def _about_levels(undeclared: Mapping[str, Counter[str]]) -> Iterator[Finding]:
 
 
 def _weight_name(path: Path, header: Header) -> tuple[str, ...]:
-    """Name the column of weights, where rows end in them; Weka writes them in braces."""
+    """Return the name of the weight column if rows end with a weight in braces, as in Weka."""
     with path.open("rb") as file:
         lines = itertools.islice(file, header.lines, None)
         ends = (line.decode("latin-1") for line in lines if line.rstrip().endswith(b"}"))
@@ -142,7 +144,7 @@ def _encoding(path: Path) -> str:
 
 
 def _roles(header: Header) -> dict[str, str]:
-    """Name the label: KEEL says it, and ARFF has it last by custom."""
+    """Return the label: KEEL declares it, in ARFF it is last by convention."""
     if len(header.outputs) == 1 and header.outputs[0] in {a.name for a in header.attributes}:
         return {header.outputs[0]: "label"}
     *others, last = header.attributes
@@ -153,16 +155,16 @@ def _roles(header: Header) -> dict[str, str]:
 
 
 def _lines(
-    path: Path, encoding: str, header: Header, weighted: bool, tell: Advance
+    path: Path, encoding: str, header: Header, weighted: bool, report: Advance
 ) -> Iterator[tuple[int, str, str]]:
-    """Return each line with its text and its weight; one that is blank or a comment has no text."""
+    """Yield number, text and weight of each line; the text of blank lines and comments is empty."""
     size = max(path.stat().st_size, 1)
     with path.open("rb") as raw, io.TextIOWrapper(raw, encoding, errors="replace") as file:
         for _ in range(header.lines):
             file.readline()
         for line, text in enumerate(file, header.lines + 1):
-            if line % _TELL_EVERY == 0:
-                tell(min(raw.tell() / size, 1.0))
+            if line % _REPORT_EVERY == 0:
+                report(min(raw.tell() / size, 1.0))
             bare = text.strip()
             if bare.startswith("%"):
                 bare = ""

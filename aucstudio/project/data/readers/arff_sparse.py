@@ -32,13 +32,13 @@ def _read(cell: str) -> float:
 
 
 class Gathering:
-    """Rows of ``{1 3.5, 4 yes}``: what is not given is zero, or the first level.
+    """Sparse rows such as ``{1 3.5, 4 yes}``: omitted cells are zero or the first level.
 
     Parameters
     ----------
     header : Header
     weight : tuple of str
-        The column of weights, if rows have some.
+        The weight column, if any.
     """
 
     def __init__(self, header: Header, weight: tuple[str, ...]) -> None:
@@ -59,8 +59,8 @@ class Gathering:
     def takes(header: Header, kinds: Mapping[str, str]) -> bool:
         """Return whether rows of these attributes can be gathered.
 
-        Days are read as in text, and so are columns that hold something else than the training
-        table's, whose ``kinds`` are given.
+        Dates are read from text, and so are columns whose kind differs from that of the training
+        table, given by ``kinds``.
         """
         numbers = [a for a in header.attributes if a.kind == "number"]
         as_before = all(
@@ -94,7 +94,7 @@ class Gathering:
 
     @property
     def is_sparse(self) -> bool:
-        """Whether there are rows, and few of their cells are not zero."""
+        """Whether there are rows, and few cells are not zero."""
         rows = len(self._ends) - 1
         return rows > 0 and len(self._data) <= MOST_FILLED * rows * len(self._place)
 
@@ -120,10 +120,10 @@ class Gathering:
 
 
 class _Levels:
-    """A column of text; only the cells that are given are kept."""
+    """A column of text; only given cells are stored."""
 
     def __init__(self, attribute: Attribute) -> None:
-        # In a sparse row a text that is not given is "0", as in a row that is written out.
+        # An omitted text is "0", as in dense rows.
         self._usual = attribute.levels[0] if attribute.levels else "0"
         self._codes: dict[str, int] = {self._usual: 0}
         self._rows, self._given = array("q"), array("i")

@@ -15,7 +15,7 @@ from aucstudio.project.errors import InputError, input_error
 _LONGEST_LINE = 10_000_000
 _NUMBERS = {"numeric", "real", "integer"}
 _TEXTS = {"string", "date"}
-# A name or value in either quotation mark, or what reaches to the next separator.
+# A quoted name or value, or one that ends at the next separator.
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _NAME = re.compile(rf"\s*({_QUOTED}|[^\s{{\[]+)\s*(.*)", re.DOTALL)
 _VALUE = re.compile(rf"\s*({_QUOTED}|[^,]*)\s*(,|$)")
@@ -26,16 +26,16 @@ _ESCAPES = {"n": "\n", "r": "\n", "t": "\t"}
 
 @dataclasses.dataclass(frozen=True)
 class Attribute:
-    """A column as the header declares it.
+    """A declared column.
 
     Attributes
     ----------
     name : str
     kind : {"number", "nominal", "string", "date"}
     levels : tuple of str or None
-        Of a nominal one.
+        Levels of a nominal column.
     written : str
-        How days and times are written, as Java spells it; empty for the usual way.
+        Java pattern of dates; empty for the default.
     """
 
     name: str
@@ -52,10 +52,10 @@ class Header:
     ----------
     attributes : list of Attribute
     outputs : list of str
-        What KEEL says is to be learnt.
+        Labels that KEEL declares.
     is_keel : bool
     lines : int
-        Including that of ``@data``.
+        Number of lines, including that of ``@data``.
     """
 
     attributes: list[Attribute] = dataclasses.field(default_factory=list)
@@ -70,7 +70,7 @@ def read_header(path: Path, file: TextIO) -> Header:
     Raises
     ------
     InputError
-        If it is incomplete, or declares what is not read.
+        If it is incomplete, or declares an unsupported type.
     """
     header = Header()
     for line in iter(lambda: file.readline(_LONGEST_LINE), ""):
@@ -122,12 +122,12 @@ def _inner(kind: str) -> str:
 
 
 def pairs(path: Path, line: int, text: str, width: int) -> Iterator[tuple[int, str]]:
-    """Return the attributes, counted from 0, and the cells that a sparse row names.
+    """Yield the attributes, counted from 0, and the cells of a sparse row.
 
     Raises
     ------
     InputError
-        If it has no end, or there is no such attribute.
+        If the closing brace or an attribute is missing.
     """
     if "}" not in text:
         raise wrong(path, line, "a sparse row has no closing brace; the file may be damaged")
@@ -144,7 +144,7 @@ def pairs(path: Path, line: int, text: str, width: int) -> Iterator[tuple[int, s
 
 
 def values(text: str) -> Iterable[str]:
-    """Return the cells of a row, without their quotation marks."""
+    """Yield the cells of a row without quotation marks."""
     place = 0
     while True:
         found = _VALUE.match(text, place)
@@ -158,12 +158,12 @@ def values(text: str) -> Iterable[str]:
 
 
 def known(cell: str) -> str:
-    """Return a cell; empty where it says that there is no value."""
+    """Return a cell; empty if it is a mark of a missing value."""
     return "" if cell in _MISSING else cell
 
 
 def bare(text: str) -> str:
-    """Take quotation marks and escapes away."""
+    """Remove quotation marks and escapes."""
     text = text.strip()
     if len(text) < 2 or text[0] != text[-1] or text[0] not in "'\"":
         return text
@@ -173,9 +173,9 @@ def bare(text: str) -> str:
 
 
 def day_reader(written: str) -> Callable[[str], str]:
-    """Return what turns days written as Java's SimpleDateFormat says into those of ISO 8601.
+    """Return a function that converts dates of a Java SimpleDateFormat pattern to ISO 8601.
 
-    Cells that are not written so stay as they are, all of them where the format is not known.
+    Cells that do not match, and all cells of an unsupported pattern, are unchanged.
     """
     tokens = [found[0] for found in _JAVA.finditer(written)]
     quoted = [token.strip("'") if "'" in token else _directive(token) for token in tokens]
@@ -220,5 +220,5 @@ _JAVA = re.compile(r"'[^']*'|([A-Za-z])\1*|[^A-Za-z']")
 
 
 def wrong(path: Path, line: int, what: str) -> InputError:
-    """Return the error for what is wrong in a line."""
+    """Return the error for an invalid line."""
     return input_error("line_invalid", file=path, line=line, what=what)

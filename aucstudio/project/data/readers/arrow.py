@@ -18,7 +18,7 @@ _STRANGE = re.compile(r"(\w+) not yet supported|Unsupported Internal Arrow Type 
 
 
 class _Source:
-    """A file that DuckDB reads as often as it wants."""
+    """A file that DuckDB can read repeatedly."""
 
     def __init__(self, path: Path, start: int) -> None:
         self._path, self._start = path, start
@@ -31,10 +31,10 @@ class _Source:
         return InputStream.from_readable(file).__arrow_c_stream__(requested_schema)
 
 
-def write(path: Path, target: Path, _options: ReadOptions, tell: Advance) -> Written:
+def write(path: Path, target: Path, _options: ReadOptions, report: Advance) -> Written:
     import duckdb
 
-    # A file is a stream with a frame around it.
+    # An Arrow file is a stream in a frame.
     with path.open("rb") as file:
         start = len(ARROW_FILE) if file.read(len(ARROW_FILE)) == ARROW_FILE else 0
     source = path
@@ -42,7 +42,7 @@ def write(path: Path, target: Path, _options: ReadOptions, tell: Advance) -> Wri
         source = target.with_suffix(".plain.arrows")
         unpack_levels(path, start, source)
         start = 0
-    tell(0.1)
+    report(0.1)
     with duckdb_on(target.parent) as connection:
         try:
             connection.register("arrow", _Source(source, start))

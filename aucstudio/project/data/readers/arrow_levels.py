@@ -10,7 +10,7 @@ from typing import BinaryIO
 from aucstudio.project.data.readers.compressed import check_swelling
 
 GOES_ON = b"\xff\xff\xff\xff"
-# Of a message: what it is, that itself, and how many bytes follow it.
+# Fields of a message: its kind, its header, and the length of its body.
 _KIND, _HEADER, _BODY = 1, 2, 3
 _DICTIONARY = 2
 _DATA, _BUFFERS, _COMPRESSION = 1, 2, 3
@@ -31,14 +31,14 @@ def packs_levels(path: Path, start: int) -> bool:
 
 
 def unpack_levels(path: Path, start: int, target: Path) -> None:
-    """Copy a stream that begins at ``start``, with its levels unpacked.
+    """Copy a stream that begins at ``start`` with decompressed levels.
 
     Raises
     ------
     ValueError, LookupError, EOFError, RuntimeError, struct.error, ZstdError
         If it is damaged.
     InputError
-        If levels unpack to unbelievably much.
+        If levels unpack to an implausible size.
     """
     with path.open("rb") as file, target.open("wb") as copy:
         file.seek(start)
@@ -65,7 +65,7 @@ def _copy(file: BinaryIO, copy: BinaryIO, length: int) -> None:
 
 
 def _messages(file: BinaryIO) -> Iterator[tuple[bytes, int]]:
-    """Return each message with the length of what follows it; who asks goes past that."""
+    """Yield each message with the length of its body, which the caller must skip."""
     while len(begin := file.read(8)) == 8 and begin.startswith(GOES_ON):
         (size,) = struct.unpack("<4xi", begin)
         message = file.read(size) if size > 0 else b""
@@ -88,7 +88,7 @@ def _levels(message: bytes) -> int:
 
 
 def _unpacked(path: Path, message: bytes, body: bytes) -> tuple[bytes, bytes]:
-    """Unpack each buffer, and update its position and encoding in the message."""
+    """Decompress each buffer, and update its position and encoding in the message."""
     changed, plain = bytearray(message), bytearray()
     levels = _levels(message)
     codec = _field(message, _inner(message, levels, _COMPRESSION), _CODEC)
@@ -116,7 +116,7 @@ def _buffer(path: Path, packed: bytes, *, is_zstd: bool) -> bytes:
     (length,) = struct.unpack_from("<q", packed)
     if length == _STORED:
         return packed[8:]
-    if length < 0:  # which the libraries take for no bound at all
+    if length < 0:  # no bound for the libraries
         raise ValueError("levels of a category are damaged")
     check_swelling(path, len(packed), length)
     if is_zstd:
@@ -131,7 +131,7 @@ def _buffer(path: Path, packed: bytes, *, is_zstd: bool) -> bytes:
 
 
 def _field(message: bytes, table: int, number: int) -> int:
-    """Find a field of a flat buffer's table; 0 if it is left out."""
+    """Return the position of a field in a FlatBuffers table; 0 if it is omitted."""
     offsets = table - struct.unpack_from("<i", message, table)[0]
     place = 4 + 2 * number
     if place >= struct.unpack_from("<H", message, offsets)[0]:

@@ -18,14 +18,14 @@ Unpack = Callable[[BinaryIO], Iterator[bytes]]
 
 _CHUNK = 1 << 20
 _LOOK_EVERY = 64
-# So few bytes of zstd at a time become tens of megabytes at most.
+# At most tens of megabytes result from this many bytes of zstd.
 _ZSTD_CHUNK = 1 << 10
-# What unpacks to more than this, and to so many times its size, is no table that someone packed.
+# Files that unpack to more bytes and to a larger multiple of their size are refused.
 MOST_BYTES, MOST_TIMES = 1_000_000_000, 200
 
 
 def check_swelling(path: Path, packed: int, unpacked: int) -> None:
-    """Raise InputError if something unpacks to unbelievably much."""
+    """Raise InputError if a file unpacks to an implausible size."""
     if unpacked > MOST_BYTES and unpacked > MOST_TIMES * packed:
         raise input_error(
             "swells", file=path, packed=bytes_words(packed), unpacked=bytes_words(unpacked)
@@ -37,15 +37,15 @@ def write_bounded(
     pieces: Iterator[bytes],
     target: Path,
     packed: int,
-    tell: Callable[[], object],
+    report: Callable[[], object],
     enough: int = 0,
 ) -> None:
-    """Write what is unpacked, or the beginning of it if that is ``enough``.
+    """Write unpacked bytes, or only the first ``enough`` ones.
 
     Raises
     ------
     InputError
-        If it is unbelievably much, or there is no room for it.
+        If the size is implausible, or the disk is nearly full.
     """
     done = 0
     with target.open("wb") as file:
@@ -54,7 +54,7 @@ def write_bounded(
             check_swelling(path, packed, done)
             if count % _LOOK_EVERY == 0:
                 leave_room(target.parent)
-                tell()
+                report()
             file.write(piece)
             if 0 < enough <= done:
                 return
@@ -73,7 +73,7 @@ def _stream(open_packed: Callable[..., Any]) -> Unpack:
 def _zstd(file: BinaryIO) -> Iterator[bytes]:
     import zstandard
 
-    # A stream reader of this library would not say that the end is missing.
+    # The stream reader of this library does not report a missing end.
     frame, begun = zstandard.ZstdDecompressor().decompressobj(), False
     while packed := file.read(_ZSTD_CHUNK):
         while packed:
@@ -88,7 +88,7 @@ def _zstd(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _write(unpack: Unpack) -> Callable[[Path, Path, ReadOptions, Advance], Written]:
-    def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Written:
+    def write(path: Path, target: Path, options: ReadOptions, report: Advance) -> Written:
         size = max(path.stat().st_size, 1)
         with path.open("rb") as file:
             pieces = unpack(cast("BinaryIO", file))
@@ -97,7 +97,7 @@ def _write(unpack: Unpack) -> Callable[[Path, Path, ReadOptions, Advance], Writt
                 pieces,
                 target,
                 size,
-                lambda: tell(min(file.tell() / size, 1.0)),
+                lambda: report(min(file.tell() / size, 1.0)),
                 options.enough,
             )
         return Written(FILE, name=path.stem)

@@ -1,7 +1,7 @@
 """Tables of SQLite and DuckDB databases, read-only.
 
-A database holds statements of its own: views, generated columns, macros. They may take any memory
-and time, within the limits of the process that reads them, and reach no other file.
+A database contains statements: views, generated columns, macros. They can use the memory and time
+of the process that reads them, and no other file.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from aucstudio.project.inputs import LONGEST_CELL
 from aucstudio.project.words import bytes_words
 
 _ROWS = 2_000
-# What programs keep of themselves beside the data.
+# Tables of programs and frameworks.
 _ACCOUNTS = re.compile(
     "(django|auth|alembic|flyway|knex|gpkg|rtree)_|.*schema_migrations|spatial_ref_sys|layer_styles"
 )
 
 
-def write_sqlite(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Written:
+def write_sqlite(path: Path, target: Path, options: ReadOptions, report: Advance) -> Written:
     if path.suffix.lower() == ".aucproj":
         raise input_error("project_as_table", file=path)
     connection = _open_sqlite(path)
     try:
-        return _copy_sqlite(connection, path, target, options, tell)
+        return _copy_sqlite(connection, path, target, options, report)
     except sqlite3.DataError as error:
         if "too big" not in str(error):
             raise
@@ -53,7 +53,7 @@ def write_sqlite(path: Path, target: Path, options: ReadOptions, tell: Advance) 
 
 def _open_sqlite(path: Path) -> sqlite3.Connection:
     name = f"file:{quote(str(path.absolute()))}?mode=ro"
-    # The second where SQLite may not put its notes beside the file.
+    # The second address is for folders in which SQLite cannot write.
     for address in (name, f"{name}&immutable=1"):
         connection = sqlite3.connect(address, uri=True)
         connection.text_factory = lambda data: data.decode("utf-8", "replace")
@@ -72,9 +72,9 @@ def _open_sqlite(path: Path) -> sqlite3.Connection:
 
 
 def _copy_sqlite(
-    connection: sqlite3.Connection, path: Path, target: Path, options: ReadOptions, tell: Advance
+    connection: sqlite3.Connection, path: Path, target: Path, options: ReadOptions, report: Advance
 ) -> Written:
-    # Of a full-text index, for example; an old SQLite does not know them.
+    # Shadow tables, for example of a full-text index; unknown to old versions of SQLite.
     try:
         shadows = set(connection.execute("SELECT name FROM pragma_table_list WHERE type='shadow'"))
     except sqlite3.OperationalError:
@@ -107,7 +107,7 @@ def _copy_sqlite(
                 blobs |= {k for k, cell in enumerate(row) if isinstance(cell, bytes)}
                 out.add_data(row)
             done += len(some)
-            tell(done / max(total, 1))
+            report(done / max(total, 1))
     return Written(
         known=dict(NAMED_ROWS),
         remarks=(*about_parts("table", table, names), *_about_bytes(named, blobs)),
@@ -118,12 +118,12 @@ def _copy_sqlite(
 
 
 def _about_bytes(names: Sequence[str], blobs: Collection[int]) -> list[Finding]:
-    """Report columns of bytes, which are not used."""
+    """Report columns of bytes, which are ignored."""
     listed = first_parts(names[k] for k in sorted(blobs))
     return [found("format_bytes", columns=listed)] if blobs else []
 
 
-def write_duckdb(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Written:
+def write_duckdb(path: Path, target: Path, options: ReadOptions, report: Advance) -> Written:
     import duckdb
 
     with duckdb_on(target.parent, database=path, read_only=True) as connection:
@@ -140,7 +140,7 @@ def write_duckdb(path: Path, target: Path, options: ReadOptions, tell: Advance) 
         def holds_table(name: str) -> bool:
             try:
                 relation = connection.sql(f"SELECT * FROM {tables[name]} LIMIT 1")
-                # The cells stay in DuckDB, which needs more libraries to give times with a zone.
+                # Cells are not fetched: DuckDB needs more libraries for times with a zone.
                 return len(relation.columns) > 1 and len(relation) > 0
             except (duckdb.PermissionException, duckdb.CatalogException) as error:
                 outside.append(_reaches_out(path, name, error))
@@ -153,7 +153,7 @@ def write_duckdb(path: Path, target: Path, options: ReadOptions, tell: Advance) 
             name = pick_part(path, "table", list(tables), options, holds_table, is_narrow)
         except InputError as error:
             raise (outside[0] if outside else error) from None
-        tell(0.1)
+        report(0.1)
         try:
             connection.execute(
                 f"COPY (SELECT * FROM {tables[name]}) TO {literal(str(target))} (FORMAT parquet)"

@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 Row = list[Any]
 Cell = tuple[int, int]
 
-# What a workbook with a password lies in.
+# Marks a workbook with a password.
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
-_TELL_EVERY = 5_000
+_REPORT_EVERY = 5_000
 _ERROR = re.compile("Err:5[0-9]{2}")
 _LASTING = re.compile("PT([0-9]+)H([0-9]{2})M([0-9]{2}(?:[.][0-9]+)?)S")
 
 
-def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Written:
+def write(path: Path, target: Path, options: ReadOptions, report: Advance) -> Written:
     from aucstudio.project.data.readers.workbook_formatting import columns_never_computed, looks
 
     book = _open(path)
@@ -70,7 +70,7 @@ def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Writ
         )
 
     name = pick_part(path, "sheet", names, options, holds_table, is_aside)
-    tell(0.5)
+    report(0.5)
     if not holds_table(name):
         raise input_error("sheet_without_table", file=path, name=name)
     rows = rows_of(name)
@@ -79,8 +79,8 @@ def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Writ
     with RowWriter(target) as out:
         for count, row in enumerate(rows):
             out.add(row)
-            if count % _TELL_EVERY == 0:
-                tell(0.5 + 0.5 * count / len(rows))
+            if count % _REPORT_EVERY == 0:
+                report(0.5 + 0.5 * count / len(rows))
     return Written(
         known=dict(ROWS),
         remarks=(
@@ -104,7 +104,7 @@ def _open(path: Path) -> python_calamine.CalamineWorkbook:
     elif _ENCRYPTED in path.read_bytes():
         raise locked(path)
     try:
-        # Only a file without a name is read by its bytes, whatever its ending says.
+        # A file object is recognised by its bytes, a path by its ending.
         with path.open("rb") as file:
             return python_calamine.CalamineWorkbook.from_filelike(file)
     except python_calamine.PasswordError:
@@ -117,7 +117,7 @@ def locked(path: Path) -> InputError:
 
 
 def _sheet_names(book: python_calamine.CalamineWorkbook) -> tuple[list[str], set[str]]:
-    """List the sheets of cells, those that are hidden last, and these again."""
+    """Return the worksheets, hidden ones last, and the set of hidden ones."""
     import python_calamine as calamine
 
     sheets = [
@@ -131,10 +131,7 @@ def _sheet_names(book: python_calamine.CalamineWorkbook) -> tuple[list[str], set
 def _table(
     sheet: python_calamine.CalamineSheet, shown: Looks, never_computed: Callable[[], set[int]]
 ) -> tuple[list[Row], list[Finding]]:
-    """Return the rows of a sheet from its first one on, without columns that have no cell.
-
-    Return findings about the sheet too.
-    """
+    """Return the rows of a sheet without empty columns, and findings about it."""
     rows: list[Row] = sheet.to_python(skip_empty_area=False)
     shown.fill(rows)
     filled = _fill_merged(rows, sheet.merged_cell_ranges or [])
@@ -153,7 +150,7 @@ def _table(
 def _about_formulas(
     rows: Sequence[Row], never_computed: Callable[[], set[int]]
 ) -> Iterator[Finding]:
-    """Report columns that are empty because their formulas were never computed."""
+    """Report columns that are empty because the values of their formulas are not stored."""
     top = next((k for k, row in enumerate(rows) if sum(cell != "" for cell in row) > 1), 0)
     below = rows[top + 1 :]
     named = enumerate(rows[top] if below else [])
@@ -164,7 +161,7 @@ def _about_formulas(
 
 
 def _fill_merged(rows: list[Row], ranges: Iterable[tuple[Cell, Cell]]) -> int:
-    """Repeat cells merged downwards in every row, and names merged across in every column."""
+    """Repeat vertically merged cells in all rows, and merged names in all columns."""
     names = next((k for k, row in enumerate(rows) if sum(cell != "" for cell in row) > 1), 0)
     filled, most = 0, sum(map(len, rows))
     for (top, left), (bottom, right) in ranges:
@@ -172,7 +169,7 @@ def _fill_merged(rows: list[Row], ranges: Iterable[tuple[Cell, Cell]]) -> int:
             across = slice(left, right + 1)
             if all(isinstance(cell, str) and cell for cell in rows[top + 1][across]):
                 rows[top][across] = [rows[top][left]] * len(rows[top][across])
-        # Of others a number stands once, such as one for a whole block, or they are titles.
+        # Other merged cells are titles, or numbers for a whole block.
         if left != right or top <= names or bottom <= top:
             continue
         for row in rows[top + 1 : bottom + 1]:
@@ -185,7 +182,7 @@ def _fill_merged(rows: list[Row], ranges: Iterable[tuple[Cell, Cell]]) -> int:
 
 
 def _clocked(cell: Any) -> Any:
-    """Write a duration of more than a day as the shorter ones come; an error holds nothing."""
+    """Write a duration of more than a day like shorter ones; an error becomes empty."""
     if isinstance(cell, str) and _ERROR.fullmatch(cell):
         return ""
     found = _LASTING.fullmatch(cell) if isinstance(cell, str) and cell.startswith("PT") else None
@@ -200,7 +197,7 @@ def _about_durations(rows: Iterable[Row]) -> list[Finding]:
 def _about_days(rows: Sequence[Row]) -> Iterator[Finding]:
     """Report dates among words: spreadsheets turn MARCH1 and 5-9 into dates."""
     width = max(map(len, rows))
-    # Above the names of the columns may be anything.
+    # Anything may be above the column names.
     full = (k for k, row in enumerate(rows) if 2 * sum(cell != "" for cell in row) >= width)
     top = next(full, 0)
     for name, *column in itertools.zip_longest(*rows[top:], fillvalue=""):

@@ -1,7 +1,7 @@
 """Interface of a table format.
 
-Two readers know cells: that of delimited text and that of Parquet. Every other format is written as
-one of these first, so that kinds, number formats, names and missing values are found in one way,
+Two readers read cells: those of delimited text and of Parquet. Every other format is converted to
+one of these first, so that kinds, number formats, names and missing values are detected in one way,
 and a later file in any format is read by the same schema.
 """
 
@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 from aucstudio.project.data.finding import Finding
 from aucstudio.project.typed import Sendable
 
-# Told the fraction done; may raise to stop.
+# Receives the fraction done; may raise to stop.
 Advance = Callable[[float], None]
 
 TEXT: Final = "text"
@@ -24,7 +24,7 @@ MATRIX: Final = "matrix"
 FILE: Final = "file"
 Kind = Literal["text", "parquet", "matrix", "file"]
 
-# How the rows are written that a format with names and types of its own leaves.
+# Dialect of the converted rows of a format without text dialect.
 ROWS: Mapping[str, Any] = {
     "encoding": "utf-8",
     "delimiter": ",",
@@ -46,22 +46,22 @@ NAMED_ROWS: Mapping[str, Any] = {
 
 @dataclasses.dataclass(frozen=True)
 class ReadOptions:
-    """How a file is to be read, and which part of it.
+    """Which part of a file is read, and how.
 
     Attributes
     ----------
     part : str
-        The sheet, table or member that a person named; empty if none.
+        The sheet, table or member that the user chose; empty for none.
     usual : str
-        The one that the training table was, which is taken where the file has it.
+        The part that the training table was read from; preferred if the file has it.
     encoding : str
-        That a person set; empty if none.
+        The encoding that the user chose; empty for none.
     kinds : dict of str to str
-        What the columns of the training table hold, "number" or "text"; empty without one.
+        Kinds of the columns of the training table, "number" or "text"; empty without one.
     enough : int
-        Bytes of an unpacked file that are enough; 0 if all are wanted.
+        Number of bytes of an unpacked file that suffices; 0 for all.
     strict : bool
-        Whether the first row that cannot be read refuses the file.
+        Whether one unreadable row refuses the file.
     """
 
     part: str = ""
@@ -74,26 +74,25 @@ class ReadOptions:
 
 @dataclasses.dataclass(frozen=True)
 class Written(Sendable):
-    """What a file was written as.
+    """The result of converting a file.
 
     Attributes
     ----------
     kind : {"text", "parquet", "matrix", "file"}
-        "matrix" for numbers of which most are zero; "file" if it was unpacked only, and has yet
-        to be recognised.
+        "matrix" for a sparse table; "file" if it was only unpacked and must be recognised.
     known : dict of part to value
-        The parts of the dialect that need no guess.
+        The parts of the dialect that are known.
     remarks : tuple of Finding
     part : str
-        The sheet, table or member that was read; empty where there is one only.
+        The sheet, table or member that was read; empty if there is only one.
     parts : tuple of str
-        All there are.
+        All sheets, tables or members.
     texts : tuple of str
-        Columns that hold text, whatever their cells look like.
+        Columns declared as text, whatever their cells look like.
     roles : dict of str to str
-        What the file says that columns are for.
+        Roles that the file declares.
     name : str
-        What an unpacked file is called.
+        Name of an unpacked file.
     """
 
     kind: Kind = "text"
@@ -107,7 +106,7 @@ class Written(Sendable):
 
 
 Write = Callable[[Path, Path, ReadOptions, Advance], Written]
-# Asked of a file and its first bytes.
+# Called with a file and its first bytes.
 Recognise = Callable[[Path, bytes], bool]
 
 
@@ -118,23 +117,23 @@ class Format:
     Attributes
     ----------
     key : str
-        What ``inspect`` calls it.
+        Name in the output of ``inspect``.
     title : str
-        What a sentence calls it: "an Excel workbook".
+        Name in messages: "an Excel workbook".
     plural : str
-        What a file dialog calls it: "Excel workbooks".
+        Name in file dialogs: "Excel workbooks".
     endings : tuple of str
     recognises : callable
-        Given a file and its first bytes, tells whether it is of this format; cheap, as it is asked
-        of every file.
+        Given a file and its first bytes, returns whether it has this format; must be fast, as it
+        is called for every file.
     writer : str
-        ``module:function`` of this package, which writes it as a file that the readers take, in a
-        process of its own; empty if it is one. It may raise anything, and take any memory and
-        time. The module is imported there alone.
+        ``module:function`` of this package that converts the file in a process of its own; empty
+        if it is read directly. It may raise anything, and take any memory and time. The module is
+        imported only there.
     swelling : float
-        How many times its size the cells take in memory, as a guess.
+        Estimated ratio of the memory of the cells to the size of the file.
     part : str
-        What ``--sheet`` names in it: "sheet", "table" or "member"; empty if it has one table.
+        What ``--sheet`` selects: "sheet", "table" or "member"; empty if it has one table.
     encodings : bool
         Whether an encoding can be set.
     """

@@ -1,8 +1,8 @@
 """Read foreign formats in a child process.
 
-Libraries that read what others wrote may hold the interpreter, take any amount of memory, or end
-the process over damaged bytes. Here each of these becomes a sentence about the file, under the
-limits of :mod:`aucstudio.project.inputs`.
+Libraries that read foreign files may hold the interpreter, take any amount of memory, or crash the
+process. Here each of these becomes an error that names the file, within the limits of
+:mod:`aucstudio.project.inputs`.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.inputs import InputLimits, limits_of
 from aucstudio.project.words import bytes_words
 
-# What libraries call running out of memory; DuckDB has a class of its own.
+# Exceptions of libraries that run out of memory; DuckDB has its own class.
 _NO_MEMORY = ("MemoryError", "OutOfMemoryException")
 
 
 class _DamagedError(Exception):
-    """A library failed over the file; its message says how."""
+    """A library failed to read the file; the message has the reason."""
 
 
 class _TooLargeError(Exception):
@@ -39,9 +39,9 @@ _ANSWERS = (Written, Finding, InputError, _DamagedError, _TooLargeError, MemoryE
 
 
 def write_apart(
-    form: Format, path: Path, target: Path, options: ReadOptions, tell: Advance
+    form: Format, path: Path, target: Path, options: ReadOptions, report: Advance
 ) -> Written:
-    """Write a file in another process; an exception of ``tell`` ends the process.
+    """Convert a file in another process; an exception of ``report`` ends the process.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def write_apart(
         last = share
 
     def poll() -> bool:
-        tell(last)
+        report(last)
         return False
 
     arguments = form.writer, path, target, options, limits.written
@@ -94,7 +94,7 @@ def _why_ended(error: Exception, limits: InputLimits) -> str:
 
 
 def damaged(path: Path, form: Format, reason: str) -> InputError:
-    """Return the error for a file over which a library failed."""
+    """Return the error for a file that a library failed to read."""
     return input_error("file_damaged", file=path, title=form.title, reason=brief(reason))
 
 
@@ -104,10 +104,10 @@ def damaged(path: Path, form: Format, reason: str) -> InputError:
 def _write(
     writer: str, path: Path, target: Path, options: ReadOptions, most: int, report: CallReporter
 ) -> Written:
-    """Write a file; what a library raises becomes one of a few errors."""
+    """Convert a file; exceptions of libraries become one of a few errors."""
     last = 0.0
 
-    def tell(share: float) -> None:
+    def advance(share: float) -> None:
         nonlocal last
         if share >= last + 0.01:
             last = share
@@ -116,7 +116,7 @@ def _write(
     try:
         module, function = writer.split(":")
         write = getattr(importlib.import_module(f"{__package__}.{module}"), function)
-        written: Written = write(path, target, options, tell)
+        written: Written = write(path, target, options, advance)
         _refuse_long_texts(written, target if target.exists() else path, target.parent, most)
     except InputError as error:
         raise error.renamed(target, path, path) from None
@@ -132,7 +132,7 @@ def _write(
         if error.errno == errno.EFBIG:
             raise _TooLargeError from None
         raise _DamagedError(str(error)) from None
-    except BaseException as error:  # noqa: BLE001  (also what a library raises as its panic)
+    except BaseException as error:  # noqa: BLE001  (also panics of libraries)
         if type(error).__name__ in _NO_MEMORY:
             raise MemoryError from None
         raise _DamagedError(f"{error}" or type(error).__name__) from None
@@ -159,5 +159,5 @@ def _limit(limits: InputLimits) -> None:
             with contextlib.suppress(ValueError, OSError):
                 resource.setrlimit(limit, (most, most))
         with contextlib.suppress(ValueError, OSError):
-            # The first limit ends the process by a signal of its own, which tells why.
+            # The soft limit sends a signal of its own, by which the reason is known.
             resource.setrlimit(resource.RLIMIT_CPU, (limits.seconds, limits.seconds + 5))

@@ -28,16 +28,16 @@ _PIECE, _MOST_CHECKED = 1 << 20, 1 << 26
 _KEY = re.compile(rb'"((?:[^"\\]|\\.)*+)"\s*+:', re.S)
 _TEXT = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\Z)', re.S)
 _OPENS, _CLOSES = np.frombuffer(b"[{", dtype=np.uint8), np.frombuffer(b"]}", dtype=np.uint8)
-# Records within records that have columns of their own.
+# Most levels of nested records that become columns.
 _DEEPEST = 4
-# What a description of a column calls its name.
+# Keys for names in descriptions of columns.
 _NAMES = ("name", "id", "fieldName", "field", "key")
-# Lines that were left out, of which so many are named.
+# Most left-out lines that are listed.
 _SHOWN = 20
 _OPEN = b"{\n", b"{\r\n"
 
 
-def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Written:
+def write(path: Path, target: Path, options: ReadOptions, report: Advance) -> Written:
     import duckdb
 
     _check(path)
@@ -58,11 +58,11 @@ def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Writ
             remarks = [found("format_no_field_names", count=len(rows[0]))]
         path, is_list = target.with_suffix(".rows.json"), True
         path.write_text(json.dumps(rows), encoding="utf-8")
-    tell(0.1)
+    report(0.1)
     remarks += about_parts("list", part, parts)
     try:
         layout = "array" if is_list else "newline_delimited"
-        # Records that are laid out over several lines follow each other without a list.
+        # Indented records may follow each other without a list.
         if not is_list and head.removeprefix(codecs.BOM_UTF8).lstrip().startswith(_OPEN):
             layout = "unstructured"
         _copy(path, target, layout)
@@ -77,9 +77,9 @@ def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Writ
 
 
 def _check(path: Path) -> None:
-    """Refuse more columns, or records within records, than any table has.
+    """Raise InputError for too many columns or too deeply nested records.
 
-    DuckDB takes minutes to find that out. Keys are counted in the first part of a long file only.
+    DuckDB would take minutes for these. Keys are counted in the first part of a long file only.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def _check(path: Path) -> None:
     keys, depth, deepest = set[bytes](), 0, 0
     with path.open("rb") as file:
         for _ in range(_MOST_CHECKED // _PIECE):
-            # Up to the end of a line, or of a text: what is cut in two counts for little.
+            # A key or text cut at the end of a piece makes little difference.
             piece = file.read(_PIECE)
             if not piece:
                 break
@@ -104,19 +104,19 @@ def _check(path: Path) -> None:
 
 
 def _copy(path: Path, target: Path, layout: str) -> None:
-    """Write records as comma-separated rows."""
+    """Convert records to comma-separated rows."""
     settings = {
         "format": literal(layout),
         "sample_size": "-1",
         "maximum_object_size": str(_LONGEST_RECORD),
-        # What a text means is found as in every other text file.
+        # Dates are detected as in every text file.
         "dateformat": "'-'",
         "timestampformat": "'-'",
         "map_inference_threshold": "-1",
         "compression": "'none'",
     }
     named = ", ".join(f"{name} = {value}" for name, value in settings.items())
-    # Under a name that is no pattern, which could be no file that it may read.
+    # A link, because DuckDB takes a name for a pattern.
     plain = linked(path, target.parent)
     with duckdb_on(target.parent, path) as connection:
         source = f"read_json({literal(str(plain))}, {named})"
@@ -133,7 +133,7 @@ def _copy(path: Path, target: Path, layout: str) -> None:
 
 
 def _without_damaged(path: Path, target: Path) -> tuple[int, ...]:
-    """Copy the lines that are records; give the numbers of the others if they are the fewer."""
+    """Copy the lines that are records; return the numbers of the others if they are fewer."""
     left_out, kept = [], 0
     with path.open("rb") as file, target.open("wb") as copy:
         for number, line in enumerate(file, 1):
@@ -159,13 +159,13 @@ def _about_left_out(left_out: Sequence[int]) -> Finding:
 
 
 def _cells(path: tuple[str, ...], kind: Any) -> Iterator[str]:
-    """Write what reads a value; one that is a record itself has a column for each of its own."""
+    """Yield the expressions that read a value; a nested record has a column for each value."""
     if kind.id == "struct" and len(path) < _DEEPEST:
         for name, inner in kind.children:
             yield from _cells((*path, str(name)), inner)
         return
     value = ".".join(map(quoted, path))
-    # What is now a number and now a text comes in quotation marks else.
+    # Otherwise mixed numbers and texts would be in quotation marks.
     spelled = f"{value} ->> '$'" if str(kind) == "JSON" else value
     yield f"{spelled} AS {quoted('.'.join(path))}"
 
@@ -179,13 +179,13 @@ def _without_mark(path: Path, target: Path) -> Path:
 
 
 def _tables_of_one(path: Path) -> dict[str, _Rows]:
-    """Return the tables of a file that is one value, by their names; none if it is not."""
+    """Return the tables by name if the file is one JSON value, else an empty dict."""
     if path.stat().st_size > _LONGEST_RECORD:
         return {}
     try:
         whole = json.loads(path.read_text(encoding="utf-8-sig"))
     except ValueError:
-        return {}  # a record a line, which the reader judges
+        return {}  # one record per line
     tables = _lists_of_records(whole) if isinstance(whole, dict) else {}
     rows = _described(whole, tables) if tables else _rows_of_one(whole)
     if tables and rows is None:
@@ -194,14 +194,14 @@ def _tables_of_one(path: Path) -> dict[str, _Rows]:
 
 
 def _lists_of_records(whole: Mapping[str, Any], depth: int = 1) -> dict[str, _Rows]:
-    """Find lists of records in an object, or in those within it."""
+    """Return the lists of records in an object or in nested objects, by name."""
     found = {
         name: value
         for name, value in whole.items()
         if isinstance(value, list) and value and all(isinstance(row, dict) for row in value)
     }
     inner = {name: value for name, value in whole.items() if isinstance(value, dict)}
-    # Objects of the same keys are records themselves.
+    # Objects with equal keys are records themselves.
     alike = len(inner) > 1 and len({tuple(value) for value in inner.values()}) == 1
     if found or alike or depth == _DEEPEST:
         return found
@@ -213,7 +213,7 @@ def _lists_of_records(whole: Mapping[str, Any], depth: int = 1) -> dict[str, _Ro
 
 
 def _described(whole: Mapping[str, Any], tables: Mapping[str, _Rows]) -> _Rows | None:
-    """Return rows without names where a list of records elsewhere names their columns."""
+    """Return rows without keys if a list of records elsewhere names their columns."""
     lists = [value for value in whole.values() if isinstance(value, list) and value]
     names = [
         [record.get(key) for record in records]
@@ -225,10 +225,9 @@ def _described(whole: Mapping[str, Any], tables: Mapping[str, _Rows]) -> _Rows |
 
 
 def _rows_of_one(whole: Any) -> _Rows | None:
-    """Return the rows of a value.
+    """Return the rows of an object of columns or of named records, or of a list of lists.
 
-    That is an object with columns, or records by their names; or lists, of which the first holds
-    the names.
+    The first item of a list may be the names.
     """
     if isinstance(whole, list):
         width = len(whole[0])
@@ -256,7 +255,7 @@ def _numbered(width: int) -> list[str]:
 
 
 def _is_record(values: Mapping[Any, Any]) -> bool:
-    """Return whether values are of one row, being of several kinds, and no column."""
+    """Return whether values are a row of several kinds, not a column."""
     kinds = {
         next((kind for kind in (str, list, dict) if isinstance(value, kind)), float)
         for value in values.values()
@@ -266,7 +265,7 @@ def _is_record(values: Mapping[Any, Any]) -> bool:
 
 
 def _named_rows(lists: Sequence[list[Any]]) -> _Rows | None:
-    """Return the rows where one list holds the names and one other lists of as many cells."""
+    """Return the rows if one list has names and exactly one other has lists of equal length."""
     named = [names for names in lists if all(isinstance(name, str) for name in names)]
     for names in named:
         tables = [

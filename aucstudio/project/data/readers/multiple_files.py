@@ -11,21 +11,23 @@ from typing import Any
 import numpy as np
 import scipy
 
+from aucstudio.project.data import finding
 from aucstudio.project.data.choices import listed
-from aucstudio.project.data.column_builder import number_cells
 from aucstudio.project.data.columns import Column
-from aucstudio.project.data.finding import found as finding_of
-from aucstudio.project.data.readers.format import MATRIX, TEXT
+from aucstudio.project.data.readers.format import MATRIX
 from aucstudio.project.data.readers.reading import Plain, make_plain, read_columns
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.sparse_columns import SparseBlock, gathered, is_sparse
+from aucstudio.project.data.table import Table
 from aucstudio.project.data.text.contents import MAX_REJECTED
-from aucstudio.project.data.text.delimited import Delimited, ReadingProgress
+from aucstudio.project.data.text.delimited import ReadingProgress
 from aucstudio.project.errors import input_error
 from aucstudio.project.words import suggestion
 
-# The column that says which file a row is from.
+# The column that names the file of each row.
 ORIGIN = "file"
+# A file as it can be read, and what was read of it.
+Read = tuple[Plain, Table]
 
 
 def read_together(
@@ -33,96 +35,98 @@ def read_together(
     path: Path,
     given: Mapping[str, Any],
     folder: Path,
-    tell: ReadingProgress,
+    report: ReadingProgress,
     schema: Schema | None,
     numbers: frozenset[str] = frozenset(),
-) -> tuple[Plain, Delimited]:
+) -> tuple[dict[str, str], Table]:
     """Read files as one table; ``path`` is their common name.
 
-    Columns that are said to be of ``numbers`` are so in all of them.
+    Returns the roles that the first file declares, and a table without roles. Columns of
+    ``numbers`` are read as numbers in all files.
 
     Raises
     ------
     InputError
         If one cannot be read, or has other columns than the first.
     """
-    read = [_one(paths, k, given, folder, tell, schema, numbers) for k in range(len(paths))]
+    read = [_one(paths, k, given, folder, report, schema, numbers) for k in range(len(paths))]
     if schema is None:
         read = _completed(read)
         _check_names(read)
-        texts = _texts([found for _, found in read])
-        for k, (plain, found) in enumerate(read):
-            if odd := [c.name for c in found.columns if c.kind == "number" and c.name in texts]:
-                known = [
-                    ColumnSchema(c.name, kind="text" if c.name in odd else c.kind, number=c.number)
-                    for c in found.columns
-                ]
-                spelled = Schema(tuple(known), dialect=found.dialect)
-                read[k] = plain, read_columns(plain, lambda *_: None, spelled)
-                _check_texts(read[k], odd)
-    first, founds = read[0][0], [found for _, found in read]
-    columns = _joined_columns(founds)
+        read = _with_common_kinds(read)
+    tables = [table for _, table in read]
+    columns = _joined_columns(tables)
     names = [column.name for column in columns]
     origin = ORIGIN if ORIGIN not in names else f"{ORIGIN}_name"
-    heights = [len(found.columns[0].values) for found in founds]
-    shown = np.repeat(np.array([p.name for p in paths], dtype=object), heights)
     if schema is None or origin in schema.names:
-        columns.append(Column.of_cells(origin, shown, 0, len({p.name for p in paths})))
-    plain = dataclasses.replace(
-        first,
-        path=path,
-        shown=path,
-        kind=TEXT,
-        roles={**first.roles, origin: "ignore"},
-        texts=(),
-    )
-    return plain, _together(founds, paths, columns)
+        shown = np.array([p.name for p in paths], dtype=object)
+        cells = np.repeat(shown, [table.rows for table in tables])
+        columns.append(Column.of_cells(origin, cells, 0, len(set(shown))))
+    return {**read[0][0].roles, origin: "ignore"}, _together(tables, paths, path, columns)
 
 
-def _completed(read: Sequence[tuple[Plain, Delimited]]) -> list[tuple[Plain, Delimited]]:
-    """Read sparse files again that do not mention what others do, which may go without saying."""
-    names = {name: None for _, found in read for name in _names(found)}
-    schema = Schema(tuple(map(ColumnSchema, names)))
+def _one(
+    paths: Sequence[Path],
+    k: int,
+    given: Mapping[str, Any],
+    folder: Path,
+    report: ReadingProgress,
+    schema: Schema | None,
+    numbers: frozenset[str],
+) -> Read:
+    def advance(share: float, words: str) -> None:
+        report((k + share) / len(paths), f"{paths[k].name}: {words}")
+
+    own = folder / str(k)
+    own.mkdir()
+    plain = make_plain(paths[k], given, own, advance, schema)
+    plain = dataclasses.replace(plain, numbers=numbers)
+    return plain, read_columns(plain, advance, schema)
+
+
+def _again(plain: Plain, columns: Sequence[ColumnSchema], like: Table | None = None) -> Read:
+    """Read a file again, with columns of known kinds."""
+    schema = Schema(tuple(columns), dialect=None if like is None else like.dialect)
+    return plain, read_columns(plain, lambda *_: None, schema)
+
+
+def _completed(read: Sequence[Read]) -> list[Read]:
+    """Read sparse files again that lack columns of others: those are zero."""
+    names = list(dict.fromkeys(column.name for _, table in read for column in table.columns))
     return [
-        (plain, read_columns(plain, lambda *_: None, schema))
-        if plain.kind == MATRIX and len(found.columns) < len(names)
-        else (plain, found)
-        for plain, found in read
+        _again(plain, list(map(ColumnSchema, names)))
+        if plain.kind == MATRIX and len(table.columns) < len(names)
+        else (plain, table)
+        for plain, table in read
     ]
 
 
-def _check_texts(read: tuple[Plain, Delimited], names: Sequence[str]) -> None:
-    """Make sure that columns could be read as text, as they are in other files."""
-    plain, found = read
-    still = [c.name for c in found.columns if c.name in names and c.kind == "number" and c.distinct]
-    if still:
-        raise input_error("files_differ_in_kind", file=plain.shown, column=still[0])
+def _check_names(read: Sequence[Read]) -> None:
+    """Make sure that all files have the columns of the first, in any order."""
+    (first, like), *others = read
+    wanted = [column.name for column in like.columns]
+    for plain, table in others:
+        given = [column.name for column in table.columns]
+        lacks = [name for name in wanted if name not in set(given)]
+        more = [name for name in given if name not in set(wanted)]
+        if lacks or more:
+            raise input_error(
+                "files_differ_in_columns",
+                file=plain.shown,
+                column=(lacks or more)[0],
+                what=f"no column {lacks[0]!r}" if lacks else f"an additional column {more[0]!r}",
+                other=first.shown,
+                names=listed(wanted),
+                hint=suggestion(lacks[0], given) if lacks else "",
+            )
+        _check_marks(first, like, plain, table)
 
 
-def _joined_columns(founds: Sequence[Delimited]) -> list[Column]:
-    """Put the columns that all files have below each other; sparse ones stay so."""
-    by_name = [{column.name: column for column in found.columns} for found in founds]
-    names = [name for name in by_name[0] if all(name in columns for columns in by_name)]
-    below = {name: [columns[name] for columns in by_name] for name in names}
-    sparse = [
-        name
-        for name, parts in below.items()
-        if is_sparse(parts) and all(part.kind == "number" for part in parts)
-    ]
-    stays: dict[str, Column] = {}
-    if sparse:
-        pieces = [gathered([below[name][k] for name in sparse]) for k in range(len(founds))]
-        block = SparseBlock(scipy.sparse.vstack(pieces, format="csc"))
-        stays = {column.name: column for column in block.columns(sparse)}
-    return [stays[name] if name in stays else _joined(below[name]) for name in names]
-
-
-def _check_marks(first: Plain, like: Delimited, plain: Plain, found: Delimited) -> None:
-    """Make sure that fractions are written with one mark: what a row means is written down once."""
-    by_name = {column.name: column for column in like.columns}
-    for column in found.columns:
-        other = by_name[column.name]
-        marks = [one.number.decimal for one in (other, column) if one.number and _broken(one)]
+def _check_marks(first: Plain, like: Table, plain: Plain, table: Table) -> None:
+    """Make sure that fractions have one decimal mark: the schema of a table knows one."""
+    for column in table.columns:
+        pair = (like.column(column.name), column)
+        marks = [one.number.decimal for one in pair if one.number and _has_fractions(one)]
         if len(set(marks)) > 1:
             raise input_error(
                 "files_differ_in_mark",
@@ -134,114 +138,87 @@ def _check_marks(first: Plain, like: Delimited, plain: Plain, found: Delimited) 
             )
 
 
-def _broken(column: Column) -> bool:
+def _has_fractions(column: Column) -> bool:
     return column.kind == "number" and not column.is_integer()
 
 
-def _one(
-    paths: Sequence[Path],
-    k: int,
-    given: Mapping[str, Any],
-    folder: Path,
-    tell: ReadingProgress,
-    schema: Schema | None,
-    numbers: frozenset[str],
-) -> tuple[Plain, Delimited]:
-    def part(share: float, words: str) -> None:
-        tell((k + share) / len(paths), f"{paths[k].name}: {words}")
-
-    own = folder / str(k)
-    own.mkdir()
-    plain = make_plain(paths[k], given, own, part, schema)
-    plain = dataclasses.replace(plain, numbers=numbers)
-    return plain, read_columns(plain, part, schema)
-
-
-def _names(found: Delimited) -> list[str]:
-    return [column.name for column in found.columns]
-
-
-def _check_names(read: Sequence[tuple[Plain, Delimited]]) -> None:
-    """Make sure that all files have the columns of the first, in any order."""
-    (first, like), *others = read
-    wanted = _names(like)
-    for plain, found in others:
-        have = _names(found)
-        known, given = set(wanted), set(have)
-        lacks = [name for name in wanted if name not in given]
-        more = [name for name in have if name not in known]
-        if lacks or more:
-            what = f"no column {lacks[0]!r}" if lacks else f"an additional column {more[0]!r}"
-            near = suggestion(lacks[0], have) if lacks else ""
-            raise input_error(
-                "files_differ_in_columns",
-                file=plain.shown,
-                column=(lacks or more)[0],
-                what=what,
-                other=first.shown,
-                names=listed(wanted),
-                hint=near,
-            )
-        _check_marks(first, like, plain, found)
-
-
-def _texts(founds: Sequence[Delimited]) -> set[str]:
-    """Name the columns that hold text in some file."""
-    return {
+def _with_common_kinds(read: Sequence[Read]) -> list[Read]:
+    """Read files again in which columns are numbers that are text in other files."""
+    texts = {
         column.name
-        for found in founds
-        for column in found.columns
-        if column.kind == "text" and column.missing < len(column.values)
+        for _, table in read
+        for column in table.columns
+        if column.kind == "text" and column.missing < column.height
     }
+    made = []
+    for plain, table in read:
+        odd = {c.name for c in table.columns if c.kind == "number" and c.name in texts}
+        if odd:
+            kinds = [
+                ColumnSchema(c.name, kind="text" if c.name in odd else c.kind, number=c.number)
+                for c in table.columns
+            ]
+            plain, table = _again(plain, kinds, table)
+            for column in table.columns:
+                if column.name in odd and column.kind == "number" and column.distinct:
+                    raise input_error("files_differ_in_kind", file=plain.shown, column=column.name)
+        made.append((plain, table))
+    return made
+
+
+def _joined_columns(tables: Sequence[Table]) -> list[Column]:
+    """Join the columns that all files have; sparse ones stay sparse."""
+    by_name = [{column.name: column for column in table.columns} for table in tables]
+    names = [name for name in by_name[0] if all(name in columns for columns in by_name)]
+    below = {name: [columns[name] for columns in by_name] for name in names}
+    sparse = [
+        name
+        for name, parts in below.items()
+        if is_sparse(parts) and all(part.kind == "number" for part in parts)
+    ]
+    joined: dict[str, Column] = {}
+    if sparse:
+        pieces = [gathered([below[name][k] for name in sparse]) for k in range(len(tables))]
+        block = SparseBlock(scipy.sparse.vstack(pieces, format="csc"))
+        joined = {column.name: column for column in block.columns(sparse)}
+    return [joined[name] if name in joined else _joined(below[name]) for name in names]
 
 
 def _joined(columns: Sequence[Column]) -> Column:
-    first = columns[0]
-    is_text = any(column.kind == "text" for column in columns)
-    parts = [_as_text(column) if is_text else column.values for column in columns]
-    values = np.concatenate(parts)
-    if not is_text:
-        cells = number_cells(values)
-        written = [*filter(_broken, columns), *columns]
-        number = next((column.number for column in written if column.number), None)
-        return Column.of_cells(first.name, cells.values, cells.missing, cells.distinct, number)
-    missing = sum(column.missing for column in columns)
-    return Column.of_cells(first.name, values, missing, len(set(values.tolist()) - {None}))
-
-
-def _as_text(column: Column) -> Any:
-    """Return a column of texts; one of numbers is without any value here."""
-    if column.kind == "text":
-        return column.values
-    return np.full(len(column.values), None, dtype=object)
+    name, missing = columns[0].name, sum(column.missing for column in columns)
+    if any(column.kind == "text" for column in columns):
+        # A column of numbers among texts has no values.
+        parts = [c.values if c.kind == "text" else np.full(c.height, None) for c in columns]
+        values = np.concatenate(parts)
+        return Column.of_cells(name, values, missing, len(set(values.tolist()) - {None}))
+    written = [*filter(_has_fractions, columns), *columns]
+    number = next((column.number for column in written if column.number), None)
+    values = np.concatenate([column.values for column in columns])
+    return Column.of_cells(name, values, missing, number=number)
 
 
 def _together(
-    founds: Sequence[Delimited], paths: Sequence[Path], columns: list[Column]
-) -> Delimited:
-    numbers, before = [], 0
-    for found in founds:
-        height = len(found.columns[0].values)
-        own = np.arange(1, height + 1) if found.row_numbers is None else found.row_numbers
-        numbers.append(own + before)
-        before += height + found.rejected_rows
-    left_out = any(found.rejected_rows for found in founds)
+    tables: Sequence[Table], paths: Sequence[Path], path: Path, columns: Sequence[Column]
+) -> Table:
+    heights = [table.rows + table.rejected_rows for table in tables]
+    starts = np.cumsum([0, *heights[:-1]])
+    rows = [start + table.file_rows for start, table in zip(starts, tables, strict=True)]
     rejected = [
-        dataclasses.replace(row, reason=f"{path.name}: {row.reason}")
-        for path, found in zip(paths, founds, strict=True)
-        for row in found.rejected
+        dataclasses.replace(row, reason=f"{own.name}: {row.reason}")
+        for own, table in zip(paths, tables, strict=True)
+        for row in table.rejected
     ]
-    digests = "".join(found.sha256 for found in founds)
+    digests = "".join(table.sha256 for table in tables)
+    total = sum(table.rejected_rows for table in tables)
+    remarks = dict.fromkeys(remark for table in tables for remark in table.remarks)
     return dataclasses.replace(
-        founds[0],
+        tables[0],
+        path=path,
         sha256=hashlib.sha256(digests.encode()).hexdigest(),
-        columns=columns,
-        rejected=rejected[:MAX_REJECTED],
-        rejected_rows=sum(found.rejected_rows for found in founds),
-        unreadable={name: one for found in founds for name, one in found.unreadable.items()},
-        row_numbers=np.concatenate(numbers) if left_out else None,
-        findings=(
-            finding_of("format_files", files=len(paths)),
-            *dict.fromkeys(one for found in founds for one in found.findings),
-        ),
+        columns=tuple(columns),
+        rejected=tuple(rejected[:MAX_REJECTED]),
+        rejected_rows=total,
+        unreadable={name: one for table in tables for name, one in table.unreadable.items()},
+        row_numbers=np.concatenate(rows) if total else None,
+        remarks=(finding.found("format_files", files=len(paths)), *remarks),
     )

@@ -1,6 +1,6 @@
 """Parquet files, with a check of their text length.
 
-A text that repeats is stored once, so a small file can hold texts that fill any memory.
+Repeated texts are stored once, so a small file can contain texts that exceed any memory.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def refuse_long_texts(path: Path, folder: Path, most: int) -> None:
     path, folder : Path
         The file, and where DuckDB may write.
     most : int
-        Bytes that all texts together may have.
+        Largest number of bytes of all texts together.
     """
     import duckdb
 
@@ -54,7 +54,7 @@ def refuse_long_texts(path: Path, folder: Path, most: int) -> None:
 
 
 def _length(cell: str, kind: Any, depth: int = 0) -> str:
-    """Write the expression for the bytes of text in a cell; "0" where there is none."""
+    """Return the expression for the bytes of text in a cell; "0" without text."""
     if kind.id == "varchar":
         return f"strlen({cell})"
     if kind.id == "blob":
@@ -73,7 +73,7 @@ def _length(cell: str, kind: Any, depth: int = 0) -> str:
 
 
 def _items(cell: str, kind: Any, depth: int) -> str:
-    # Every item is spelled with a mark at least.
+    # Every item has at least a separator.
     length, item = _length(f"x{depth}", kind, depth + 1), f"x{depth}"
     count = f"coalesce(len({cell}), 0)"
     if length == "0":
@@ -82,5 +82,5 @@ def _items(cell: str, kind: Any, depth: int) -> str:
 
 
 def write(_path: Path, _target: Path, _options: ReadOptions, _tell: Advance) -> Written:
-    """Write nothing: the file is read as it is."""
+    """Write nothing: the file is read directly."""
     return Written(PARQUET)

@@ -21,11 +21,12 @@ from aucstudio.project.data.readers.format import (
 from aucstudio.project.data.readers.registry import PARQUET as PARQUET_FORMAT
 from aucstudio.project.data.readers.registry import recognise
 from aucstudio.project.data.schema import Schema
-from aucstudio.project.data.text.delimited import Delimited, ReadingProgress, read_delimited
+from aucstudio.project.data.table import Table
+from aucstudio.project.data.text.delimited import ReadingProgress, read_delimited
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.errors import InputError, input_error
 
-# A packed file in an archive is the most that is meant.
+# Most levels of packing.
 _MOST_WRAPPINGS = 3
 _WORDS = {
     "delimiter": "delimiter",
@@ -45,7 +46,7 @@ class Plain(Written):
     ----------
     path : Path
     shown : Path
-        The file that was given.
+        The given file.
     format : str
         Key of the format.
     given : dict of part to value
@@ -53,9 +54,9 @@ class Plain(Written):
     chosen : tuple of str
         Those of them that the user set.
     numbers : frozenset of str
-        Columns that the user declared as numbers, whatever their cells look like.
+        Columns that the user declared as numbers.
     sha256 : str
-        Of the file that was given; empty if the reader finds it.
+        Of the given file; empty if the reader computes it.
     """
 
     path: Path
@@ -103,7 +104,7 @@ def make_plain(
     path: Path,
     given: Mapping[str, Any],
     folder: Path,
-    tell: ReadingProgress,
+    report: ReadingProgress,
     schema: Schema | None,
 ) -> Plain:
     """Find the format of a file, and convert it in ``folder`` to one that can be read.
@@ -114,7 +115,7 @@ def make_plain(
     given : mapping of part to value
         What the user set, the sheet among it.
     folder : Path
-    tell : callable
+    report : callable
         Receives the fraction done and what is being done; may raise to stop.
     schema : Schema or None
         Of the training table.
@@ -127,12 +128,12 @@ def make_plain(
     form, _ = recognise(path)
     sha256 = ""
     if form.writer and form is not PARQUET_FORMAT:
-        sha256 = fingerprint(path, lambda share: tell(0.1 * share, "looking at the file"))
-    inner = unpack(path, options_of(given, schema), folder, tell)
-    return convert(path, inner, given, folder, tell, sha256)
+        sha256 = fingerprint(path, lambda share: report(0.1 * share, "looking at the file"))
+    inner = unpack(path, options_of(given, schema), folder, report)
+    return convert(path, inner, given, folder, report, sha256)
 
 
-def unpack(path: Path, options: ReadOptions, folder: Path, tell: ReadingProgress) -> Inner:
+def unpack(path: Path, options: ReadOptions, folder: Path, report: ReadingProgress) -> Inner:
     """Recognise a file, and unpack what is packed to ``folder``."""
     form, remarks = recognise(path)
     inner = Inner(path, form, options, remarks)
@@ -141,7 +142,7 @@ def unpack(path: Path, options: ReadOptions, folder: Path, tell: ReadingProgress
         if len(wrappings) == _MOST_WRAPPINGS:
             raise input_error("packed_too_often", file=path)
         target = folder / f"unpacked{len(wrappings)}"
-        written = write_as(inner.form, path, inner.path, target, inner.options, tell)
+        written = write_as(inner.form, path, inner.path, target, inner.options, report)
         wrappings.append(inner.form.key)
         with _naming(target, path, str(path)):
             form, remarks = recognise(target, written.name)
@@ -161,7 +162,7 @@ def convert(
     inner: Inner,
     given: Mapping[str, Any],
     folder: Path,
-    tell: ReadingProgress,
+    report: ReadingProgress,
     sha256: str = "",
 ) -> Plain:
     """Convert a file to one that can be read, if it is not; ``path`` is the one to name."""
@@ -169,7 +170,7 @@ def convert(
     written = Written()
     if form.writer:
         target = folder / "converted"
-        written = write_as(form, path, here, target, options, tell)
+        written = write_as(form, path, here, target, options, report)
         here = target if target.exists() else here
     if options.part and not written.part:
         raise input_error("sheet_absent", file=path, title=form.title, part=options.part)
@@ -205,13 +206,18 @@ def options_of(given: Mapping[str, Any], schema: Schema | None, enough: int = 0)
 
 
 def write_as(
-    found: Format, path: Path, here: Path, target: Path, options: ReadOptions, tell: ReadingProgress
+    found: Format,
+    path: Path,
+    here: Path,
+    target: Path,
+    options: ReadOptions,
+    report: ReadingProgress,
 ) -> Written:
-    """Write a file as another one; errors name the file that was given."""
+    """Convert a file; errors name the given file."""
     from aucstudio.project.data.readers.isolated import write_apart
 
     def advance(share: float) -> None:
-        tell(0.1 + 0.4 * share, "unpacking" if found.key in PACKED else f"reading {found.key}")
+        report(0.1 + 0.4 * share, "unpacking" if found.key in PACKED else f"reading {found.key}")
 
     with _naming(here, path, str(path)):
         return write_apart(found, here, target, options, advance)
@@ -221,7 +227,7 @@ PACKED = {"gzip", "bzip2", "xz", "zstd", "zip", "tar"}
 
 
 def _known(written: Written) -> dict[str, Any]:
-    """Return what needs no guess of a dialect, in its own types."""
+    """Return the known parts of the dialect, in their own types."""
     parts = {field.name for field in dataclasses.fields(Dialect)}
     return {
         part: tuple(value) if isinstance(value, list) else value
@@ -233,7 +239,7 @@ def _known(written: Written) -> dict[str, Any]:
 def _check_given(
     path: Path, found: Format, known: Mapping[str, Any], given: Mapping[str, Any]
 ) -> None:
-    """Refuse parts of a dialect that a file does not have."""
+    """Raise InputError for parts of a dialect that the format does not have."""
     if not found.writer or found is PARQUET_FORMAT:
         return
     usual = {**dataclasses.asdict(Dialect()), **known}
@@ -260,12 +266,12 @@ def _naming(made: Path, path: Path, words: str) -> Iterator[None]:
 
 
 def naming(plain: Plain) -> contextlib.AbstractContextManager[None]:
-    """Name the given file, not its converted copy, in errors."""
+    """Name the given file instead of its converted copy in errors."""
     return _naming(plain.path, plain.shown, plain.words)
 
 
-def read_columns(plain: Plain, tell: ReadingProgress, schema: Schema | None) -> Delimited:
-    """Read the columns of a file.
+def read_columns(plain: Plain, report: ReadingProgress, schema: Schema | None) -> Table:
+    """Read a file as a table without roles.
 
     Raises
     ------
@@ -275,36 +281,39 @@ def read_columns(plain: Plain, tell: ReadingProgress, schema: Schema | None) -> 
     begin = 0.5 if plain.sha256 else 0.0
 
     def later(share: float, words: str) -> None:
-        tell(begin + (1 - begin) * share, words)
+        report(begin + (1 - begin) * share, words)
 
     with naming(plain):
-        found = _read(plain, later, schema)
+        table = finished(plain, _read(plain, later, schema))
     if schema is None and plain.texts:
         from aucstudio.project.data.parquet import about_texts
 
-        texts = about_texts(c for c in found.columns if c.name in plain.texts)
-        found = dataclasses.replace(found, findings=(*found.findings, *texts))
-    return finished(plain, found)
+        texts = about_texts(c for c in table.columns if c.name in plain.texts)
+        table = dataclasses.replace(table, remarks=(*table.remarks, *texts))
+    return table
 
 
-def finished(plain: Plain, found: Delimited) -> Delimited:
-    """Add what is known of the file that was given to what was read of it."""
+def finished(plain: Plain, table: Table) -> Table:
+    """Add what is known of the given file to a table read from its copy."""
     return dataclasses.replace(
-        found,
-        sha256=plain.sha256 or found.sha256,
-        dialect=dataclasses.replace(found.dialect, sheet=plain.part),
+        table,
+        path=plain.shown,
+        format=plain.format,
+        sheets=plain.parts,
+        sha256=plain.sha256 or table.sha256,
+        dialect=dataclasses.replace(table.dialect, sheet=plain.part),
         chosen=plain.chosen,
-        findings=(*plain.remarks, *found.findings),
+        remarks=(*plain.remarks, *table.remarks),
     )
 
 
-def _read(plain: Plain, tell: ReadingProgress, schema: Schema | None) -> Delimited:
+def _read(plain: Plain, report: ReadingProgress, schema: Schema | None) -> Table:
     if plain.kind == PARQUET:
         from aucstudio.project.data.parquet import read_parquet
 
-        return read_parquet(plain.path, tell, schema)
+        return read_parquet(plain.path, report, schema)
     if plain.kind == MATRIX:
         from aucstudio.project.data.readers.sparse_file import read_sparse
 
         return read_sparse(plain.path, plain.shown, plain.sha256, schema)
-    return read_delimited(plain.path, plain.given, tell, schema, plain.kinds)
+    return read_delimited(plain.path, plain.given, report, schema, plain.kinds)

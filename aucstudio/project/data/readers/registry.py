@@ -1,7 +1,7 @@
 """All table formats.
 
-A file is recognised by its first bytes, whatever its ending says. Every file is asked, so these
-functions import no reader and read little.
+A file is recognised by its first bytes, not by its ending. These functions are called for every
+file, so they import no reader and read little.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.paths import require_file, unreadable
 from aucstudio.project.data.readers.format import Format, Recognise
 
-# Bytes of a file that are looked at.
+# Bytes of a file that are examined.
 _HEAD_BYTES = 1 << 16
 
 ZIP, _OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -82,7 +82,7 @@ def _is_stata(path: Path, head: bytes) -> bool:
 def _is_arff(path: Path, head: bytes) -> bool:
     if _RELATION.match(head):
         return True
-    # A long comment may stand above.
+    # A long comment may come first.
     return path.suffix.lower() == ".arff" and head.lstrip().startswith(b"%")
 
 
@@ -95,7 +95,7 @@ def _is_json(_path: Path, head: bytes) -> bool:
 
 
 def _is_svmlight(_path: Path, head: bytes) -> bool:
-    """Return whether the first lines are all of a class and pairs of index and value."""
+    """Return whether all first lines consist of a class and pairs of index and value."""
     try:
         text = head.decode("ascii")
     except UnicodeDecodeError:
@@ -109,7 +109,7 @@ def _is_svmlight(_path: Path, head: bytes) -> bool:
 
 
 def _is_xml_spreadsheet(_path: Path, head: bytes) -> bool:
-    # Of two bytes a letter, every second one is zero.
+    # In UTF-16 every second byte of ASCII is zero.
     letters = head.replace(b"\0", b"") if head.startswith((b"\xff\xfe", b"\xfe\xff")) else head
     letters = letters.removeprefix(b"\xff\xfe").removeprefix(b"\xfe\xff")
     return _XML_BEGINS.match(letters) is not None and SPREADSHEET_SPACE.encode() in letters
@@ -124,10 +124,10 @@ def encoding_of_page(head: bytes) -> str:
     for mark, name in _MARKS:
         if head.startswith(mark):
             return name
-    said = _CHARSET.search(head)
-    if said is not None:
+    declared = _CHARSET.search(head)
+    if declared is not None:
         try:
-            return codecs.lookup(said[1].decode()).name
+            return codecs.lookup(declared[1].decode()).name
         except LookupError:
             pass
     try:
@@ -147,7 +147,7 @@ PARQUET = Format(
     "parquet", "a Parquet file", "Parquet files", (".parquet", ".pq"), _begins(b"PAR1"),
     "parquet_file:write",
 )
-# The first one that recognises a file has it: text takes what is left.
+# The first format that recognises a file is used; text accepts all others.
 FORMATS: tuple[Format, ...] = (
     PARQUET,
     Format("arrow", "an Arrow or Feather file", "Arrow and Feather files",
@@ -202,7 +202,7 @@ FORMATS: tuple[Format, ...] = (
 # fmt: on
 BY_KEY = {form.key: form for form in FORMATS}
 
-_STRANGERS = (
+_FOREIGN = (
     (b"%PDF", "a PDF document"),
     (b"\x89HDF", "an HDF5 file"),
     (b"RDX", "an R workspace"),
@@ -227,24 +227,24 @@ _SPSS_SYNTAX = re.compile(rb"^[ \t]*DATA LIST\b.*^[ \t]*BEGIN DATA\b", re.I | re
 
 
 def recognise(path: Path, name: str = "") -> tuple[Format, list[Finding]]:
-    """Find the format of a file: by its bytes, whatever its ending says.
+    """Find the format of a file by its bytes.
 
     Parameters
     ----------
     path : Path
     name : str
-        What it is called, where that is not the name it lies under.
+        Its original name, if it is a temporary copy.
 
     Returns
     -------
     Format
     list of Finding
-        Whether the ending of its name is misleading.
+        A remark if the ending of its name is misleading.
 
     Raises
     ------
     InputError
-        If it is not there, cannot be read, or is no table.
+        If it does not exist, cannot be read, or is not a table.
     """
     require_file(path)
     named = name or path.name
@@ -254,7 +254,7 @@ def recognise(path: Path, name: str = "") -> tuple[Format, list[Finding]]:
     except OSError as error:
         reason = f"cannot be read ({error.strerror}); choose a file that you may read"
         raise unreadable(path, reason) from error
-    _refuse_strangers(path, head)
+    _refuse_foreign(path, head)
     form = next(form for form in FORMATS if form.recognises(path, head))
     promised = by_ending(named)
     if promised and form not in promised:
@@ -269,8 +269,8 @@ def recognise(path: Path, name: str = "") -> tuple[Format, list[Finding]]:
     return form, []
 
 
-def _refuse_strangers(path: Path, head: bytes) -> None:
-    what = next((what for mark, what in _STRANGERS if head.startswith(mark)), "")
+def _refuse_foreign(path: Path, head: bytes) -> None:
+    what = next((what for mark, what in _FOREIGN if head.startswith(mark)), "")
     readable = (_is_xml_spreadsheet, _is_page)
     if _MARKUP.match(head) and not any(recognises(path, head) for recognises in readable):
         what = "a web page without a table, or an XML document"
@@ -290,19 +290,19 @@ def _is_text(head: bytes) -> bool:
 
 
 def by_ending(name: str) -> list[Format]:
-    """List the formats that a name's ending promises; none where it says nothing."""
+    """Return the formats that the ending of a name stands for."""
     ending = Path(name).suffix.lower()
     return [form for form in FORMATS if ending in form.endings]
 
 
 def endings() -> list[str]:
-    """List all endings, those of text first."""
+    """Return all endings, those of text first."""
     ordered = (TEXT, *FORMATS[:-1])
     return list(dict.fromkeys(ending for form in ordered for ending in form.endings))
 
 
 def dialog_filter() -> str:
-    """Write what a file dialog offers: all tables, each kind, all files."""
+    """Return the filter of a file dialog: all tables, each kind, all files."""
     kinds: dict[str, list[str]] = {}
     for form in (TEXT, *FORMATS[:-1]):
         kinds.setdefault(form.plural, []).extend(form.endings)

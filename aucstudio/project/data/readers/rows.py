@@ -18,9 +18,9 @@ from aucstudio.project.inputs import refuse_columns
 _LOOK_EVERY = 10_000
 _FREE_BYTES = 200_000_000
 _HOUR = 3_600.0
-# Characters of a library's report that are shown.
+# Most characters of a library's message.
 _LONGEST = 200
-# Of three digits behind a comma it is not known which they are.
+# Three digits after a comma are ambiguous.
 _WRITTEN = re.compile(
     r"\s*(?:(?P<share>[+-]?[0-9]{1,9}(?:[.,][0-9]{1,15})?)\s*%"
     r"|(?P<number>[+-]?(?:[0-9]{1,3}(?:[.][0-9]{3})+|[0-9]{1,9}),(?![0-9]{3}\s*$)[0-9]{1,15})\s*)"
@@ -28,7 +28,7 @@ _WRITTEN = re.compile(
 
 
 class RowWriter:
-    """Writes rows; a context manager. The same value is the same text, whatever format it is from.
+    """Writes rows; a context manager. Equal values of all formats become equal texts.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class RowWriter:
 
     def __init__(self, target: Path) -> None:
         self._target = target
-        # What no text can hold does not end the reading.
+        # Lone surrogates must not end the reading.
         self._file = target.open("w", encoding="utf-8", errors="replace", newline="")
         self._writer = csv.writer(self._file, lineterminator="\n")
         self._rows = self._widest = 0
@@ -51,7 +51,7 @@ class RowWriter:
         self._file.close()
 
     def add(self, cells: Sequence[Any]) -> None:
-        """Write a row; one without any value becomes a blank line."""
+        """Write a row; an empty one becomes a blank line."""
         spelled = list(map(spell, cells))
         if any(spelled):
             self._write(spelled)
@@ -59,7 +59,7 @@ class RowWriter:
             self.blank()
 
     def add_data(self, cells: Sequence[Any]) -> None:
-        """Write a row of a table, which counts even without any value."""
+        """Write a data row, even an empty one."""
         self._write(list(map(spell, cells)))
 
     def _write(self, spelled: list[str]) -> None:
@@ -77,7 +77,7 @@ class RowWriter:
 
 
 def leave_room(folder: Path) -> None:
-    """Stop before a disk is full.
+    """Raise InputError before a disk is full.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def leave_room(folder: Path) -> None:
 
 
 def spell(value: Any) -> str:
-    """Write a value as a text file would hold it; empty where there is none."""
+    """Return the text of a value in a text file; empty if missing."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -107,7 +107,7 @@ def spell(value: Any) -> str:
 
 
 def same_times(rows: Sequence[list[Any]]) -> None:
-    """Add the time 00:00 to dates in columns where other cells have a time."""
+    """Add the time 00:00 to dates in columns whose other cells have a time."""
     timed = {k for row in rows for k, cell in enumerate(row) if isinstance(cell, datetime.datetime)}
     for row in rows if timed else ():
         for k in timed:
@@ -116,10 +116,7 @@ def same_times(rows: Sequence[list[Any]]) -> None:
 
 
 def same_numbers(rows: Sequence[list[Any]]) -> None:
-    """Read numbers written as text as those that the other cells of their column are.
-
-    Those are percent, as the shares beside them, and numbers with a decimal comma.
-    """
+    """Read numbers stored as text in columns of numbers: per cent and decimal commas."""
     found = [
         (k, row, match)
         for row in rows
@@ -141,13 +138,13 @@ def same_numbers(rows: Sequence[list[Any]]) -> None:
 
 
 def first_parts(names: Iterable[str], most: int = 5) -> str:
-    """List some names, in quotation marks."""
+    """Return the first names, quoted."""
     listed = [repr(name) for name in names]
     more = f" and {len(listed) - most} more" if len(listed) > most else ""
     return ", ".join(listed[:most]) + more
 
 
 def brief(reason: str) -> str:
-    """Return what a library reported on one line, not too long."""
+    """Shorten the message of a library to one line."""
     line = " ".join(reason.split())
     return line if len(line) <= _LONGEST else line[:_LONGEST] + "…"

@@ -14,9 +14,9 @@ from aucstudio.project.data.readers.rows import RowWriter, first_parts
 from aucstudio.project.errors import input_error
 from aucstudio.project.words import suggestion
 
-# Of two columns are settings and lists of codes: what is learnt from has more, if there is more.
+# Tables of fewer columns are often settings or lists of codes.
 WIDE = 3
-# No list of what columns mean has more rows.
+# Most rows of a list of columns.
 MOST_CODES = 5_000
 _MOST_OF = 0.6
 
@@ -29,9 +29,9 @@ def pick_part(
     holds_table: Callable[[str], bool],
     is_narrow: Callable[[str], bool] = lambda _name: False,
 ) -> str:
-    """Choose a part of a file: the one that was named, the usual one, or the first with a table.
+    """Choose a part of a file: the requested one, that of the training table, or the first table.
 
-    One that is narrow is chosen where there is no other.
+    A narrow table is chosen only if there is no other.
 
     Parameters
     ----------
@@ -42,14 +42,14 @@ def pick_part(
         All parts.
     options : ReadOptions
     holds_table : callable
-        Given a name, tells whether there is a table.
+        Returns whether the part of a name is a table.
     is_narrow : callable
-        Given the name of a table, tells whether it is hardly what is meant.
+        Returns whether a table is unlikely to be the data.
 
     Raises
     ------
     InputError
-        If there is no such part, or none with a table.
+        If there is no such part, or no part is a table.
     """
     if options.part:
         if options.part in names:
@@ -97,13 +97,13 @@ def write_table(
 
 
 def lists_columns(rows: Sequence[Sequence[Any]], names: Collection[Any]) -> bool:
-    """Return whether a part lists the columns of another one, as a code book does.
+    """Return whether a part lists the columns of another one, like a code book.
 
     Parameters
     ----------
     rows : sequence of sequences
     names : collection
-        Of the columns of the other one; what is no text is no name.
+        Names of the columns of the other part.
     """
     wanted = {name.strip().lower() for name in names if isinstance(name, str) and name.strip()}
     if len(wanted) < WIDE:
@@ -117,7 +117,7 @@ def lists_columns(rows: Sequence[Sequence[Any]], names: Collection[Any]) -> bool
 
 
 def about_parts(what: str, part: str, parts: Sequence[str]) -> list[Finding]:
-    """Report which part was read if the file has several."""
+    """Return a remark on the part that was read, if there are several."""
     others = [name for name in parts if name != part]
     if not others:
         return []

@@ -1,7 +1,7 @@
 """Intermediate file of sparse tables.
 
-Where few numbers are not zero only these are kept; else the table is as large as its numbers
-written out, and one that would not fit into memory is refused.
+Only non-zero numbers are stored if they are few; otherwise the table is dense, and refused if it
+would not fit into memory.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 
 from aucstudio.project.data.column_builder import number_cells
 from aucstudio.project.data.columns import Column
+from aucstudio.project.data.parquet import typed_table
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.sparse_columns import SparseBlock
+from aucstudio.project.data.table import Table
 from aucstudio.project.data.text.contents import Unreadable
-from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.import_notices import about_unreadable
 from aucstudio.project.errors import input_error
 from aucstudio.project.words import bytes_words
@@ -30,32 +31,30 @@ from aucstudio.project.words import bytes_words
 if TYPE_CHECKING:
     from scipy import sparse
 
-    from aucstudio.project.data.text.delimited import Delimited
-
 Text = tuple[str | None, ...]
 
 _MOST_OF_MEMORY = 0.4
-# A number that is kept with its place takes half as much again as a cell.
+# A stored number with its index takes 1.5 times the memory of a dense cell.
 MOST_FILLED = 1 / 3
 
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
 class SparseFile:
-    """A table of columns of numbers that are mostly zero, and some others.
+    """A table of sparse columns of numbers, and some other columns.
 
     Attributes
     ----------
     names : sequence of str
-        All columns, in their order.
+        All columns, in order.
     features : sequence of str
-        Those of the matrix.
+        Columns of the matrix.
     matrix : CSR matrix of shape (rows, features)
     numbers : dict of str to ndarray of shape (rows,)
-        Columns of numbers beside it.
+        Other columns of numbers.
     texts : dict of str to tuple of levels and ndarray of shape (rows,)
-        Columns of text beside it: the different cells, None for a missing one, and which each is.
+        Columns of text: the levels, None for a missing cell, and the code of each cell.
     implied : str
-        A pattern of the names that a later file need not mention, being zero then; may be empty.
+        Pattern of the names of columns that are zero if a later file does not mention them.
     unreadable : dict of str to Unreadable
     """
 
@@ -68,7 +67,7 @@ class SparseFile:
     unreadable: Mapping[str, Unreadable] = dataclasses.field(default_factory=dict)
 
     def save(self, target: Path) -> None:
-        """Write it, to be read by :func:`read_sparse`."""
+        """Write the file, to be read by :func:`read_sparse`."""
         about = {
             "names": list(self.names),
             "features": list(self.features),
@@ -115,13 +114,13 @@ def _load(path: Path) -> SparseFile:
         )
 
 
-def read_sparse(path: Path, shown: Path, sha256: str, schema: Schema | None) -> Delimited:
-    """Make columns of a table that was put down; ``shown`` is the file to name.
+def read_sparse(path: Path, shown: Path, sha256: str, schema: Schema | None) -> Table:
+    """Read a sparse table without roles; ``shown`` is the file to name.
 
     Raises
     ------
     InputError
-        If they would not fit into memory.
+        If it would not fit into memory.
     """
     found = _load(path)
     lacking = _implied(schema, found)
@@ -139,15 +138,12 @@ def read_sparse(path: Path, shown: Path, sha256: str, schema: Schema | None) -> 
         features = [_of_numbers(column.name, column.values) for column in features]
     by_name = beside | {column.name: column for column in features}
     findings = tuple(about_unreadable(found.unreadable))
-    from aucstudio.project.data.text.delimited import Delimited
-
     columns = [by_name[name] for name in (*found.names, *lacking)]
-    unreadable = dict(found.unreadable)
-    return Delimited(Dialect(), sha256, columns, [], 0, findings, unreadable=unreadable)
+    return typed_table(shown, "", sha256, columns, findings, found.unreadable)
 
 
 def _implied(schema: Schema | None, found: SparseFile) -> list[str]:
-    """Name the features of the training table that no row mentions: they are zero."""
+    """Return the features of the training table that no row mentions: they are zero."""
     if schema is None or not found.implied:
         return []
     have, pattern = set(found.names), re.compile(found.implied)
@@ -157,12 +153,12 @@ def _implied(schema: Schema | None, found: SparseFile) -> list[str]:
 def _refuse_infinite(
     path: Path, columns: Sequence[Column], X: sparse.csc_array, names: Sequence[str]
 ) -> None:
-    strange = next((c.name for c in columns if np.isinf(c.values).any()), None)
+    infinite = next((c.name for c in columns if np.isinf(c.values).any()), None)
     (places,) = np.nonzero(np.isinf(X.data))
-    if strange is None and len(places):
-        strange = names[int(np.searchsorted(X.indptr, places[0], "right")) - 1]
-    if strange is not None:
-        raise input_error("infinite_value", file=path, column=strange)
+    if infinite is None and len(places):
+        infinite = names[int(np.searchsorted(X.indptr, places[0], "right")) - 1]
+    if infinite is not None:
+        raise input_error("infinite_value", file=path, column=infinite)
 
 
 def _check_size(path: Path, rows: int, columns: int) -> None:

@@ -11,7 +11,7 @@ from aucstudio.project.data.readers.sheets import write_table
 from aucstudio.project.errors import input_error
 
 _WIDEST, _MOST_LEFT_OUT = 20_000, 2_000_000
-_TELL_EVERY = 5_000
+_REPORT_EVERY = 5_000
 _Rows = list[list[str]]
 
 
@@ -23,12 +23,12 @@ _WORKSHEET, _ROW, _CELL, _DATA = map(_tag, ("Worksheet", "Row", "Cell", "Data"))
 _NAME, _INDEX, _ACROSS, _TYPE = map(_tag, ("Name", "Index", "MergeAcross", "Type"))
 
 
-def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Written:
-    return write_table(path, target, "sheet", _sheets(path, tell), options)
+def write(path: Path, target: Path, options: ReadOptions, report: Advance) -> Written:
+    return write_table(path, target, "sheet", _sheets(path, report), options)
 
 
-def _sheets(path: Path, tell: Advance) -> dict[str, _Rows]:
-    """Read the cells of every sheet, as text."""
+def _sheets(path: Path, report: Advance) -> dict[str, _Rows]:
+    """Read the cells of all sheets as text."""
     sheets: dict[str, _Rows] = {}
     rows: _Rows = []
     size, read = max(path.stat().st_size, 1), 0
@@ -42,8 +42,8 @@ def _sheets(path: Path, tell: Advance) -> dict[str, _Rows]:
                 rows.append(_cells(path, element))
                 element.clear()
                 read += 1
-                if read % _TELL_EVERY == 0:
-                    tell(min(file.tell() / size, 0.9))
+                if read % _REPORT_EVERY == 0:
+                    report(min(file.tell() / size, 0.9))
     return sheets
 
 
@@ -68,7 +68,7 @@ def _text(data: ElementTree.Element) -> str:
 
 
 def _left_out(path: Path, index: str | None, have: int) -> int:
-    """Count missing rows and cells from their indices."""
+    """Return the number of rows or cells left out before an index."""
     missing = _whole(index) - 1 - have
     if missing > _MOST_LEFT_OUT:
         raise input_error("index_too_large", file=path, index=index)

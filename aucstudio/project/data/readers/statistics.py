@@ -17,9 +17,9 @@ from aucstudio.project.data.readers.format import (
 from aucstudio.project.data.readers.rows import RowWriter, first_parts, spell
 from aucstudio.project.errors import input_error
 
-_TELL_EVERY = 5_000
+_REPORT_EVERY = 5_000
 _MOST_TOLD = 5
-# As SPSS itself takes columns of so few different numbers for nominal ones.
+# SPSS itself treats columns with at most this many distinct numbers as nominal.
 _MOST_CODES = 24
 _STATA_UNITS = {
     "%tw": "weeks since the first of 1960",
@@ -31,20 +31,20 @@ _STATA_UNITS = {
 
 
 def _write(package: str, reader: str) -> Callable[[Path, Path, ReadOptions, Advance], Written]:
-    def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Written:
+    def write(path: Path, target: Path, options: ReadOptions, report: Advance) -> Written:
         import pyreadstat
 
-        said = {"encoding": options.encoding} if options.encoding else {}
-        # Its own conversion of days and times takes whole days off durations.
+        encoding = {"encoding": options.encoding} if options.encoding else {}
+        # The library's conversion of dates drops whole days of durations.
         cells, about = getattr(pyreadstat, reader)(
-            str(path), output_format="dict", disable_datetime_conversion=True, **said
+            str(path), output_format="dict", disable_datetime_conversion=True, **encoding
         )
-        tell(0.5)
+        report(0.5)
         names = list(cells)
         if not names or not len(cells[names[0]]):
             raise input_error("no_rows", file=path)
         columns, remarks = _converted(package, cells, about, options.kinds)
-        _write_rows(target, names, list(columns.values()), tell)
+        _write_rows(target, names, list(columns.values()), report)
         texts = tuple(n for n in names if about.readstat_variable_types.get(n) == "string")
         nominal, more = _nominal(package, columns, about, texts)
         return Written(
@@ -76,8 +76,8 @@ def _converted(
         labels = about.variable_value_labels.get(name)
         if labels:
             values, named = _labelled(values, labels, kinds.get(name))
-            told = "" if named else _named({*values} & labels.keys(), labels)
-            kept += [f"{name!r} ({told})"] if told else []
+            shown = "" if named else _named({*values} & labels.keys(), labels)
+            kept += [f"{name!r} ({shown})"] if shown else []
         columns[name] = values
     remarks += _counted(about.original_variable_types)
     if kept and not kinds:
@@ -86,14 +86,14 @@ def _converted(
 
 
 def _write_rows(
-    target: Path, names: Sequence[str], columns: Sequence[Sequence[Any]], tell: Advance
+    target: Path, names: Sequence[str], columns: Sequence[Sequence[Any]], report: Advance
 ) -> None:
     with RowWriter(target) as out:
         out.add(names)
         for count, row in enumerate(zip(*columns, strict=True)):
             out.add_data(row)
-            if count % _TELL_EVERY == 0:
-                tell(0.5 + 0.5 * count / len(columns[0]))
+            if count % _REPORT_EVERY == 0:
+                report(0.5 + 0.5 * count / len(columns[0]))
 
 
 def _nominal(
@@ -119,7 +119,7 @@ def _nominal(
 
 
 def _counted(formats: Mapping[str, str]) -> Iterator[Finding]:
-    """Report the columns that count months or quarters, as Stata does."""
+    """Report columns that count units of time such as months or quarters, as in Stata."""
     for start, unit in _STATA_UNITS.items():
         names = [
             name for name, form in formats.items() if str(form).replace("-", "").startswith(start)
@@ -129,13 +129,13 @@ def _counted(formats: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def _named(present: Collection[Any], labels: Mapping[Any, str]) -> str:
-    """Write which of some values have names, and which."""
+    """Write which values have labels, and the labels."""
     listed = [f"{spell(v)} is {labels[v].strip()!r}" for v in labels if v in present]
     return ", ".join(listed[:_MOST_TOLD]) + (", ..." if len(listed) > _MOST_TOLD else "")
 
 
 def _are_codes(values: Iterable[Any]) -> bool:
-    """Return whether numbers are few whole ones, but more than the two that need no category."""
+    """Return whether numbers are more than two but few distinct whole ones."""
     present = {value for value in values if value is not None and value == value}
     return 2 < len(present) <= _MOST_CODES and all(
         isinstance(value, (int, float)) and value == int(value) for value in present
@@ -145,9 +145,9 @@ def _are_codes(values: Iterable[Any]) -> bool:
 def _labelled(
     values: list[Any], labels: Mapping[Any, str], kind: str | None
 ) -> tuple[list[Any], bool]:
-    """Put names in the place of codes, if every code that occurs has one.
+    """Replace codes by labels if every code that occurs has one.
 
-    What a later file holds is known: there each cell is named, or none is.
+    In a later file, the kind of the training column decides.
     """
     names = _distinct(labels)
     present = {value for value in values if value is not None and value != "" and value == value}
@@ -157,7 +157,7 @@ def _labelled(
 
 
 def _distinct(labels: Mapping[Any, str]) -> dict[Any, str]:
-    """Keep values apart that have the same name."""
+    """Make the labels of values unique."""
     counts: dict[str, int] = {}
     for name in labels.values():
         counts[name.strip()] = counts.get(name.strip(), 0) + 1

@@ -1,6 +1,6 @@
 """Display formats of SAS, Stata and SPSS: dates, times, codes.
 
-ReadStat's own conversion knows the usual formats alone, and takes whole days off durations.
+ReadStat converts only common formats, and drops whole days of durations.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ _STARTS = {
     "stata": datetime.datetime(1960, 1, 1),
     "spss": datetime.datetime(1582, 10, 14),
 }
-# By package and what is meant ("clock" of a moment the time of day alone), the seconds of a unit,
-# and the names of formats without widths.
+# By package: meaning ("clock" is the time of day of a moment), seconds of a unit, and the names of
+# formats without widths.
 _FORMATS: Mapping[str, tuple[tuple[str, float, re.Pattern[str]], ...]] = {
     "stata": (
         ("day", _DAY, re.compile("%-?(?:td|d).*")),
@@ -56,13 +56,13 @@ _FORMATS: Mapping[str, tuple[tuple[str, float, re.Pattern[str]], ...]] = {
 }
 
 
-# Of how many digits codes are; of two are months and hours.
+# Formats of codes with leading zeros; two digits are used for months and hours.
 _CODES = {
     "stata": re.compile(r"%-?0([3-9]|1[0-9])\.0f"),
     "spss": re.compile("N([3-9]|1[0-9])"),
     "sas": re.compile(r"Z([3-9]|1[0-9])\.?"),
 }
-# What SAS has itself: any other format of numbers is in a catalog.
+# Built-in number formats of SAS; others are defined in a catalog.
 _OF_SAS = re.compile(
     "|BEST.*|[DEFZ]|(?:COMMA|DOLLAR|EURO|PERCENT|NL|IB|PIB|RB|S370|HEX|BINARY|OCTAL).*|NUMX|FRACT|"
     "NEGPAREN|PD|PK|ZD|SSN|ROMAN|WORD[FS]|YEN|PVALUE|ODDSR|FLOAT|BITS|SIZEK(?:MG)?|VAXRB"
@@ -70,7 +70,7 @@ _OF_SAS = re.compile(
 
 
 def conversion(package: str, form: str) -> Convert | None:
-    """Return what makes days, times or codes of the numbers of a column; None for other numbers.
+    """Return the conversion of a column to dates, times or codes; None for plain numbers.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def _bare(package: str, form: str) -> str:
 
 
 def is_in_catalog(package: str, form: str) -> bool:
-    """Return whether the names of a column's values are in a catalog of SAS, which is not here."""
+    """Return whether the value labels of a column are in a SAS catalog, a separate file."""
     return (
         package == "sas"
         and _OF_SAS.fullmatch(_bare(package, form)) is None
@@ -112,7 +112,7 @@ def _converted(kind: str, unit: float, start: datetime.datetime) -> Convert:
 
 
 def _clock(seconds: float) -> str:
-    """Write a time of day, or how long something takes."""
+    """Write a time of day or a duration."""
     whole = math.floor(abs(seconds))
     rest = f"{abs(seconds) - whole:.6f}"[1:].rstrip("0").rstrip(".")
     hours, minutes = divmod(whole // _MINUTE, _MINUTE)
@@ -121,7 +121,7 @@ def _clock(seconds: float) -> str:
 
 
 def on_calendar(convert: Convert, values: list[Any]) -> tuple[list[Any], int]:
-    """Convert a column; give it, and how many days beyond the calendar stay numbers."""
+    """Convert a column; return it and the count of days outside the calendar, kept as numbers."""
     beyond, made = 0, []
     for value in values:
         known = isinstance(value, (int, float)) and value == value

@@ -1,7 +1,7 @@
 """svmlight and libsvm files.
 
-Every column that some row mentions becomes one of numbers, named after its index; what is not
-mentioned is zero, in a later file too.
+Every column that a row mentions becomes a column of numbers named after its index. Cells that are
+not mentioned are zero, in later files too.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from aucstudio.project.errors import InputError, input_error
 LABEL, QUERY = "label", "qid"
 
 
-def write(path: Path, target: Path, _options: ReadOptions, tell: Advance) -> Written:
+def write(path: Path, target: Path, _options: ReadOptions, report: Advance) -> Written:
     from sklearn.datasets import load_svmlight_file
 
     with path.open("rb") as file:
         try:
-            # The indices as they are: whether they begin at 0 or at 1 would be a guess.
+            # Indices are kept: whether they begin at 0 or 1 is not known.
             X, y, query = load_svmlight_file(file, query_id=True, zero_based=True)
         except ValueError as error:
             raise _with_several_labels(path) or error from error
-    tell(0.9)
+    report(0.9)
     if not len(y):
         raise input_error("no_rows", file=path)
-    # Only columns that occur: an index may be in the billions.
+    # Only columns that occur, because an index may be in the billions.
     used = np.unique(X.indices)
     parts = (X.data, np.searchsorted(used, X.indices), X.indptr)
     features = [f"f{index}" for index in used.tolist()]
@@ -47,7 +47,7 @@ def write(path: Path, target: Path, _options: ReadOptions, tell: Advance) -> Wri
 
 
 def _with_several_labels(path: Path) -> InputError | None:
-    """Return the error for a file of which rows belong to several classes, if it is one."""
+    """Return the error for a file whose rows have several labels; None if they have not."""
     with path.open("rb") as file:
         for line, text in enumerate(file, 1):
             if b"," in text.split(b" ", 1)[0]:

@@ -12,22 +12,22 @@ from aucstudio.project.data.readers.registry import encoding_of_page
 from aucstudio.project.data.readers.sheets import write_table
 
 _PIECE = 1 << 16
-# A cell that says it is wider or higher than any table is not believed.
+# Largest span of a cell that is accepted.
 _WIDEST = 10_000
-# Around what is a line of its own, words do not touch.
+# Elements that separate words.
 _BREAKS = {"br", "p", "div", "li"}
 _UNSEEN = {"script", "style"}
 
 
 class _Table:
-    """A table while it is read."""
+    """A table that is being read."""
 
     def __init__(self, number: int) -> None:
         self.name = f"table {number}"
         self.rows: list[list[str]] = []
         self.words: list[str] | None = None  # of the cell that is open
         self._span = (1, 1)
-        self._below: dict[int, tuple[int, str]] = {}  # by column: rows yet to fill, and the text
+        self._below: dict[int, tuple[int, str]] = {}  # by column: rows left to fill, and the text
 
     @property
     def size(self) -> int:
@@ -63,7 +63,7 @@ class _Table:
         self._fill()
 
     def _fill(self) -> None:
-        """Repeat what reaches down from a row above at this place."""
+        """Repeat cells that span rows from above."""
         row = self.rows[-1]
         while len(row) in self._below:
             left, text = self._below.pop(len(row))
@@ -73,7 +73,7 @@ class _Table:
 
 
 class _Page(HTMLParser):
-    """Collects the tables of a page; one within another is one of its own."""
+    """Collects the tables of a page, including nested ones."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -123,11 +123,11 @@ def _span(given: str | None) -> int:
     return min(max(int(number), 1), _WIDEST) if number.isascii() and number.isdigit() else 1
 
 
-def write(path: Path, target: Path, options: ReadOptions, tell: Advance) -> Written:
+def write(path: Path, target: Path, options: ReadOptions, report: Advance) -> Written:
     page = _Page()
     for done, text in _pieces(path, options.encoding):
         page.feed(text)
-        tell(0.8 * done)
+        report(0.8 * done)
     page.close()
     # Small tables around the largest one only lay the page out.
     largest = sorted(page.tables, key=lambda table: -table.size)

@@ -24,7 +24,7 @@ _CHUNK = 1 << 20
 _COMPOUND = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _DAMAGES = zipfile.BadZipFile, zlib.error, ElementTree.ParseError
 _HIDDEN = re.compile(rb'<(?:\w+:)?(row|col)\s([^>]*\bhidden="(?:1|true)"[^>]*)')
-# A text may be computed to be empty.
+# A formula may yield an empty text.
 _UNCOMPUTED = re.compile(
     rb'<c\s(?![^>]*\bt="str")[^>]*\br="([A-Z]+)[0-9]+"[^>]*>\s*'
     rb"(?:<f\b[^>]*/>|<f\b[^>]*>[^<]*</f>)\s*(?:<v\s*/>|<v>\s*</v>)?\s*$"
@@ -37,22 +37,22 @@ _UNSEEN = "collapse", "filter"
 _MOST = 1 << 20
 _ATTRIBUTE = re.compile('([\\w:-]+)="([^"]*)"')
 _PLACE = re.compile("([A-Z]+)([0-9]+)")
-# Of two digits are months and hours.
+# Two digits are used for months and hours.
 _ZEROS = re.compile("(0{3,})(?:;@)?")
 
 
 @dataclasses.dataclass
 class Looks:
-    """How a sheet is shown.
+    """Formatting of a sheet.
 
     Attributes
     ----------
     rows : set of int
-        Those that are hidden, from 0.
+        Hidden rows, from 0.
     columns : set of int
-        Likewise.
+        Hidden columns, from 0.
     widths : dict of row and column to int
-        To how many digits numbers are filled up with zeros.
+        Number of digits that cells are padded to with zeros.
     """
 
     rows: set[int] = dataclasses.field(default_factory=set)
@@ -60,21 +60,21 @@ class Looks:
     widths: dict[tuple[int, int], int] = dataclasses.field(default_factory=dict)
 
     def fill(self, rows: list[list[Any]]) -> None:
-        """Write numbers as codes where they are shown with leading zeros."""
+        """Replace numbers that are shown with leading zeros by texts."""
         for (row, column), width in self.widths.items():
             cell = rows[row][column] if row < len(rows) and column < len(rows[row]) else ""
             if isinstance(cell, (int, float)) and cell >= 0 and cell == int(cell):
                 rows[row][column] = f"{int(cell):0{width}}"
 
     def about(self, height: int, width: int) -> Iterator[Finding]:
-        """Report rows and columns that are read although the workbook hides them."""
+        """Report hidden rows and columns, which are read too."""
         for what, hidden, most in (("row", self.rows, height), ("column", self.columns, width)):
             if count := sum(k < most for k in hidden):
                 yield found("format_hidden", count=count, what=what)
 
 
 def looks(path: Path, sheet: str) -> Looks:
-    """Find how a sheet is shown; of a binary workbook of today (xlsb) it is not known."""
+    """Read the formatting of a sheet; that of a binary workbook (xlsb) is not known."""
     try:
         with path.open("rb") as file:
             if file.read(len(_COMPOUND)) == _COMPOUND:
@@ -106,12 +106,12 @@ def _old_workbook(path: Path, sheet: str) -> Looks:
                 and (width := digits[found.cell_xf_index(row, column)])
             }
             return Looks(rows, columns, widths)
-    except Exception:  # noqa: BLE001  whatever xlrd meets in a damaged file
+    except Exception:  # noqa: BLE001  (xlrd may raise anything for a damaged file)
         return Looks()
 
 
 def columns_never_computed(path: Path, sheet: str) -> set[int]:
-    """Find the columns of a workbook of XML that hold formulas whose values were not stored."""
+    """Find the columns of an XML workbook with formulas whose values are not stored."""
     columns, rest = set[int](), b""
     try:
         with zipfile.ZipFile(path) as archive, archive.open(_member(archive, sheet)) as file:
@@ -128,40 +128,40 @@ def _workbook(archive: zipfile.ZipFile, sheet: str) -> Looks:
     found = Looks()
     padded = _padded_styles(archive)
     with archive.open(_member(archive, sheet)) as file:
-        for kind, said in _tags(file, (_HIDDEN, _STYLED) if padded else (_HIDDEN,)):
-            _look(found, kind, said, padded)
+        for kind, attributes in _tags(file, (_HIDDEN, _STYLED) if padded else (_HIDDEN,)):
+            _look(found, kind, attributes, padded)
     return found
 
 
 def _opendocument(archive: zipfile.ZipFile, sheet: str) -> Looks:
-    """Count the rows and columns of a sheet, and keep those that are not shown."""
+    """Find the hidden rows and columns of a sheet."""
     found = Looks()
     within, row, column = False, 0, 0
     with archive.open(_CONTENT) as file:
-        for kind, said in _tags(file, (_PARTS,)):
-            unseen = said.get("table:visibility") in _UNSEEN
+        for kind, attributes in _tags(file, (_PARTS,)):
+            unseen = attributes.get("table:visibility") in _UNSEEN
             if kind == b"table":
-                within = html.unescape(said.get("table:name", "")) == sheet
+                within = html.unescape(attributes.get("table:name", "")) == sheet
             elif within and kind == b"table-row":
-                start, row = row, row + _repeated(said, "rows")
+                start, row = row, row + _repeated(attributes, "rows")
                 found.rows.update(range(start, row) if unseen else ())
             elif within:
-                start, column = column, column + _repeated(said, "columns")
+                start, column = column, column + _repeated(attributes, "columns")
                 found.columns.update(range(start, column) if unseen else ())
     return found
 
 
-def _repeated(said: dict[str, str], what: str) -> int:
-    return min(int(said.get(f"table:number-{what}-repeated", 1)), _MOST)
+def _repeated(attributes: dict[str, str], what: str) -> int:
+    return min(int(attributes.get(f"table:number-{what}-repeated", 1)), _MOST)
 
 
-def _look(found: Looks, kind: bytes, said: dict[str, str], padded: dict[int, int]) -> None:
+def _look(found: Looks, kind: bytes, attributes: dict[str, str], padded: dict[int, int]) -> None:
     if kind == b"row":
-        found.rows.add(int(said["r"]) - 1)
+        found.rows.add(int(attributes["r"]) - 1)
     elif kind == b"col":
-        found.columns.update(range(int(said["min"]) - 1, int(said["max"])))
-    elif width := padded.get(int(said["s"])):
-        place = _PLACE.fullmatch(said["r"])
+        found.columns.update(range(int(attributes["min"]) - 1, int(attributes["max"])))
+    elif width := padded.get(int(attributes["s"])):
+        place = _PLACE.fullmatch(attributes["r"])
         if place:
             found.widths[int(place[2]) - 1, _column(place[1])] = width
 
@@ -173,7 +173,7 @@ def _column(letters: str) -> int:
 def _tags(
     file: IO[bytes], patterns: Iterable[re.Pattern[bytes]]
 ) -> Iterator[tuple[bytes, dict[str, str]]]:
-    """Return the tags of a document that fit, each with its attributes."""
+    """Yield the matching tags of a document with their attributes."""
     rest = b""
     while chunk := file.read(_CHUNK):
         text = rest + chunk
@@ -181,12 +181,12 @@ def _tags(
         rest = text[end:]
         for pattern in patterns:
             for tag in pattern.finditer(text, 0, end):
-                said = _ATTRIBUTE.findall(tag[2].decode("utf-8", "replace"))
-                yield tag[1], dict(said)
+                attributes = _ATTRIBUTE.findall(tag[2].decode("utf-8", "replace"))
+                yield tag[1], dict(attributes)
 
 
 def _padded_styles(archive: zipfile.ZipFile) -> dict[int, int]:
-    """Return the styles of cells that show leading zeros, with how many digits there are."""
+    """Return the cell styles with leading zeros, and their numbers of digits."""
     if _STYLES not in archive.namelist():
         return {}
     styles = ElementTree.fromstring(archive.read(_STYLES))
@@ -197,13 +197,13 @@ def _padded_styles(archive: zipfile.ZipFile) -> dict[int, int]:
 
 
 def _digits(code: str) -> int:
-    """Return to how many digits a number format pads with zeros, 0 if it does not."""
+    """Return the number of digits that a number format pads to with zeros; 0 if it does not."""
     found = _ZEROS.fullmatch(code)
     return len(found[1]) if found else 0
 
 
 def _member(archive: zipfile.ZipFile, sheet: str) -> str:
-    """Find the file of a sheet in its workbook."""
+    """Return the path of a sheet in its workbook."""
     book = ElementTree.fromstring(archive.read("xl/workbook.xml"))
     links = ElementTree.fromstring(archive.read("xl/_rels/workbook.xml.rels"))
     (keys,) = (one.attrib for one in book.iterfind(".//{*}sheet") if one.get("name") == sheet)

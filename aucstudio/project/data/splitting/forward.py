@@ -1,8 +1,8 @@
 """Validation forward in time.
 
-The rows that have a time, in its order, are cut into blocks of about as many rows; rows of one time
-are never parted. The first block is never tested. Each other one is judged by what was learnt from
-rows before it: all of them, or those of a window; a gap may lie between.
+The rows with a time are divided in its order into blocks of about equal size; rows of one time stay
+together. The first block is never tested. Each other block is tested by a fit on earlier rows: all
+of them, or those within a window; a gap may be left out in between.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Part = tuple[Rows, Rows]
 
 
 def times_of(table: AnyTable, name: str) -> Array:
-    """Return the times of the labelled rows; NaN where there is none.
+    """Return the times of the labelled rows; NaN if missing.
 
     Raises
     ------
@@ -46,21 +46,20 @@ def time_column(table: AnyTable, name: str) -> ColumnInfo:
 def forward_parts(
     times: Array, steps: int, gap: float = 0.0, window: float = 0.0, codes: Rows | None = None
 ) -> list[Part] | None:
-    """Return the rows that each step trains on and judges; None where there are too few times.
+    """Return the training and test rows of each step; None if there are too few times.
 
     Parameters
     ----------
     times : ndarray of shape (N,)
-        Rows whose time is NaN are in no part.
+        Rows whose time is NaN are left out.
     steps : int
-        Blocks that are judged.
+        Number of tested blocks.
     gap : float
-        Training rows are at least so much earlier than the first row that is judged; and earlier.
+        Least difference between the times of training rows and of the first tested row.
     window : float
-        Of these, only those whose time is at most so much before the latest that the gap allows;
-        0 for all of them.
+        Length of the training window, which ends where the gap begins; 0 for no limit.
     codes : ndarray of int, optional
-        Groups of rows: a step does not train on those that it judges.
+        Groups of rows; a step does not train on groups that it tests.
     """
     starts = _starts(times, steps)
     if starts is None:
@@ -68,7 +67,7 @@ def forward_parts(
     parts = []
     for start, end in zip(starts, [*starts[1:], np.inf], strict=True):
         test = np.flatnonzero((times >= start) & (times < end))
-        # Tenths and hours are no whole numbers: a row at the very edge is not lost to rounding.
+        # Times such as tenths of a day are rounded; a row at the very edge must not be lost.
         slack = 4 * np.spacing(max(abs(start), gap, window))
         before = (times < start) & (times <= start - gap + slack)
         if window > 0:
@@ -80,7 +79,7 @@ def forward_parts(
 
 
 def _starts(times: Array, steps: int) -> list[float] | None:
-    """Return the first time of each block but the first, each block about as many rows."""
+    """Return the first time of each block but the first; blocks are of about equal size."""
     values, counts = np.unique(times[~np.isnan(times)], return_counts=True)
     if len(values) <= steps:
         return None
@@ -88,7 +87,7 @@ def _starts(times: Array, steps: int) -> list[float] | None:
     places: list[int] = []
     for step in range(1, steps + 1):
         low = places[-1] + 1 if places else 1
-        high = len(values) - steps + step - 1  # each block to come needs a time
+        high = len(values) - steps + step - 1  # each later block needs a time
         wanted = ends[-1] * step / (steps + 1)
         near = np.abs(ends[low - 1 : high] - wanted)
         places.append(low + int(near.argmin()))
@@ -96,7 +95,7 @@ def _starts(times: Array, steps: int) -> list[float] | None:
 
 
 def blocks_of(times: Array, positive: Mask, most: int) -> Rows | None:
-    """Number blocks of neighbouring times, as many as have both classes; None if no two do."""
+    """Number the most blocks of times that have both classes; None if fewer than two."""
     for blocks in range(most, 1, -1):
         starts = _starts(times, blocks - 1)
         if starts is None:
@@ -109,7 +108,7 @@ def blocks_of(times: Array, positive: Mask, most: int) -> Rows | None:
 
 
 def lacks_class(parts: list[Part], positive: Mask) -> int | None:
-    """Return the number of the first step that trains on, or judges, one class only."""
+    """Return the first step that trains on or tests one class only."""
     for k, part in enumerate(parts):
         if any(not positive[rows].any() or positive[rows].all() for rows in part):
             return k
@@ -119,7 +118,7 @@ def lacks_class(parts: list[Part], positive: Mask) -> int | None:
 def most_steps(
     times: Array, positive: Mask, most: int, gap: float, window: float, codes: Rows | None
 ) -> tuple[int, list[Part]]:
-    """Return the most steps, up to a number, that have both classes throughout, and their parts."""
+    """Return the largest number of steps that all have both classes, and their parts."""
     for steps in range(most, 0, -1):
         parts = forward_parts(times, steps, gap, window, codes)
         if parts is not None and lacks_class(parts, positive) is None:

@@ -17,10 +17,10 @@ _CLOSE = 0.01
 def draw_fold_numbers(
     positive: Mask, codes: Rows, counts: NDArray[np.intp], folds: int, seed: int
 ) -> Rows | None:
-    """Deal groups into folds.
+    """Assign groups to folds.
 
-    Of groups that are alike each fold is dealt as many; the last few of each kind go where
-    scikit-learn finds that they even out the classes, which would take long for all of them.
+    Groups with equal class counts are spread evenly; scikit-learn assigns only the last few of each
+    kind so that classes are balanced, because it is slow for many groups.
 
     Parameters
     ----------
@@ -28,19 +28,19 @@ def draw_fold_numbers(
     codes : ndarray of int
         The group of each row.
     counts : ndarray of int, shape (groups, 2)
-        Rows of each group by class; either class lies within as many groups as there are folds.
+        Rows of each group by class; each class is in at least as many groups as there are folds.
     folds : int
     seed : int
 
     Returns
     -------
     ndarray of int or None
-        The fold of each row; None where a fold would lack a class.
+        The fold of each row; None if a fold would lack a class.
     """
     from sklearn.model_selection import StratifiedGroupKFold
 
     alike = _Alike(counts, np.random.default_rng(seed))
-    # As many groups of each kind are left over as there are folds, so that no class is short.
+    # At least one group per fold of each kind is left to scikit-learn, so that no class is short.
     dealt = np.maximum(alike.members // folds - 1, 0) * folds
     numbers = (alike.place % folds)[codes]
     left = np.flatnonzero((alike.place >= dealt[alike.kind])[codes])
@@ -54,24 +54,24 @@ def draw_fold_numbers(
 
 
 def draw_test_groups(counts: NDArray[np.intp], share: float, seed: tuple[int, int]) -> Mask:
-    """Draw groups until they hold a share of each class, as nearly as whole groups can.
+    """Draw groups that together hold a share of each class, as closely as whole groups can.
 
-    Groups with as many rows of either class are alike. Of each kind the share of them, rounded
-    down, is drawn. One more group of each kind may go either way: in some random order each goes
-    where it brings the two shares nearer. That is done until both are within a hundredth, or in
-    twenty orders, of which the best is kept.
+    Groups with equal class counts are of one kind. Of each kind the share of groups, rounded down,
+    is drawn. One more group of each kind is assigned in random order to the part where it brings
+    the shares closer. This is repeated until both shares are within a hundredth, at most in twenty
+    orders; the best one is kept.
 
     Parameters
     ----------
     counts : ndarray of int, shape (groups, 2)
-        Rows of each group by class; either class lies within two groups at least.
+        Rows of each group by class; each class is in at least two groups.
     share : float
     seed : tuple of int
 
     Returns
     -------
     ndarray of bool, shape (groups,)
-        The groups of the test part. Both parts have rows of either class.
+        The groups of the test part. Both parts have rows of both classes.
     """
     rng = np.random.default_rng(seed)
     alike = _Alike(counts, rng)
@@ -96,16 +96,16 @@ def draw_test_groups(counts: NDArray[np.intp], share: float, seed: tuple[int, in
 
 
 class _Alike:
-    """Groups by their kind, those with as many rows of either class, in a random order.
+    """Groups by kind, that is by equal class counts, in random order.
 
     Attributes
     ----------
     kinds : ndarray of int, shape (kinds, 2)
-        Rows of either class.
+        Rows by class.
     members : ndarray of int, shape (kinds,)
-        How many groups are of a kind.
+        Number of groups of each kind.
     kind, place : ndarray of int, shape (groups,)
-        The kind of each group, and its place in the order among those of its kind.
+        The kind of each group, and its position among those of its kind.
     """
 
     def __init__(self, counts: NDArray[np.intp], rng: np.random.Generator) -> None:
@@ -120,18 +120,18 @@ class _Alike:
 
 
 class _Filling:
-    """Adds groups to a test part one by one, while it comes nearer to its share of both classes."""
+    """Adds groups to a test part while its share of both classes comes closer to the aim."""
 
     def __init__(self, totals: NDArray[np.intp], share: float) -> None:
         self._positives, self._negatives = int(totals[0]), int(totals[1])
         self._share = share
 
     def fill(self, held: NDArray[np.intp], groups: NDArray[np.intp]) -> tuple[list[int], float]:
-        """Return which groups are added to what is held, and how far off the shares are then."""
+        """Return the added groups, and the remaining error of the shares."""
         p, n = held.tolist()
         chosen: list[int] = []
         waiting: list[tuple[int, int, int]] = []
-        # Both classes in both parts first: nothing else counts before that.
+        # First of all both parts need both classes.
         for k, (more_p, more_n) in enumerate(groups.tolist()):
             if self._lacking(p + more_p, n + more_n) < self._lacking(p, n):
                 chosen.append(k)

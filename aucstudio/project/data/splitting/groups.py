@@ -22,14 +22,14 @@ Rows = NDArray[np.intp]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Groups:
-    """Which labelled rows belong together.
+    """Groups of labelled rows.
 
     Attributes
     ----------
     columns : tuple of str
-        Rows that share a value in any of them are of one group.
+        Rows that share a value of any of these columns are in one group.
     codes : ndarray of int, shape (labelled rows,)
-        The group of each row, numbered from 0 in the order of the first rows.
+        The group of each row, numbered from 0 by its first row.
     values : tuple of frozenset of str
         The values of each column, spelled as text.
     """
@@ -40,7 +40,7 @@ class Groups:
 
     @property
     def count(self) -> int:
-        """How many groups there are."""
+        """Number of groups."""
         return int(self.codes.max(initial=-1)) + 1
 
     @property
@@ -49,7 +49,7 @@ class Groups:
         return " and ".join(self.columns)
 
     def describe(self) -> str:
-        """Describe in a few words which rows are kept together."""
+        """Describe which rows are kept together."""
         return f"grouped by {self.words} ({self.count:,} group{'s' * (self.count != 1)})"
 
     def part(self, rows: Rows) -> Groups:
@@ -65,21 +65,21 @@ class Groups:
         return np.stack(parts, axis=1)
 
     def fewest(self, positive: Mask) -> int:
-        """Return the number of groups of the class with the fewest."""
+        """Return the smaller number of groups that contain a class."""
         return int(np.count_nonzero(self.class_counts(positive), axis=0).min())
 
 
 def find_groups(
     names: tuple[str, ...], windows: Iterable[tuple[int, Table]], labelled: Mask
 ) -> Groups:
-    """Find the labelled rows that belong together, directly or through others.
+    """Find groups of labelled rows, also of rows that are connected through other rows.
 
     Parameters
     ----------
     names : tuple of str
         The columns.
     windows : iterable of (int, Table)
-        The rows, some at a time: the number of the first, and their cells.
+        The rows in windows: the number of the first row, and the cells.
     labelled : ndarray of bool
         Which rows have a label.
     """
@@ -94,12 +94,12 @@ def find_groups(
 
 
 def groups_by(table: AnyTable, names: tuple[str, ...]) -> Groups:
-    """Find the labelled rows of a table that belong together by some of its columns."""
+    """Find the groups of labelled rows of a table by some columns."""
     return find_groups(names, table.windows(table.rows, names), table.labelled())
 
 
 def _joined(codes: Sequence[Rows]) -> Rows:
-    """Number the groups that rows form by their values; -1 joins a row to none."""
+    """Number the connected groups of rows; a value of -1 connects nothing."""
     rows = len(codes[0])
     if not rows:
         return codes[0]
@@ -114,13 +114,13 @@ def _joined(codes: Sequence[Rows]) -> Rows:
         (np.ones(len(start), dtype=np.int8), (start, end)), shape=(nodes, nodes)
     )
     _, labels = scipy.sparse.csgraph.connected_components(graph, directed=False)
-    # Rows come before values among the nodes, so that groups are numbered by their first rows.
+    # Rows precede values among the nodes, so that groups are numbered by their first rows.
     group: Rows = labels[:rows].astype(np.intp)
     return group
 
 
 class _Values:
-    """Numbers the values of a column as they come."""
+    """Numbers the values of a column in order of appearance."""
 
     def __init__(self) -> None:
         self._numbers: dict[str | float, int] = {}

@@ -33,8 +33,7 @@ class Split:
     ----------
     repeat, fold : int
     train, test : ndarray of int
-        Positions among the labelled rows; ``test`` counts in the test file's rows where there
-        is one.
+        Positions among the labelled rows; ``test`` counts the rows of the test file, if any.
     """
 
     repeat: int
@@ -64,7 +63,7 @@ def draw_splits(
     Parameters
     ----------
     positive : ndarray of bool
-        The labelled rows' class.
+        Whether each labelled row is positive.
     validation : Validation
     groups : Groups, optional
         Rows that stay on one side of every split.
@@ -74,7 +73,7 @@ def draw_splits(
     Raises
     ------
     InputError
-        If a class is too small for the scheme, or lies within too few groups or times.
+        If a class has too few rows, groups or times for the scheme.
     """
     everything = np.arange(len(positive))
     if validation.scheme == FILE:
@@ -119,7 +118,7 @@ def _forward(
         count = counted(len(known), "different time")
         why = f"{validation.time} has {count}, and each step needs a new one"
     else:
-        what = "trains on" if _one_class(positive[parts[short][0]]) else "judges"
+        what = "trains on" if _one_class(positive[parts[short][0]]) else "tests"
         why = f"step {short + 1} {what} rows of one class only, or none"
     if steps < BOUNDS["folds"][0]:
         instead = (
@@ -167,9 +166,9 @@ def _folds(positive: Mask, validation: Validation, groups: Groups | None) -> lis
 def fold_numbers(
     positive: Mask, folds: int, seed: int, groups: Groups | None = None
 ) -> Rows | None:
-    """Deal rows out into stratified folds: the number of the one that tests each.
+    """Assign rows to stratified folds; return the fold that tests each row.
 
-    None where groups that are kept together would leave a fold without a class.
+    None if groups that stay together would leave a fold without a class.
     """
     if groups is not None:
         from aucstudio.project.data.splitting.grouped_draws import draw_fold_numbers
@@ -195,7 +194,7 @@ def _checked(splits: list[Split], positive: Mask) -> list[Split]:
     return splits
 
 
-_FEW_TO_JUDGE, _FEW_TO_LEARN = 10, 5
+_FEW_TO_TEST, _FEW_TO_TRAIN = 10, 5
 
 
 def require_groups(positive: Mask, validation: Validation, groups: Groups) -> None:
@@ -240,7 +239,7 @@ def require_enough(fewest: int, validation: Validation) -> None:
 
 
 def require_both_parts(positive: Mask, validation: Validation) -> None:
-    """Refuse a hold-out of single rows, one of which would leave a part without a class."""
+    """Raise InputError if a hold-out of single rows would leave a part without a class."""
     held = int(np.ceil(validation.test_size * len(positive)))
     if min(held, len(positive) - held) < 2:
         raise input_error(
@@ -274,13 +273,13 @@ def few_rows_caution(positives: int, negatives: int, validation: Validation) -> 
     rows = "positive" if positives <= negatives else "negative"
     some = f"Only {fewest} {rows}{'' if fewest == 1 else 's'}"
     if validation.scheme == FILE:
-        return f"{some} to learn from." if fewest < _FEW_TO_LEARN else ""
+        return f"{some} to learn from." if fewest < _FEW_TO_TRAIN else ""
     held = round(validation.test_size * fewest)
-    if validation.scheme == HOLD_OUT and validation.repeats == 1 and held < _FEW_TO_JUDGE:
+    if validation.scheme == HOLD_OUT and validation.repeats == 1 and held < _FEW_TO_TEST:
         return (
             f"{some}, about {max(1, held)} of them in the test part: intervals will be wide. "
             "Cross-validation tests all of them."
         )
-    if fewest < _FEW_TO_JUDGE:
+    if fewest < _FEW_TO_TEST:
         return f"{some}: intervals will be wide, and few differences significant."
     return ""

@@ -15,17 +15,17 @@ FORWARD = "forward"
 _SCHEME_OF = {"test_size": HOLD_OUT, "folds": FOLDS, "test_file": FILE, "time": FORWARD}
 SCHEMES = (HOLD_OUT, FOLDS, FORWARD, FILE, LEAVE_PAIR_OUT)
 _OF_FORWARD = ("time", "gap", "window")
-# Seeds of the repeats count on from the first, and are numbers of 32 bits.
+# Repeats use consecutive seeds, which are 32-bit numbers.
 BOUNDS = {"folds": (2, 1_000_000), "repeats": (1, 100_000), "seed": (0, 4_294_000_000)}
 
 
 def scheme_of(settings: Collection[str]) -> str:
-    """Return the scheme that has these settings: some mean something in one scheme alone.
+    """Return the scheme that settings imply: some exist in one scheme only.
 
     Raises
     ------
     InputError
-        If they are of different schemes.
+        If they belong to different schemes.
     """
     meant = [name for name in _SCHEME_OF if name in settings]
     if "time" in meant:
@@ -42,24 +42,24 @@ class Validation:
     Attributes
     ----------
     scheme : {"holdout", "folds", "forward", "file", "leave-pair-out"}
-        ``"forward"`` trains on earlier rows and judges on later ones;
+        ``"forward"`` trains on earlier rows and tests on later ones;
         see :mod:`aucstudio.project.data.splitting.forward`.
-        The last trains on all rows, and orders each pair by a training without it, which only
-        methods with a closed form can do.
+        ``"leave-pair-out"`` orders each pair by a fit without the pair, which only methods with a
+        closed form can do.
     test_size : float
         Fraction held out by ``"holdout"``.
     folds : int
-        Of ``"forward"``, how many blocks are judged.
+        For ``"forward"``, the number of tested blocks.
     repeats : int
-        How often a hold-out or a k-fold partition is drawn anew.
+        Number of hold-outs or k-fold partitions.
     seed : int
     test_file : str
         Path of the table that ``"file"`` tests on.
     time : str
         The column that ``"forward"`` orders rows by.
     gap, window : float
-        Of ``"forward"``, in the unit of the column: how much earlier training rows are at least,
-        and how far back they reach, which is without end if 0.
+        For ``"forward"``, in the unit of the column: least distance of training rows from the
+        tested ones, and length of the training window (0: no limit).
     """
 
     scheme: str = HOLD_OUT
@@ -91,7 +91,7 @@ class Validation:
 
     @property
     def splits(self) -> int:
-        """How many fits one run makes."""
+        """Number of fits of one run."""
         if self.scheme in (FILE, LEAVE_PAIR_OUT):
             return 1
         if self.scheme == FORWARD:
@@ -128,7 +128,7 @@ class Validation:
         return f"{times}hold-out {100 * self.test_size:g} %, seed {self.seed}"
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as plain data; what earlier programs do not know is there where it is used."""
+        """Return it as plain data; forward settings only if they are used."""
         return {
             name: value
             for name, value in dataclasses.asdict(self).items()
@@ -136,19 +136,19 @@ class Validation:
         }
 
     def identity(self) -> dict[str, Any]:
-        """Return what decides the splits, as plain data: the rest is as usual."""
+        """Return the settings that determine the splits, as plain data."""
         return self.decisive().as_json()
 
     def decisive(self) -> Validation:
-        """Return the same with the usual in the place of all that decides nothing."""
+        """Return the same with defaults for all settings that have no effect."""
         used: dict[str, tuple[str, ...]] = {
             HOLD_OUT: ("test_size", "repeats", "seed"),
             FOLDS: ("folds", "repeats", "seed"),
             FORWARD: ("folds", *_OF_FORWARD),
             FILE: ("test_file",),
         }
-        decides = {name: getattr(self, name) for name in ("scheme", *used.get(self.scheme, ()))}
-        return Validation(**decides)
+        effective = {name: getattr(self, name) for name in ("scheme", *used.get(self.scheme, ()))}
+        return Validation(**effective)
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Validation:

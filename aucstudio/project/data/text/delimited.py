@@ -13,6 +13,7 @@ from aucstudio.project import scratch
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.schema import Schema
+from aucstudio.project.data.table import Table
 from aucstudio.project.data.text.column_types import forced_form, guess_form
 from aucstudio.project.data.text.contents import (
     MOST_BYTES,
@@ -20,10 +21,7 @@ from aucstudio.project.data.text.contents import (
     Contents,
     Formats,
     NeedsTidyingError,
-    Numbers,
-    Rejected,
     Source,
-    Unreadable,
 )
 from aucstudio.project.data.text.dialect import Dialect, TextSample, column_names
 from aucstudio.project.data.text.encoding import (
@@ -48,47 +46,14 @@ Result = TypeVar("Result")
 _MOST_ROWS = 2_000
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class Delimited:
-    """The content of a delimited file, before roles are assigned.
-
-    Attributes
-    ----------
-    dialect : Dialect
-    sha256 : str
-    columns : list of Column
-    rejected : list of Rejected
-        The first hundred.
-    rejected_rows : int
-    findings : tuple of Finding
-    chosen : tuple of str
-        The parts of the dialect that a person set.
-    unreadable : dict of str to Unreadable
-        By column, the cells that are not numbers where the schema expects numbers.
-    row_numbers : ndarray of int64, shape (rows,), or None
-        The numbers of the rows among the data rows of the file, counted from 1; None if no row was
-        left out.
-    """
-
-    dialect: Dialect
-    sha256: str
-    columns: list[Column]
-    rejected: list[Rejected]
-    rejected_rows: int
-    findings: tuple[Finding, ...]
-    chosen: tuple[str, ...] = ()
-    unreadable: dict[str, Unreadable] = dataclasses.field(default_factory=dict)
-    row_numbers: Numbers | None = None
-
-
 def read_delimited(
     path: Path,
     given: Mapping[str, Any],
     progress: ReadingProgress,
     schema: Schema | None = None,
     kinds: Mapping[str, str] | None = None,
-) -> Delimited:
-    """Read a delimited text file; detect the parts of its dialect that are not ``given``.
+) -> Table:
+    """Read a delimited text file as a table without roles; parts of its dialect may be ``given``.
 
     A ``schema`` decides what cells are. Without one, ``kinds`` names columns that are text or
     numbers whatever their cells are.
@@ -116,16 +81,18 @@ def read_delimited(
         *opened.findings,
         *about_columns(columns, contents, opened.sample, opened.source.dialect, unreadable),
     ]
-    return Delimited(
-        opened.source.dialect,
-        opened.sha256,
-        columns,
-        contents.left_out.listed,
-        contents.left_out.total,
-        tuple(findings),
-        opened.chosen,
-        unreadable,
-        contents.row_numbers,
+    return Table(
+        path=path,
+        format="csv",
+        dialect=opened.source.dialect,
+        sha256=opened.sha256,
+        columns=tuple(columns),
+        rejected=tuple(contents.left_out.listed),
+        rejected_rows=contents.left_out.total,
+        remarks=tuple(findings),
+        chosen=opened.chosen,
+        unreadable=unreadable,
+        row_numbers=contents.row_numbers,
     )
 
 

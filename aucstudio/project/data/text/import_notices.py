@@ -143,8 +143,8 @@ def _is_grouped(form: NumberFormat) -> bool:
 def _several(code: str, names: list[str]) -> Iterator[Finding]:
     """Report one fact about some columns, if there are any."""
     if names:
-        code = f"{code}_several" if len(names) > 1 else code
-        yield noticed("kind", code, tuple(names), columns=listed(names, _SHOWN))
+        shown = listed(names, _SHOWN)
+        yield noticed("kind", code, tuple(names), columns=shown, count=len(names))
 
 
 def _about_notation(name: str, form: NumberFormat, cells: Sequence[str]) -> Iterator[Finding]:
@@ -212,9 +212,8 @@ def about_unreadable(unreadable: Mapping[str, Unreadable]) -> Iterator[Finding]:
         more = len(shown) > _SHOWN or one.count > sum(count for _, count in one.spellings)
         cells = (", ".join(shown[:_SHOWN]) or repr(one.text)) + (" and others" if more else "")
         where = "" if one.line is None else f"; the first in line {one.line}"
-        code = "import_unreadable" if one.count > 1 else "import_unreadable_one"
         facts = {"column": name, "count": one.count, "cells": cells, "where": where}
-        yield noticed("kind", code, (name,), one.count, **facts)
+        yield noticed("kind", "import_unreadable", (name,), one.count, **facts)
 
 
 def _stray(cells: list[str], dialect: Dialect) -> str:
@@ -228,7 +227,6 @@ def _about_rows(contents: Contents) -> Iterator[Finding]:
     """Report rows that were repaired, rows that are not data, and rows that cannot be read."""
     left_out = contents.left_out
     for code, (rows, line) in left_out.repairs.items():
-        code = code if rows > 1 else f"{code}_one"
         yield noticed("rejected", code, (), rows, rows=rows, line=line)
     others = [row for row in left_out.listed if row.reason not in _REPORTED]
     for reason in _REPORTED:

@@ -159,7 +159,7 @@ class DataReference:
             "label": self.label,
             "positive": self.positive,
             "roles": dict(self.roles),
-            **({"reading": schema.reading()} if schema.is_complete else {}),
+            "reading": schema.reading(),
             **({"classes": bare(self.rule)} if self.rule else {}),
             **{name: msgspec.to_builtins(value) for name, value in chosen.items() if value},
             **({"scores": [given.identity() for given in self.scores]} if self.scores else {}),

@@ -28,8 +28,8 @@ from aucstudio.project.data.table import (
     ReadingListener,
     Table,
     parts_of,
+    progress_reporter,
     read_table,
-    teller,
 )
 from aucstudio.project.data.text.later_files import form_like
 from aucstudio.project.data.text.numerals import NumberFormat, other_mark
@@ -88,7 +88,7 @@ def score_file(
     Cancelled
         If ``progress`` asked to stop.
     """
-    tell = teller(progress)
+    tell = progress_reporter(progress)
 
     def reading(fraction: float, words: str) -> None:
         tell(_READING * fraction, words)
@@ -220,7 +220,7 @@ def score_table(
     Cancelled
         If ``progress`` asked to stop.
     """
-    tell = teller(progress)
+    tell = progress_reporter(progress)
     granted = {kind: tuple((allowed or {}).get(kind, ())) for kind in KINDS}
     if identifier is not None and identifier == model.schema.identifier:
         table = _with_identifier(table, identifier)
