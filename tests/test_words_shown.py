@@ -24,7 +24,7 @@ SPELLINGS = {
     "cut point": r"\bcutpoint\b|\bcut-point\b",
     "missing value": r"\bgap value\b|\bmissing cells?\b",
     "cross-validation": r"\bcross validation\b|\bcrossvalidation\b",
-    "false-positive rate": r"\bfalse positive rate\b",
+    "false-positive rate": r"\bfalse positive rates?\b",
     "pAUC": r"\bPAUC\b|\bp-AUC\b",
 }
 # Formulas in exported files and lists of values are not sentences.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 _LIMITS = {
-    "--fpr-range A,B": "the false positive rates that matter most; without it the AUC is the "
+    "--fpr-range A,B": "the false-positive rates that matter most; without it the AUC is the "
     "ranking criterion, and figures are shown for 0,0.1",
 }
 _HELD_OUT = {

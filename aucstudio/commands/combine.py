@@ -26,7 +26,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add(parser, {"project PROJECT": PROJECT})
     add(parser, {"runs RUN": "runs that held out the same rows, by name or id"}, nargs="+")
     add(parser, {"--name NAME": "name of the new run"}, default="")
-    band = "range whose partial AUC is part of the criterion (default: of the project)"
+    band = "range whose partial AUC is part of the criterion (default: that of the project)"
     add(parser, {"--fpr-range A,B": band, **SAVE_MODEL, **JSON})
 
 

@@ -43,7 +43,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add(parser, {"model MODEL": MODEL, "data DATA": "a table; - is the standard input"})
     add(parser, _ROW, type=whole(1), required=True)
     add(parser, _REST)
-    add(parser, {"--output FILE.csv": "write all columns here"}, "-o", type=file_or_none)
+    add(
+        parser,
+        {"--output FILE.csv": "write all contributions to this file"},
+        "-o",
+        type=file_or_none,
+    )
     add_acceptance_options(parser)
     add_dialect_options(parser)
     add(parser, JSON)

@@ -19,8 +19,8 @@ CLUSTER = {
     "--cluster ADDRESS": "send the work to a Dask scheduler that you trust (tcp://host:8786)"
 }
 STREAM = {
-    "--stream": "leave the table on disk and read it in blocks; so is one that is too large for "
-    "memory (auc-rls, rank-svm, nbauc, nsauc)",
+    "--stream": "leave the table on disk and read it in blocks (auc-rls, rank-svm, nbauc, "
+    "nsauc); automatic if it does not fit into memory",
     "--block-size SIZE": "as --stream, with blocks of this size (default 64M)",
 }
 

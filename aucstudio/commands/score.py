@@ -32,7 +32,7 @@ _OUTPUT = {
 }
 _COLUMNS = {
     "--id COL": "a column to write with each score",
-    "--label COL": "the column that holds the class, if another",
+    "--label COL": "the label column, if its name differs from training",
 }
 
 _LISTS = {"score": "scores", "probability": "probabilities"}

@@ -125,7 +125,7 @@ def _tune(folder: Path) -> str:
     ids = study.run(_experiment(folder, *tuned), jobs=_JOBS)
     left = psutil.Process().children(recursive=True)
     alive = [child.pid for child in left if child.status() != psutil.STATUS_ZOMBIE]
-    _require(not alive, f"{len(alive)} processes are left behind")
+    _require(not alive, f"{len(alive)} processes are still running")
     here = study.run(_experiment(folder, tuned[0]))
     _same(study.scores(ids[0])["score"], study.scores(str(here))["score"])
     return f"{len(ids)} runs in {_JOBS} worker processes, same scores as in this one"

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 _TABLE = {
     "data DATA": "a table: text, packed or not, Parquet, Excel, SAS, Stata, SPSS, ARFF, JSON, a "
     "database; - is the standard input",
-    "--label COL": "the column that holds the class",
-    "--positive VALUE*": "the class to find; given several times, these together; or a threshold "
-    "such as '>= 5' of a label of numbers",
+    "--label COL": "the label column",
+    "--positive VALUE*": "the positive class; repeated, these classes together; '>= 5' splits a "
+    "numeric label",
     "--merge-spellings": "merge classes that differ only in case and spaces",
 }
 _ROLES = {
@@ -33,8 +33,8 @@ _ROLES = {
     "--weight COL*": "weight column, used in training, areas, intervals and tests",
 }
 _WEIGHT_KIND = {
-    "--weight-kind": "sampling: weights are inverse sampling probabilities, the default; "
-    "frequency: they count equal rows",
+    "--weight-kind": "sampling (default): inverse sampling probabilities; "
+    "frequency: counts of equal rows",
 }
 _CELLS = {
     "--missing-in COL=NUMBER*": "a number that means missing in one column, such as age=-999; "
@@ -49,7 +49,7 @@ _DIALECT = {
     "--decimal MARK": "the decimal mark, . or ,",
     "--quote MARK": "quote character; none for no quoting",
     "--skip N int": "lines before the table",
-    "--sheet NAME": "which sheet of a workbook, table of a database or member",
+    "--sheet NAME": "sheet of a workbook, table of a database, or member of an archive",
     "--missing TEXT*": "another spelling of missing values",
     "--strict": "refuse the file at the first row that cannot be read",
 }

@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
     bar(1.0, "")
     _print(found, options)
     if unsaved:
-        complain(f"what was found is not kept: {unsaved}")
+        complain(f"the result was not stored: {unsaved}")
     if unsaved or missed:
         return BAD_INPUT
     return DONE if all(one.agrees for _, one in found) else RUN_FAILED

@@ -65,7 +65,7 @@ def _blank(method: type[AUCClassifier]) -> AUCClassifier:
 class AUCClassifier(LeavesPairsOut):
     """A two-class classifier trained to rank positives above negatives.
 
-    The positive class is the second of ``classes_`` (sorted). ``predict`` says positive where
+    The positive class is the second of ``classes_`` (sorted). ``predict`` returns it where
     ``decision_function`` exceeds 0; unless the method has a constant of its own, that point is
     the equal-error point of the training scores.
 
@@ -98,7 +98,7 @@ class AUCClassifier(LeavesPairsOut):
     """
 
     def __init_subclass__(cls, **details: Any) -> None:
-        """Make the settings of a method, and what its docstring says, its attributes."""
+        """Set the attributes of a method from its settings and its docstring."""
         super().__init_subclass__(**details)
         if "_method" in vars(cls):  # joined with scikit-learn's bases
             return
@@ -161,7 +161,7 @@ class AUCClassifier(LeavesPairsOut):
         Stopped
             If the callback stops a fit that has no usable scorer yet.
         """
-        # A method that takes weights names them among its arguments, as scikit-learn wants it.
+        # A method that takes weights has them in its signature, where scikit-learn looks for them.
         if unknown.pop("sample_weight", None) is not None:
             raise self._refuse_weights()
         if unknown:
@@ -271,7 +271,7 @@ class AUCClassifier(LeavesPairsOut):
         return self
 
     def _fit_blocks(self, rows: Passes, context: Context) -> Fit:
-        """Train on rows that come in blocks; methods that can, say so by ``adds_up``."""
+        """Train on rows that come in blocks; methods that can set ``adds_up``."""
         raise InvalidSetting("method", f"{self.title} needs all rows in memory at once")
 
     def fit_path(

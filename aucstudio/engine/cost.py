@@ -36,7 +36,10 @@ NO_KERNEL: Advice = (
     "take the linear kernel, NBAUC with some hundred landmarks instead of the kernel matrix, or a "
     "sample of the rows",
 )
-NEIGHBOURS: Advice = ("n_neighbors", "pair each positive with, say, its 10 nearest negatives")
+NEIGHBOURS: Advice = (
+    "n_neighbors",
+    "pair each positive with its 10 nearest negatives, for example",
+)
 FEWER_FEATURES: Advice = ("method", "use fewer features or a stochastic method")
 FEWER_LANDMARKS: Advice = ("n_landmarks", "use fewer landmarks or a sample of the rows")
 _MOST_OF_MEMORY = 0.8
@@ -52,7 +55,7 @@ class Cost:
     bytes : float
         Peak memory without the table itself.
     seconds : float or None
-        Time; None where it cannot honestly be said.
+        Time; None where no estimate is available.
     setting : str
         Name of the setting to change where this is too much; "method" for the method itself.
     advice : str
@@ -197,7 +200,7 @@ def largest_memory(memory: float) -> float:
 def machine_memory() -> float:
     """Return the bytes of memory that the machine has.
 
-    All of it, not what is free: much of what is taken at a moment is a cache that gives way.
+    All of it, not the free part: much of the used memory is cache that is released on demand.
     """
     import psutil
 
@@ -212,7 +215,7 @@ def machine_processors() -> int:
 
 
 def refuse_beyond_memory(cost: Cost, what: str) -> None:
-    """Refuse what would take more than the machine may give.
+    """Refuse what would take more memory than the machine can give.
 
     Raises
     ------

@@ -49,7 +49,7 @@ class Declared:
     takes_missing : bool
         Whether rows may hold NaN for a value that is not known.
     as_given : bool
-        Whether values are wanted as they are, not standardised.
+        Whether the method takes original values, not standardised ones.
     leaves_pairs_out : bool
         Whether :meth:`leave_pair_out` knows a closed form.
     adds_up : bool

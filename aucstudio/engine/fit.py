@@ -30,11 +30,11 @@ class Fit:
     gap : float or None
         Upper bound on the objective minus its optimum.
     needed : float
-        The gap that was asked for.
+        The requested gap.
     settled : bool
         Whether the method ended by its own rule, where that is no gap.
     lowest : float
-        What no objective of the method is below: no gap is worse than this trivial bound.
+        Lower bound on every objective of the method, which bounds the gap.
     intercept : float or None
         Constant that the method itself chose; None lets the threshold be chosen afterwards.
     support_pairs : tuple of two index arrays, optional
@@ -69,7 +69,7 @@ class Fit:
 
     @property
     def converged(self) -> bool:
-        """Whether the optimum is reached as nearly as was asked for."""
+        """Whether the optimum is reached within the requested gap."""
         return self.settled and (self.gap is None or self.gap <= self.needed)
 
     def among_all(self, counted: Index) -> Self:

@@ -13,12 +13,12 @@ INTERVAL = 0.1
 
 
 class Stopped(Exception):  # noqa: N818  (an outcome, not an error)
-    """The callback asked to stop before the fit had anything usable to return."""
+    """The callback requested a stop before the fit had anything usable to return."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Step:
-    """One look at a running fit.
+    """A progress report of a running fit.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Step:
 Callback = Callable[[Step], object]
 
 Check = Callable[[], bool]
-"""Whether to stop; asked often, by whatever does a part of the work."""
+"""Return whether to stop; called often by every part of the work."""
 
 Spread = Callable[[Callable[[Any, Check], Any], Sequence[Any], Callable[[], bool]], Iterator[Any]]
 """Runs independent tasks: ``spread(work, tasks, check)`` yields ``(task, work(task, check))`` of
@@ -88,7 +88,7 @@ class Monitor:
     Attributes
     ----------
     stopped : bool
-        Whether the callback has asked to stop.
+        Whether the callback has requested a stop.
     is_partial : bool
         Whether steps are reported from within an iteration; see :class:`Step`.
     """
@@ -130,7 +130,7 @@ class Monitor:
             raise Stopped(name)
 
     def pulse(self, name: str, fraction: float) -> None:
-        """Report work that comes after training, unless a stop was asked for already.
+        """Report work that comes after training, unless a stop was requested already.
 
         The answer is ignored: a trained scorer is not discarded.
         """

@@ -29,7 +29,7 @@ def ascending(values: NDArray[F]) -> tuple[Index, NDArray[F]]:
 
 
 def by_digits(values: Array) -> tuple[NDArray[np.signedinteger[Any]], Array]:
-    """Do the same by digits, eleven bits at a time: on many values, half the time of comparing.
+    """Sort by digits, eleven bits at a time: for many values in half the time of comparing.
 
     Values that tie keep their order, but that -0 comes before 0; NaN comes last.
     """

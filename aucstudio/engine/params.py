@@ -213,24 +213,17 @@ class Param:
 
     def as_json(self) -> dict[str, Any]:
         """Return the declaration as plain data for ``aucstudio methods --json``."""
-        return {
-            "name": self.name,
-            "kind": self.kind,
-            "default": list(self.default) if isinstance(self.default, tuple) else self.default,
-            "label": self.label,
-            "symbol": self.symbol,
-            "unit": self.unit,
-            "help": self.help,
-            "low": self.low,
-            "high": self.high,
-            "low_open": self.low_open,
-            "log": self.log,
+        plain = {
+            field.name: list(value) if isinstance(value, tuple) else value
+            for field in dataclasses.fields(self)
+            if field.name not in ("from_code", "also")
+            for value in [getattr(self, field.name)]
+        }
+        return plain | {
             "choices": [{"value": v, "help": text} for v, text in self.choices.items()],
-            "words": list(self.words),
             "multiples_of": self.multiples_of or None,
             "none": self.none or None,
             "when": {name: list(values) for name, values in self.when.items()},
-            "grid": list(self.grid),
         }
 
 

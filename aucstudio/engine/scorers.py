@@ -26,7 +26,7 @@ _ROWS_PER_WALK = 1_024
 
 
 class Scorer(Protocol):
-    """Anything that gives a row a score and can be written down as arrays and settings."""
+    """Anything that scores rows and can be stored as arrays and settings."""
 
     kind: ClassVar[str]
 
@@ -135,7 +135,7 @@ class EnsembleScorer(Scorer):
 
     Node p sends a row on to ``left[p]`` if its feature ``feature[p]`` is at most
     ``threshold[p]``, else to ``right[p]``; a row whose feature is NaN goes left where
-    ``gaps_left[p]`` says so. A leaf sends a row to itself. No node sends a row to a node before it.
+    ``gaps_left[p]`` is set. A leaf sends a row to itself. No node sends a row to a node before it.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ class EnsembleScorer(Scorer):
         ``value`` counts at leaves only.
     base : float
     gaps_left : ndarray of bool, shape (n_nodes,)
-        All gaps go right if it is left out.
+        Without it all missing values go right.
 
     Raises
     ------

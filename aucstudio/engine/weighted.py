@@ -13,11 +13,11 @@ from aucstudio.engine.monitor import Callback
 class WeighsRows(AUCClassifier):
     """A method that can let some rows count more than others.
 
-    A row of weight 2 is a row twice, one of weight 0 is not there, and a pair weighs the product of
-    the weights of its rows. So the scale of the weights is without effect on a loss that is a mean
-    over pairs or rows, and moves the balance with ``C`` where it is a sum over rows
-    (``counts_rows``). A method that keeps this only approximately says why in ``weights_differ``;
-    the others keep it to rounding, or to the tolerance of their solver.
+    A row of weight 2 counts as two equal rows, a row of weight 0 is left out, and a pair has the
+    product of the weights of its rows. The scale of the weights has no effect on a mean over pairs
+    or rows; in a sum over rows it acts like ``C`` (``counts_rows``). A method that does this only
+    approximately gives the reason in ``weights_differ``; the others do so to rounding, or to the
+    tolerance of their solver.
     """
 
     takes_weights: ClassVar[bool] = True

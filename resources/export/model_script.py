@@ -33,7 +33,7 @@ def score(columns: dict[str, list[Any]], decimal: str = ".") -> np.ndarray:
     Parameters
     ----------
     columns : dict of str to list
-        The cells of each column: numbers, or text as in a CSV file; None or NaN is a gap.
+        The cells of each column: numbers, or text as in a CSV file; None or NaN is missing.
     decimal : {".", ","}
         The decimal mark of numbers that are text.
 
@@ -56,7 +56,7 @@ def predict(scores: np.ndarray) -> np.ndarray:
 
 
 def prepare(columns: dict[str, list[Any]], decimal: str) -> np.ndarray:
-    """Fill gaps, standardise numbers, and make a column of 0 and 1 for each level."""
+    """Fill missing values, standardise numbers, and make a column of 0 and 1 for each level."""
     absent = [name for name in wanted() if name not in columns]
     if absent:
         raise ValueError(f"the model needs columns that are missing: {', '.join(absent)}")
@@ -135,7 +135,7 @@ def read_cell(name: str, cell: Any, decimal: str) -> float | None:
 
 
 def read_number(cell: Any, decimal: str) -> float | None:
-    """Read a cell: NaN where it is a gap, None where it is no finite number."""
+    """Read a cell: NaN where it is missing, None where it is no finite number."""
     if isinstance(cell, str):
         text = cell.strip(BLANKS)
         if text.lower() in NUMBER_GAPS:
@@ -352,7 +352,7 @@ def additive(
     origins: np.ndarray,
     coefficients: np.ndarray,
 ) -> np.ndarray:
-    """Add up a function of each feature that is cubic between breaks; a gap adds 0."""
+    """Add up a function of each feature that is cubic between breaks; a missing value adds 0."""
     scores = np.zeros(len(X))
     first = 0
     for c, k in enumerate(feature):
@@ -528,8 +528,8 @@ NEGATIVE = "negative"
 INTERCEPT = 0.0
 # The positive class is predicted above it.
 THRESHOLD = 0.0
-# Name: what a gap becomes, then what is subtracted, then what it is divided by; the
-# unit to compute in; the limits beyond which a number counts as a gap.
+# Name: what replaces a missing value, then what is subtracted, then what it is divided by; the
+# unit to compute in; the limits beyond which a number counts as missing.
 NUMBERS: dict[str, tuple[float, float, float, float, float, float]] = {}
 ABSENT: dict[str, tuple[float, ...]] = {}
 # Name: where numbers become ranks, knots and their heights.
@@ -543,7 +543,7 @@ PARTS: dict[str, tuple[str, Callable[[np.ndarray], np.ndarray]]] = {}
 # Digits of other scripts, and what may follow a number without being part of it.
 DIGITS: dict[int, int] = {}
 NOTE = ""
-# Columns with one more that tells their gaps.
+# Columns with one more that marks their missing values.
 INDICATED: tuple[str, ...] = ()
 # Columns in which every other text counts as RARE.
 REST: tuple[str, ...] = ()

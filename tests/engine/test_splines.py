@@ -176,7 +176,7 @@ def test_a_scorer_is_its_arrays(x):
 def test_arrays_that_do_not_fit_are_refused(x):
     arrays = scorer(x)[0].arrays()
     for name in arrays:
-        with pytest.raises(ValueError, match="fit together"):
+        with pytest.raises(ValueError, match="additive model"):
             AdditiveScorer(**{**arrays, name: arrays[name][:-1]})
     with pytest.raises(ValueError, match="needs 3 features"):
         AdditiveScorer(**arrays)(np.zeros((2, 2)))

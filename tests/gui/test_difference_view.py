@@ -172,7 +172,7 @@ def test_errors_and_spread_are_drawn_on_demand(qtbot, session, view):
     assert not len(points(marked.wrong.marks)) + len(points(marked.in_band.marks))
     assert not cloud.ellipses[0].isVisible()
     listed = [text.text for _, text in view.legend.items]
-    assert listed[-2:] == ["ranked right", "ranked wrongly"]
+    assert listed[-2:] == ["ranked correctly", "ranked wrongly"]
     view.resize(900, 800)
     view.errors_check.setChecked(True)
     view.spread_check.setChecked(True)
@@ -195,12 +195,12 @@ def test_the_page_says_what_a_point_is(qtbot, session, view):
     assert view.caption.isVisible()
     assert view.caption.text() == (
         "Each dot is one pair: a positive row minus a negative row. Right of the line the positive "
-        "scores higher: the pair is ranked right."
+        "scores higher: the pair is ranked correctly."
     )
     # Two features of many do not tell how a pair is ranked.
     choose(view.plane_combo, "features")
     settle(qtbot, view)
-    assert "ranked right" not in view.caption.text()
+    assert "ranked correctly" not in view.caption.text()
     assert not view.sides.right.isVisible()
     assert len({brush.color().name() for brush in view.cloud.dots.data["brush"]}) == 2
 

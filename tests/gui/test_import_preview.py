@@ -175,9 +175,8 @@ def test_choices_that_do_not_fit_any_more_are_told(window, qtbot, preview_of, tm
     write_table(path, rows=40)
     window.open_path(path)
     qtbot.waitUntil(lambda: not window.session.files.opener.busy, timeout=PATIENCE)
-    (told, *_) = window.session.table.notes
-    assert told.startswith("the settings chosen for this file earlier no longer fit")
-    assert "улица" in told
+    notices = {notice.code: notice for notice in window.session.table.notices}
+    assert "улица" in notices["format_recall_failed"].sentence
 
 
 @pytest.mark.slow

@@ -15,7 +15,9 @@ PART = 8
 
 def all_of(table):
     numbers = None if table.row_numbers is None else table.row_numbers.tolist()
-    return understood(table), table.rejected, table.rejected_rows, numbers, table.unreadable
+    notices = {finding.code for finding in table.findings if finding.kind == "rejected"}
+    rejected = table.rejected, table.rejected_rows
+    return understood(table), rejected, numbers, table.unreadable, notices
 
 
 def on_disk(path, case):

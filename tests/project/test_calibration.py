@@ -271,7 +271,7 @@ def test_a_model_is_trained_with_a_calibration_and_scores(command, table_file, t
     [
         (["--calibrate", "plat"], "--save-model"),
         (["--calibrate", "plat", "--save-model", "m.aucmodel"], "did you mean"),
-        (["--calibrate", "platt", "--save-model", "m", "--leave-pair-out"], "holds out no rows"),
+        (["--calibrate", "platt", "--save-model", "m", "--leave-pair-out"], "--leave-pair-out"),
     ],
 )
 def test_what_cannot_be_calibrated_is_refused_before_training(command, table_file, words, said):

@@ -301,7 +301,7 @@ def test_files_and_commands_say_it(dated, dated_file, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (["--gap", "3"], "--gap needs --time COL"),
+        (["--gap", "3"], "--gap needs --time"),
         (["--time", "month", "--repeats", "2"], "--repeats"),
         (["--time", "month", "--folds", "3"], "not allowed with"),
         (["--time", "clinic"], "holds texts"),

@@ -102,8 +102,8 @@ def test_a_spoiled_model_is_found_out(make):
     found = verify_run(spoiled(make()), 0, silent)
     assert not found.agrees
     said = verdict(found)
-    assert "does not give the training scores" in said
-    assert "does not give the held-out scores" in said
+    assert "does not reproduce the stored training scores" in said
+    assert "does not reproduce the stored held-out scores" in said
     assert "the fit reported" in said
 
 
@@ -287,7 +287,7 @@ def test_the_command_tells_of_a_difference_by_its_status(tmp_path, make, capsys)
     file = ProjectFile.create(tmp_path / "bad.aucproj")
     file.add_run(spoiled(make()))
     assert main(["verify", str(file.path)]) == 1
-    assert "does not give the training scores" in capsys.readouterr().out
+    assert "does not reproduce the stored training scores" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ class Member:
     method : str
         Its id.
     params : tuple of (name, value)
-        The settings that are not as usual.
+        The settings that differ from the defaults.
     """
 
     method: str
@@ -35,7 +35,7 @@ class Member:
 
     @classmethod
     def of(cls, method: str, **params: Any) -> Member:
-        """Name a method, and the settings that are not as usual."""
+        """Name a method and the settings that differ from the defaults."""
         return cls(method, tuple(params.items()))
 
     @property

@@ -129,7 +129,7 @@ class CombinationScorer(Scorer):
 
 
 def members_of(settings: Mapping[str, Any]) -> tuple[MemberShare, ...]:
-    """Read what settings say of the members.
+    """Read the members from settings.
 
     Raises
     ------

@@ -13,9 +13,8 @@ from aucstudio.engine.compiled import kernel
 from aucstudio.engine.roc import effective_rows
 from aucstudio.engine.types import Array, Mask
 
-# With so many rows of either class behind it, the partial AUC decides as much as the whole.
+# With so many rows of either class in the range, the partial AUC has the weight of the AUC.
 _ENOUGH_ROWS = 50.0
-_NONE = np.empty(0)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,8 +42,8 @@ class Criterion:
     ) -> Criterion:
         """Choose the blend for an FPR range: the fewer rows decide the range, the less it counts.
 
-        Where few rows decide, the partial AUC of a sample says less about that of the population
-        than the AUC does, even to someone who wants nothing but the former.
+        Where few rows decide, the AUC of a sample is a better estimate of the partial AUC of the
+        population than the partial AUC of the sample is.
 
         Parameters
         ----------
@@ -52,22 +51,21 @@ class Criterion:
             None for the AUC alone.
         positive : ndarray of bool, shape (N,)
         weights : ndarray of shape (N,), optional
-            Rows count by what their weights say.
+            Rows count as effective rows.
         """
         if fpr_range is None:
             return cls()
         low, high = map(float, fpr_range)
-        m, n = float(np.count_nonzero(positive)), float(np.count_nonzero(~positive))
-        if weights is not None:
-            m, n = effective_rows(weights[positive]), effective_rows(weights[~positive])
+        each = np.ones(len(positive)) if weights is None else weights
+        m, n = effective_rows(each[positive]), effective_rows(each[~positive])
         deciding = min(m, (high - low) * n)
         return cls(low, high, deciding / (deciding + _ENOUGH_ROWS))
 
     def __call__(self, positive: Mask, scores: Array, weights: Array | None = None) -> float:
         """Compute it for scores of rows, all shape (N,), in O(N log N)."""
         order = np.argsort(-scores)
-        each = _NONE if weights is None else weights[order]
-        area, part = _areas(positive[order], scores[order], each, self.low, self.high)
+        each = np.ones(len(scores)) if weights is None else weights
+        area, part = _areas(positive[order], scores[order], each[order], self.low, self.high)
         return float((1.0 - self.share) * area + self.share * part)
 
 
@@ -75,28 +73,22 @@ class Criterion:
 def _areas(
     positive: Mask, scores: Array, weights: Array, low: float, high: float
 ) -> tuple[float, float]:
-    """Return AUC and normalised partial AUC of rows that are sorted by falling score.
-
-    Without weights every row counts once.
-    """
-    N, weighted = len(scores), len(weights) > 0
-    m, n = 0.0, 0.0
+    """Return AUC and normalised partial AUC of rows that are sorted by falling score."""
+    N, m, n = len(scores), 0.0, 0.0
     for i in range(N):
-        weight = weights[i] if weighted else 1.0
         if positive[i]:
-            m += weight
+            m += weights[i]
         else:
-            n += weight
+            n += weights[i]
     area, part = 0.0, 0.0
     fp, tp, i = 0.0, 0.0, 0
     while i < N:
         ups, rights, k = 0.0, 0.0, i
         while k < N and scores[k] == scores[i]:
-            weight = weights[k] if weighted else 1.0
             if positive[k]:
-                ups += weight
+                ups += weights[k]
             else:
-                rights += weight
+                rights += weights[k]
             k += 1
         if rights:
             area += rights * (tp + 0.5 * ups)

@@ -169,18 +169,16 @@ def select_in_bags(
     row_weights : ndarray of shape (N,), optional
         They stay with the rows that are drawn.
     """
-    if row_weights is not None and not row_weights.all():
-        # A row of weight 0 takes no part: a bag of such rows alone has no criterion.
-        there = row_weights > 0
-        scores, positive, row_weights = scores[:, there], positive[there], row_weights[there]
+    each = np.ones(len(positive)) if row_weights is None else row_weights
+    # A row of weight 0 takes no part: a bag of such rows alone has no criterion.
+    there = each > 0
+    scores, positive, each = scores[:, there], positive[there], each[there]
     weights = np.zeros(len(scores))
     for bag, rows in enumerate(_bags(positive, rng, bags)):
-        drawn = None if row_weights is None else row_weights[rows]
-        weights += select(scores[:, rows], positive[rows], criterion, row_weights=drawn) / bags
+        drawn = scores[:, rows], positive[rows]
+        weights += select(*drawn, criterion, row_weights=each[rows]) / bags
         pulse((bag + 1) / bags)
-    rarer = float(min(np.count_nonzero(positive), np.count_nonzero(~positive)))
-    if row_weights is not None:
-        rarer = min(effective_rows(row_weights[of]) for of in (positive, ~positive))
+    rarer = min(effective_rows(each[of]) for of in (positive, ~positive))
     trust = rarer / (rarer + _BELIEF)
     return np.asarray(trust * weights + (1.0 - trust) / len(scores))
 

@@ -38,10 +38,10 @@ PLENTY = 60
 """Rows that decide an area, from which on its variance is known well enough."""
 
 LEAST = 3
-"""Rows that must decide an area for a test to speak."""
+"""Least rows that decide an area for a p-value."""
 
 LEAST_OF_CLASS = 5
-"""Rows of each class for a test of whole areas to speak."""
+"""Least rows of each class for a p-value of whole areas."""
 
 _ROUNDING = 1e-9
 _FEW_OF_CLASS = f"a class has fewer than {LEAST_OF_CLASS} rows"
@@ -61,7 +61,7 @@ def delong_interval(
 
     The bounds are value -+ z se on the scale of the logit. Where fewer than 60 rows decide it
     (of 1,000 rows a class an AUC of .94 is decided by the 60 that rank wrongly), the standard
-    error says little of what was not seen: there they reach as far as quantiles over curves
+    error is unreliable: there the bounds reach as far as quantiles over curves
     drawn from the order statistics do (see :func:`pauc_interval`), if that is further. At AUC 0
     or 1, and where all scores are equal, they are the exact binomial bounds for min(m, n)
     trials: so many disjoint pairs of a positive and a negative are independent, and all of them
@@ -166,7 +166,7 @@ def auc_test(
     level: float = 0.95,
     **rows: Unpack[roc.Sampled],
 ) -> TestResult:
-    """Do what :func:`delong_test` does, as few rows allow.
+    """Test as :func:`delong_test` does, with corrections for few rows.
 
     Where a class has fewer than 60 rows, z follows Student's t with Welch's degrees of freedom,
     as the normal law rejects too often there: with 5 to 8 positives among 4 to 20 times as many
@@ -188,7 +188,7 @@ def pauc_test(
 ) -> TestResult:
     """Test whether two scores of the same rows have equal partial AUC.
 
-    Over [0, 1] it is :func:`delong_test`; with few rows of a class ask :func:`auc_test` there.
+    Over [0, 1] it is :func:`delong_test`; with few rows of a class use :func:`auc_test`.
     Elsewhere, where 60 rows or more decide the areas, it goes by the variance of the differences
     of their components, too. Where fewer do, z is the mean over drawn curves of both scores,
     middle minus middle, over their standard deviation, and follows Student's t with twice as many
@@ -295,12 +295,11 @@ class Placements:
 
     def influences(self) -> Array:
         """Return what each group of the ranking adds to the area beyond the mean, by number."""
-        unit_s, unit_t = self.ranking.unit_s, self.ranking.unit_t
-        if unit_s is None or unit_t is None:
+        if self.ranking.groups is None:
             raise ValueError("The rows have no groups.")
         shares = self.sampling.share(0), self.sampling.share(1)
         added = [share * (of - share @ of) for share, of in zip(shares, self.psi, strict=True)]
-        sums = np.bincount(np.append(unit_s, unit_t), np.append(*added))
+        sums = np.bincount(np.append(*self.ranking.groups), np.append(*added))
         return np.asarray(sums, dtype=np.float64)
 
     def trials(self, sizes: tuple[float, float]) -> int:
@@ -318,7 +317,7 @@ class Placements:
         return self._by_variance(other, level, few=False)[0]
 
     def test(self, other: Placements, level: float = 0.95) -> TestResult:
-        """Do the same as few rows allow: what the program says of two scorers rests on this."""
+        """Test the difference with corrections for few rows; the program's comparisons use this."""
         plain, variance = self._by_variance(other, level, few=self.band == _WHOLE)
         difference = plain.difference
         if self.band == _WHOLE or math.isnan(plain.se) or plain.se == difference == 0:

@@ -147,11 +147,12 @@ def _largest_deviations(
     u, v = _turned(vertices.fpr, vertices.tpr, n, m)
     deviations = np.empty(draws)
     units = ranking.units and (ranking.units[0][::-1], ranking.units[1][::-1])
+    weights = ranking.weights or (None, None)
     # Rows in descending order of score: a vertex predicts the first fp and tp positive.
     sizes = len(ranking.s), len(ranking.t)
     for part, positives, negatives in resamples(*sizes, draws, seed, progress, units):
-        tpr = rates_at(rows.tp, positives, ranking.weight_s)
-        fpr = rates_at(rows.fp, negatives, ranking.weight_t)
+        tpr = rates_at(rows.tp, positives, weights[0])
+        fpr = rates_at(rows.fp, negatives, weights[1])
         deviations[part] = [
             max(
                 np.abs(np.interp(u, *resampled) - v).max(),

@@ -268,16 +268,17 @@ def drawn_ends(
 ) -> list[tuple[Spacings, Array]] | None:
     """Divide the spacings of both classes by the vertices of curves, and draw their sums."""
     first, spacings = rankings[0], []
+    weights = first.weights and first.in_row_order(*first.weights)
     for of_class in (0, 1):
         of_scores = [
             Descending.of(one, of_class, _rows(part)[of_class])
             for one, part in zip(rankings, parts, strict=True)
         ]
-        made = Spacings.of(of_scores, _weights(first)[of_class])
+        made = Spacings.of(of_scores, weights and weights[of_class])
         if made is None:
             return None
         spacings.append(made)
-    units = None if first.units is None else first.in_row_order(*first.units)
+    units = first.units and first.in_row_order(*first.units)
     drawn = _drawn(spacings, sizes, units)
     return list(zip(spacings, drawn, strict=True))
 
@@ -318,13 +319,6 @@ def _drawn(
 def _rows(curve: roc.Curve) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     counts = curve.behind or curve
     return counts.tp, counts.fp
-
-
-def _weights(ranking: roc.Ranking) -> tuple[Array | None, Array | None]:
-    """Return the weights of both classes in row order."""
-    if ranking.weight_s is None or ranking.weight_t is None:
-        return None, None
-    return ranking.in_row_order(ranking.weight_s, ranking.weight_t)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

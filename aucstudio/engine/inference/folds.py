@@ -232,7 +232,7 @@ class GroupArea:
     variances : (float, float)
         What positives and negatives add to the variance of the area.
     sizes : (float, float)
-        Positives and negatives; weighted rows count by what they say.
+        Positives and negatives; weighted rows count as effective rows.
     deciding : float
         Negatives that decide the range.
     units : ndarray of int
@@ -294,7 +294,7 @@ def equality_test(areas: Sequence[GroupArea]) -> float:
     as by one more row, half of it right, so that areas of 0 and 1 have a logit. Groups that do not
     speak are left out.
 
-    In simulations (``python -m tests.benchmarks.inference_folds``) without any difference it says
+    In simulations (``python -m tests.benchmarks.inference_folds``) without any difference
     p < 0.05 in 0 to 8 of 100, with 2 to 12 groups of 5 to 400 positives, equal or not in number
     and spread, AUCs of .5 to .96, and [0, 0.1].
 

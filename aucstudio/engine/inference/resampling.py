@@ -32,7 +32,6 @@ Units = tuple[Index, Index]
 _ROWS_PER_PORTION = 200_000
 _LEAST_IN_STRATUM = 5
 _ATTEMPTS = 1000
-_NONE = np.empty(0)
 _ROUNDING = 1e-13  # equal areas of different resamples differ by less, unequal ones by more
 
 
@@ -268,8 +267,9 @@ def _resampled_areas(
             ranking = one.ranking
             rows = ranking.curve.behind or ranking.curve
             of_s, of_t = places[0][ranking.order_s[::-1]], places[1][ranking.order_t[::-1]]
-            tpr = rates_at(rows.tp, positives[:, of_s], ranking.weight_s)
-            fpr = rates_at(rows.fp, negatives[:, of_t], ranking.weight_t)
+            weights = ranking.weights or (None, None)
+            tpr = rates_at(rows.tp, positives[:, of_s], weights[0])
+            fpr = rates_at(rows.fp, negatives[:, of_t], weights[1])
             of_score[part] = _areas(fpr, tpr, *one.band)
     return drawn
 
@@ -321,18 +321,16 @@ def cost_threshold_interval(
     check_level(level)
     roc.check_costs(prior, cost_fp, cost_fn)
     s, t = ranking.in_row_order(ranking.s, ranking.t)
-    m, of_s, of_t, units = len(s), _NONE, _NONE, ranking.units
-    if ranking.weight_s is not None and ranking.weight_t is not None:
-        of_s, of_t = ranking.in_row_order(ranking.weight_s, ranking.weight_t)
-    if units is not None:
-        units = ranking.in_row_order(*units)
+    m, n = len(s), len(t)
+    of_s, of_t = ranking.in_row_order(*(ranking.weights or (np.ones(m), np.ones(n))))
+    units = ranking.units and ranking.in_row_order(*ranking.units)
     ascending, group = np.unique(np.concatenate([s, t]), return_inverse=True)
     scores = ascending[::-1]  # as a curve runs
     place = len(scores) - 1 - group
-    gains = cost_fn * prior / m, cost_fp * (1 - prior) / len(t)
+    gains = cost_fn * prior / m, cost_fp * (1 - prior) / n
     places = place[:m], place[m:], of_s, of_t
     placed = np.empty(draws)
-    for part, positives, negatives in resamples(m, len(t), draws, seed, progress, units):
+    for part, positives, negatives in resamples(m, n, draws, seed, progress, units):
         ends = _cheapest(positives, negatives, *places, *gains, len(scores))
         placed[part] = [_cut(scores, above, below) for above, below in ends]
     low, high = np.quantile(placed, [(1 - level) / 2, (1 + level) / 2])
@@ -356,20 +354,19 @@ def _cheapest(
     """Find the two drawn scores between which each resample's threshold lies.
 
     Return the places, among all scores from the highest, of the last one above it (-1 where there
-    is none) and of the first one below it (``groups`` where there is none). Without weights every
-    row counts once; ``gain`` and ``loss`` are those of a row of mean weight.
+    is none) and of the first one below it (``groups`` where there is none). ``gain`` and ``loss``
+    are those of a row of mean weight.
     """
-    weighted = len(weight_s) > 0
     ends = np.empty((len(positives), 2), np.intp)
     for draw in range(len(positives)):
         tp, fp = np.zeros(groups), np.zeros(groups)
         total_s, total_t = 0.0, 0.0
         for row in range(positives.shape[1]):
-            weight = positives[draw, row] * (weight_s[row] if weighted else 1.0)
+            weight = positives[draw, row] * weight_s[row]
             tp[place_s[row]] += weight
             total_s += weight
         for row in range(negatives.shape[1]):
-            weight = negatives[draw, row] * (weight_t[row] if weighted else 1.0)
+            weight = negatives[draw, row] * weight_t[row]
             fp[place_t[row]] += weight
             total_t += weight
         unit_s, unit_t = total_s / positives.shape[1], total_t / negatives.shape[1]

@@ -40,7 +40,7 @@ def components_of(ranking: roc.Ranking, alpha: float, beta: float) -> Components
     low, high = (roc.position(under[-1].item(), 1.0 - share) for share in (beta, alpha))
     psi10 = np.add(np.clip(below, low, high), np.clip(at_most, low, high), dtype=np.float64)
     psi10 = (psi10 - 2 * low) / (2 * (high - low))
-    of_s = ranking.weight_s
+    of_s = ranking.weights and ranking.weights[0]
     total = len(ranking.s) if of_s is None else of_s.sum()
     # A positive is above the negative of ascending rank j where it has more than j below it.
     found = np.bincount(ranking.below, of_s, minlength=n + 1)
@@ -106,9 +106,9 @@ class Sampling:
     def of(cls, ranking: roc.Ranking) -> Sampling:
         """Read it off sorted scores."""
         shares = None
-        if ranking.weight_s is not None and ranking.weight_t is not None:
-            weights = ranking.weight_s, ranking.weight_t
-            shares = weights[0] / weights[0].sum(), weights[1] / weights[1].sum()
+        if ranking.weights is not None:
+            of_s, of_t = ranking.weights
+            shares = of_s / of_s.sum(), of_t / of_t.sum()
         return cls((len(ranking.s), len(ranking.t)), shares, ranking.units)
 
     def in_row_order(self, ranking: roc.Ranking) -> Sampling:

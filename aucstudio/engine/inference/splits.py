@@ -24,6 +24,7 @@ from aucstudio.engine.inference.results import (
     absent_interval,
     check_level,
     silent,
+    studentised,
 )
 from aucstudio.engine.types import Array
 
@@ -76,7 +77,8 @@ def splits_interval(
     value, se = float(x.mean()), _standard_error(x, test_fraction, disjoint)
     if not se > 0:
         return absent_interval(value, level, _reason(x))
-    low, high = np.clip([value - _reach(x, level) * se, value + _reach(x, level) * se], *bounds)
+    reach = float(scipy.special.stdtrit(x.size - 1, (1 + level) / 2)) * se
+    low, high = np.clip([value - reach, value + reach], *bounds)
     method = f"corrected resampled t, {x.size} splits"
     return Interval(value, float(low), float(high), level, method, se)
 
@@ -124,11 +126,7 @@ def splits_test(
         return TestResult(0.0, 0.0, 0.0, 0.0, 1.0, level, se)
     if not se > 0:
         return silent(difference, level, _reason(x))
-    z = difference / se
-    reach = _reach(x, level) * se
-    low, high = np.clip([difference - reach, difference + reach], -1.0, 1.0)
-    p = 2 * float(scipy.special.stdtr(x.size - 1, -abs(z)))
-    return TestResult(difference, float(low), float(high), z, p, level, se)
+    return studentised(difference, difference, se, level, x.size - 1)
 
 
 def _checked(values: ArrayLike) -> Array:
@@ -154,10 +152,6 @@ def _standard_error(x: Array, test_fraction: float, disjoint: bool) -> float:
     factor = variance_factor(x.size, test_fraction, disjoint=disjoint)
     # Taking one value off first makes the variance of equal numbers exactly 0.
     return math.sqrt(factor * float((x - x[0]).var(ddof=1)))
-
-
-def _reach(x: Array, level: float) -> float:
-    return float(scipy.special.stdtrit(x.size - 1, (1 + level) / 2))
 
 
 def _reason(x: Array) -> str:

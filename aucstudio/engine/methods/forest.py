@@ -6,8 +6,7 @@ Symbols: c_i weight of row i; p(t) the share of positives among the rows of leaf
 from __future__ import annotations
 
 import dataclasses
-from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,16 +19,21 @@ from aucstudio.engine.scorers import ABOVE_ALL, EnsembleScorer, joined
 from aucstudio.engine.types import Array, Index, Mask
 from aucstudio.engine.weighted import WeighsRows
 
-if TYPE_CHECKING:
-    from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
-
 _TREES_AT_ONCE = 5
 _CELLS_AT_ONCE = 2e6
 _CELLS_COPIED = 100_000
 
 
 class ForestClassifier(ClassWeightSettings, WeighsRows):
-    """A mean of many deep trees; subclasses say how the library grows them."""
+    """A mean of many deep trees.
+
+    Attributes
+    ----------
+    library : str
+        Class attribute: the name of scikit-learn's class.
+    """
+
+    library: ClassVar[str]
 
     family: ClassVar[str] = "baselines"
     trains_for: ClassVar[str] = "probabilities"
@@ -79,21 +83,20 @@ class ForestClassifier(ClassWeightSettings, WeighsRows):
     def _leaves(self, rows: int) -> float:
         return max(2.0, rows / (1.5 * self.min_samples_leaf))
 
-    @abstractmethod
-    def _grower(self, weights: Array) -> RandomForestClassifier | ExtraTreesClassifier:
+    def _grower(self, weights: Array) -> Any:
         """Make the library's forest, which grows on each call of ``fit``."""
+        from sklearn import ensemble
 
-    def _library_settings(self, weights: Array) -> dict[str, Any]:
         shares = {"sqrt": "sqrt", "third": 1.0 / 3.0, "all": None}
-        return {
-            "n_estimators": 0,
-            "min_samples_leaf": self.min_samples_leaf,
-            "max_features": shares[self.feature_share],
-            # Weights of 1 are not the same to it: it draws its samples in another way then.
-            "class_weight": self.class_weight and dict(zip((False, True), weights, strict=True)),
-            "random_state": self.random_state,
-            "warm_start": True,
-        }
+        return getattr(ensemble, self.library)(
+            n_estimators=0,
+            min_samples_leaf=self.min_samples_leaf,
+            max_features=shares[self.feature_share],
+            # With weights of 1 the library would draw its samples differently.
+            class_weight=self.class_weight and dict(zip((False, True), weights, strict=True)),
+            random_state=self.random_state,
+            warm_start=True,
+        )
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         low, span = extent(X)

@@ -39,11 +39,11 @@ class Ranking:
         Places that these had within their class, rows without weight left out.
     below, at_most : ndarray of int, shape (len(s),)
         How many negatives are below each positive, and how many not above it.
-    weight_s, weight_t : ndarray or None
+    weights : (ndarray, ndarray) or None
         Weights of both classes in these orders, where rows are weighted.
-    unit_s, unit_t : ndarray of int or None
-        Groups of both classes in these orders, numbered from 0, where rows come in groups: the
-        sampling units. Equal scores are in the order of their groups.
+    groups : (ndarray of int, ndarray of int) or None
+        Groups of both classes in these orders, numbered from 0, where rows come in groups. Equal
+        scores are in the order of their groups.
     """
 
     s: Scores
@@ -52,10 +52,8 @@ class Ranking:
     order_t: Index
     below: Index
     at_most: Index
-    weight_s: Array | None = None
-    weight_t: Array | None = None
-    unit_s: Index | None = None
-    unit_t: Index | None = None
+    weights: tuple[Array, Array] | None = None
+    groups: tuple[Index, Index] | None = None
 
     @classmethod
     def of(
@@ -103,9 +101,9 @@ class Ranking:
         order_s, order_t = (_order(scores[of_class], units, of_class) for of_class in rows)
         rows_s, rows_t = rows[0][order_s], rows[1][order_t]
         s, t = scores[rows_s], scores[rows_t]
-        weighing = (None, None) if each is None else (each[rows_s], each[rows_t])
-        sampled = (None, None) if units is None else (units[rows_s], units[rows_t])
-        return cls(s, t, order_s, order_t, *look_up(t, s), *weighing, *sampled)
+        weighing = None if each is None else (each[rows_s], each[rows_t])
+        sampled = None if units is None else (units[rows_s], units[rows_t])
+        return cls(s, t, order_s, order_t, *look_up(t, s), weighing, sampled)
 
     def in_row_order(self, of_s: Values, of_t: Values) -> tuple[Values, Values]:
         """Return values of both classes, in ascending order of the scores, in row order."""
@@ -119,34 +117,32 @@ class Ranking:
         parts = (self.s, self.t, self.order_s, self.order_t, self.below, self.at_most)
         rows = self.s.nbytes + self.t.nbytes
         curve = (5 + 6 * self.is_weighted) * rows
-        return sum(part.nbytes for part in parts) + curve + rows * (self.unit_s is not None)
+        return sum(part.nbytes for part in parts) + curve + rows * (self.groups is not None)
 
     @property
     def auc(self) -> float:
         """The area under the curve, from exact pair counts."""
-        if self.weight_s is None:
+        if self.weights is None:
             pairs = len(self.s) * len(self.t)
             return (int(self.below.sum()) + int(self.at_most.sum())) / (2 * pairs)
         halves = self.weight_below(self.below) + self.weight_below(self.at_most)
         above_s, above_t = self._above
-        return float(self.weight_s @ halves / (2 * above_s[0] * above_t[0]))
+        return float(self.weights[0] @ halves / (2 * above_s[0] * above_t[0]))
 
     @cached_property
     def units(self) -> tuple[Index, Index] | None:
-        """The groups of both classes, as unit_s and unit_t; None where every row is its own."""
-        if self.unit_s is None or self.unit_t is None:
-            return None
-        both = np.concatenate([self.unit_s, self.unit_t])
-        return (self.unit_s, self.unit_t) if np.bincount(both).max() > 1 else None
+        """The groups as sampling units; None where every row is its own."""
+        several = self.groups and np.bincount(np.concatenate(self.groups)).max() > 1
+        return self.groups if several else None
 
     @property
     def is_weighted(self) -> bool:
         """Whether rows are weighted."""
-        return self.weight_s is not None
+        return self.weights is not None
 
     def weight_below(self, rank: Index) -> NDArray[Any]:
         """Return the sum of the weights of so many of the lowest negatives."""
-        if self.weight_t is None:
+        if self.weights is None:
             return rank
         above = self._above[1]
         return np.asarray(above[0] - above[rank])
@@ -154,9 +150,8 @@ class Ranking:
     @cached_property
     def _above(self) -> tuple[Array, Array]:
         """Sums of the weights of both classes from each place on, the highest score first."""
-        assert self.weight_s is not None
-        assert self.weight_t is not None
-        return _sums_from(self.weight_s), _sums_from(self.weight_t)
+        assert self.weights is not None
+        return _sums_from(self.weights[0]), _sums_from(self.weights[1])
 
     @cached_property
     def curve(self) -> Curve:
@@ -173,22 +168,20 @@ class Ranking:
         from_t = ends - from_s
         fp, tp = n - from_t, m - from_s
         trials = self._trials(fp, tp)
-        if self.weight_s is None or self.weight_t is None:
+        if self.weights is None:
             return Curve(fp, tp, thresholds, None, trials)
         above_s, above_t = self._above
-        squares = _sums_from(self.weight_t**2)[from_t], _sums_from(self.weight_s**2)[from_s]
+        squares = _sums_from(self.weights[1] ** 2)[from_t], _sums_from(self.weights[0] ** 2)[from_s]
         return Curve(above_t[from_t], above_s[from_s], thresholds, Behind(fp, tp, *squares), trials)
 
     def _trials(self, fp: Index, tp: Index) -> tuple[Array, Array] | None:
         """Return the trials that the TPR and the FPR are worth, where rows come in groups."""
         if self.units is None:
             return None
+        weights = self.weights or (np.ones(len(self.s)), np.ones(len(self.t)))
         tpr, fpr = (
-            trials_at(units[::-1], np.ones(len(units)) if weights is None else weights[::-1], ends)
-            for units, weights, ends in (
-                (self.units[0], self.weight_s, tp),
-                (self.units[1], self.weight_t, fp),
-            )
+            trials_at(units[::-1], each[::-1], ends)
+            for units, each, ends in zip(self.units, weights, (tp, fp), strict=True)
         )
         return tpr, fpr
 

@@ -75,8 +75,8 @@ class Cuts:
         Returns
         -------
         w : ndarray of shape (n_features,)
-            -A'lam, the minimum of |w|^2 / 2 + lam.(A w + b); (w + mu near) / (1 + mu) is what
-            was asked for.
+            -A'lam, the minimum of |w|^2 / 2 + lam.(A w + b); (w + mu near) / (1 + mu) is the
+            minimum with the proximal term.
         D : float
             Lower bound of |w|^2 / 2 + C R(w) from the same multipliers, without the proximal
             term.

@@ -178,7 +178,7 @@ def minimise(
     done : int
         Iterations already reported to the monitor, for its numbering.
     scorer : callable
-        Makes what the monitor shows of some weights.
+        Makes a scorer of some weights for the monitor.
     start : ndarray of shape (n_features,), optional
         Weights of the direction to begin on, of any length; one product X w more.
     cuts : Cuts, optional

@@ -37,7 +37,7 @@ class BufferedPairs:
         One pair after another, each by a passive-aggressive step; else by one gradient step for
         all pairs of the row.
     averaged : bool
-        Whether the mean of the iterates is what is wanted, or the last one.
+        Whether the result is the mean of the iterates or the last one.
 
     References
     ----------
@@ -81,8 +81,8 @@ class Saddle:
     ``(1 - p) (w.x - a)^2 - 2 (1 + alpha) (1 - p) w.x`` at positives and
     ``p (w.x - b)^2 + 2 (1 + alpha) p w.x`` at negatives, less ``p (1 - p) alpha^2``, at its
     minimum over a and b and its maximum over alpha. Steps descend in (w, a, b) and ascend in
-    alpha; |w| <= R, |a| and |b| <= R kappa, |alpha| <= 2 R kappa are restored after each. What is
-    wanted is the mean of the iterates, each weighted by its step. The rows are taken as if the
+    alpha; |w| <= R, |a| and |b| <= R kappa, |alpha| <= 2 R kappa are restored after each. The
+    result is the mean of the iterates, each weighted by its step. The rows are taken as if the
     longest had length 1, which is what a step of zeta / sqrt(t) is meant for.
 
     Parameters

@@ -43,9 +43,9 @@ _PAIRS_PER_BLOCK = 1 << 18
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
 class KernelSolution(Solution):
-    """What the solver found; ``n_iter`` counts looks at the certificate.
+    """What the solver found; ``n_iter`` counts computations of the certificate.
 
-    A look comes after each slice of work, or after an interior point's step.
+    It is computed after each slice of work, or after an interior point's step.
 
     Attributes
     ----------

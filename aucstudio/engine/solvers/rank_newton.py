@@ -121,7 +121,7 @@ def minimise(
     monitor : Monitor
         Receives every iteration, and reports within one that takes long.
     scorer : callable
-        Makes what the monitor shows of some weights.
+        Makes a scorer of some weights for the monitor.
     start : ndarray, optional
         Weights to begin on.
     max_iter : int

@@ -20,7 +20,7 @@ class Solution:
     gap : float
         Upper bound on the objective minus its optimum.
     needed : float
-        The gap at which the solver was asked to stop.
+        The requested gap.
     n_iter : int
     """
 

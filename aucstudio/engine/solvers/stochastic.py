@@ -133,7 +133,7 @@ class Training:
         measure : callable
             ``measure(weights, scores)`` is the objective.
         scorer : callable
-            Makes what the monitor shows of some weights.
+            Makes a scorer of some weights for the monitor.
 
         Returns
         -------
@@ -233,7 +233,7 @@ class PairSteps:
     draw : callable
         Draws an epoch.
     averaged : bool
-        Whether the mean of the iterates is what is wanted, or the last one.
+        Whether the result is the mean of the iterates or the last one.
 
     References
     ----------

@@ -62,7 +62,7 @@ class Trained:
     converged : bool
         Whether the fit is stored as converged.
     needed : float or None
-        The gap it was to end at; None where that is not known.
+        The requested gap; None where it is not known.
     """
 
     method: str

@@ -100,13 +100,12 @@ class _Verification:
             if not difference <= _SCORE_ROUNDING * size:
                 words = f"by up to {difference:.2g}" if math.isfinite(difference) else "infinitely"
                 self._faults.append(
-                    f"The scorer does not give the {rows} scores that were kept: they differ "
-                    f"{words}."
+                    f"The scorer does not reproduce the stored {rows} scores: they differ {words}."
                 )
         return max(found.values())
 
     def _check_converged(self) -> None:
-        """Compare the certificate of a fit stored as converged with the gap it was to end at."""
+        """Compare the certificate of a fit stored as converged with the requested gap."""
         trained = self._trained
         if not trained.converged or trained.gap is None:
             return
@@ -117,7 +116,7 @@ class _Verification:
         if not trained.gap <= allowed * (1 + 1e-9):
             self._faults.append(
                 f"The fit is stored as converged, but its certificate has a gap of "
-                f"{trained.gap:.2g}, where {allowed:.2g} was asked for."
+                f"{trained.gap:.2g}; the tolerance allows {allowed:.2g}."
             )
 
     def _count(self, scores: Array) -> float | None:

@@ -28,9 +28,7 @@ _HEADS = ("Method", "Name", "Trains for", "Scorer", "Missing values", "Time here
 _TIPS = {
     2: "pAUC: the area under a range of false-positive rates",
     3: "Model that ranks the rows: a weighted sum, a kernel, trees",
-    4: (
-        "Whether the method takes missing values as they are; for other methods they are filled in"
-    ),
+    4: ("Whether the method accepts missing values; for other methods they are filled in"),
     5: "Estimated time of a run on this table with this validation, on this computer",
 }
 _KEY = Qt.ItemDataRole.UserRole

@@ -228,7 +228,7 @@ def _group(
     rows = sum(len(part.positive) for part in parts)
     threshold = math.nan
     if len(parts) == 1 and ranked:
-        threshold = _lowest(ranked[0].t, band[1], ranked[0].weight_t)
+        threshold = _lowest(ranked[0].t, band[1], ranked[0].weights and ranked[0].weights[1])
     return Subgroup(
         level,
         positives,

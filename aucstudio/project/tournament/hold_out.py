@@ -43,7 +43,7 @@ def plan_words(validation: Validation) -> str:
     if held.scheme == FILE:
         rows = f"the rows of {Path(held.test_file).name}"
         return f"Final figures: {rows}. Methods are compared in {folds} folds of the open table."
-    why = "" if held == validation else ", whatever the validation settings"
+    why = "" if held == validation else ", independent of the validation settings"
     of = " (as under Validation)" if validation.scheme == K_FOLDS else ""
     return (
         f"Final figures: {100 * held.test_size:.0f} % of the rows, held out at random{why}. "

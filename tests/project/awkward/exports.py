@@ -184,14 +184,14 @@ NAMES = [
         '"{""Id"":""QID3""}"\n' + ROWS,
         {"Q1": ABC["a"], "Q2": ABC["b"], "y": Y},
         label="y",
-        notes="line 2 holds words on the names and no row: Q1 How old are you\\?",
+        notes="line 2 describes the columns and is not a row: Q1 How old are you\\?",
     ),
     case(
         "described",
         "words on each column below its name",
         "a,b,y\nAge at entry,Body mass index,Group\n" + ROWS,
         ABC,
-        notes="line 2 holds words",
+        notes="line 2 describes the columns",
     ),
     case(
         "log-fields",
@@ -204,7 +204,7 @@ NAMES = [
         "a logger writes about itself, then names, units and ways of sampling",
         '"TOA5","CR1","CR1","1234","Table1"\n"a","b","y"\n"RN","Volts",""\n"","Avg","Smp"\n' + ROWS,
         ABC,
-        notes="line 3 holds",
+        notes="line 3 describes",
     ),
     case(
         "days-for-names",
@@ -268,7 +268,7 @@ LINES = [
         "codes guarded against Excel",
         'zip;y\n="00123";u\n="00456";v\n="01200";u\n="00123";v\n',
         {"zip": ["00123", "00456", "01200", "00123"], "y": Y},
-        notes="cells were guarded",
+        notes="cells were written as",
     ),
     case(
         "guarded-quoted",

@@ -134,7 +134,7 @@ BOXES = [
         "# A tibble: 4 x 3\n      a     b y    \n  <dbl> <dbl> <chr>\n"
         + "".join(f"{k}     {a}   {b} {y}    \n" for k, (a, b, y) in enumerate(LINES, 1)),
         {"row": [1, 2, 3, 4], **ABC},
-        notes="line 3 holds units or types and no row: a <dbl>, b <dbl>, y <chr>",
+        notes="line 3 holds units or types, not a row: a <dbl>, b <dbl>, y <chr>",
     ),
     case(
         "direction",

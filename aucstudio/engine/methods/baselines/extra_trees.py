@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from aucstudio.engine.methods.forest import ForestClassifier
-from aucstudio.engine.types import Array
-
-if TYPE_CHECKING:
-    from sklearn.ensemble import ExtraTreesClassifier
 
 
 class ExtraTrees(ForestClassifier):
@@ -37,8 +33,4 @@ class ExtraTrees(ForestClassifier):
     weights_differ: ClassVar[str] = "the rows of a leaf are counted, not weighed"
     title: ClassVar[str] = "Extra trees"
     in_words: ClassVar[str] = "Randomised decision trees"
-
-    def _grower(self, weights: Array) -> ExtraTreesClassifier:
-        from sklearn.ensemble import ExtraTreesClassifier
-
-        return ExtraTreesClassifier(**self._library_settings(weights))
+    library: ClassVar[str] = "ExtraTreesClassifier"

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from aucstudio.engine.methods.forest import ForestClassifier
-from aucstudio.engine.types import Array
-
-if TYPE_CHECKING:
-    from sklearn.ensemble import RandomForestClassifier
 
 
 class RandomForest(ForestClassifier):
@@ -38,8 +34,4 @@ class RandomForest(ForestClassifier):
     )
     title: ClassVar[str] = "Random forest"
     in_words: ClassVar[str] = "Bagged decision trees"
-
-    def _grower(self, weights: Array) -> RandomForestClassifier:
-        from sklearn.ensemble import RandomForestClassifier
-
-        return RandomForestClassifier(**self._library_settings(weights))
+    library: ClassVar[str] = "RandomForestClassifier"

@@ -44,7 +44,7 @@ class NSOLAM(StochasticClassifier):
 
     zeta: float = param(
         3.0,
-        "Length of the first step; later ones are divided by the root of their number.",
+        "Length of the first step; later ones are divided by the square root of their number.",
         label="Step",
         symbol="ζ",
         **POSITIVE,

@@ -32,7 +32,7 @@ RUN_TIPS = {
     3: "Partial area in the FPR range, divided by its width",
     5: "Comparisons won, not significant (a tie) and lost, after the correction",
     6: "Mean rank over the splits by the compared measure; equal areas share theirs. "
-    "Not tested: the splits of one table share rows, and rank tests take them to be independent",
+    "Not tested: the splits of one table share rows, and rank tests assume independent splits",
     7: "Training AUC minus held-out AUC; a large gap suggests overfitting",
     8: "Mean time of one fit",
 }

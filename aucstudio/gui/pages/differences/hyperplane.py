@@ -135,7 +135,7 @@ class SideNames:
         """Show which share of the pairs is ranked wrongly, and which right."""
         theme, self._shown = current_theme(), True
         self.wrong.setText(f"← ranked wrongly: {_percent(misranked)}", color=theme.wrong)
-        self.right.setText(f"ranked right: {_percent(1.0 - misranked)} →", color=theme.text)
+        self.right.setText(f"ranked correctly: {_percent(1.0 - misranked)} →", color=theme.text)
         for text in (self.wrong, self.right):
             text.fill = pg.mkBrush(theme.card)
         self._place()

@@ -141,7 +141,7 @@ class CloudItems:
     def entries(self) -> list[Entry]:
         """Explain the dots or the cloud."""
         if self._is_split:
-            return [("ranked right", self._right), ("ranked wrongly", self._wrong)]
+            return [("ranked correctly", self._right), ("ranked wrongly", self._wrong)]
         return [("pairs", self._right)]
 
     def spread_entries(self, penalised: bool, colour: QColor) -> list[Entry]:

@@ -90,7 +90,9 @@ class RunPlanes:
             return [*sentences, f"{other.look.name} uses features that {subject.name} does not."]
         if subject.weights is not None:
             turned = angle(subject.weights, moved)
-            sentences.append(f"The hyperplane of {other.look.name} is turned by {turned:.1f}°.")
+            sentences.append(
+                f"The hyperplane of {other.look.name} is at an angle of {turned:.1f}°."
+            )
         return sentences
 
     def _take_away(self) -> None:
@@ -109,7 +111,7 @@ class RunPlanes:
         chosen = items is self.chosen
         self._explained.append((_line_name(run.look) if chosen else run.look.name, drawn))
         if margin is not None and chosen:
-            self._explained.append(("the margin its pairs should have", margin_pen(drawn.color())))
+            self._explained.append(("target margin of its pairs", margin_pen(drawn.color())))
 
     def _errors(self, other: ShownRun, split: SplitResult, subject: Subject) -> list[str]:
         """State how many pairs the compared run ranks wrongly, if it has the same rows."""

@@ -26,7 +26,7 @@ def caption(picture: PlanePicture, exact: bool) -> str:
             return point
         return f"{point} The arrow shows where the positive scores higher."
     side = "Right of the line" if picture.plane.kind == SCORE else "On the arrow's side of the line"
-    return f"{point} {side} the positive scores higher: the pair is ranked right."
+    return f"{point} {side} the positive scores higher: the pair is ranked correctly."
 
 
 def verdict(picture: PlanePicture, band: Band, drawn: bool) -> Iterator[str]:
@@ -162,5 +162,11 @@ def pair_words(picture: PlanePicture, positive: int, negative: int) -> str:
 
 def margin_words(margin: float) -> str:
     """Describe what a margin means for its pair."""
-    how = "ranked wrongly" if margin < 0 else "tied, counts half" if not margin else "ranked right"
+    how = (
+        "ranked wrongly"
+        if margin < 0
+        else "tied, counts half"
+        if not margin
+        else "ranked correctly"
+    )
     return f"margin {score_words(margin)}: {how}"

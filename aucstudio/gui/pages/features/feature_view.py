@@ -101,7 +101,7 @@ class FeatureView(PlaneView):
                 (
                     "rows",
                     "Si&ngle rows",
-                    "Draw rows one by one, of very many a sample",
+                    "Draw rows one by one; a sample if there are very many",
                     self._on_rows,
                 ),
                 (

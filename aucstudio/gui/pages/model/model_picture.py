@@ -203,6 +203,7 @@ class LongPicture(ModelPicture[Found]):
     def __init__(self, chart: WhiskerChart) -> None:
         super().__init__(chart)
         self.chart = chart
+        self._stopped = False
 
     def make_progress(self, prefix: str, stop: tuple[str, str], again: tuple[str, str]) -> None:
         """Add the progress bar and both buttons; each has an accessible name and a tip."""
@@ -233,17 +234,17 @@ class LongPicture(ModelPicture[Found]):
         super().redraw()
 
     def show_none(self, sentence: str) -> None:
+        self._stopped = not sentence
         super().show_none(sentence or self.unstarted)
         self.bar_done.setValue(0)
         self.show_progress()
-        self.again_button.setVisible(not sentence)
 
     def show_progress(self) -> None:
         """Show the controls that apply now."""
         busy = self._answer.busy
         self.bar_done.setVisible(busy)
         self.stop_button.setVisible(busy)
-        unfinished = self.found is not None and not self.is_complete(self.found)
+        unfinished = self._stopped if self.found is None else not self.is_complete(self.found)
         self.again_button.setVisible(not busy and unfinished)
 
     def _on_progress(self, message: Any) -> None:

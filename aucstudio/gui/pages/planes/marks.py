@@ -90,7 +90,7 @@ def _component(subject: Subject, number: int, of_pairs: bool) -> tuple[str, str]
 def _along(subject: Subject, plane: Plane, of_pairs: bool) -> tuple[str, str]:
     sd = subject.preparation.choice.unit
     if of_pairs:
-        tip = "Right of 0 a pair is ranked right: its positive row scores higher."
+        tip = "Right of 0 a pair is ranked correctly: its positive row scores higher."
         if not plane.is_straight:
             return "Score of the positive − score of the negative", tip
         return _of_weights(subject, f"Score of the positive − score of the negative ({sd})", tip)
@@ -114,11 +114,11 @@ def _spread(subject: Subject, plane: Plane) -> tuple[str, str]:
     sd = subject.preparation.choice.unit
     tip = "Of all directions that do not change the score, the one in which rows vary most."
     if plane.across is not None:
-        return "Widest direction beside the score (kernel)", f"{tip}\nIn the space of the kernel."
+        return "Widest direction at equal score (kernel)", f"{tip}\nIn the space of the kernel."
     if len(subject.preparation.feature_names) == 1 and plane.is_straight:
         return "No other feature", "There is only one feature: all rows lie on a line."
     if not plane.is_straight:
-        return f"Widest direction beside the score ({sd})", (
+        return f"Widest direction at equal score ({sd})", (
             "Direction in which rows vary most, after removing what correlates with the score."
         )
     if subject.run is None:
@@ -126,4 +126,4 @@ def _spread(subject: Subject, plane: Plane) -> tuple[str, str]:
             f"Widest direction across it ({sd})",
             "The direction in which rows vary most across it.",
         )
-    return f"Widest direction beside the score ({sd})", tip
+    return f"Widest direction at equal score ({sd})", tip

@@ -84,15 +84,16 @@ def write_table(
     what: str,
     tables: Mapping[str, Sequence[Sequence[Any]]],
     options: ReadOptions,
+    offered: Callable[[str], bool] = lambda _name: True,
 ) -> Written:
-    """Write the rows of one of several tables as text."""
+    """Write the rows of one of several tables as text; report the other tables on offer."""
     name = pick_part(path, what, list(tables), options, lambda one: holds_table(tables[one]))
     with RowWriter(target) as out:
         for row in tables[name]:
             out.add(row)
-    held = tuple(one for one in tables if one == name or holds_table(tables[one]))
+    parts = tuple(one for one in tables if one == name or offered(one))
     return Written(
-        known=dict(ROWS), remarks=tuple(about_parts(what, name, held)), part=name, parts=held
+        known=dict(ROWS), remarks=tuple(about_parts(what, name, parts)), part=name, parts=parts
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from aucstudio.project.data.readers.format import Advance, ReadOptions, Written
 from aucstudio.project.data.readers.registry import encoding_of_page
-from aucstudio.project.data.readers.sheets import write_table
+from aucstudio.project.data.readers.sheets import holds_table, write_table
 
 _PIECE = 1 << 16
 # Largest span of a cell that is accepted.
@@ -132,7 +132,9 @@ def write(path: Path, target: Path, options: ReadOptions, report: Advance) -> Wr
     # Small tables around the largest one only lay the page out.
     largest = sorted(page.tables, key=lambda table: -table.size)
     tables = {table.name: table.rows for table in largest}
-    return write_table(path, target, "table", tables, options)
+    return write_table(
+        path, target, "table", tables, options, lambda name: holds_table(tables[name])
+    )
 
 
 def _pieces(path: Path, encoding: str) -> Iterator[tuple[float, str]]:

@@ -6,6 +6,7 @@ import codecs
 import csv
 import dataclasses
 import itertools
+import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO, TextIO
@@ -42,6 +43,8 @@ QUOTES, EXTRA_CELLS = "import_astray", "import_extra_cells"
 
 _TAIL, _CHUNK, _SHORTEST_HEADER = 1 << 16, 1 << 20, 3
 _PROGRESS_EVERY = 1 << 12
+# The most bytes of a file that is checked for rows with shifted cells.
+_MOST_CHECKED = 1 << 24
 
 
 def walk_rows(source: Source) -> Iterator[TableRow]:
@@ -123,7 +126,26 @@ def needs_tidying(source: Source) -> bool:
     has_more_names = len(names) > width + 1 or any(names[width:])
     if not dialect.is_plain or dialect.totals or has_more_names or _has_irregular_names(source):
         return True
+    if source.path.stat().st_size <= _MOST_CHECKED and _may_shift_cells(source):
+        return True
     return dialect.quote == '"' and last_open_quote(source.path) is not None
+
+
+def _may_shift_cells(source: Source) -> bool:
+    """Return whether rows may have extra cells, or quotation marks inside cells.
+
+    DuckDB reads them without an error, and cells come into other columns.
+    """
+    dialect, width = source.dialect, len(source.names)
+    mark, quote = dialect.delimiter.encode(), dialect.quote.encode()
+    content = b"\n" + source.path.read_bytes().removeprefix(codecs.BOM_UTF8)
+    if quote and quote in content:
+        m, q = re.escape(mark), re.escape(quote)
+        inside_cell = rb"%b(?<![%b\n%b]%b)(?![%b\r\n%b])" % (q, m, q, q, m, q)
+        return re.search(inside_cell, content) is not None
+    lines = content.split(b"\n")[1 + dialect.skip :]
+    counts = {line.count(mark) for line in lines if line.strip(b"\r")}
+    return len(counts) > 1 or not counts <= {width - 1, width}
 
 
 def _has_irregular_names(source: Source) -> bool:

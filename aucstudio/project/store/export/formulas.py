@@ -33,10 +33,10 @@ FORMAT = 1
 _PREPARING = (
     "A prepared row x has one number for each number column, in order, then one for each level of "
     "each category column, in order.",
-    "A number becomes (cell - mean) / scale; a gap is median before that, or stays a gap if "
-    "keep_gaps is true. A cell below low or above high is a gap, and so is one that is among the "
-    "numbers of missing, where a column has such.",
-    "A level is 1 where the cell is that text, else 0; a gap counts as the text "
+    "A number becomes (cell - mean) / scale; a missing value is median before that, or stays "
+    "missing if keep_gaps is true. A cell below low or above high is missing, and so is one among "
+    "the numbers of missing, where a column has such.",
+    "A level is 1 where the cell is that text, else 0; a missing value counts as the text "
     f"{MISSING!r}. In a column of numbers a cell is spelled with 15 significant digits. "
     "Texts that are listed together in same, where a column has it, count as the first of them.",
     "The row is predicted positive where its score exceeds threshold, else negative.",
@@ -48,13 +48,13 @@ _RANKED = (
 )
 _COUNTED = (
     "A column of numbers with shares is a category: the cell is the share of its text first, and 0 "
-    f"for other texts; a gap is the text {MISSING!r}."
+    f"for other texts; a missing value is the text {MISSING!r}."
 )
 _REST = (
     f"In a category with rest, a text that is not one of the levels counts as the level {RARE!r}."
 )
 _MARKED = (
-    "Last comes one number for each of the indicated columns: 1 where its cell is a gap, else 0."
+    "Last comes one number for each of the indicated columns: 1 where its cell is missing, else 0."
 )
 _FORMULAS = {
     "linear": ("score = intercept + sum over k of weights[k] * x[k]",),
@@ -70,7 +70,7 @@ _FORMULAS = {
     "trees": (
         "score = intercept + base + sum over roots of value[p], p the leaf that x comes to",
         "from the root, node p leads to left[p] if x[feature[p]] <= threshold[p], else to "
-        "right[p]; if x[feature[p]] is a gap, to left[p] where gaps_left[p] is true; a leaf "
+        "right[p]; if x[feature[p]] is missing, to left[p] where gaps_left[p] is true; a leaf "
         "leads to itself",
     ),
     "additive": (
@@ -89,7 +89,7 @@ _FORMULAS = {
     ),
     "viewed": (
         "score = that of inner, of the row z in place of x, with z[k] = factors[k] * x[columns[k]] "
-        "+ shifts[k], and z[k] = fills[k] where x[columns[k]] is a gap",
+        "+ shifts[k], and z[k] = fills[k] where x[columns[k]] is missing",
     ),
 }
 

@@ -121,10 +121,10 @@ def _constants(model: Model) -> Iterable[str]:
     yield f"INTERCEPT = {float(model.intercept)!r}"
     yield "# The positive class is predicted above it."
     yield f"THRESHOLD = {_Float(model.threshold)!r}"
-    yield "# Name: what a gap becomes, then what is subtracted, then what it is divided by; the"
-    yield "# unit to compute in; the limits beyond which a number counts as a gap."
+    yield "# Name: what replaces a missing value, then what is subtracted, then what it is"
+    yield "# divided by; the unit to compute in; limits beyond which a number counts as missing."
     yield _mapping("NUMBERS", figures)
-    yield "# Name: numbers that stand for a gap."
+    yield "# Name: numbers that mean a missing value."
     yield _mapping("ABSENT", dict(learnt.absent))
     yield "# Name: where numbers become ranks, knots and their heights."
     curves = {one.name: tuple(part.tolist() for part in one.curve) for one in numbers if one.curve}

@@ -38,7 +38,7 @@ def trained_elsewhere(record: RunRecord, band: Band) -> bool:
 def what_next(session: Session) -> str:
     """State the next step if there is no curve."""
     if session.live is not None:
-        return f"{session.live.look.name} is training; its ROC curve moves as it learns."
+        return f"{session.live.look.name} is training; its ROC curve changes during training."
     if any(run.record.splits for run in session.shown_runs()):
         return "No run is checked: tick a run in the list, and its ROC curve appears here."
     if session.table is None:
