@@ -75,14 +75,18 @@ class Far:
 
     Attributes
     ----------
-    words : str
+    code : str
+        Entry of the catalogue that describes the deviation.
+    facts : dict of str to value
+        The values in its text.
     factor : float or None
         Unit factor that brings the numbers into the range: 100, 1000, 0.01 or 0.001.
     lost_mark : bool
         Whether a decimal mark may have been read as a thousands mark, or vice versa.
     """
 
-    words: str
+    code: str
+    facts: dict[str, object]
     factor: float | None = None
     lost_mark: bool = False
 
@@ -108,17 +112,17 @@ def how_far(trained: ColumnRange, cells: Array, *, grouped: bool) -> Far | None:
     lost_mark = _has_lost_mark(trained, cells, grouped=grouped)
     if factor == 1 / _THOUSAND and grouped:
         lost_mark = bool((cells == np.floor(cells)).all())
-    found = f"has the median {_figure(median)}" if len(cells) > 1 else f"is {_figure(median)}"
-    usual = f"{_figure(trained.low)} to {_figure(trained.high)}"
+    ends = {"low": _figure(trained.low), "high": _figure(trained.high)}
+    facts: dict[str, object] = {"rows": len(cells), "median": _figure(median), **ends}
     magnitude = max(abs(trained.low), abs(trained.high))
     reach = _WIDTHS * max(trained.high - trained.low, _LEAST_WIDTH * magnitude)
     if not trained.low - reach <= median <= trained.high + reach:
-        return Far(f"{found}, far outside the training range, {usual}", factor, lost_mark)
+        return Far("later_far", facts, factor, lost_mark)
     if factor is not None or _is_on_other_scale(trained, median, len(cells)):
-        return Far(f"{found}, on another scale than in training, {usual}", factor, lost_mark)
+        return Far("later_scale", facts, factor, lost_mark)
     if lost_mark:
         kind = "fractions" if trained.fractional else "whole numbers"
-        return Far(f"{found}, where training had {kind} from {usual}", None, lost_mark)
+        return Far("later_kind", facts | {"kind": kind}, None, lost_mark)
     return None
 
 

@@ -281,8 +281,9 @@ class Column(ColumnInfo):
         """Return whether all cells are whole numbers."""
         # In windows, because most columns with fractions have some at the beginning.
         starts = range(0, len(self.values), _WINDOW)
+        windows = (self.values[start : start + _WINDOW] for start in starts)
         return self.kind == "number" and all(
-            _are_whole(self.values[start : start + _WINDOW]) for start in starts
+            np.all((cells == np.floor(cells)) | np.isnan(cells)) for cells in windows
         )
 
 
@@ -316,10 +317,6 @@ class ColumnChoices:
     def parts(self) -> dict[str, tuple[str, ...]]:
         """Used date parts by column."""
         return {column.name: column.parts for column in self.columns if column.parts}
-
-
-def _are_whole(cells: NDArray[Any]) -> bool:
-    return bool(np.all((cells == np.floor(cells)) | np.isnan(cells)))
 
 
 def _count_texts(texts: NDArray[Any]) -> collections.Counter[str | None]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aucstudio.project.data.text.cell_sql import literal
-from aucstudio.project.errors import InputError, input_error
+from aucstudio.project.errors import input_error
 
 if TYPE_CHECKING:
     import duckdb
@@ -39,22 +39,17 @@ def require_file(path: Path) -> None:
     try:
         found = path.stat()
     except FileNotFoundError:
-        raise unreadable(path, "does not exist; check its name and folder") from None
+        raise input_error("file_absent", file=path) from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        raise unreadable(path, f"cannot be read ({reason}); check its name") from None
+        raise input_error("file_name_invalid", file=path, reason=reason) from None
     if stat.S_ISDIR(found.st_mode):
-        raise unreadable(path, "is a folder; choose a file in it")
+        raise input_error("file_is_folder", file=path)
     if not stat.S_ISREG(found.st_mode):
-        raise unreadable(path, "is a pipe or a device; save its output to a file first")
+        raise input_error("file_is_device", file=path)
     if not found.st_size:
         # System files, such as those in /proc, have no size, and reading one may block for ever.
-        raise unreadable(path, "is empty; choose a file with a table in it")
-
-
-def unreadable(path: Path, what: str) -> InputError:
-    """Return the error for a file that is not a table."""
-    return input_error("not_a_table", file=path, what=what)
+        raise input_error("file_empty", file=path)
 
 
 def duckdb_on(
@@ -117,7 +112,7 @@ def fingerprint(path: Path, report: Callable[[float], None]) -> str:
                 done += len(chunk)
                 report(min(done / size, 1.0))
     except OSError as error:
-        raise unreadable(path, f"cannot be read ({error.strerror})") from error
+        raise input_error("file_unreadable", file=path, reason=error.strerror) from error
     return digest.hexdigest()
 
 

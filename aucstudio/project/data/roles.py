@@ -67,13 +67,8 @@ _LONG_TEXT = 60
 def guess_role(column: Column) -> Column:
     """Assign a column the role of its kind, or "ignore" with the reason."""
     why = _useless(column)
-    role = "ignore" if why else natural_role(column)
-    return dataclasses.replace(column, role=role, why=why)
-
-
-def natural_role(column: Column) -> str:
-    """Return the role of a feature of these cells."""
-    return "number" if column.kind == "number" and not is_flag(column) else "category"
+    natural = "number" if column.kind == "number" and not is_flag(column) else "category"
+    return dataclasses.replace(column, role="ignore" if why else natural, why=why)
 
 
 def is_flag(column: Column) -> bool:

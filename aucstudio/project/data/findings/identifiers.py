@@ -52,18 +52,13 @@ def groups(table: Table) -> Iterator[Finding]:
 
 def _what_it_is(column: Column) -> str:
     cells = column.values[~np.isnan(column.values)] if column.missing else column.values
-    whole = _is_whole(cells)
+    whole = column.is_integer()
     if whole and _are_moments(cells):
         return "moments_as_numbers"
     if _rises(cells):
         return "follows_rows"
     is_different = whole and column.distinct == len(cells) and _is_no_chance(cells)
     return "different_in_each_row" if is_different else ""
-
-
-def _is_whole(cells: Array) -> bool:
-    head = cells[:_HEAD]
-    return bool(np.all(head == np.floor(head))) and bool(np.all(cells == np.floor(cells)))
 
 
 def _rises(cells: Array) -> bool:

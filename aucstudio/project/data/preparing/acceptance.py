@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.choices import listed
 from aucstudio.project.data.column_range import Far, how_far
+from aucstudio.project.data.finding import said
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.text.contents import Unreadable
 from aucstudio.project.data.text.later_files import Remedy, remedy_for
@@ -134,10 +135,9 @@ def _unreadable_columns(table: AnyTable, schema: Schema, names: Iterable[str]) -
         where = "" if met.line is None else f" in line {met.line}"
         some_known = count < cells
         share = f"{count:,} of {cells:,} cells cannot" if some_known else "none of its cells can"
-        reason = (
-            f"has another format than in training: {share} be read as {what} (such as "
-            f"{texts[0]!r}{where if texts[0] == met.text else ''}){_as_trained(column)}"
-        )
+        where = where if texts[0] == met.text else ""
+        facts = {"share": share, "what": what, "text": texts[0], "where": where}
+        reason = said("later_unreadable", **facts, trained=_as_trained(column))
         remedy = None
         if met.line is not None:
             remedy = remedy_for(texts, column, schema.dialect, some_known=some_known)
@@ -172,7 +172,7 @@ def _unknown_columns(unknown: UnknownLevels) -> Callable[[AnyTable, Schema, Iter
             column = known.get(name, ColumnSchema(name))
             what = _what_is_unknown(table, column, schema.rows, missing[name], unknown)
             if what:
-                yield name, Refusal(UNKNOWN, f"has only values that training never saw: {what}")
+                yield name, Refusal(UNKNOWN, what)
 
     return check
 
@@ -185,12 +185,13 @@ def _what_is_unknown(
         count, levels = unknown(column)
         if count < known:
             return ""
-        learnt = f"; it knows {_some(column.levels)}" if column.levels else ""
-        return f"none of its levels ({_some(levels)}) occurred in training{learnt}"
+        known_levels = _some(column.levels or ())
+        code = "later_levels" if column.levels else "later_levels_all"
+        return said(code, levels=_some(levels), known=known_levels)
     if column.name in table.unreadable:
         return ""
     usual = (column.missing / trained) ** table.rows if trained else 0.0
-    return "" if usual > _RARE else "not one of its rows has a value"
+    return "" if usual > _RARE else said("later_empty")
 
 
 def _far_columns(table: AnyTable, schema: Schema, names: Iterable[str]) -> Found:
@@ -206,7 +207,12 @@ def _far_columns(table: AnyTable, schema: Schema, names: Iterable[str]) -> Found
         far = how_far(found, cells, grouped=form is not None and form.grouped)
         if far is not None:
             is_text = table.format == "csv"
-            yield name, Refusal(RANGE, far.words, _remedy_of(far, form if is_text else None))
+            yield (
+                name,
+                Refusal(
+                    RANGE, said(far.code, **far.facts), _remedy_of(far, form if is_text else None)
+                ),
+            )
 
 
 def _remedy_of(far: Far, form: NumberFormat | None) -> Remedy | None:

@@ -76,6 +76,7 @@ def write(path: Path, target: Path, options: ReadOptions, report: Advance) -> Wr
     rows = rows_of(name)
     same_times(rows)
     same_numbers(rows)
+    lasting = any(isinstance(cell, datetime.timedelta) for row in rows for cell in row)
     with RowWriter(target) as out:
         for count, row in enumerate(rows):
             out.add(row)
@@ -85,7 +86,7 @@ def write(path: Path, target: Path, options: ReadOptions, report: Advance) -> Wr
         known=dict(ROWS),
         remarks=(
             *about_parts("sheet", name, names),
-            *_about_durations(rows),
+            *([found("format_hours_in_sheet")] if lasting else []),
             *_about_days(rows),
             *read[name][1],
         ),
@@ -187,11 +188,6 @@ def _clocked(cell: Any) -> Any:
         return ""
     found = _LASTING.fullmatch(cell) if isinstance(cell, str) and cell.startswith("PT") else None
     return cell if found is None else ":".join(found.groups())
-
-
-def _about_durations(rows: Iterable[Row]) -> list[Finding]:
-    lasting = any(isinstance(cell, datetime.timedelta) for row in rows for cell in row)
-    return [found("format_hours_in_sheet")] if lasting else []
 
 
 def _about_days(rows: Sequence[Row]) -> Iterator[Finding]:

@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 from aucstudio.project.child_process import CallReporter, ChildEndedError, call
-from aucstudio.project.data.finding import Finding
+from aucstudio.project.data.finding import Finding, said
 from aucstudio.project.data.readers.format import PARQUET, Advance, Format, ReadOptions, Written
 from aucstudio.project.data.readers.rows import brief
 from aucstudio.project.errors import InputError, input_error
@@ -77,20 +77,12 @@ def _why_ended(error: Exception, limits: InputLimits) -> str:
     """Return why a reader ended without a result."""
     status = error.status or 0 if isinstance(error, ChildEndedError) else 0
     if isinstance(error, MemoryError) or (isinstance(error, ChildEndedError) and error.no_memory):
-        return (
-            f"reading it takes more than {bytes_words(limits.memory)} of memory, too much for "
-            "a table of its size; it may be damaged"
-        )
+        return said("reader_memory", memory=bytes_words(limits.memory))
     if isinstance(error, _TooLargeError):
-        return f"it unpacks to {bytes_words(limits.written)} or more, too much for a table"
+        return said("reader_disk", written=bytes_words(limits.written))
     if status == -getattr(signal, "SIGXCPU", 0):
-        return (
-            f"reading it takes more than {limits.seconds} s of processor time, too much for a "
-            "table of its size; it may be damaged, or hold an endless view"
-        )
-    if status == -getattr(signal, "SIGKILL", 0):
-        return "the process that read it was killed; there may not be enough memory"
-    return "it is damaged: the library that reads it failed"
+        return said("reader_time", seconds=limits.seconds)
+    return said("reader_killed" if status == -getattr(signal, "SIGKILL", 0) else "reader_failed")
 
 
 def damaged(path: Path, form: Format, reason: str) -> InputError:

@@ -12,8 +12,9 @@ import zipfile
 from pathlib import Path
 
 from aucstudio.project.data.finding import Finding, found
-from aucstudio.project.data.paths import require_file, unreadable
+from aucstudio.project.data.paths import require_file
 from aucstudio.project.data.readers.format import Format, Recognise
+from aucstudio.project.errors import input_error
 
 # Bytes of a file that are examined.
 _HEAD_BYTES = 1 << 16
@@ -252,18 +253,14 @@ def recognise(path: Path, name: str = "") -> tuple[Format, list[Finding]]:
         with path.open("rb") as file:
             head = file.read(_HEAD_BYTES)
     except OSError as error:
-        reason = f"cannot be read ({error.strerror}); choose a file that you may read"
-        raise unreadable(path, reason) from error
+        raise input_error("file_forbidden", file=path, reason=error.strerror) from error
     _refuse_foreign(path, head)
     form = next(form for form in FORMATS if form.recognises(path, head))
     promised = by_ending(named)
     if promised and form not in promised:
         if form is TEXT and not _is_text(head):
-            raise unreadable(
-                path,
-                f"has the ending {Path(named).suffix} but does not begin like "
-                f"{promised[0].title}; it may be damaged",
-            )
+            ending, title = Path(named).suffix, promised[0].title
+            raise input_error("file_unlike_ending", file=path, ending=ending, title=title)
         if head.strip():
             return form, [found("format_ending", title=form.title, name=named)]
     return form, []
@@ -279,10 +276,7 @@ def _refuse_foreign(path: Path, head: bytes) -> None:
     if _SPSS_SYNTAX.search(head):
         what = "an SPSS syntax file"
     if what:
-        raise unreadable(
-            path,
-            (f"is {what}, which cannot be read as a table; save the table in it as CSV or Parquet"),
-        )
+        raise input_error("file_is_no_table", file=path, what=what)
 
 
 def _is_text(head: bytes) -> bool:

@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from aucstudio.project.data.paths import require_file, unreadable
+from aucstudio.project.data.paths import require_file
 from aucstudio.project.data.text.records import LONGEST_ROW
 from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.words import bytes_words
@@ -89,8 +89,7 @@ def scan(path: Path, progress: Advance, delimiter: str = "") -> Scan:
         with path.open("rb") as file:
             return _scan(path, file, progress, delimiter)
     except OSError as error:
-        reason = f"cannot be read ({error.strerror}); choose a file that you may read"
-        raise unreadable(path, reason) from error
+        raise input_error("file_forbidden", file=path, reason=error.strerror) from error
 
 
 def _scan(path: Path, file: BinaryIO, progress: Advance, delimiter: str) -> Scan:
@@ -98,7 +97,7 @@ def _scan(path: Path, file: BinaryIO, progress: Advance, delimiter: str) -> Scan
     head = file.read(SAMPLE)
     file.seek(0)
     if not head.strip(_BLANK):
-        raise unreadable(path, "is empty; choose a file with a table in it")
+        raise input_error("file_empty", file=path)
     encoding = _encoding_of(head)
     may_be_utf8 = encoding in (None, "utf-8")
     if may_be_utf8:
@@ -243,7 +242,7 @@ def _control_delimiters(head: bytes) -> set[int]:
 
 
 def _binary(path: Path, what: str) -> InputError:
-    return unreadable(path, f"{what} and is not a text table; save it as CSV first")
+    return input_error("file_is_not_text", file=path, what=what)
 
 
 def last_open_quote(path: Path) -> tuple[int, int] | None:
