@@ -49,12 +49,12 @@ prepare() {
         find_python
         "$python" -I -m venv --clear "$venv" >&2
     fi
-    say "Installing AUC Studio into $venv (the first time downloads some 250 MB)."
+    say "Installing AUC Studio into $venv (the first time downloads about 300 MB)."
     local quiet=--quiet
     [[ ! -t 2 ]] || quiet=
     if ! "$venv/bin/python" -I -m pip install $quiet --disable-pip-version-check \
         --editable "$root${extra:+[$extra]}" >&2; then
-        say "The installation did not finish; pip's reason stands above." \
+        say "The installation did not finish; see pip's message above." \
             "It needs a network connection the first time."
         return 1
     fi
