@@ -13,6 +13,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QDialog, QMenu, QPushButton, QWidget
 
 from aucstudio.gui.common.segments import Segments
+from aucstudio.gui.desk.actions import ARRANGEMENTS
 from aucstudio.gui.dialogs.cluster import ClusterDialog
 from aucstudio.gui.dialogs.columns import ColumnsDialog
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
@@ -136,8 +137,8 @@ def _with_layers(window: MainWindow) -> QWidget:
 
 
 def arrange(window: MainWindow, name: str) -> QWidget:
-    """Lay the views out as one of the named arrangements says."""
-    window.deck.arrange(name)
+    """Show the views in one of the named arrangements."""
+    window.deck.arrange(ARRANGEMENTS[name])
     return window
 
 

@@ -83,8 +83,8 @@ ENGINE_ROOMS = [
 ROOMS = [
     "errors",
     "pickle_stream",
-    "child_process",
     "typed",
+    "child_process",
     "bounded_cache",
     "scratch",
     "resources",

@@ -33,13 +33,7 @@ _MILLISECONDS = 1000
 
 
 class Collector(QObject):
-    """Switches the automatic collector off, and collects by a timer what it would have collected.
-
-    Parameters
-    ----------
-    parent : QObject
-        Lives as long as there is something to collect: the application.
-    """
+    """Collects garbage on the window's thread, by a timer in place of the automatic collector."""
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
@@ -58,13 +52,13 @@ class Collector(QObject):
             gc.collect(due)
 
     def collect_all(self) -> None:
-        """Look through everything, as it may be once a window with all its data has gone."""
+        """Collect every generation, as after a window with its data has been deleted."""
         gc.unfreeze()
         gc.collect()
         self._keep()
 
     def _keep(self) -> None:
-        # To look through all that libraries have brought takes longer than a window may pause.
+        # Collecting the objects of all libraries takes longer than a window may pause.
         self._modules = len(sys.modules)
         gc.freeze()
 
@@ -73,15 +67,15 @@ _SWITCH_SECONDS = 0.0005
 
 
 def make_application(theme: str | None = None) -> QApplication:
-    """Return the running QApplication, made and dressed as is preferred."""
+    """Return the running QApplication in the preferred style; make it if there is none."""
     running = QApplication.instance()
     application = running if isinstance(running, QApplication) else QApplication(sys.argv[:1])
     application.setApplicationName("AUC Studio")
     application.setApplicationVersion(__version__)
     application.setDesktopFileName("aucstudio")
     application.setWindowIcon(QIcon(str(resource_path("icons", "aucstudio.svg"))))
-    # Painting crosses between Python and Qt hundreds of times a frame; at each crossing a worker
-    # may take the interpreter for this long.
+    # A frame switches hundreds of times between Python and Qt; each time another thread may hold
+    # the interpreter for this long.
     sys.setswitchinterval(_SWITCH_SECONDS)
     chosen = preferences().now
     set_text_size(application, chosen.text_size)
@@ -90,15 +84,15 @@ def make_application(theme: str | None = None) -> QApplication:
 
 
 def create_window(path: str | Path | None = None, place: Place | None = None) -> MainWindow:
-    """Make the main window on the running QApplication, open on a file if one is given.
+    """Make the main window on the running QApplication and open a file if one is given.
 
-    All of it is made at once, so that every page and control can be found by its name.
+    All pages are made at once, so that every control can be found by its name.
 
     Parameters
     ----------
     path : str or Path, optional
     place : Place, optional
-        Where runs are made; without it, the processes that all windows have in common.
+        Where runs are made; by default in processes that all windows share.
     """
     make_application()
     _load_the_rest()
@@ -122,14 +116,14 @@ def run_application(path: str | None = None, *, sample: bool = False) -> int:
     asked: list[int] = []
 
     def leave(status: int) -> None:
-        # The last window that closes may end the loop before its status is told to it.
+        # The last window that closes may end the loop before the status is set.
         asked.append(status)
         for one in list(the_windows().open):
             one.leave()
         application.exit(status)  # even if a dialog is open
 
-    # A shell's Ctrl+C closes the window instead of being lost in the event loop. In a turn of its
-    # own: a signal is heeded between any two lines of Python, in the middle of painting too.
+    # Ctrl+C in a shell closes the windows. A signal interrupts Python even while it is painting,
+    # so the windows close in a later turn of the event loop.
     signals.call(lambda status: QTimer.singleShot(0, application, lambda: leave(status)))
     awake = ticking(application, 200, lambda: None)
     awake.start()
@@ -144,14 +138,14 @@ def run_application(path: str | None = None, *, sample: bool = False) -> int:
     status = asked[-1] if asked else status
     the_processes().close()
     scratch.clear()
-    # An uninterruptible library call may still run on a worker: it must not hold up the exit.
+    # An uninterruptible library call on a thread must not delay the exit.
     logging.shutdown()
     sys.stdout.flush()
     os._exit(status)
 
 
 def get_ready(window: MainWindow) -> None:
-    """Make, behind the start page that is seen, what a study will be worked on with."""
+    """Make the workplace while the start page is shown."""
     loading = _load_the_rest()
 
     def look() -> None:
@@ -165,10 +159,7 @@ def get_ready(window: MainWindow) -> None:
 
 @functools.cache
 def _load_the_rest() -> Job[None, None]:
-    """Load the methods, the compiler and what this thread computes with it, before a window waits.
-
-    Nothing of Qt: what is not on its own thread would be in its way.
-    """
+    """Load the methods and the compiler on a thread; Qt may be loaded on the main one only."""
 
     def load(_post: object) -> None:
         from aucstudio.engine import METHODS, inference
@@ -197,9 +188,9 @@ def _show_uncaught_errors() -> None:
                 return
         details = "".join(traceback.format_exception(kind, error, trace))
         sys.stderr.write(details)
-        # The one that a person looks at, else the first.
+        # The active window shows the error, or the first one.
         active = [one for one in windows if one.isActiveWindow()] or windows
         for window in active[:1]:
-            window.messages.tell(f"Unexpected error: {error}", details)
+            window.messages.add(f"Unexpected error: {error}", details)
 
     sys.excepthook = show

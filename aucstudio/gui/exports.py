@@ -19,7 +19,7 @@ from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.gui.dialogs.scoring.dialog import ScoreTableDialog
 from aucstudio.gui.state.background import Background
-from aucstudio.gui.state.session import Session
+from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.report import write_model_card, write_report
 from aucstudio.project.runs.experiments.experiment import Experiment
@@ -31,10 +31,11 @@ from aucstudio.project.work.job import Job, describe_failure
 _COPY_DPI = 2 * printing.SCREEN_DPI
 _REPORT_SHEET = printing.Sheet(width=170.0, height=120.0, font=9.0)
 _PAGES = "Web page (*.html);;Markdown (*.md)"
+_SCRIPTS = "Experiment (*.toml);;Shell script (*.sh)"
 
 
 class Exports(QObject):
-    """Answers the actions that write files or fill the clipboard.
+    """Handles the actions that write files or fill the clipboard.
 
     Parameters
     ----------
@@ -43,52 +44,56 @@ class Exports(QObject):
     session : Session
     deck : Deck
         Its active view is the one that is saved and copied.
-    verbs : Actions
+    actions : Actions
     """
 
-    def __init__(self, window: QWidget, session: Session, deck: Deck, verbs: Actions) -> None:
+    def __init__(self, window: QWidget, session: Session, deck: Deck, actions: Actions) -> None:
         super().__init__(window)
-        self._window, self._session, self._deck, self._verbs = window, session, deck, verbs
+        self._window, self._session, self._deck, self._actions = window, session, deck, actions
         self._writing = Background(self, self._on_written)
-        verbs.export_model.triggered.connect(self._on_model)
-        verbs.score_table.triggered.connect(self._on_score)
-        verbs.export_figure.triggered.connect(self._on_figure)
-        verbs.export_figure_data.triggered.connect(self._on_figure_data)
-        verbs.copy_figure.triggered.connect(self._on_copy)
-        verbs.copy_figure_data.triggered.connect(self._on_copy_data)
-        deck.offer_in_pictures(verbs.of_picture())
-        verbs.export_report.triggered.connect(self._on_report)
-        verbs.model_card.triggered.connect(self._on_card)
-        verbs.export_script.triggered.connect(self._on_script)
+        for action, verb in (
+            (actions.export_model, self._on_model),
+            (actions.score_table, self._on_score),
+            (actions.export_figure, self._on_figure),
+            (actions.export_figure_data, self._on_figure_data),
+            (actions.copy_figure, self._on_copy),
+            (actions.copy_figure_data, self._on_copy_data),
+            (actions.export_report, self._on_report),
+            (actions.model_card, self._on_card),
+            (actions.export_script, self._on_script),
+        ):
+            action.triggered.connect(verb)
+        deck.offer_in_pictures(actions.of_picture())
 
     def refresh(self) -> None:
-        """Offer what there is something of."""
-        session, verbs = self._session, self._verbs
+        """Enable the actions that have something to export."""
+        session, actions = self._session, self._actions
         chosen = session.run(session.selected)
         shows_views = session.table is not None or bool(session.shown_runs())
         has_figure = shows_views and bool(self._deck.active().plots())
         has_model = chosen is not None and bool(chosen.record.splits)
-        verbs.export_model.setEnabled(has_model)
-        verbs.score_table.setEnabled(has_model)
-        verbs.model_card.setEnabled(has_model)
-        verbs.export_script.setEnabled(chosen is not None)
-        verbs.export_report.setEnabled(any(run.record.splits for run in session.shown_runs()))
-        verbs.export_figure.setEnabled(has_figure)
-        verbs.copy_figure.setEnabled(has_figure)
-        verbs.export_figure_data.setEnabled(shows_views)
-        verbs.copy_figure_data.setEnabled(shows_views)
+        has_results = any(run.record.splits for run in session.shown_runs())
+        for group, enabled in (
+            ((actions.export_model, actions.score_table, actions.model_card), has_model),
+            ((actions.export_script,), chosen is not None),
+            ((actions.export_report,), has_results),
+            ((actions.export_figure, actions.copy_figure), has_figure),
+            ((actions.export_figure_data, actions.copy_figure_data), shows_views),
+        ):
+            for action in group:
+                action.setEnabled(enabled)
+
+    def _chosen(self) -> ShownRun:
+        """Return the chosen run; the actions of a run are enabled only if there is one."""
+        run = self._session.run(self._session.selected)
+        assert run is not None
+        return run
 
     def _on_model(self) -> None:
-        chosen = self._session.run(self._session.selected)
-        if chosen is None or not chosen.record.splits:
-            return
-        ExportModelDialog(self._session, chosen, self._window).ask()
+        ExportModelDialog(self._session, self._chosen(), self._window).ask()
 
     def _on_score(self) -> None:
-        chosen = self._session.run(self._session.selected)
-        if chosen is None or not chosen.record.splits:
-            return
-        ScoreTableDialog(self._session, chosen, self._window).ask(modal=False)
+        ScoreTableDialog(self._session, self._chosen(), self._window).ask(modal=False)
 
     def _on_figure(self) -> None:
         ExportFigureDialog(self._session, self._deck.active(), self._window).ask()
@@ -105,7 +110,7 @@ class Exports(QObject):
             self._write(lambda: write_atomically(Path(path), columns_as_csv(columns)), path)
 
     def _columns(self) -> Mapping[str, Sequence[object] | np.ndarray[Any, Any]]:
-        """Return the numbers of the active view, or say that there are none."""
+        """Return the numbers of the active view; report it if there are none."""
         view = self._deck.active()
         columns = view.figure_data()
         if not columns:
@@ -134,9 +139,7 @@ class Exports(QObject):
             self._write(lambda: write_report(Path(path), runs, band, pictures), path)
 
     def _on_card(self) -> None:
-        chosen = self._session.run(self._session.selected)
-        if chosen is None:
-            return
+        chosen = self._chosen()
         columns = [name for name, _role in chosen.record.experiment.data.roles]
         none = "(no subgroups)"
         answer, accepted = QInputDialog.getItem(
@@ -157,17 +160,11 @@ class Exports(QObject):
             )
 
     def _on_script(self) -> None:
-        chosen = self._session.run(self._session.selected)
-        if chosen is None:
-            return
-        path = prompts.ask_save_path(
-            self._window,
-            "Save a file that repeats this run",
-            "run.toml",
-            "Experiment (*.toml);;Shell script (*.sh)",
-        )
+        experiment = self._chosen().record.experiment
+        title, filters = "Save a file that repeats this run", _SCRIPTS
+        path = prompts.ask_save_path(self._window, title, "run.toml", filters)
         if path:
-            text = _script(chosen.record.experiment, Path(path), self._deck.side_by_side())
+            text = _script(experiment, Path(path), self._deck.side_by_side())
             self._write(lambda: write_atomically(Path(path), text), path)
 
     def _write(self, write: Callable[[], object], path: str) -> None:
@@ -187,17 +184,14 @@ class Exports(QObject):
 def columns_as_csv(
     columns: Mapping[str, Sequence[object] | np.ndarray[Any, Any]], delimiter: str = ","
 ) -> str:
-    """Write columns as CSV with a header; numbers keep every digit they have.
-
-    What is missing, NaN included, is an empty cell.
-    """
+    """Return columns as CSV with a header; numbers keep every digit, missing values are empty."""
     text = io.StringIO()
     write_rows(text, [columns, *zip(*columns.values(), strict=True)], delimiter)
     return text.getvalue()
 
 
 def _script(experiment: Experiment, path: Path, views: Sequence[str]) -> str:
-    """Write what repeats an experiment: a command for a shell script, else an experiment file."""
+    """Return an experiment as a shell script or an experiment file, by the ending of the path."""
     if path.suffix == ".sh":
         return f"#!/bin/sh\n{command_line(experiment)}\n"
     return write_study([experiment], path.resolve().parent, views)

@@ -15,9 +15,8 @@ from aucstudio.gui.common import prompts
 from aucstudio.gui.common.plain_text import menu_text, plain_tooltip
 from aucstudio.gui.desk.actions import Actions
 from aucstudio.gui.state.opening import EXAMPLE, PASTED, PROJECT, TABLE, OpenedStudy, kind_of
-from aucstudio.gui.state.saving import Save
 from aucstudio.gui.state.session import Session
-from aucstudio.gui.windows import LOSE, SAVE, STOP, StudyWindow, the_windows, what_is_under_way
+from aucstudio.gui.windows import DISCARD, SAVE, STOP, StudyWindow, describe_work, the_windows
 from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.data.paths import join
 from aucstudio.project.errors import InputError
@@ -36,7 +35,7 @@ _MOST_UNSAVED = 6  # studies in the menu
 
 
 class Files(QObject):
-    """Answers the verbs of the File menu that change which study is open, or where it is kept.
+    """Handles the actions that open, close and save studies.
 
     Signals
     -------
@@ -52,40 +51,40 @@ class Files(QObject):
     table_refused = Signal(str)
     saving = Signal()
 
-    def __init__(self, window: StudyWindow, session: Session, verbs: Actions) -> None:
+    def __init__(self, window: StudyWindow, session: Session, actions: Actions) -> None:
         super().__init__(window)
-        self._window, self._session, self._verbs = window, session, verbs
-        self._previewing: ImportPreview | None = None
-        verbs.new_window.triggered.connect(lambda: the_windows().new(window))
-        verbs.open_data.triggered.connect(self._on_open_data)
-        verbs.import_data.triggered.connect(self._on_import)
-        verbs.paste_table.triggered.connect(self._on_paste)
-        verbs.open_project.triggered.connect(self._on_open_project)
-        verbs.recent.aboutToShow.connect(lambda: self._list_recent(verbs.recent))
-        verbs.save_project.triggered.connect(self._on_save)
-        verbs.save_project_as.triggered.connect(self.save_as)
-        verbs.close.triggered.connect(self._on_close)
-        verbs.quit.triggered.connect(lambda: the_windows().close(the_windows().open or [window]))
-        verbs.example_chosen.connect(self.open_example)
+        self._window, self._session = window, session
+        self._preview: ImportPreview | None = None
+        actions.new_window.triggered.connect(lambda: the_windows().new(window))
+        actions.open_data.triggered.connect(self._on_open_data)
+        actions.import_data.triggered.connect(self._on_import)
+        actions.paste_table.triggered.connect(self._on_paste)
+        actions.open_project.triggered.connect(self._on_open_project)
+        actions.recent.aboutToShow.connect(lambda: self._list_recent(actions.recent))
+        actions.save_project.triggered.connect(self._on_save)
+        actions.save_project_as.triggered.connect(self.save_as)
+        actions.close.triggered.connect(self._on_close)
+        actions.quit.triggered.connect(lambda: the_windows().close(the_windows().open or [window]))
+        actions.example_chosen.connect(self.open_example)
         session.files.opened.connect(self._on_opened)
         session.files.opener.refused.connect(self._on_refused)
-        session.files.saver.refused.connect(self._on_not_saved)
+        session.files.saver.refused.connect(lambda _save, error: self._report(error))
 
     # ------------------------------------------------------------- opening
 
     def open_path(self, path: str | Path) -> None:
-        """Begin to open a table, a project or an experiment file, by its ending."""
+        """Start to open a table, a project or an experiment file, by its ending."""
         self._open(str(path), kind_of(path))
 
     def open_dropped(self, paths: Sequence[str]) -> None:
-        """Begin to open what was dropped; several tables are of one layout, and become one."""
+        """Start to open dropped files; several tables of one layout are joined."""
         if len(paths) > 1 and all(kind_of(path) == TABLE for path in paths):
             self._open(str(join(paths)), TABLE)
         elif paths:
             self.open_path(paths[0])
 
     def open_example(self, key: str) -> None:
-        """Begin to open an example study, and run it."""
+        """Start to open an example study and run it."""
         self._open(key, EXAMPLE)
 
     def _open(self, path: str, kind: str, choices: ImportChoices | None = None) -> None:
@@ -99,8 +98,8 @@ class Files(QObject):
         def answered(choice: str | None) -> None:
             if choice not in (None, ELSEWHERE):
                 self._session.files.begin_open(path, kind, choices)
-            elif self._previewing is not None:
-                self._previewing.stay() if choice is None else self._previewing.accept()
+            elif self._preview is not None:
+                self._preview.continue_choosing() if choice is None else self._preview.accept()
             if choice == ELSEWHERE:
                 the_windows().new(self._window).session.files.begin_open(path, kind, choices)
 
@@ -110,16 +109,14 @@ class Files(QObject):
     def _ask_to_leave(
         self, title: str, answered: prompts.Answered, *first: tuple[str, str]
     ) -> None:
-        """Ask whether to leave the study where runs go on or would be lost."""
+        """Ask before leaving a study with running work or unsaved runs."""
         session = self._session
         if session.study.busy:
-            text = (
-                f"{what_is_under_way([session])} Runs that continue are saved in their own project."
-            )
+            text = f"{describe_work([session])} Runs that continue are saved in their own project."
             choices = [*first, (GO_ON, "&Keep them running in this project"), (STOP, "&Stop them")]
         elif lost := session.files.unsaved_words():
             text = f"{lost}."
-            choices = [(SAVE, "&Save as…"), *first, (LOSE, "&Discard them")]
+            choices = [(SAVE, "&Save as…"), *first, (DISCARD, "&Discard them")]
         else:
             answered(GO_ON)
             return
@@ -134,29 +131,30 @@ class Files(QObject):
         prompts.ask_choice(self._window, title, text, choices, chosen)
 
     def _on_opened(self, found: OpenedStudy) -> None:
-        if self._previewing is not None and self._previewing.imports:
-            self._previewing.accept()
+        if self._preview is not None and self._preview.imports:
+            self._preview.accept()
         self.opened.emit(found)
         for warning in found.warnings:
-            self._window.messages.tell(warning)
+            self._window.messages.add(warning)
 
-    def _on_refused(self, path: str, kind: str, error: Exception) -> None:
-        if self._previewing is not None and self._previewing.imports:
-            self._previewing.refuse(error)
-            return
-        self.refuse(kind, error)
+    def _on_refused(self, _path: str, kind: str, error: Exception) -> None:
+        if self._preview is not None and self._preview.imports:
+            self._preview.refuse(error)
+        else:
+            self.refuse(kind, error)
 
     def refuse(self, kind: str, error: Exception) -> None:
-        """Show why something could not be opened.
-
-        In the data card, or where there is none above.
-        """
-        sentence, trace = describe_failure(error)
+        """Show why a file could not be opened: in the Data card if a table stays open there."""
         expected = isinstance(error, (InputError, ValueError))
         if expected and kind in (TABLE, PASTED) and self._session.table is not None:
-            self.table_refused.emit(sentence)
+            self.table_refused.emit(describe_failure(error)[0])
         else:
-            self._window.messages.tell(sentence, "" if expected else trace)
+            self._report(error, expected=expected)
+
+    def _report(self, error: Exception, *, expected: bool = False) -> None:
+        sentence, trace = describe_failure(error)
+        expected = expected or isinstance(error, InputError)
+        self._window.messages.add(sentence, "" if expected else trace)
 
     def _on_open_data(self) -> None:
         path = prompts.ask_open_path(self._window, "Open a table", prompts.TABLES)
@@ -169,23 +167,23 @@ class Files(QObject):
             self.preview(Path(path))
 
     def import_again(self) -> None:
-        """Show the first rows of the table that is open, with what was guessed about it."""
+        """Show the first rows of the open table with its detected settings."""
         table = self._session.table
         if table is not None:
             self.preview(table.path, ImportChoices.of(table))
 
     def preview(self, path: Path, choices: ImportChoices | None = None) -> None:
-        """Show the first rows of a file, to be imported as a person sees fit."""
+        """Show the first rows of a file with the import options."""
         from aucstudio.gui.dialogs.importing.preview import ImportPreview
 
         dialog = ImportPreview(self._session, path, choices, self._window)
         dialog.asked.connect(lambda chosen: self._open(str(path), TABLE, chosen))
-        self._previewing = dialog
-        dialog.finished.connect(self._on_previewed)
+        self._preview = dialog
+        dialog.finished.connect(self._on_preview_closed)
         dialog.ask()
 
-    def _on_previewed(self) -> None:
-        self._previewing = None
+    def _on_preview_closed(self) -> None:
+        self._preview = None
 
     def _on_paste(self) -> None:
         self._open(QGuiApplication.clipboard().text(), PASTED)
@@ -213,17 +211,16 @@ class Files(QObject):
     # ------------------------------------------------------------- leaving
 
     def _on_close(self) -> None:
-        """Go back to the start page; from there, close the window."""
-        session = self._session
+        """Return to the start page; from there, close the window."""
         if not self._window.shows_study:
             self._window.close()
-        else:
+            return
 
-            def answered(choice: str | None) -> None:
-                if choice is not None:
-                    session.files.close_study()
+        def answered(choice: str | None) -> None:
+            if choice is not None:
+                self._session.files.close_study()
 
-            self._ask_to_leave("Close the study", answered)
+        self._ask_to_leave("Close the study", answered)
 
     # ------------------------------------------------------------- saving
 
@@ -235,7 +232,7 @@ class Files(QObject):
             self.save_as()
 
     def save_as(self) -> None:
-        """Ask for a name and begin to save the project under it."""
+        """Ask for a name and start to save the project under it."""
         table = self._session.table
         stem = table.path.stem if table else "study"
         path = prompts.ask_save_path(self._window, "Save the project", f"{stem}.aucproj", PROJECTS)
@@ -244,14 +241,10 @@ class Files(QObject):
         try:
             self._session.files.begin_save(prompts.with_ending(path, ".aucproj"))
         except InputError as error:
-            self._window.messages.tell(str(error))
-
-    def _on_not_saved(self, _save: Save, error: Exception) -> None:
-        sentence, trace = describe_failure(error)
-        self._window.messages.tell(sentence, "" if isinstance(error, InputError) else trace)
+            self._report(error)
 
 
 def _unsaved_title(path: Path) -> str:
-    """Return the table of an unsaved study and the day on which the study was begun."""
+    """Return the name of the table of an unsaved study, and the day of its start."""
     name, begun = unsaved_since(path)
     return f"{name}   {day_words(begun, datetime.datetime.now())}" if begun else name

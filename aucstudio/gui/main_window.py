@@ -8,15 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import (
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QStackedWidget
 
 from aucstudio.engine.params import InvalidSetting
-from aucstudio.gui.common.conditional_actions import offer_combination
-from aucstudio.gui.common.widgets import Card
+from aucstudio.gui.common.actions import offer_combination
+from aucstudio.gui.common.layouts import down, holding
+from aucstudio.gui.common.widgets import card_around
 from aucstudio.gui.dialogs.cluster import ClusterDialog
 from aucstudio.gui.dialogs.find_best import FindBestDialog
 from aucstudio.gui.dialogs.given_scores import GivenScoresDialog
@@ -35,25 +32,22 @@ if TYPE_CHECKING:
     from aucstudio.gui.common.view import PageView
     from aucstudio.gui.desk.deck import Deck
     from aucstudio.gui.desk.side_columns import Sides
-    from aucstudio.gui.desk.tiles import Tile
     from aucstudio.gui.panels.data_panel import DataPanel
     from aucstudio.gui.panels.method_panel import MethodPanel
     from aucstudio.gui.panels.runs.runs_panel import RunsPanel
     from aucstudio.gui.panels.validation_panel import ValidationPanel
     from aucstudio.gui.workplace import Workplace
 
-# What is said of these stands in the card of the validation.
+# Settings whose errors are shown in the Validation card.
 _OF_VALIDATION = (
     *("validation", "test_size", "folds", "repeats", "seed", "test_file"),
     *("time", "gap", "window"),
 )
-
-
 BEST = "best_view"
 
 
 class MainWindow(StudyWindow):
-    """The window; owns a session and hands it to panels and views."""
+    """The window; owns a session and passes it to panels and views."""
 
     def __init__(self, place: Place | None = None) -> None:
         super().__init__(place)
@@ -72,22 +66,17 @@ class MainWindow(StudyWindow):
         self.welcome = WelcomePage()
         self.centre = QStackedWidget()
         self.centre.addWidget(self.welcome)
-        self._middle = _card_around(self.centre)
-        whole = QWidget()
-        self._rows = layout = QVBoxLayout(whole)
-        layout.setContentsMargins(8, 0, 8, 4)
-        layout.setSpacing(8)
-        if self.menuBar().isNativeMenuBar():  # at the top of the screen, with no room for more
-            layout.addWidget(self.strip)
+        self._middle = card_around(self.centre)
+        self._rows = down(self.messages, (self._middle, 1), around=(8, 0, 8, 4))
+        if self.menuBar().isNativeMenuBar():  # at the top of the screen, without a corner
+            self._rows.insertWidget(0, self.strip)
         else:
-            self.strip.stand_beside(self.menuBar())
-        layout.addWidget(self.messages)
-        layout.addWidget(self._middle, stretch=1)
-        self.setCentralWidget(whole)
+            self.strip.place_beside(self.menuBar())
+        self.setCentralWidget(holding(self._rows))
 
     @property
     def workplace(self) -> Workplace:
-        """What a study is worked on with; made when it is first asked for."""
+        """Page area and side columns; made when they are first requested."""
         if self._workplace is None:
             from aucstudio.gui.workplace import Workplace
 
@@ -99,7 +88,7 @@ class MainWindow(StudyWindow):
         return self._workplace
 
     @property
-    def is_furnished(self) -> bool:
+    def has_workplace(self) -> bool:
         """Whether the workplace has been made."""
         return self._workplace is not None
 
@@ -112,11 +101,6 @@ class MainWindow(StudyWindow):
     def sides(self) -> Sides:
         """The columns beside the pages."""
         return self.workplace.sides
-
-    @property
-    def tabs(self) -> Tile:
-        """The first row of tabs."""
-        return self.deck.tiles[0]
 
     @property
     def views(self) -> list[PageView]:
@@ -144,91 +128,92 @@ class MainWindow(StudyWindow):
         return self.workplace.runs_panel
 
     def _connect(self) -> None:
-        session, verbs = self.session, self.actions_
-        verbs.run.triggered.connect(lambda: self._run(tuned=False))
-        verbs.tune.triggered.connect(lambda: self._run(tuned=True))
-        verbs.stop.triggered.connect(lambda: session.stop())
-        verbs.cluster.triggered.connect(self._on_cluster)
-        verbs.find_best.triggered.connect(self._on_find_best)
-        verbs.add_scores.triggered.connect(self._on_add_scores)
-        verbs.combine.triggered.connect(session.runs.combine_checked)
-        verbs.at_once_chosen.connect(session.runs.run_at_once)
-        for side in (verbs.show_setup, verbs.show_runs):
-            side.triggered.connect(self.keep_layout)
-        verbs.theme_chosen.connect(self.set_theme)
-        self.welcome.open_data_asked.connect(verbs.open_data.trigger)
-        self.welcome.open_project_asked.connect(verbs.open_project.trigger)
+        session, actions = self.session, self.actions_
+        for action, verb in (
+            (actions.run, lambda: self._run(tuned=False)),
+            (actions.tune, lambda: self._run(tuned=True)),
+            (actions.stop, session.stop),
+            (actions.cluster, lambda: ClusterDialog(session, self).ask()),
+            (actions.find_best, self._on_find_best),
+            (actions.add_scores, lambda: GivenScoresDialog(session, self).ask()),
+            (actions.combine, session.runs.combine_checked),
+            (actions.show_setup, self.keep_layout),
+            (actions.show_runs, self.keep_layout),
+        ):
+            action.triggered.connect(lambda _on=False, verb=verb: verb())
+        actions.at_once_chosen.connect(session.runs.run_at_once)
+        actions.theme_chosen.connect(self.set_theme)
+        self.welcome.open_data_asked.connect(actions.open_data.trigger)
+        self.welcome.open_project_asked.connect(actions.open_project.trigger)
         self.welcome.example_asked.connect(self.open_example)
         self.welcome.path_asked.connect(self.open_path)
         session.listen(self._refresh_state, "table", "runs", "selection")
         session.listen(self._refresh_starts, "plan")
         session.listen(self._on_live, "live", "best")
         session.told.connect(self.statusBar().showMessage)
-        session.failed.connect(self.messages.tell)
+        session.failed.connect(self.messages.add)
         self.files.opened.connect(self._on_opened)
         self.files.table_refused.connect(lambda words: self.data_panel.show_problem(words))
         self.files.saving.connect(self.keep_layout)
 
     def _connect_workplace(self) -> None:
-        verbs = self.actions_
-        verbs.show_setup.toggled.connect(self.sides.show_setup)
-        verbs.show_runs.toggled.connect(self.sides.show_runs)
-        self.deck.obey(verbs)
-        self.data_panel.open_asked.connect(verbs.open_data.trigger)
+        actions = self.actions_
+        actions.show_setup.toggled.connect(self.sides.show_setup)
+        actions.show_runs.toggled.connect(self.sides.show_runs)
+        self.deck.connect_actions(actions)
+        self.data_panel.open_asked.connect(actions.open_data.trigger)
         self.data_panel.import_asked.connect(self.files.import_again)
-        self.runs_panel.details.export.clicked.connect(verbs.export_model.trigger)
+        self.runs_panel.details.export.clicked.connect(actions.export_model.trigger)
         self.deck.active_changed.connect(self._refresh_state)
         self.deck.layout_changed.connect(self.keep_layout)
 
     # ------------------------------------------------------------- state
 
     def _refresh_state(self) -> None:
-        session, verbs = self.session, self.actions_
-        shows_views = self.shows_study
-        if not shows_views:
+        session, actions = self.session, self.actions_
+        shows_study = self.shows_study
+        if not shows_study:
             self.welcome.refresh()
         self._refresh_starts()
-        verbs.stop.setEnabled(session.busy)
-        offer_combination(verbs.combine, session)
-        verbs.save_project.setEnabled(shows_views)
-        verbs.save_project_as.setEnabled(shows_views)
+        actions.stop.setEnabled(session.busy)
+        offer_combination(actions.combine, session)
+        actions.save_project.setEnabled(shows_study)
+        actions.save_project_as.setEnabled(shows_study)
         name = session.project.path.stem if session.project and session.study.is_saved else ""
         title = name or (session.table.path.name if session.table else "")
         self.setWindowTitle(f"{title} — AUC Studio" if title else "AUC Studio")
         self.statusBar().showMessage(session.study.status)
-        if shows_views or self.is_furnished:
+        if shows_study or self.has_workplace:
             self.workplace.exports.refresh()
-            self.sides.at_work(shows_views)
-            self.centre.setCurrentWidget(self.deck if shows_views else self.welcome)
-            self.deck.withhold(() if session.best.standings() else {BEST})
-            self.deck.refresh_verbs(verbs, shows_views)
+            self.sides.at_work(shows_study)
+            self.centre.setCurrentWidget(self.deck if shows_study else self.welcome)
+            self._refresh_best()
+            self.deck.refresh_actions(actions, shows_study)
             self.deck.name_windows(title or "AUC Studio")
 
     def _refresh_starts(self) -> None:
-        """Offer runs only where one can succeed; else say why not beside the button."""
-        session, verbs = self.session, self.actions_
-        of_plan = session.runs.why_not(session.plan.validation)
-        of_table = session.runs.why_not()
+        """Enable starting runs only where one can succeed; else state why not beside the button."""
+        runs, actions = self.session.runs, self.actions_
+        of_plan, of_table = runs.why_not(self.session.plan.validation), runs.why_not()
         for start, why in (
-            *((verbs.run, of_plan), (verbs.tune, of_plan)),
-            *((verbs.find_best, of_table), (verbs.add_scores, of_table)),
+            *((actions.run, of_plan), (actions.tune, of_plan)),
+            *((actions.find_best, of_table), (actions.add_scores, of_table)),
         ):
             start.setStatusTip(as_sentence(why) if why else "")
             start.setEnabled(not why)
 
+    def _refresh_best(self) -> None:
+        self.deck.hide_tabs(() if self.session.best.standings() else {BEST})
+
     def _on_live(self) -> None:
         self.actions_.stop.setEnabled(self.session.busy)
-        if self.is_furnished:
-            self.deck.withhold(() if self.session.best.standings() else {BEST})
-        self.leave_if_done()
-
-    def current_view(self) -> PageView:
-        """Return the view that was last clicked into."""
-        return self.deck.active()
+        if self.has_workplace:
+            self._refresh_best()
+        self.close_if_done()
 
     def keep_layout(self) -> None:
-        """Put down where the views are; not an edit, so that undo never moves a window."""
-        if not self.is_furnished:
+        """Store the arrangement of views in the plan; this is no edit, so undo keeps it."""
+        if not self.has_workplace:
             return
         self.runs_panel.details.notes.keep()
         plan = self.session.plan
@@ -240,19 +225,19 @@ class MainWindow(StudyWindow):
             self.session.put_plan(dataclasses.replace(plan, layout=layout))
 
     def restore_layout(self) -> None:
-        """Put the pages and columns where the study had them."""
+        """Restore the arrangement of pages and columns from the plan."""
         layout = self.session.plan.layout
         self.actions_.show_setup.setChecked(layout.get("setup") is not False)
         self.actions_.show_runs.setChecked(layout.get("runs") is not False)
         self.deck.restore(layout)
 
-    def retheme(self) -> None:
-        """Take on the present theme."""
-        super().retheme()
-        if self.is_furnished:
+    def apply_style(self) -> None:
+        """Apply the present theme."""
+        super().apply_style()
+        if self.has_workplace:
             for view in self.deck.made_views():
                 view.retheme()
-            self.runs_panel.retheme()
+            self.runs_panel.apply_style()
 
     def _on_opened(self, found: OpenedStudy) -> None:
         if found.stored is not None:
@@ -260,40 +245,40 @@ class MainWindow(StudyWindow):
         if found.experiments is not None:
             self.show_pages(found.experiments.views)
 
-    # ------------------------------------------------------------- verbs
+    # ------------------------------------------------------------- actions
 
     def open_data(self, path: str | Path) -> Table | None:
-        """Import a table with the guessed settings and no dialog; None if it cannot be read.
+        """Import a table with the detected settings and return it, for scripts.
 
-        For scripts: the table is there when this returns. What is wrong is said in the window,
-        and what was open stays.
+        If it cannot be read, the error is shown in the window, the open study stays, and None is
+        returned.
         """
         found = self.open_now(path, TABLE)
         return None if found is None else found.table
 
     def open_project(self, path: str | Path) -> None:
-        """Open a project, for scripts: it is there when this returns."""
+        """Open a project and return when it is open, for scripts."""
         self.open_now(path, PROJECT)
 
     def open_now(self, path: str | Path, kind: str = "") -> OpenedStudy | None:
-        """Open a file and wait for it; None if it cannot be read, which is said in the window."""
+        """Open a file and return its study; None if it cannot be read, which the window shows."""
         kind = kind or kind_of(path)
         try:
             return self.session.files.open_now(path, kind)
-        except Exception as error:  # noqa: BLE001  (a reader may fail in any way; all ends here)
+        except Exception as error:  # noqa: BLE001  (a reader may fail in any way)
             self.files.refuse(kind, error)
         return None
 
     def open_path(self, path: str | Path) -> None:
-        """Begin to open a table, a project or an experiment file, by its ending."""
+        """Start to open a table, a project or an experiment file, by its ending."""
         self.files.open_path(path)
 
     def open_example(self, key: str = STUDIES[0]) -> None:
-        """Begin to open an example study, and run it."""
+        """Start to open an example study and run it."""
         self.files.open_example(key)
 
     def show_pages(self, pages: Sequence[str]) -> None:
-        """Show these pages side by side; without any, the first one."""
+        """Show pages side by side; without any, the first one."""
         self.deck.show_side_by_side(tuple(pages) or (self.deck.pages[0].objectName(),))
 
     def _run(self, *, tuned: bool, again: bool = False) -> None:
@@ -304,7 +289,7 @@ class MainWindow(StudyWindow):
             same = None if again else self.session.runs.twin_of(planned)
             if same is not None:
                 self.actions_.show_runs.setChecked(True)
-                self.sides.show_runs(True)  # in front, where it is a page
+                self.sides.show_runs(True)  # brings its page to the front in a narrow window
                 self.runs_panel.offer_again(same, lambda: self._run(tuned=tuned, again=True))
                 return
             self.session.runs.start([planned])
@@ -330,20 +315,14 @@ class MainWindow(StudyWindow):
         dialog.accepted.connect(lambda: self.deck.visit(BEST))
         dialog.ask()
 
-    def _on_add_scores(self) -> None:
-        GivenScoresDialog(self.session, self).ask()
-
-    def _on_cluster(self) -> None:
-        ClusterDialog(self.session, self).ask()
-
     # ------------------------------------------------------------- Qt
 
-    def clear_up(self) -> None:
-        """Keep the layout, and close what is torn off; the window closes."""
+    def clean_up(self) -> None:
+        """Store the layout and close the windows of views."""
         self.keep_layout()
-        super().clear_up()
-        if self.is_furnished:
-            self.deck.gather()
+        super().clean_up()
+        if self.has_workplace:
+            self.deck.close_windows()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if event.mimeData().hasUrls():
@@ -353,10 +332,3 @@ class MainWindow(StudyWindow):
         self.files.open_dropped(
             [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
         )
-
-
-def _card_around(widget: QWidget) -> QWidget:
-    card = Card("")
-    card.rows.setContentsMargins(8, 4, 8, 8)
-    card.rows.addWidget(widget)
-    return card

@@ -35,7 +35,7 @@ def save_pictures(project: Path, folder: Path, theme: str = "light") -> dict[str
     Parameters
     ----------
     project : Path
-        Project whose runs are shown.
+        Project with the runs.
     folder : Path
     theme : {"light", "dark"}
 
@@ -88,19 +88,19 @@ def window_facts(project: Path) -> tuple[int, int, int, int]:
 
 
 def prepare(theme: str) -> QApplication:
-    """Make an application that paints without a display, in the appearance named."""
-    # Nothing is to appear on a screen, whether there is one or not.
+    """Make an application that paints without a display, in a theme."""
+    # Nothing may appear on a screen, even if there is one.
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    qInstallMessageHandler(_pass_on)
+    qInstallMessageHandler(_print_message)
     application = make_application(theme)
     apply_theme(application, theme)
     return application
 
 
 def choose_tuned(session: Session, view: PageView) -> bool:
-    """Choose a run that has something to show in a view; False if none has.
+    """Select a run that a view can show; return whether there is one.
 
-    A search is seen of a tuned run alone, and the best model only after a search for it.
+    The page Search needs a tuned run, and the page Best a search for the best model.
     """
     if isinstance(view, BestView) and not session.best.standings():
         return False
@@ -121,20 +121,20 @@ def settle(window: MainWindow) -> None:
         QApplication.processEvents()
         drawing = any(view.busy() for view in window.deck.visible_views())
         if clock.elapsed() > 150 and not drawing:
-            # What has just been drawn may still have to take its place, and words beside it too.
+            # New pictures and texts may still change the layout.
             for _ in range(3):
                 QApplication.processEvents()
             return
 
 
-def _pass_on(_kind: QtMsgType, _context: QMessageLogContext, message: str) -> None:
-    """Pass Qt's messages on, but for what the offscreen platform says of every window."""
+def _print_message(_kind: QtMsgType, _context: QMessageLogContext, message: str) -> None:
+    """Print messages of Qt, except one that the offscreen platform prints for every window."""
     if "propagateSizeHints" not in message:
         sys.stderr.write(f"{message}\n")
 
 
 def _each_view(window: MainWindow) -> Iterator[PageView]:
-    """Show each view that has something to show, and return it when it is drawn."""
+    """Show each view that has content, and yield it when it is drawn."""
     chosen = window.session.selected
     for view in window.views:
         window.session.select(chosen)

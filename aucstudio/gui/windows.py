@@ -13,7 +13,7 @@ from PySide6.QtGui import QAction, QCloseEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow
 
 from aucstudio.gui.common import prompts
-from aucstudio.gui.common.icons import redress
+from aucstudio.gui.common.icons import refresh_icons
 from aucstudio.gui.common.theme import apply_theme, set_text_size
 from aucstudio.gui.common.window_positions import FRAME, on_some_screen
 from aucstudio.gui.desk.actions import Actions
@@ -25,13 +25,13 @@ from aucstudio.project.words import runs_words
 from aucstudio.project.work.processes import the_processes
 from aucstudio.project.work.submit import Place
 
-_OFFSET = QPoint(32, 32)  # of a new window from the one it was asked for in
+_OFFSET = QPoint(32, 32)  # of a new window from the one in which it was requested
 
-STOP, WAIT, SAVE, LOSE = "stop", "wait", "save", "lose"
+STOP, WAIT, SAVE, DISCARD = "stop", "wait", "save", "lose"
 
 
 class StudyWindow(QMainWindow):
-    """A window with a session of its own, which is one of several and may be closed at any time.
+    """One of several windows, with a session of its own.
 
     Parameters
     ----------
@@ -51,53 +51,51 @@ class StudyWindow(QMainWindow):
         self.session = Session(self, place)
         self.actions_ = Actions(self)
         self.messages = MessageBar()
-        self._may_leave = self._waits_to_leave = False
+        self._may_close = self._closes_when_done = False
 
     @property
     def shows_study(self) -> bool:
-        """Whether there is a study to work on; else the start page is seen."""
+        """Whether there is a study to work on; otherwise the start page is shown."""
         return self.session.table is not None or bool(self.session.shown_runs())
 
     def set_theme(self, choice: str) -> None:
-        """Apply an appearance to all windows: "system", "light" or "dark"."""
-        application = QApplication.instance()
-        if isinstance(application, QApplication):
-            apply_theme(application, choice)
+        """Apply a theme to all windows: "system", "light" or "dark"."""
+        apply_theme(_application(), choice)
         for window in {self, *the_windows().open}:
-            window.retheme()
+            window.apply_style()
 
     def follow_desktop(self) -> None:
-        """Take on the desktop's new appearance, unless the person chose one."""
+        """Apply the theme of the desktop, unless the user chose another."""
         if self.actions_.theme == "system":
             self.set_theme("system")
 
-    def retheme(self) -> None:
-        """Take on the present theme."""
-        redress(self)
+    def apply_style(self) -> None:
+        """Apply the present theme."""
+        refresh_icons(self)
 
     def leave(self) -> None:
-        """Close without asking; what is under way is stopped, and what is finished kept."""
-        self._may_leave = True
+        """Close without a question; running work is stopped and finished results are kept."""
+        self._may_close = True
         self.close()
 
-    def leave_when_done(self) -> None:
-        """Close as soon as nothing is under way any more."""
-        self._waits_to_leave = True
+    def close_when_done(self) -> None:
+        """Close as soon as nothing is running."""
+        self._closes_when_done = True
         self.session.told.emit("The window closes when all runs have ended")
-        self.leave_if_done()
+        self.close_if_done()
 
-    def leave_if_done(self) -> None:
-        """Close if that was asked for and nothing is under way."""
-        if self._waits_to_leave and not self.session.files.has_work:
-            self._waits_to_leave = False
+    def close_if_done(self) -> None:
+        """Close if that was requested and nothing is running."""
+        if self._closes_when_done and not self.session.files.has_work:
+            self._closes_when_done = False
             QTimer.singleShot(0, self, self.leave)
 
-    def stay(self) -> None:
-        """Do not close after all."""
-        self._waits_to_leave = False
+    def keep_open(self) -> None:
+        """Withdraw the request to close."""
+        self._closes_when_done = False
 
-    def clear_up(self) -> None:
-        """Put away what the window holds; it closes."""
+    def clean_up(self) -> None:
+        """Release what the window holds before it closes."""
         self.session.close()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -105,14 +103,13 @@ class StudyWindow(QMainWindow):
         the_windows().add(self)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        if not self._may_leave and (
-            self.session.files.has_work or self.session.files.unsaved_words()
-        ):
+        files = self.session.files
+        if not self._may_close and (files.has_work or files.unsaved_words()):
             event.ignore()
             the_windows().close([self])
             return
         the_windows().remove(self)
-        self.clear_up()
+        self.clean_up()
         event.accept()
 
 
@@ -132,12 +129,12 @@ class Windows:
         self.open: list[StudyWindow] = []
 
     def add(self, window: StudyWindow) -> None:
-        """Note a window that is shown."""
+        """Add a window that is shown."""
         if window not in self.open:
             self.open.append(window)
 
     def remove(self, window: StudyWindow) -> None:
-        """Forget a window that was closed."""
+        """Remove a window that was closed."""
         if window in self.open:
             self.open.remove(window)
 
@@ -151,60 +148,38 @@ class Windows:
         return window
 
     def showing(self, path: str | Path) -> StudyWindow | None:
-        """Find the window that a project is open in."""
+        """Return the window in which a project is open."""
         found = (window for window in self.open if window.session.study.is_at(Path(path)))
         return next(found, None)
 
     def close(self, windows: Sequence[StudyWindow]) -> None:
         """Close windows; ask once about running work and unsaved results."""
         working = [window for window in windows if window.session.files.has_work]
-        if not working:
-            self._leave(windows)
-            return
+        losing = [window for window in windows if window.session.files.unsaved_words()]
 
         def answered(choice: str | None) -> None:
+            if choice == SAVE:
+                losing[0].actions_.save_project_as.trigger()
             for window in list(windows):
-                if choice == STOP:
+                if choice in (STOP, DISCARD):
                     QTimer.singleShot(0, window, window.leave)
                 elif choice == WAIT:
-                    window.leave_when_done()
+                    window.close_when_done()
                 else:
-                    window.stay()
+                    window.keep_open()
 
-        prompts.ask_choice(
-            working[0],
-            self._title(windows),
-            what_is_under_way([window.session for window in working]),
-            ((WAIT, "&Close when runs finish"), (STOP, "&Stop and close")),
-            answered,
-        )
-
-    def _leave(self, windows: Sequence[StudyWindow]) -> None:
-        """Close windows in which nothing is under way."""
-        losing = next((window for window in windows if window.session.files.unsaved_words()), None)
-
-        def answered(choice: str | None) -> None:
-            if choice == LOSE:
-                for window in list(windows):
-                    QTimer.singleShot(0, window, window.leave)
-            elif choice == SAVE and losing is not None:
-                losing.actions_.save_project_as.trigger()
-
-        if losing is None:
+        title = "Close AUC Studio" if len(windows) == len(self.open) else "Close the window"
+        if working:
+            text = describe_work([window.session for window in working])
+            choices = ((WAIT, "&Close when runs finish"), (STOP, "&Stop and close"))
+            prompts.ask_choice(working[0], title, text, choices, answered)
+        elif losing:
+            text = f"{losing[0].session.files.unsaved_words()}."
+            choices = ((SAVE, "&Save as…"), (DISCARD, "&Close without them"))
+            prompts.ask_choice(losing[0], title, text, choices, answered)
+        else:
             for window in list(windows):
                 window.leave()
-            return
-        prompts.ask_choice(
-            losing,
-            self._title(windows),
-            f"{losing.session.files.unsaved_words()}.",
-            ((SAVE, "&Save as…"), (LOSE, "&Close without them")),
-            answered,
-        )
-
-    def _title(self, windows: Sequence[StudyWindow]) -> str:
-        whole = len(windows) == len(self.open)
-        return "Close AUC Studio" if whole else "Close the window"
 
 
 @functools.cache
@@ -213,34 +188,32 @@ def the_windows() -> Windows:
     return Windows()
 
 
-def what_is_under_way(sessions: Sequence[Session]) -> str:
-    """Describe running, waiting and kept runs of all studies that have any."""
+def describe_work(sessions: Sequence[Session]) -> str:
+    """Describe running, waiting and finished runs of all studies with running work."""
     sentences = []
     for session in sessions:
-        for study in (session.study, *session.left):
-            if study.busy:
-                sentences.append(_study_words(study))
+        sentences += [_study_words(study) for study in session.studies if study.busy]
         for files in (session.files.opener, session.files.saver):
             if files.words:
                 sentences.append(f"{files.words[:1].upper()}{files.words[1:]}.")
     sentences.append("Stopped runs keep their finished splits.")
-    if any(study.tournament.busy for one in sessions for study in (one.study, *one.left)):
+    if any(study.tournament.busy for session in sessions for study in session.studies):
         sentences.append("Find the best keeps its finished models.")
     return " ".join(sentences)
 
 
 def _study_words(study: Study) -> str:
-    flying = [live.look.name for live in study.runner.flights]
+    running = [live.look.name for live in study.runner.running]
     waiting, kept = len(study.runner.queue), len(study.records)
     parts = []
-    if flying:
-        parts.append(f"{', '.join(flying)} {'is' if len(flying) == 1 else 'are'} training")
+    if running:
+        parts.append(f"{', '.join(running)} {'is' if len(running) == 1 else 'are'} training")
     if study.tournament.busy:
         parts.append("a search for the best model is running")
     if waiting:
         parts.append(f"{runs_words(waiting)} {'waits' if waiting == 1 else 'wait'}")
-    there = f"; {runs_words(kept)} finished and kept" if kept else ""
-    return f"In {study.name}, {' and '.join(parts)}{there}."
+    finished = f"; {runs_words(kept)} finished and kept" if kept else ""
+    return f"In {study.name}, {' and '.join(parts)}{finished}."
 
 
 _SIZE, _LEAST_SIZE = QSize(1440, 900), QSize(320, 240)
@@ -248,7 +221,7 @@ _MOVED = (QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.WindowStateChange)
 
 
 class WindowPreferences(QObject):
-    """Applies the preferences to a window, and notes there what a person does to it.
+    """Applies the preferences to a window, and stores its position and choices.
 
     Parameters
     ----------
@@ -257,25 +230,22 @@ class WindowPreferences(QObject):
 
     def __init__(self, window: StudyWindow) -> None:
         super().__init__(window)
-        self._window = window
-        verbs = window.actions_
-        verbs.theme_chosen.connect(lambda choice: preferences().put(theme=choice))
-        verbs.at_once_chosen.connect(lambda count: preferences().put(runs_at_once=count))
-        verbs.preferences.triggered.connect(self._ask)
-        kept = preferences()
+        self._window, actions, kept = window, window.actions_, preferences()
+        actions.theme_chosen.connect(lambda choice: preferences().put(theme=choice))
+        actions.at_once_chosen.connect(lambda count: preferences().put(runs_at_once=count))
+        actions.preferences.triggered.connect(self._ask)
         kept.changed.connect(self._on_changed)
-        self._theme = kept.now.theme
+        self._theme = actions.theme = kept.now.theme
         self._check(f"theme_{kept.now.theme}")
-        verbs.theme = kept.now.theme
         if kept.now.runs_at_once > 1:
             self._on_changed("runs_at_once")
         self._on_changed("fpr_range")
         if kept.problem:
             window.session.told.emit(kept.problem)
-        self._take_place()
+        self._restore_place()
         window.installEventFilter(self)
 
-    def _take_place(self) -> None:
+    def _restore_place(self) -> None:
         window, place = self._window, preferences().now.windows.get("main_window")
         if place is None:
             window.resize(_SIZE.boundedTo(window.screen().availableSize() - FRAME))
@@ -297,9 +267,7 @@ class WindowPreferences(QObject):
     def _on_changed(self, name: str) -> None:
         window, now = self._window, preferences().now
         if name == "text_size":
-            application = QApplication.instance()
-            if isinstance(application, QApplication):
-                set_text_size(application, now.text_size)
+            set_text_size(_application(), now.text_size)
             window.set_theme(now.theme)
         elif name == "theme" and now.theme != self._theme:
             self._theme = window.actions_.theme = now.theme
@@ -321,3 +289,9 @@ class WindowPreferences(QObject):
         from aucstudio.gui.dialogs.preferences import PreferencesDialog
 
         PreferencesDialog(preferences(), self._window).ask()
+
+
+def _application() -> QApplication:
+    application = QApplication.instance()
+    assert isinstance(application, QApplication)
+    return application

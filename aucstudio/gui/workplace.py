@@ -1,23 +1,24 @@
 """Page area and side columns of a study.
 
-All that is slow to load hangs on this module; a window that shows its start page has not loaded it.
+This module imports everything that is slow to load; a window on its start page has not loaded it.
 """
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QScrollArea, QWidget
+from PySide6.QtWidgets import QWidget
 
-from aucstudio.gui.common.layouts import STRETCH, down, holding, scrolled
+from aucstudio.gui.common.layouts import STRETCH, down, scrolled
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.desk.actions import Actions
 from aucstudio.gui.desk.deck import Deck
 from aucstudio.gui.desk.pages import VIEWS, ViewDeclaration
 from aucstudio.gui.desk.side_columns import Sides
-from aucstudio.gui.desk.tiles import StandIn
+from aucstudio.gui.desk.tiles import Placeholder
 from aucstudio.gui.exports import Exports
 from aucstudio.gui.panels.data_panel import DataPanel
 from aucstudio.gui.panels.method_panel import MethodPanel
@@ -29,63 +30,60 @@ DATA, MODEL = "data_view", "model_view"
 
 
 class Workplace:
-    """The columns and the pages of one window; a page is made when it is first seen.
+    """The columns and the pages of one window; a page is made when it is first shown.
 
     Parameters
     ----------
     window : QWidget
         Parent of the dialogs.
     session : Session
-    verbs : Actions
+    actions : Actions
     middle : QWidget
-        What stands between the columns.
+        Shown between the columns.
     """
 
-    def __init__(self, window: QWidget, session: Session, verbs: Actions, middle: QWidget) -> None:
+    def __init__(
+        self, window: QWidget, session: Session, actions: Actions, middle: QWidget
+    ) -> None:
         self.data_panel = DataPanel(session)
         self.validation_panel = ValidationPanel(session)
-        self.method_panel = MethodPanel(session, verbs.run, verbs.tune, verbs.find_best)
+        self.method_panel = MethodPanel(session, actions.run, actions.tune, actions.find_best)
         self.runs_panel = RunsPanel(session)
-        self.deck = Deck([_stand_in(session, view) for view in VIEWS])
-        answers: Mapping[str, Callable[..., object]] = {
+        self.deck = Deck([_placeholder(session, view) for view in VIEWS])
+        handlers: Mapping[str, Callable[..., object]] = {
             "data": self._show_rows,
             "row": self._explain_row,
             "back": self.deck.go_back,
-            "best": verbs.find_best.trigger,
-            "export": verbs.export_model.trigger,
+            "best": actions.find_best.trigger,
+            "export": actions.export_model.trigger,
         }
-        session.asked.connect(lambda what, about: answers[what](*about))
-        self.exports = Exports(window, session, self.deck, verbs)
-        self.sides = Sides(self._setup_column(), middle, self.runs_panel)
+        session.asked.connect(lambda what, about: handlers[what](*about))
+        self.exports = Exports(window, session, self.deck, actions)
+        panels = self.data_panel, self.validation_panel, self.method_panel
+        setup = scrolled(down(*panels, STRETCH, around=(0, 0, 6, 0)))
+        setup.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # Tab goes to the controls in it
+        self.sides = Sides(setup, middle, self.runs_panel)
 
     def _show_rows(self, rows: tuple[int, ...], part: str) -> None:
-        """Show rows of the table, or a part of it, in the page Data; Back leads back from there."""
-        from aucstudio.gui.pages.data.data_view import DataView
-
+        """Show rows of the table, or a part of it, in the page Data; Back returns from there."""
         page, left = self.deck.visit(DATA)
-        assert isinstance(page, DataView)
-        page.show_rows(rows, part, left)
+        _as_any(page).show_rows(rows, part, left)
 
     def _explain_row(self) -> None:
-        """Show in the page Model what moved the score of the row that is pointed at."""
-        from aucstudio.gui.pages.model.model_view import ModelView
-
+        """Show in the page Model what moved the score of the chosen row."""
         page, _left = self.deck.visit(MODEL)
-        assert isinstance(page, ModelView)
-        page.show_row()
-
-    def _setup_column(self) -> QScrollArea:
-        panels = (self.data_panel, self.validation_panel, self.method_panel)
-        column = holding(down(*panels, STRETCH, around=(0, 0, 6, 0)))
-        area = scrolled(column)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # Tab goes to the controls in it
-        return area
+        _as_any(page).show_row()
 
 
-def _stand_in(session: Session, declared: ViewDeclaration) -> StandIn:
+def _as_any(page: PageView) -> Any:
+    """Return a page of a class that is not imported before it is needed."""
+    return page
+
+
+def _placeholder(session: Session, declared: ViewDeclaration) -> Placeholder:
     def make() -> PageView:
         module = importlib.import_module(f"aucstudio.gui.pages.{declared.module}")
         view: PageView = getattr(module, declared.kind)(session)
         return view
 
-    return StandIn(declared.name, declared.title, make)
+    return Placeholder(declared.name, declared.title, make)

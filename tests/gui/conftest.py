@@ -64,13 +64,13 @@ def answers(monkeypatch):
     monkeypatch.setattr(
         prompts, "show_error", lambda _parent, sentence, details="": given.errors.append(sentence)
     )
-    tell = MessageBar.tell
+    add = MessageBar.add
 
-    def tell_and_note(bar, sentence, details=""):
+    def add_and_note(bar, sentence, details=""):
         given.errors.append(sentence)
-        tell(bar, sentence, details)
+        add(bar, sentence, details)
 
-    monkeypatch.setattr(MessageBar, "tell", tell_and_note)
+    monkeypatch.setattr(MessageBar, "add", add_and_note)
 
     def ask_choice(_parent, title, text, choices, answered):
         given.asked.append((title, text, [key for key, _words in choices]))
@@ -168,8 +168,8 @@ def on(session, field, answer):
 
 def put_in_flight(session, live):
     """Have a run in progress as far as the pages know, or none; they have followed it on return."""
-    session.study.runner._flights = {} if live is None else {live: _Resting()}
-    session.tell({"live"})
+    session.study.runner._running = {} if live is None else {live: _Resting()}
+    session.notify({"live"})
     while session.turns._waiting:
         session.turns._take()
 

@@ -75,7 +75,9 @@ class Probe(QObject):
             "moves": self._moves,
             "popup": None if popup is None else popup.objectName() or type(popup).__name__,
             "whole": window.screen().availableGeometry().contains(window.frameGeometry()),
-            "page": window.tabs.tabText(window.tabs.currentIndex()) if window.is_furnished else "",
+            "page": window.deck.tiles[0].tabText(window.deck.tiles[0].currentIndex())
+            if window.has_workplace
+            else "",
             "settled": is_settled(window),
             "title": window.windowTitle(),
             "status": window.statusBar().currentMessage(),
@@ -88,11 +90,14 @@ class Probe(QObject):
         }
 
     def figures(self):
-        """Every text of the list of runs, and every label of the chosen run's card."""
+        """Every text of the list of runs and of the card; None while one is computed."""
         window = main_window()
         panel = window.runs_panel
         labels = [one for one in panel.details.findChildren(QLabel) if one.isVisible()]
-        rows = [str(index.data()) for index in cells(panel.findChild(QTableView, "runs_table"))]
+        listed = panel.findChild(QTableView, "runs_table")
+        rows = [str(index.data()) for index in cells(listed)]  # requests what is not yet known
+        if listed.model().figures.busy:
+            return None
         return {"runs": rows, "card": [one.text() for one in labels]}
 
     def widget(self, name):
@@ -108,7 +113,7 @@ class Probe(QObject):
 
     def tabs(self):
         """Where each page's tab is."""
-        bar = main_window().tabs.tabBar()
+        bar = main_window().deck.tiles[0].tabBar()
         shown = [k for k in range(bar.count()) if bar.isTabVisible(k)]
         return {bar.tabText(k): place(bar, bar.tabRect(k).center()) for k in shown}
 
@@ -184,7 +189,7 @@ def is_settled(window):
     session = window.session
     if session.busy or session.turns._waiting:
         return False
-    pages = window.deck.visible_views() if window.is_furnished else ()
+    pages = window.deck.visible_views() if window.has_workplace else ()
     return not any(page._stale or page.busy() for page in pages)
 
 

@@ -61,5 +61,5 @@ def test_a_page_updates_a_part_when_visible_and_is_refreshed_as_a_whole_when_hid
     page.hide()
     session.point_at(row=5)
     page.show()
-    session.tell({"selection"})
+    session.notify({"selection"})
     qtbot.waitUntil(lambda: page.calls == ["all", "focus", "all", "all"])

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QDialogButtonBox, QPushButton
 from aucstudio.engine.crossfit.members import Member
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.gui.dialogs.find_best import FindBestDialog
-from aucstudio.gui.dialogs.model_choice import ANEW, VALIDATED
+from aucstudio.gui.dialogs.model_choice import REFIT, VALIDATED
 from aucstudio.gui.pages.best.best_view import BestView
 from aucstudio.gui.pages.best.words import cells, statement, typeset
 from aucstudio.gui.windows import what_is_under_way
@@ -79,7 +79,7 @@ class Ended:
         for record in self.runs:
             session.study.tournament.judged.emit(record)
         session.study.tournament.ended.emit(standings)
-        session.tell({"best"})
+        session.notify({"best"})
         return standings
 
 
@@ -181,7 +181,7 @@ def test_an_entry_that_was_not_judged_can_be_run(view, ended, qtbot):
 
 def test_while_it_runs_the_course_is_drawn_and_the_last_row_waits(view, qtbot):
     view.session.study.tournament.live = RUNNING
-    view.session.tell({"best"})
+    view.session.notify({"best"})
     assert "RankBoost leads with 0.700" in shown(view, qtbot)
     assert [row.cells[-1] for row in view.board.sheet.rows] == [
         "ready, 3 tried",
@@ -259,7 +259,7 @@ def test_too_few_rows_are_told_before_it_begins(window, tmp_path, qtbot):
     assert "one class only" in dialog.problem.text()
     assert dialog.isVisible()
     assert not window.session.busy
-    dialog.low.setValue(0.5)
+    dialog.band.low.setValue(0.5)
     press(qtbot, dialog.ends.button(QDialogButtonBox.StandardButton.Ok))
     assert "range" in dialog.problem.text()
     dialog.reject()
@@ -369,7 +369,7 @@ def test_from_a_table_to_a_model_that_is_taken_away(window, tmp_path, answers, q
     session = window.session
     press(qtbot, window.findChild(QPushButton, "find_best_button"))
     dialog = window.findChild(FindBestDialog)
-    dialog.high.setValue(0.3)
+    dialog.band.high.setValue(0.3)
     dialog.minutes.setValue(0.1)
     press(qtbot, dialog.ends.button(QDialogButtonBox.StandardButton.Ok))
     page = window.deck.active()
@@ -384,7 +384,7 @@ def test_from_a_table_to_a_model_that_is_taken_away(window, tmp_path, answers, q
     qtbot.waitUntil(export.isVisible)
     refit = session.study.home.refits.get(standings.best)
     kinds = export.choice.kinds
-    assert kinds.checkedId() == (VALIDATED if refit is None else ANEW)
+    assert kinds.checkedId() == (VALIDATED if refit is None else REFIT)
     kinds.button(VALIDATED).setChecked(True)
     answers.save_path = str(tmp_path / "best.aucmodel")
     press(qtbot, export.buttons.button(QDialogButtonBox.StandardButton.Save))
@@ -402,7 +402,7 @@ def test_the_model_of_all_rows_is_the_one_to_export(view, ended, tmp_path, answe
     session.study.home.refits[end.best] = ended.board.model
     dialog = ExportModelDialog(session, session.run(end.best), view)
     qtbot.addWidget(dialog)
-    assert dialog.choice.kinds.checkedId() == ANEW
+    assert dialog.choice.kinds.checkedId() == REFIT
     model = dialog.choice.making()(lambda _message: False)
     assert model.trained_on.startswith("all ")
     called = model.score(session.table) > 0

@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtWidgets import QComboBox, QDialogButtonBox, QWidget
 
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
-from aucstudio.gui.dialogs.model_choice import ANEW, VALIDATED
+from aucstudio.gui.dialogs.model_choice import REFIT, VALIDATED
 from aucstudio.gui.pages.calibration.calibration_view import CalibrationView
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.results.calibration import AS_IT_STANDS, TITLES, judge
@@ -121,7 +121,7 @@ def export(session, qtbot, answers, tmp_path):
     return run
 
 
-@pytest.mark.parametrize("model", [VALIDATED, ANEW])
+@pytest.mark.parametrize("model", [VALIDATED, REFIT])
 def test_a_model_is_exported_with_probabilities(session, folds, export, model):
     plain, made = export(model, None), export(model, "beta")
     assert plain.calibration is None

@@ -106,7 +106,7 @@ def test_several_columns_get_a_role_by_keys_alone(dialog, qtbot):
     assert made.roles() == {f"f{k}": "ignore" for k in range(4)}
     assert shown(made, HEADS.index("Role"))[:5] == ["Ignore"] * 4 + ["Number"]
     assert shown(made, 3)[:5] == ["changed here"] * 4 + ["detection"]
-    assert "4 to be changed" in made.told.text()
+    assert "4 to be changed" in made.status.text()
     made.buttons["number"].click()
     assert made.roles() == {}
 
@@ -116,7 +116,7 @@ def test_what_cannot_have_a_role_keeps_its_own_and_it_is_said(dialog):
     made.grid.selectAll()
     made.buttons["number"].click()
     assert made.roles() == {}
-    assert made.told.text() == "2 columns hold text, or the label, and cannot be a number"
+    assert made.status.text() == "2 columns hold text, or the label, and cannot be a number"
     made.search.setText("city")
     made.grid.selectAll()
     assert not made.buttons["number"].isEnabled()

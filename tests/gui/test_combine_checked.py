@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtWidgets import QWidget
 
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
-from aucstudio.gui.dialogs.model_choice import ANEW
+from aucstudio.gui.dialogs.model_choice import REFIT
 from aucstudio.project.combination.combining import combine_runs
 from aucstudio.project.combination.planning import plan_combination
 from aucstudio.project.data.splitting.validation import Validation
@@ -83,20 +83,20 @@ def test_a_model_of_all_rows_is_made_while_all_members_are_there(table_session, 
     parent = QWidget()
     qtbot.addWidget(parent)
     choice = ExportModelDialog(session, session.run(session.selected), parent).choice
-    assert choice.kinds.button(ANEW).isEnabled()
-    choice.kinds.button(ANEW).setChecked(True)
+    assert choice.kinds.button(REFIT).isEnabled()
+    choice.kinds.button(REFIT).setChecked(True)
     model = choice.making()(lambda _progress: False)
     assert model.trained_on.startswith("all ")
     assert {share.title for share in model.scorer.members} == {"auc-rls", "logistic"}
     # A run that is taken out of the list stays in the project, and what rests on it goes on.
     session.set_looks([runs[0][1].id], "Remove run", removed=True)
     left = ExportModelDialog(session, session.run(session.selected), parent).choice
-    left.kinds.button(ANEW).setChecked(True)
+    left.kinds.button(REFIT).setChecked(True)
     again = left.making()(lambda _progress: False)
     assert again.scorer.members == model.scorer.members
     session.files.leave_out({runs[0][1].id: "it is damaged"})
     lost = ExportModelDialog(session, session.run(session.selected), parent)
-    gone = lost.choice.kinds.button(ANEW)
+    gone = lost.choice.kinds.button(REFIT)
     assert not gone.isEnabled()
     assert "no longer in the project" in gone.toolTip()
 

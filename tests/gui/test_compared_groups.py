@@ -106,6 +106,6 @@ def test_what_cannot_be_shown_says_so(table_session, view, qtbot):
     qtbot.waitUntil(lambda: not view.busy())
     assert "leave-pair-out" in view.sentence.text()
     table_session.study.table = None
-    table_session.tell({"table"})
+    table_session.notify({"table"})
     settle(qtbot, view)
     assert "Open the table" in view.sentence.text()

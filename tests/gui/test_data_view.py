@@ -607,12 +607,12 @@ def test_a_worst_row_leads_to_data_and_back(window, worked, qtbot):
     window.findChild(QPushButton, "worst_data_button").click()
     data = next(v for v in window.views if v.objectName() == "data_view")
     shown(data, qtbot)
-    assert window.current_view() is data
+    assert window.deck.active() is data
     assert data.sheet.place()[0] == row
     assert len(rows(data)) == window.session.table.rows
     assert data.back_button.text() == "Back to Scores"
     data.back_button.click()
-    assert window.current_view() is scores
+    assert window.deck.active() is scores
     assert not window.actions_.back.isEnabled()
 
 
@@ -630,7 +630,7 @@ def test_a_pair_leads_to_its_two_rows_and_a_filter_gives_way(window, worked, qtb
     assert data.sentence.text().startswith("2 of 160 rows: 1 yes and 1 no.")
     assert window.actions_.back.isEnabled()
     window.actions_.back.trigger()
-    assert window.current_view() is differences
+    assert window.deck.active() is differences
     # A single row stays among the others; what hides it is taken away.
     other = next(k for k in range(160) if k not in pair)
     window.session.show_rows((other,))
@@ -653,7 +653,7 @@ def test_a_plot_of_the_threshold_offers_the_rows_it_gets_wrong(window, worked, q
     }
     offered["plot_data_missed_positive_action"].trigger()
     menu.deleteLater()
-    data = window.current_view()
+    data = window.deck.active()
     shown(data, qtbot)
     split = window.session.run(window.session.selected).record.splits[0]
     missed = split.test_positive & ~(split.test_scores > window.session.focus.threshold)

@@ -49,19 +49,19 @@ ORDER = "view_tabs"
 def test_all_views_are_tabs_of_one_row_at_first(opened):
     assert tabs(opened, ORDER) == [v.objectName() for v in opened.views]
     assert opened.findChild(QTabWidget, "view_tabs_beside").isHidden()
-    assert opened.current_view() is opened.views[0]
-    opened.tabs.setCurrentIndex(3)
-    assert opened.current_view() is opened.views[3]
+    assert opened.deck.active() is opened.views[0]
+    opened.deck.tiles[0].setCurrentIndex(3)
+    assert opened.deck.active() is opened.views[3]
 
 
 def test_the_views_of_a_page_share_a_tab_and_are_switched_in_it(opened, qtbot):
-    tile = opened.tabs
+    tile = opened.deck.tiles[0]
     shown = [tile.tabText(k) for k in range(tile.count()) if tile.isTabVisible(k)]
     assert shown == [page.title for page in PAGES if page.title != "Best"]
     show(opened, "difference_view")
     switch = opened.findChild(QPushButton, "difference_view_switch_feature_view")
     qtbot.mouseClick(switch, Qt.MouseButton.LeftButton)
-    assert opened.current_view() is view(opened, "feature_view")
+    assert opened.deck.active() is view(opened, "feature_view")
     assert tile.tabText(tile.currentIndex()) == "Pairs"
     press(opened, "show_beside")
     beside = opened.findChild(QTabWidget, "view_tabs_beside")
@@ -74,23 +74,23 @@ def test_the_key_of_a_page_shows_its_views_in_turn(opened, page):
     press(opened, "show_model_view" if page.key == "roc_view" else "show_roc_view")
     for name in (*[one.name for one in page.views], page.key):
         press(opened, f"show_{page.key}")
-        assert opened.current_view().objectName() == name
-        assert len(opened.tabs.tabs()) == len(PAGES) - 1
+        assert opened.deck.active().objectName() == name
+        assert len(opened.deck.tiles[0].tabs()) == len(PAGES) - 1
 
 
 def test_a_page_comes_back_with_the_view_that_was_seen_last(opened):
     for name in ("calibration_view", "roc_view", "scores_view"):
         press(opened, f"show_{name}")
-    assert opened.current_view() is view(opened, "calibration_view")
+    assert opened.deck.active() is view(opened, "calibration_view")
 
 
 def test_best_has_a_tab_once_something_was_found(opened):
-    best = opened.tabs.indexOf(view(opened, "best_view"))
-    assert not opened.tabs.isTabVisible(best)
+    best = opened.deck.tiles[0].indexOf(view(opened, "best_view"))
+    assert not opened.deck.tiles[0].isTabVisible(best)
     press(opened, "show_best_view")
-    assert opened.tabs.isTabVisible(best)
+    assert opened.deck.tiles[0].isTabVisible(best)
     press(opened, "show_roc_view")
-    assert not opened.tabs.isTabVisible(best)
+    assert not opened.deck.tiles[0].isTabVisible(best)
 
 
 def test_a_view_is_torn_off_and_comes_back_to_its_place(opened):
@@ -104,12 +104,12 @@ def test_a_view_is_torn_off_and_comes_back_to_its_place(opened):
     assert page.isVisible()
     assert window.windowTitle() == f"{page.title} — {opened.session.table.path.name}"
     assert tabs(opened, ORDER) == [name for name in before if name != "difference_view"]
-    assert opened.current_view() is page
+    assert opened.deck.active() is page
     assert opened.findChild(QAction, "action_run") in window.actions()
     window.close()
     assert tabs(opened, ORDER) == before
     assert page.window() is opened
-    assert opened.tabs.currentWidget() is page
+    assert opened.deck.tiles[0].currentWidget() is page
 
 
 def test_views_are_shown_beside_and_below(opened):
@@ -143,9 +143,9 @@ def test_pages_are_turned_within_their_tile(opened):
     pages = [page.key for page in PAGES if page.key != "best_view"]
     for name in (*pages[1:], pages[0]):
         press(opened, "next_page")
-        assert opened.current_view().objectName() == name
+        assert opened.deck.active().objectName() == name
     press(opened, "previous_page")
-    assert opened.current_view().objectName() == pages[-1]
+    assert opened.deck.active().objectName() == pages[-1]
     show(opened, "scores_view")
     press(opened, "show_beside")
     for name in ("next_page", "previous_page"):
@@ -179,10 +179,10 @@ def test_every_view_that_is_seen_is_refreshed_and_no_other(opened, monkeypatch, 
     for page in opened.views:
         name = page.objectName()
         monkeypatch.setattr(page, "refresh_live", lambda name=name: heard.append(name))
-    opened.session.tell({"live"})
+    opened.session.notify({"live"})
     qtbot.waitUntil(lambda: len(heard) > 2)
     assert sorted(heard) == ["difference_view", "roc_view", "scores_view"]
-    opened.session.tell({"runs"})
+    opened.session.notify({"runs"})
     assert all(page._stale for page in opened.views)
     qtbot.waitUntil(lambda: not any(page._stale for page in opened.deck.visible_views()))
     assert {page.objectName() for page in opened.views if not page._stale} == set(heard)
@@ -193,10 +193,10 @@ def test_the_view_that_was_clicked_into_is_the_one_that_is_saved(opened):
     differences = view(opened, "difference_view")
     opened.activateWindow()
     differences.figure().setFocus(Qt.FocusReason.MouseFocusReason)
-    assert opened.current_view() is differences
+    assert opened.deck.active() is differences
     opened.views[0].figure().setFocus(Qt.FocusReason.MouseFocusReason)
-    assert opened.current_view() is opened.views[0]
-    assert opened.tabs.bar.property("active")
+    assert opened.deck.active() is opened.views[0]
+    assert opened.deck.tiles[0].bar.property("active")
     assert not opened.findChild(QTabWidget, "view_tabs_beside").bar.property("active")
 
 
@@ -217,10 +217,10 @@ def test_a_tab_dropped_on_a_tile_moves_there(opened):
 # The offscreen platform says of every menu that it cannot take the keyboard.
 @pytest.mark.qt_log_ignore("does not support", extend=True)
 def test_a_tab_has_a_menu(opened):
-    bar = opened.tabs.bar
+    bar = opened.deck.tiles[0].bar
     bar.customContextMenuRequested.emit(bar.tabRect(2).center())
     menu = opened.findChild(QMenu, "view_menu")
-    moved = opened.current_view()
+    moved = opened.deck.active()
     assert moved is view(opened, "difference_view")
     next(a for a in menu.actions() if a.objectName() == "action_tear_off").trigger()
     menu.close()
@@ -254,7 +254,7 @@ def test_the_layout_is_saved_with_the_project_and_is_no_edit(opened, tmp_path, a
     scores = again.deck.windows["scores_view"]
     assert scores.geometry() == QRect(60, 50, 660, 600)
     assert view(again, "scores_view").isVisible()
-    assert again.current_view().objectName() == "scores_view"
+    assert again.deck.active().objectName() == "scores_view"
     scores.close()
     order = [page.objectName() for page in again.views if page.objectName() != "difference_view"]
     assert tabs(again, ORDER) == order
@@ -313,7 +313,7 @@ def test_an_experiment_file_says_which_views_are_side_by_side(window, qtbot):
     with qtbot.waitSignal(window.session.files.opened, timeout=30_000):
         window.open_example("two-scorers")
     assert tabs(window, ORDER) == [v.objectName() for v in window.views]
-    assert window.current_view().objectName() == "roc_view"
+    assert window.deck.active().objectName() == "roc_view"
     qtbot.waitUntil(is_done, timeout=30_000)
 
 

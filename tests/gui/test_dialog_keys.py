@@ -1,15 +1,23 @@
-"""What the keyboard finds in a dialog: Enter does what it is for, and Tab leaves nothing out."""
+"""Dialogs by keyboard and screen reader: Enter, Tab and the names of controls."""
 
 import pytest
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
+from aucstudio.gui.dialogs.classes import ClassesDialog
 from aucstudio.gui.dialogs.cluster import ClusterDialog
+from aucstudio.gui.dialogs.columns import ColumnsDialog
+from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.gui.dialogs.find_best import FindBestDialog
 from aucstudio.gui.dialogs.given_scores import GivenScoresDialog
+from aucstudio.gui.dialogs.help import HelpDialog
 from aucstudio.gui.dialogs.importing.preview import ImportPreview
+from aucstudio.gui.dialogs.preferences import PreferencesDialog
 from aucstudio.gui.dialogs.scoring.dialog import ScoreTableDialog
+from aucstudio.gui.pages.roc.roc_view import RocView
+from aucstudio.gui.state.preferences import preferences
 from tests.gui.conftest import PATIENCE, make_record, put
+from tests.gui.fitting import unnamed_controls
 
 KINDS = (
     ClusterDialog,
@@ -21,7 +29,26 @@ KINDS = (
 )
 
 
+OTHERS = (ClassesDialog, ColumnsDialog, ExportFigureDialog, HelpDialog, PreferencesDialog)
+
+
+def _roc(session, parent):
+    view = RocView(session)
+    view.setParent(parent)
+    return view
+
+
 def make(kind, session, parent):
+    table = session.table
+    others = {
+        ClassesDialog: lambda: ClassesDialog(table, table.column(table.label), parent),
+        ColumnsDialog: lambda: ColumnsDialog(table, parent),
+        ExportFigureDialog: lambda: ExportFigureDialog(session, _roc(session, parent), parent),
+        HelpDialog: lambda: HelpDialog(parent, "manual"),
+        PreferencesDialog: lambda: PreferencesDialog(preferences(), parent),
+    }
+    if kind in others:
+        return others[kind]()
     if kind is ImportPreview:
         return kind(session, session.table.path, None, parent)
     if kind in (ExportModelDialog, ScoreTableDialog):
@@ -76,3 +103,8 @@ def test_enter_presses_the_button_that_is_dressed_so_and_tab_reaches_every_one(s
     QApplication.processEvents()
     assert [one.objectName() for one in buttons if one.isDefault()] == [first.objectName()]
     assert not isinstance(visited(dialog)[0], QPushButton)
+
+
+@pytest.mark.parametrize("kind", [*KINDS, *OTHERS])
+def test_every_control_has_a_name(show, kind):
+    assert unnamed_controls(show(kind)) == []

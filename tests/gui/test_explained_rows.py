@@ -118,7 +118,7 @@ def test_without_the_table_it_is_said(qtbot, table_session, view):
     put(table_session, make_record(table_session.table))
     part = explained(qtbot, view, 3)
     table_session.study.table = None
-    table_session.tell({"table"})
+    table_session.notify({"table"})
     settle(qtbot, view)
     assert "Open the table" in view.sentence.text()
     assert not part.row_box.isEnabled()

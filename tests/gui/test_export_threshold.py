@@ -33,8 +33,13 @@ def save(dialog, answers, path):
     answers.save_path = str(path)
     saved = []
     dialog.accepted.connect(lambda: saved.append(path))
-    dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
-    until = time.monotonic() + 10.0
+    button, until = (
+        dialog.buttons.button(QDialogButtonBox.StandardButton.Save),
+        time.monotonic() + 60,
+    )
+    while not button.isEnabled() and time.monotonic() < until:  # the format is checked first
+        QApplication.processEvents()
+    button.click()
     while not saved and time.monotonic() < until:
         QApplication.processEvents()
     return load_model(path)
@@ -174,7 +179,7 @@ def test_the_dialog_is_opened_without_holding_up_the_window(
     (dialog,) = window.findChildren(ExportModelDialog)
     qtbot.waitUntil(dialog.isVisible)
     window.session.weigh(miss=7.0)
-    dialog.choice.chooser.choose_rule("cost")
+    choose(dialog.choice.chooser.rule, "cost")
     assert dialog.choice.chooser.miss.text() == "7"
     there = tmp_path / "m.aucmodel"
     there.write_text("somebody's")

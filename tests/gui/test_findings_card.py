@@ -42,7 +42,7 @@ def card(session, awkward, qtbot):
     panel.resize(360, 700)
     with qtbot.waitExposed(panel):
         panel.show()
-    panel.found.finish()
+    panel.finish_check()
     return panel
 
 
@@ -54,7 +54,7 @@ def sentences(card):
 def press(card, words, qtbot):
     (button,) = [b for b in card.findings.findChildren(QPushButton) if b.accessibleName() == words]
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
-    card.found.finish()
+    card.finish_check()
 
 
 def test_the_weightiest_finding_is_what_the_card_says(card, qtbot):
@@ -74,7 +74,7 @@ def test_an_action_is_done_and_undone(card, session, qtbot):
     assert session.undo_stack.undoText() == "Ignore told"
     assert not sentences(card)[0].startswith("Column told")
     session.undo_stack.undo()
-    card.found.finish()
+    card.finish_check()
     assert session.table.column("told").role == "number"
     assert sentences(card)[0].startswith("Column told")
 
@@ -95,7 +95,7 @@ def test_what_may_be_codes_is_made_a_category(card, session, tmp_path, qtbot):
     rows = [f"{code},{random.normal():.3f},{k % 3 == 0:d}" for k, code in enumerate(codes)]
     path.write_text("\n".join(["product_code,x,label", *rows]))
     session.files.open_now(path, "table")
-    card.found.finish()
+    card.finish_check()
     press(card, "Make it a category: product_code", qtbot)
     column = session.table.column("product_code")
     assert (column.role, column.kind) == ("category", "number")
@@ -108,7 +108,7 @@ def test_an_ignored_column_is_not_offered_to_be_ignored(card, session, tmp_path)
     rows = [f"{k:04d},{k % 7:03d},{random.normal():.3f},{k % 3 == 0:d}" for k in range(100)]
     path.write_text("\n".join(["plz,branch,x,label", *rows]))
     session.files.open_now(path, "table")
-    card.found.finish()
+    card.finish_check()
     offered = {b.accessibleName() for b in card.findings.findChildren(QPushButton)}
     assert offered == {"Use as identifier: plz", "Ignore column: branch"}
 
@@ -119,7 +119,7 @@ def test_findings_of_another_table_are_forgotten(card, session, tmp_path):
     rows = [f"{random.normal():.3f},{k % 3 == 0:d}" for k in range(100)]
     plain.write_text("\n".join(["x,label", *rows]))
     session.files.open_now(plain, "table")
-    card.found.finish()
+    card.finish_check()
     assert sentences(card) == []
     session.files.close_study()
     assert sentences(card) == []
@@ -132,7 +132,7 @@ def test_a_name_that_is_markup_is_text(session, tmp_path, qtbot):
     session.files.open_now(path, "table")
     panel = DataPanel(session)
     qtbot.addWidget(panel)
-    panel.found.finish()
+    panel.finish_check()
     (told,) = panel.findings.findChildren(QLabel, "finding_0_sentence")
     assert "<b>no</b><img src=trap>" in told.text()
     assert told.textFormat() == Qt.TextFormat.PlainText
@@ -169,10 +169,10 @@ def test_several_classes_are_checked_and_counted(classes, card, session):
     assert item(dialog, "yes").checkState() == Qt.CheckState.Checked
     item(dialog, "Yes").setCheckState(Qt.CheckState.Checked)
     positives = table.classes["yes"] + table.classes["Yes"]
-    assert dialog.told.text().startswith(f"{positives} positive · {table.classes['no']} negative")
+    assert dialog.counts.text().startswith(f"{positives} positive · {table.classes['no']} negative")
     assert dialog.choice() == {"label": "y", "positive": ["Yes", "yes"]}
     item(dialog, "no").setCheckState(Qt.CheckState.Checked)
-    assert "one class only" in dialog.told.text()
+    assert "one class only" in dialog.counts.text()
     ok = dialog.ends.button(QDialogButtonBox.StandardButton.Ok)
     assert not ok.isEnabled()
     for name in ("no", "yes", "Yes"):
@@ -199,11 +199,11 @@ def test_a_number_is_parted_by_a_threshold(classes, qtbot):
     qtbot.keyClicks(dialog.at, "5")
     grades = [k % 9 for k in range(ROWS)]
     above = sum(grade > 5 for grade in grades)
-    assert dialog.told.text() == f"{above} positive · {ROWS - above} negative"
+    assert dialog.counts.text() == f"{above} positive · {ROWS - above} negative"
     assert dialog.choice() == {"label": "grade", "positive": "> 5"}
     dialog.at.clear()
     qtbot.keyClicks(dialog.at, "many")
-    assert "'many' is not a number" in dialog.told.text()
+    assert "'many' is not a number" in dialog.counts.text()
 
 
 def test_the_card_opens_the_dialog_and_takes_what_was_chosen(card, session, qtbot):
@@ -243,7 +243,7 @@ def test_a_sentinel_is_treated_as_missing_and_back(card, session, qtbot):
     assert not any("-999" in one for one in sentences(card))
     assert "numbers count as missing in 1 column" in card.facts.text()
     session.undo_stack.undo()
-    card.found.finish()
+    card.finish_check()
     assert session.table.absent == {}
     assert any("-999" in one for one in sentences(card))
 
@@ -347,7 +347,7 @@ def test_a_number_of_its_own_becomes_the_identifier(session, tmp_path, qtbot):
     qtbot.addWidget(panel)
     with qtbot.waitExposed(panel):
         panel.show()
-    panel.found.finish()
+    panel.finish_check()
     press(panel, "Use as identifier: slip", qtbot)
     assert session.table.column("slip").role == "id"
     assert session.table.feature_names == ("x",)
@@ -364,12 +364,12 @@ def test_spellings_of_a_level_are_merged_and_parted_again(session, tmp_path, qtb
     qtbot.addWidget(panel)
     with qtbot.waitExposed(panel):
         panel.show()
-    panel.found.finish()
+    panel.finish_check()
     press(panel, "Merge spellings: city", qtbot)
     assert session.table.same == {"city": (("Bern", "bern"),)}
     assert not sentences(panel)
     session.undo_stack.undo()
-    panel.found.finish()
+    panel.finish_check()
     assert session.table.same == {}
     assert "spelled in several ways" in sentences(panel)[0]
 

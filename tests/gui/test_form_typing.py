@@ -62,7 +62,7 @@ def test_letters_in_the_middle_go_where_the_cursor_is(window, form, qtbot):
 def test_an_unfinished_text_outlives_what_changes_elsewhere_and_is_not_run(window, form, qtbot):
     field = field_of(window, "auc-svm", "C", qtbot)
     qtbot.keyClicks(field, "5e")
-    window.validation_panel.repeats.setValue(3)
+    window.validation_panel.fields["repeats"].setValue(3)
     assert field.text() == "5e"
     assert window.session.plan.params["auc-svm"]["C"] == 5.0
     window.actions_.run.trigger()
@@ -161,35 +161,12 @@ def test_the_range_of_the_card_is_the_band_of_the_picture(window, form, qtbot):
 # ----------------------------------------------------------------- plans
 
 
-def as_an_earlier_program(plan):
-    document = plan.as_json()
-    del document["linked"]
-    return document
-
-
 def test_a_plan_remembers_its_links():
     plan = Plan(method="svm-pauc", band=(0.0, 0.3))
     assert Plan.from_json(plan.as_json()).is_linked("svm-pauc")
     own = plan.with_link("svm-pauc", False)
     assert not Plan.from_json(own.as_json()).is_linked("svm-pauc")
     assert own.settings("svm-pauc") == {RANGE: (0.0, 0.3)}
-
-
-@pytest.mark.parametrize(
-    ("band", "own", "linked", "trained"),
-    [
-        ((0.0, 0.1), None, True, (0.0, 0.1)),
-        ((0.0, 0.3), None, False, (0.0, 0.1)),
-        ((0.0, 0.3), (0.0, 0.3), True, (0.0, 0.3)),
-        ((0.0, 0.3), (0.1, 0.2), False, (0.1, 0.2)),
-    ],
-)
-def test_a_plan_of_an_earlier_program_trains_for_what_it_did(band, own, linked, trained):
-    params = {"svm-pauc": {} if own is None else {RANGE: own}}
-    document = as_an_earlier_program(Plan(method="svm-pauc", params=params, band=band))
-    plan = Plan.from_json(document)
-    assert plan.is_linked("svm-pauc") == linked
-    assert plan.settings("svm-pauc")[RANGE] == trained
 
 
 def test_methods_without_a_range_have_no_link():

@@ -35,41 +35,49 @@ def title_of(panel, field):
 
 
 def turn_to(panel, scheme):
-    choose(panel.scheme, scheme)
-    panel.scheme.activated.emit(panel.scheme.currentIndex())
+    choose(panel.fields["scheme"], scheme)
+    panel.fields["scheme"].activated.emit(panel.fields["scheme"].currentIndex())
 
 
 def test_the_form_asks_for_a_column_and_begins_with_dates(panel, session):
-    assert not panel.time_box.isVisible()
+    assert not panel.fields["time"].isVisible()
     turn_to(panel, FORWARD)
     assert session.plan.validation == Validation(FORWARD, time="visit")
-    assert [panel.time_box.itemText(k) for k in range(panel.time_box.count())] == ["visit", "x"]
-    for field in (panel.time_box, panel.folds, panel.gap_box, panel.window_box):
+    assert [panel.fields["time"].itemText(k) for k in range(panel.fields["time"].count())] == [
+        "visit",
+        "x",
+    ]
+    for field in (
+        panel.fields["time"],
+        panel.fields["folds"],
+        panel.fields["gap"],
+        panel.fields["window"],
+    ):
         assert field.isVisible()
-    assert not panel.seed.isVisible()
-    assert title_of(panel, panel.folds) == "Steps"
-    assert panel.gap_box.text() == "none"
-    assert panel.window_box.text() == "all earlier rows"
+    assert not panel.fields["seed"].isVisible()
+    assert title_of(panel, panel.fields["folds"]) == "Steps"
+    assert panel.fields["gap"].text() == "none"
+    assert panel.fields["window"].text() == "all earlier rows"
     assert "never evaluated" in panel.ahead.text()
-    panel.gap_box.setValue(7)
-    panel.window_box.setValue(90.5)
-    assert panel.gap_box.text() == "7 days"
-    assert panel.window_box.text() == "90.5 days"
+    panel.fields["gap"].setValue(7)
+    panel.fields["window"].setValue(90.5)
+    assert panel.fields["gap"].text() == "7 days"
+    assert panel.fields["window"].text() == "90.5 days"
     assert session.plan.validation == Validation(FORWARD, time="visit", gap=7.0, window=90.5)
-    choose(panel.time_box, "x")
-    panel.time_box.activated.emit(1)
+    choose(panel.fields["time"], "x")
+    panel.fields["time"].activated.emit(1)
     assert session.plan.validation.time == "x"
-    assert panel.gap_box.text() == "7"
+    assert panel.fields["gap"].text() == "7"
     session.undo_stack.undo()
-    assert panel.time_box.currentText() == "visit"
+    assert panel.fields["time"].currentText() == "visit"
     turn_to(panel, FOLDS)
-    assert title_of(panel, panel.folds) == "Folds"
+    assert title_of(panel, panel.fields["folds"]) == "Folds"
     assert not panel.ahead.isVisible()
 
 
 def test_a_run_goes_as_the_form_says(panel, session, qtbot):
     turn_to(panel, FORWARD)
-    panel.folds.setValue(3)
+    panel.fields["folds"].setValue(3)
     record = train(qtbot, session)
     assert record.status == "done"
     days = session.table.column("visit").values
@@ -81,9 +89,9 @@ def test_a_column_that_is_gone_is_still_named(panel, session):
     turn_to(panel, FORWARD)
     kept = [column for column in session.table.columns if column.name != "visit"]
     session.study.table = dataclasses.replace(session.table, columns=tuple(kept))
-    session.tell({"table"})
-    assert panel.time_box.currentText() == "visit"
+    session.notify({"table"})
+    assert panel.fields["time"].currentText() == "visit"
     assert time_columns(session.table) == ["x"]
     session.study.table = None
-    session.tell({"table"})
+    session.notify({"table"})
     assert time_columns(None) == []

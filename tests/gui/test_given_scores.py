@@ -90,14 +90,14 @@ def test_scores_of_a_file_are_joined_by_what_names_the_rows(window, named_rows, 
     ok = dialog.ends.button(QDialogButtonBox.StandardButton.Ok)
     assert not ok.isEnabled()
     assert dialog.learnt.isHidden()
-    dialog.file.take(str(scores))
-    qtbot.waitUntil(lambda: dialog.file.has_file, timeout=PATIENCE)
+    dialog.read(str(scores))
+    qtbot.waitUntil(lambda: dialog.key.count() > 0, timeout=PATIENCE)
     assert [dialog.column.itemText(k) for k in range(dialog.column.count())] == ["risk"]
-    choose(dialog.file.identifier, "x")
+    choose(dialog.identifier, "x")
     qtbot.waitUntil(lambda: bool(dialog.problem.text()), timeout=PATIENCE)
     assert "no row of" in dialog.problem.text()
     assert not ok.isEnabled()
-    choose(dialog.file.identifier, "who")
+    choose(dialog.identifier, "who")
     qtbot.waitUntil(ok.isEnabled, timeout=PATIENCE)
     assert dialog.matched.text() == (
         "s.tsv has scores of 57 of 60 rows, matched by case = who; "
@@ -120,13 +120,13 @@ def test_what_is_wrong_with_a_file_is_said_where_it_is_chosen(named_rows, qtbot)
     dialog, scores = named_rows
     lines = scores.read_text().splitlines()
     scores.write_text("\n".join([*lines, lines[1]]) + "\n")
-    dialog.file.take(str(scores))
-    qtbot.waitUntil(lambda: dialog.file.has_file, timeout=PATIENCE)
-    choose(dialog.file.identifier, "who")
+    dialog.read(str(scores))
+    qtbot.waitUntil(lambda: dialog.key.count() > 0, timeout=PATIENCE)
+    choose(dialog.identifier, "who")
     qtbot.waitUntil(lambda: "in rows 1 and 58" in dialog.problem.text(), timeout=PATIENCE)
-    dialog.file.take(str(scores.with_name("gone.csv")))
+    dialog.read(str(scores.with_name("gone.csv")))
     qtbot.waitUntil(lambda: "gone.csv" in dialog.problem.text(), timeout=PATIENCE)
-    assert not dialog.file.has_file
+    assert dialog.joined is None
     dialog.source.setCurrentIndex(dialog.source.findData("table"))
     assert not dialog.problem.text()
     assert dialog.ends.button(QDialogButtonBox.StandardButton.Ok).isEnabled()

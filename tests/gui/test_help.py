@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QApplication, QDialogButtonBox, QLabel
 from aucstudio.engine import METHODS
 from aucstudio.gui.common.theme import apply_theme
 from aucstudio.gui.dialogs.help import TITLES, HelpDialog, help_page
+from aucstudio.project import guide
 
 
 @pytest.fixture
@@ -35,31 +36,31 @@ def test_words_are_found_one_after_the_other_and_round_again(dialog, qtbot):
     count = len(finder.hits)
     assert count > 2
     assert selected(shown).lower() == "partial auc"
-    assert finder.told.text() == f"1 of {count}"
+    assert finder.status.text() == f"1 of {count}"
     first = shown.browser.textCursor().position()
     place = finder.sections.currentIndex()
     assert finder.sections.itemData(place) <= first < finder.sections.itemData(place + 1)
     qtbot.keyClick(finder.field, Qt.Key.Key_Return)
-    assert finder.told.text() == f"2 of {count}"
+    assert finder.status.text() == f"2 of {count}"
     assert shown.browser.textCursor().position() > first
     for _ in range(2):
         qtbot.keyClick(finder.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
-    assert finder.told.text() == f"{count} of {count}"
+    assert finder.status.text() == f"{count} of {count}"
     qtbot.keyClick(finder.field, Qt.Key.Key_F3)
-    assert finder.told.text() == f"1 of {count}"
+    assert finder.status.text() == f"1 of {count}"
     assert shown.isVisible()
 
 
 def test_words_that_are_nowhere_are_said_to_be_so(dialog, qtbot):
     shown = dialog()
     qtbot.keyClicks(shown.finder.field, "xylophone")
-    assert shown.finder.told.text() == "not found"
+    assert shown.finder.status.text() == "not found"
     qtbot.keyClick(shown.finder.field, Qt.Key.Key_Return)
     shown.finder.field.clear()
-    assert shown.finder.told.text() == ""
+    assert shown.finder.status.text() == ""
     assert shown.browser.extraSelections() == []
     qtbot.keyClicks(shown.finder.field, "a")
-    assert shown.finder.told.text().endswith("or more")
+    assert shown.finder.status.text().endswith("or more")
 
 
 @pytest.mark.parametrize("name", ["manual", "methods", "whatsnew"])
@@ -95,7 +96,7 @@ def test_pictures_have_the_theme_of_the_window(dialog, name):
 
 
 def test_the_page_of_methods_states_how_row_weights_are_taken():
-    page = help_page("methods")
+    page = guide.page("methods")
     for method in METHODS.values():
         _, _, text = page.partition(f"## {method.title}\n")
         assert method.weights_words() in text.partition("\n## ")[0]

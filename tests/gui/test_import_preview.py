@@ -115,7 +115,7 @@ def test_a_file_read_wrongly_is_set_right_and_opened_so(window, qtbot, preview_o
     put(qtbot, dialog, role_combo(dialog, "улица"), "ignore")
     put(qtbot, dialog, role_combo(dialog, "исход"), "label")
     table = open_it(qtbot, window, dialog)
-    assert window.files._previewing is None
+    assert window.files._preview is None
     assert (table.path, table.rows, table.label) == (path, 60, "исход")
     assert (table.dialect.encoding, table.dialect.decimal) == ("cp1251", ",")
     assert set(table.schema.chosen) == {"encoding", "decimal"}
@@ -238,7 +238,7 @@ def test_rejected_rows_are_listed_and_exported(qtbot, look_at, answers, tmp_path
     with (tmp_path / "left.csv").open(newline="", encoding="utf-8") as file:
         written = list(csv.reader(file))
     assert [(row[0], row[2]) for row in written[1:]] == [("4", "2,2,0,more"), ("4001", "short")]
-    assert "2 rows of the whole file" in dialog.left_out.told.text()
+    assert "2 rows of the whole file" in dialog.left_out.status.text()
 
 
 @pytest.mark.slow
@@ -423,15 +423,6 @@ def test_a_file_sorted_by_class_can_be_labelled(window, qtbot, preview_of, tmp_p
     assert "one class only" in dialog.caution.text()
     table = open_it(qtbot, window, dialog)
     assert (table.label, table.classes) == ("y", {"0": 4001, "1": 999})
-
-
-def test_every_control_has_a_name(look_at, tmp_path):
-    dialog = look_at(write_awkward(tmp_path / "a.csv"))
-    kinds = (QAbstractButton, QComboBox, QSpinBox)
-    for widget in [one for kind in kinds for one in dialog.findChildren(kind)]:
-        if widget.isVisible() and not widget.objectName().startswith("qt_"):
-            assert widget.objectName(), widget
-            assert widget.accessibleName() or widget.text(), widget.objectName()
 
 
 def test_where_nothing_was_found_the_rows_have_the_whole_width(qtbot, look_at, tmp_path):

@@ -8,29 +8,22 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QImage
 from PySide6.QtWidgets import (
-    QAbstractButton,
     QAbstractItemView,
-    QAbstractSpinBox,
     QApplication,
     QComboBox,
     QDialogButtonBox,
     QInputDialog,
-    QLineEdit,
     QPushButton,
-    QTabBar,
-    QTableView,
     QTabWidget,
     QWidget,
 )
 
 from aucstudio.engine import METHODS, roc
 from aucstudio.gui.app import create_window
-from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.widgets import unbroken
 from aucstudio.gui.desk.pages import VIEWS
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
-from aucstudio.gui.dialogs.help import help_page
 from aucstudio.project.data.table import read_table
 from aucstudio.project.examples.samples import make_sample
 from aucstudio.project.examples.studies import make_study
@@ -40,7 +33,8 @@ from aucstudio.project.runs.record import DONE, STOPPED
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.words import cost_words
 from aucstudio.project.work import submit
-from tests.gui.conftest import on
+from tests.gui.conftest import choose, on
+from tests.gui.fitting import unnamed_controls
 
 # Each test makes a window of its own.
 pytestmark = pytest.mark.slow
@@ -89,17 +83,7 @@ def test_every_action_and_control_has_a_name(window, table_file):
     for action in window.findChildren(QAction):
         if action.text() and action.menu() is None and action.parent() is window:
             assert action.objectName(), action.text()
-    menus = [plot.getPlotItem().ctrlMenu for plot in window.findChildren(Plot)]
-    of_pyqtgraph = {part for menu in menus for part in menu.findChildren(QWidget)}
-    for kind in (QComboBox, QAbstractButton, QLineEdit, QAbstractSpinBox):
-        for control in window.findChildren(kind):
-            if control in of_pyqtgraph:
-                continue  # in a menu that is never shown
-            part_of = QAbstractSpinBox | QTabBar | QTableView | QComboBox
-            if isinstance(control.parent(), part_of) or control.objectName().startswith("qt_"):
-                continue  # Qt's own parts of a control
-            assert control.objectName(), control
-            assert control.accessibleName(), control.objectName()
+    assert unnamed_controls(window) == []
 
 
 def test_run_is_possible_exactly_when_there_are_two_classes(window, table_file, tmp_path):
@@ -146,10 +130,10 @@ def stop_a_long_run(window, qtbot):
 
 
 def look_at_every_view(window, qtbot):
-    for index in range(window.tabs.count()):
-        window.tabs.setCurrentIndex(index)
-        qtbot.waitUntil(lambda: not window.current_view().busy(), timeout=PATIENCE)
-        assert window.current_view().sentence.text()
+    for index in range(window.deck.tiles[0].count()):
+        window.deck.tiles[0].setCurrentIndex(index)
+        qtbot.waitUntil(lambda: not window.deck.active().busy(), timeout=PATIENCE)
+        assert window.deck.active().sentence.text()
 
 
 @pytest.mark.slow
@@ -216,7 +200,7 @@ def test_a_threshold_is_chosen_with_the_model(
     chooser = dialog.choice.chooser
     assert chooser.bound.isHidden()
     before = chooser.card.rates["fpr"].text()
-    chooser.choose_rule("fpr")
+    choose(chooser.rule, "fpr")
     chooser.bound.setText("0.05")
     chooser.bound.editingFinished.emit()
     assert not chooser.bound.isHidden()
@@ -383,13 +367,13 @@ def test_a_run_that_was_made_before_is_offered_instead(window, table_file, run_t
 
 def test_leave_pair_out_is_for_methods_with_a_closed_form(window, qtbot, table_file, run_to_end):
     window.open_data(table_file)
-    scheme, metric = window.validation_panel.scheme, window.method_panel.tune_by
+    scheme, metric = window.validation_panel.fields["scheme"], window.method_panel.tune_by
     choose_method(window, "auc-svm")
     for combo in (scheme, metric):
         assert not combo.model().item(combo.findData("leave-pair-out")).isEnabled()
     choose_method(window, "auc-rls")
     pick(scheme, "leave-pair-out")
-    assert not window.validation_panel.seed.isVisibleTo(window)
+    assert not window.validation_panel.fields["seed"].isVisibleTo(window)
     run_to_end(window)
     (shown,) = window.session.shown_runs()
     X = shown.record.splits[0]
@@ -419,44 +403,6 @@ def test_what_would_not_fit_is_said_before_it_starts(window, table_file, monkeyp
     assert window.session.records == {}
     hint = window.method_panel.form._hints["n_neighbors"]
     assert "pairs under a kernel would take about" in hint.text()
-
-
-@pytest.mark.slow
-def test_themes_switch_and_keep_the_runs(window, table_file, run_to_end, qtbot):
-    window.open_data(table_file)
-    run_to_end(window)
-    for theme in ("dark", "light"):
-        window.findChild(QAction, f"action_theme_{theme}").trigger()
-        picture = window.grab().toImage()
-        corner = picture.pixelColor(picture.width() // 2, picture.height() - 3)
-        assert (corner.lightness() < 128) == (theme == "dark")
-    assert len(window.session.checked_runs()) == 1
-
-
-def test_the_columns_dialog_changes_roles(window, table_file, qtbot):
-    from aucstudio.gui.dialogs.columns import ColumnsDialog
-
-    window.open_data(table_file)
-    before = len(window.session.table.features)
-    qtbot.mouseClick(window.data_panel.columns_button, Qt.MouseButton.LeftButton)
-    dialog = window.findChild(ColumnsDialog)
-    dialog.grid.selectRow(0)
-    dialog.buttons["ignore"].click()
-    dialog.accept()
-    assert len(window.session.table.features) == before - 1
-    assert "1 ignored" in window.data_panel.facts.text()
-
-
-@pytest.mark.parametrize("name", ["manual", "methods", "whatsnew", "about"])
-def test_help_pages_are_there(name):
-    assert len(help_page(name)) > 100
-
-
-def test_the_methods_page_lists_every_setting():
-    page = help_page("methods")
-    for method in METHODS.values():
-        assert f"## {method.title}" in page
-    assert "[α, β]" in page
 
 
 def test_an_experiment_file_opens_its_table_and_runs(window, qtbot, tmp_path):
@@ -505,7 +451,7 @@ def test_the_window_fits_a_small_screen(window, table_file, run_to_end):
     QApplication.processEvents()
     assert names.columnWidth(0) > 100
     compare = next(view for view in window.views if view.title == "Compare")
-    window.tabs.setCurrentWidget(compare)
+    window.deck.tiles[0].setCurrentWidget(compare)
     compare.show_switch.choose("tables")
     QApplication.processEvents()
     assert compare.tables.runs_table.columnWidth(0) > 100

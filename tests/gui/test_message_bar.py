@@ -18,7 +18,7 @@ def bar(qtbot):
 
 def test_it_is_seen_only_while_there_is_something_to_say(bar):
     assert bar.isHidden()
-    bar.tell("the disk is full")
+    bar.add("the disk is full")
     assert not bar.isHidden()
     assert bar.words.text() == "The disk is full"
     assert bar.more.isHidden()
@@ -29,7 +29,7 @@ def test_it_is_seen_only_while_there_is_something_to_say(bar):
 
 def test_several_are_counted_and_can_be_stepped_through(bar):
     for sentence in ("First", "Second", "Third"):
-        bar.tell(sentence)
+        bar.add(sentence)
     assert bar.words.text() == "Third"
     assert bar.count.text() == "3 of 3"
     bar.previous.click()
@@ -45,19 +45,19 @@ def test_several_are_counted_and_can_be_stepped_through(bar):
 
 
 def test_what_is_long_stands_under_details(bar):
-    bar.tell("Run a is damaged\n\nRun b is damaged", "Traceback: here")
+    bar.add("Run a is damaged\n\nRun b is damaged", "Traceback: here")
     assert bar.words.text() == "Run a is damaged"
     assert bar.details.isHidden()
     bar.more.click()
     assert not bar.details.isHidden()
     assert bar.details.toPlainText() == "Run b is damaged\n\nTraceback: here"
-    bar.tell("Another")
+    bar.add("Another")
     assert bar.details.isHidden()
 
 
 def test_it_is_used_by_the_keyboard_alone_and_read_out(bar, qtbot):
-    bar.tell("First", "more")
-    bar.tell("Second")
+    bar.add("First", "more")
+    bar.add("Second")
     assert bar.accessibleName() == "Messages"
     assert bar.accessibleDescription() == "Second"
     bar.show()
@@ -72,7 +72,7 @@ def test_it_is_used_by_the_keyboard_alone_and_read_out(bar, qtbot):
 
 def test_of_very_many_the_latest_are_kept(bar):
     for k in range(500):
-        bar.tell(f"message {k}")
+        bar.add(f"message {k}")
     assert len(bar.messages) == 200
     assert bar.count.text() == "200 of 200"
     assert bar.words.text() == "Message 499"
@@ -81,7 +81,7 @@ def test_of_very_many_the_latest_are_kept(bar):
 def test_a_sentence_begins_with_a_capital_and_a_file_keeps_its_name(qtbot):
     bar = MessageBar()
     qtbot.addWidget(bar)
-    bar.tell("the run failed")
+    bar.add("the run failed")
     assert bar.shown.sentence == "The run failed"
-    bar.tell("pima.csv, row 3: not a number")
+    bar.add("pima.csv, row 3: not a number")
     assert bar.shown.sentence == "pima.csv, row 3: not a number"

@@ -190,7 +190,7 @@ def test_no_name_is_rendered_anywhere(window, hostile_file, trap, qtbot, tmp_pat
     for dialog in (
         ColumnsDialog(session.table, window),
         ExportModelDialog(session, chosen, window),
-        ExportFigureDialog(session, window.current_view(), window),
+        ExportFigureDialog(session, window.deck.active(), window),
         scored(qtbot, ScoreTableDialog(session, chosen, window), hostile_file),
     ):
         dialog.show()

@@ -138,7 +138,8 @@ def what_is_seen(hand):
     """What must be the same when the study is opened again."""
     hand.settled()
     desk = hand.ask("desk")
-    return {key: desk[key] for key in ("table", "method", "band", "runs")}, hand.ask("figures")
+    figures = hand.wait("the figures of all runs", bool, "figures")
+    return {key: desk[key] for key in ("table", "method", "band", "runs")}, figures
 
 
 def assert_files_agree(files):

@@ -323,7 +323,7 @@ def test_several_splits_are_averaged_or_shown_one_by_one(view, session, records)
 def test_the_sentence_says_what_to_do_first(view, session, records, table):
     assert "Open a table" in view.canvas.hint.toPlainText()
     session.study.table = table
-    session.tell({"table"})
+    session.notify({"table"})
     QApplication.processEvents()
     assert "Press Run to train AUC-RLS" in view.canvas.hint.toPlainText()
     session.edit(dataclasses.replace(session.plan, method="svm"), "Choose method")

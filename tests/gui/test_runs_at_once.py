@@ -64,13 +64,13 @@ def test_two_fly_at_once_and_each_is_shown(session, table_file, qtbot, held):
     qtbot.waitUntil(
         lambda: reached["auc-rls"].is_set() and reached["rls"].is_set(), timeout=PATIENCE
     )
-    assert [live.experiment.method for live in session.flights] == ["auc-rls", "rls"]
-    assert session.live is session.flights[0]
+    assert [live.experiment.method for live in session.running] == ["auc-rls", "rls"]
+    assert session.live is session.running[0]
     assert texts(queue.model) == ["AUC-RLS", "RLS", "RankSVM"]
     assert strip.words.toolTip().endswith("1 more in training · 1 waiting")
     released["auc-rls"].set()
     qtbot.waitUntil(reached["rank-svm"].is_set, timeout=PATIENCE)
-    assert [live.experiment.method for live in session.flights] == ["rls", "rank-svm"]
+    assert [live.experiment.method for live in session.running] == ["rls", "rank-svm"]
     assert session.live.experiment.method == "rls"
     for event in released.values():
         event.set()
@@ -151,7 +151,7 @@ def test_stop_ends_all_and_keeps_what_each_has_finished(session, table_file, qtb
         lambda: reached["auc-rls"].is_set() and reached["rls"].is_set(), timeout=PATIENCE
     )
     session.stop()
-    assert all(live.stopping for live in session.flights)
+    assert all(live.stopping for live in session.running)
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
     records = list(session.records.values())
     assert [record.status for record in records] == [STOPPED, STOPPED]
@@ -174,7 +174,7 @@ def test_one_that_would_not_fit_beside_the_other_waits(
     begin(session, table_file, "auc-rls", "rls")
     qtbot.waitUntil(reached["auc-rls"].is_set, timeout=PATIENCE)
     assert asked[-1] == (["rls", "auc-rls"], 2)
-    assert len(session.flights) == 1
+    assert len(session.running) == 1
     assert len(session.queue) == 1
     released["auc-rls"].set()
     qtbot.waitUntil(reached["rls"].is_set, timeout=PATIENCE)

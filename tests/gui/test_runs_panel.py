@@ -89,8 +89,7 @@ def wait(qtbot, panel):
     """Wait until every figure that is in view is there."""
     qtbot.waitUntil(lambda: not panel.session.is_band_moving, timeout=PATIENCE)
     panel.view.viewport().repaint()
-    values = (panel.model.figures, panel.details.figures)
-    qtbot.waitUntil(lambda: not any(one.busy for one in values), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not panel.model.figures.busy, timeout=PATIENCE)
 
 
 def names(panel):
@@ -307,13 +306,13 @@ def test_a_filter_that_finds_nothing_says_so(panel, qtbot):
     ],
 )
 def test_runs_are_grouped(panel, group, titles):
-    panel.verbs.list_menu(panel.list_menu)
+    panel.actions_.list_menu(panel.list_menu)
     trigger(panel.list_menu, f"list_group_{group}")
     heads = [panel.model.index(row, 0).data() for row in panel.model.sections()]
     assert heads == titles
     assert panel.model.rowCount() == 4 + len(titles)
     assert all(panel.view.columnSpan(row, 0) == len(COLUMNS) for row in panel.model.sections())
-    panel.verbs.list_menu(panel.list_menu)
+    panel.actions_.list_menu(panel.list_menu)
     trigger(panel.list_menu, "list_group_none")
     assert names(panel) == list(NAMES)
 
@@ -369,7 +368,7 @@ def test_removing_never_touches_the_records(panel, session):
 
 def test_all_none_and_the_chosen_alone_are_checked(panel, session):
     def press_list(name):
-        panel.verbs.list_menu(panel.list_menu)
+        panel.actions_.list_menu(panel.list_menu)
         trigger(panel.list_menu, name)
         return [run.look.name for run in session.checked_runs()]
 
@@ -520,7 +519,7 @@ def test_chosen_columns_stay_and_are_remembered(panel, session, qtbot):
     header.moveSection(header.visualIndex(KEYS.index("day")), 1)
     header.resizeSection(KEYS.index("day"), 150)
     header.setSortIndicator(KEYS.index("day"), Qt.SortOrder.DescendingOrder)
-    panel.verbs.list_menu(panel.list_menu)
+    panel.actions_.list_menu(panel.list_menu)
     trigger(panel.list_menu, "list_group_method")
     preferences().flush()
     again = RunsPanel(session)

@@ -285,7 +285,7 @@ def test_a_crash_after_save_as_is_told_in_the_new_file(session, held, tmp_path, 
 
 def test_a_run_that_is_not_taken_in_yet_is_saved_too(session, held, tmp_path):
     held.release.set()
-    (task,) = session.study.runner._flights.values()
+    (task,) = session.study.runner._running.values()
     assert task.wait(PATIENCE / 1000)
     assert session.records == {}
     session.files.save_as(tmp_path / "named.aucproj")
@@ -366,7 +366,7 @@ def test_another_table_during_a_run_leaves_the_run_in_its_project(
     session.told.connect(told.append)
     session.files.open_now(write_table(tmp_path / "another.csv", seed=5), "table")
     assert session.project is None
-    assert session.flights == []
+    assert session.running == []
     assert list(session.queue) == []
     assert session.busy
     held.release.set()
@@ -393,7 +393,7 @@ def test_a_study_brings_its_own_selection_focus_and_undo(session, run, table_fil
 
 def test_late_answers_of_a_study_that_was_left_change_nothing(session, run, table_file, tmp_path):
     session.files.open_now(table_file, "table")
-    record = run("auc-rls")
+    run("auc-rls")
     old = session.study
     session.files.save_as(tmp_path / "old.aucproj")
     session.files.open_now(table_file, "table")
@@ -403,7 +403,6 @@ def test_late_answers_of_a_study_that_was_left_change_nothing(session, run, tabl
     changed = dataclasses.replace(old.plan, band=(0.0, 0.7))
     documents = [{"window": made.as_json()} for made in (old.plan, changed)]
     session._plan_joined.emit(old, *documents)
-    session.files._damage_found.emit(old, {record.id: "it is damaged"})
     assert session.plan == plan
     assert told == []
     assert session.records == {}

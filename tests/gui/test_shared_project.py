@@ -6,7 +6,7 @@ import sqlite3
 
 import pytest
 
-from aucstudio.gui.state import stored_study
+from aucstudio.gui.state import session_files, stored_study
 from aucstudio.gui.state.session import Session
 from aucstudio.project.bounded_cache import BoundedCache
 from aucstudio.project.store.project import source
@@ -110,7 +110,7 @@ def test_a_run_found_damaged_while_saving_does_not_keep_the_others(
 ):
     first, second = session.records
     monkeypatch.setattr(stored_study, "_READ_SECONDS", -1.0)
-    monkeypatch.setattr(stored_study.RunReader, "start", lambda *_: None)
+    monkeypatch.setattr(session_files, "find_damaged", lambda *_, **__: ({}, []))
     other.files.open_now(path, "project")
     damage(path, 1, "model")
     told = []

@@ -11,7 +11,7 @@ from aucstudio.engine import METHODS
 from aucstudio.gui.app import get_ready, make_application
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.desk.pages import VIEWS, page_of
-from aucstudio.gui.desk.tiles import StandIn
+from aucstudio.gui.desk.tiles import Placeholder
 from aucstudio.gui.main_window import MainWindow
 from tests.gui.conftest import PATIENCE
 
@@ -58,7 +58,7 @@ def test_every_method_is_the_class_that_its_id_promises():
 
 def test_the_start_page_stands_alone(starting):
     assert starting.welcome.isVisible()
-    assert not starting.is_furnished
+    assert not starting.has_workplace
     verbs = starting.actions_
     assert verbs.open_data.isEnabled()
     for verb in (verbs.run, verbs.tear_off, verbs.all_in_one, verbs.export_figure):
@@ -67,7 +67,7 @@ def test_the_start_page_stands_alone(starting):
 
 def test_the_workplace_is_made_behind_the_start_page(starting, qtbot):
     get_ready(starting)
-    qtbot.waitUntil(lambda: starting.is_furnished, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: starting.has_workplace, timeout=PATIENCE)
     qtbot.waitUntil(starting.welcome.isVisible, timeout=PATIENCE)
     assert not starting.sides.left.isVisible()
     assert not starting.runs_panel.isVisible()
@@ -89,16 +89,16 @@ def test_a_table_brings_the_workplace_and_one_page(starting, qtbot, table_file):
 @pytest.mark.slow
 def test_a_page_is_made_when_its_tab_is_clicked(starting, qtbot, table_file):
     starting.open_now(table_file)
-    tabs = starting.tabs
+    tabs = starting.deck.tiles[0]
     qtbot.waitUntil(tabs.isVisible, timeout=PATIENCE)
     assert [tabs.widget(k).objectName() for k in range(tabs.count())] == [v.name for v in VIEWS]
     for k in (3, 5):
-        assert isinstance(tabs.widget(k), StandIn)
+        assert isinstance(tabs.widget(k), Placeholder)
         tabs.setCurrentIndex(k)
         qtbot.waitUntil(lambda k=k: isinstance(tabs.widget(k), PageView), timeout=PATIENCE)
         assert tabs.currentIndex() == k
         assert tabs.widget(k).isVisible()
-        assert starting.current_view() is tabs.widget(k)
+        assert starting.deck.active() is tabs.widget(k)
         assert tabs.tabText(k) == page_of(tabs.widget(k).objectName()).title
     assert len(starting.deck.made_views()) == 3
 
@@ -108,8 +108,8 @@ def test_a_page_that_is_asked_for_is_there(starting, table_file):
     starting.open_now(table_file)
     for view, declared in zip(starting.views, VIEWS, strict=True):
         assert (view.objectName(), view.title) == (declared.name, declared.title)
-        assert starting.tabs.indexOf(view) >= 0
-    assert starting.tabs.count() == len(VIEWS)
+        assert starting.deck.tiles[0].indexOf(view) >= 0
+    assert starting.deck.tiles[0].count() == len(VIEWS)
 
 
 @pytest.mark.slow
@@ -122,4 +122,4 @@ def test_a_page_that_was_never_seen_can_be_torn_off(starting, qtbot, table_file)
     assert window.view.objectName() == deck.pages[4].objectName()
     assert window.view.isVisible()
     starting.actions_.all_in_one.trigger()
-    assert starting.tabs.indexOf(window.view) == 4
+    assert starting.deck.tiles[0].indexOf(window.view) == 4

@@ -17,7 +17,7 @@ from aucstudio.gui.state.plan import Plan
 from aucstudio.gui.state.stored_plans import read_plan
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.results.threshold_choice import Target
-from tests.gui.conftest import make_record, put, shown, train
+from tests.gui.conftest import choose, make_record, put, shown, train
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def shown_rates(chooser):
 
 def test_a_false_positive_rate_is_asked_on_the_roc_page(session, add, roc_chooser, qtbot):
     split = add().splits[0]
-    roc_chooser.choose_rule("fpr")
+    choose(roc_chooser.rule, "fpr")
     write(qtbot, roc_chooser.bound, "5 %")
     tpr, fpr = rates(split, session.focus.threshold)
     assert fpr <= 0.05 < fpr + 1 / (~split.test_positive).sum()
@@ -99,7 +99,7 @@ def test_each_place_shows_what_another_asked(
     session, add, roc_chooser, scores_chooser, open_dialog, qtbot
 ):
     add()
-    scores_chooser.choose_rule("tpr")
+    choose(scores_chooser.rule, "tpr")
     write(qtbot, scores_chooser.bound, "0.8")
     qtbot.waitUntil(lambda: roc_chooser.rule.currentData() == "tpr")
     dialog = open_dialog()
@@ -112,7 +112,7 @@ def test_each_place_shows_what_another_asked(
 
 def test_a_point_that_is_dragged_is_a_typed_threshold(session, add, roc_chooser, qtbot):
     split = add().splits[0]
-    roc_chooser.choose_rule("cost")
+    choose(roc_chooser.rule, "cost")
     qtbot.waitUntil(lambda: roc_chooser.rule.currentData() == "cost")
     layer = roc_chooser.window().layers.point
     layer.move_to(0.3)
@@ -148,12 +148,12 @@ def test_used_everywhere_it_is_found_anew_on_every_run_and_split(
     session, add, roc_chooser, scores_chooser, qtbot
 ):
     first, second = add("A", repeats=2), add("B", "logistic")
-    roc_chooser.choose_rule("fpr")
+    choose(roc_chooser.rule, "fpr")
     write(qtbot, roc_chooser.bound, "0.2")
     session.select(first.id)
     assert session.focus.threshold == 0.0
     session.select(second.id)
-    roc_chooser.choose_rule("fpr")
+    choose(roc_chooser.rule, "fpr")
     qtbot.mouseClick(roc_chooser.everywhere, Qt.MouseButton.LeftButton)
     for chooser in (roc_chooser, scores_chooser):
         qtbot.waitUntil(lambda c=chooser: c.everywhere.text() == "In use for all runs")
@@ -171,7 +171,7 @@ def test_used_everywhere_it_is_found_anew_on_every_run_and_split(
 
 def test_using_it_everywhere_is_one_step_that_is_undone(session, add, scores_chooser, qtbot):
     add()
-    scores_chooser.choose_rule("tpr")
+    choose(scores_chooser.rule, "tpr")
     there = session.focus.threshold
     assert session.undo_stack.undoText() == "Move threshold"
     qtbot.mouseClick(scores_chooser.everywhere, Qt.MouseButton.LeftButton)
@@ -227,7 +227,7 @@ def test_a_typed_threshold_is_the_same_fpr_on_another_run(
 
 def test_stakes_move_the_threshold_that_depends_on_them(session, add, scores_chooser, qtbot):
     split = add().splits[0]
-    scores_chooser.choose_rule("cost")
+    choose(scores_chooser.rule, "cost")
     assert scores_chooser.bound.isHidden()
     before = rates(split, session.focus.threshold)
     write(qtbot, scores_chooser.miss, "50")
@@ -243,7 +243,7 @@ def test_stakes_move_the_threshold_that_depends_on_them(session, add, scores_cho
 
 def test_alerts_a_day_ask_for_the_cases_of_a_day(session, add, scores_chooser, qtbot):
     split = add().splits[0]
-    scores_chooser.choose_rule("alerts")
+    choose(scores_chooser.rule, "alerts")
     assert "Enter the number of cases per day." in scores_chooser.problem.text()
     assert session.focus.threshold == 0.0
     write(qtbot, scores_chooser.cases, "40")
@@ -263,7 +263,7 @@ def test_what_cannot_be_reached_is_said_and_not_saved(session, add, open_dialog,
     dialog = open_dialog()
     reached = rates(record.splits[0], session.focus.threshold)[1] == 0
     assert reached == dialog.choice.has_threshold
-    dialog.choice.ask(Target("alerts", 5.0))
+    dialog.choice.set_target(Target("alerts", 5.0))
     assert not dialog.choice.has_threshold
     save = dialog.findChild(QAbstractButton, "export_save_button")
     assert not save.isEnabled()
@@ -288,7 +288,7 @@ def test_what_is_typed_wrongly_is_told_and_left_to_be_mended(
     session, add, scores_chooser, qtbot, rule, field, text, words
 ):
     add()
-    scores_chooser.choose_rule(rule)
+    choose(scores_chooser.rule, rule)
     before = session.focus, session.stakes
     edit = getattr(scores_chooser, field)
     edit.clear()
@@ -304,7 +304,7 @@ def test_the_saved_model_has_the_threshold_that_is_shown(session, add, open_dial
     for rule in RULES:
         if rule in ("own", "typed", "alerts"):
             continue
-        dialog.choice.chooser.choose_rule(rule)
+        choose(dialog.choice.chooser.rule, rule)
         model = dialog.choice.validated()
         called = model.score(table)[split.test_rows] > model.threshold
         y = split.test_positive
@@ -322,7 +322,7 @@ def test_the_split_of_several_is_told(session, add, scores_chooser, qtbot):
 def test_every_control_has_a_name_and_fits(session, add, roc_chooser, qtbot):
     add()
     for rule in RULES:
-        roc_chooser.choose_rule(rule)
+        choose(roc_chooser.rule, rule)
         for kind in (QLineEdit, QComboBox, QAbstractButton):
             for control in roc_chooser.findChildren(kind):
                 assert control.objectName(), control

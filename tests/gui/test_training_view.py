@@ -434,7 +434,7 @@ def test_another_fit_begins_another_course(session):
     for split in (0, 1):
         for iteration in (1, 2):
             step = Step(iteration, objective=1.0 / iteration)
-            live.hear(Progress(split, 2, step, 0.1 * iteration, preparation))
+            live.update(Progress(split, 2, step, 0.1 * iteration, preparation))
         assert [point[0] for point in live.points] == [1, 2]
         assert live.stages.stages() == (Stage("training", 0.0),)
 

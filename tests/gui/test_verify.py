@@ -104,7 +104,7 @@ def test_a_run_without_a_finished_fit_has_no_button(view, session, qtbot):
 
 def test_the_table_leaves_room_for_the_plots(view, record, session, qtbot):
     session.study.home.keep_verification(verify_run(record, 0, lambda *_: None))
-    session.tell({"runs"})
+    session.notify({"runs"})
     qtbot.waitUntil(lambda: view.verify_panel.isVisible(), timeout=PATIENCE)
     table = view.findChild(QTableView, "verify_table")
     tall = table.height()

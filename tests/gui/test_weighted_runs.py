@@ -98,7 +98,7 @@ def test_calibration_says_that_it_counts_rows_once(session, records, open_view, 
 def test_the_role_is_given_in_the_list_of_columns(table, qtbot):
     dialog = ColumnsDialog(table.with_roles(roles={"w": "number"}))
     qtbot.addWidget(dialog)
-    dialog._columns.give([1], "weight")
+    dialog._columns.set_role([dialog._columns.items[1]], "weight")
     assert dialog.roles() == {"w": "weight"}
     assert "rows weighted by w" in _facts(table, False, "median")
 

@@ -72,10 +72,8 @@ def test_the_dialog_changes_what_is_liked(start, qtbot):
     dialog = window.findChild(PreferencesDialog)
     assert dialog.isVisible()
     before = window.menuBar().fontMetrics().height()
-    dialog.theme.setCurrentIndex(dialog.theme.findData("dark"))
-    dialog.text_size.setValue(150)
-    dialog.high.setValue(0.2)
-    dialog.width_mm.setValue(120)
+    dialog.fields.write({"theme": "dark", "text_size": 150, "fpr_range": (0.0, 0.2)})
+    dialog.figure.write({"width": 120.0})
     dialog.findChild(QPushButton, "preferences_ok_button").click()
     now = preferences().now
     assert (now.theme, now.text_size, now.fpr_range) == ("dark", 150, (0.0, 0.2))
@@ -91,13 +89,15 @@ def test_a_low_screen_squeezes_no_field_and_hides_no_button(start, qtbot):
     dialog = window.findChild(PreferencesDialog)
     dialog.resize(dialog.width(), 300)
     qtbot.waitUntil(lambda: dialog.area.verticalScrollBar().maximum() > 0)
-    for field in (dialog.theme, dialog.text_size, dialog.high, dialog.dpi, dialog.caption):
+    for field in (*dialog.fields.values(), *dialog.figure.values()):
         assert field.height() >= field.sizeHint().height()
     below = dialog.buttons.mapTo(dialog, dialog.buttons.rect().bottomLeft()).y()
     assert below < 300
-    dialog.dpi.setFocus()
-    qtbot.keyClick(dialog.dpi, Qt.Key.Key_Tab)
-    assert not dialog.caption.visibleRegion().isEmpty()  # the keys lead to what is out of sight
+    dialog.figure["dpi"].setFocus()
+    qtbot.keyClick(dialog.figure["dpi"], Qt.Key.Key_Tab)
+    assert (
+        not dialog.figure["caption"].visibleRegion().isEmpty()
+    )  # the keys lead to what is out of sight
     dialog.reject()
 
 
@@ -105,7 +105,7 @@ def test_cancel_changes_nothing_and_a_range_that_is_none_is_told(start):
     window = start()
     window.actions_.preferences.trigger()
     dialog = window.findChild(PreferencesDialog)
-    dialog.low.setValue(0.5)
+    dialog.fields["fpr_range"].low.setValue(0.5)
     assert "lower end must be below" in dialog.problem.text()
     assert not dialog.buttons.button(QDialogButtonBox.StandardButton.Ok).isEnabled()
     before = preferences().now

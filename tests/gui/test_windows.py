@@ -280,7 +280,7 @@ def test_leaving_with_work_under_way_is_asked_once_in_plain_words(window, answer
     )
     assert choices == ["wait", "stop"]
     assert window.isVisible()
-    assert len(window.session.flights) == 1
+    assert len(window.session.running) == 1
     answers.choice = "stop"
     window.close()
     qtbot.waitUntil(lambda: not window.isVisible(), timeout=PATIENCE)
@@ -330,8 +330,8 @@ def test_opening_in_a_new_window_leaves_this_one_as_it_is(window, answers, held,
     qtbot.waitUntil(lambda: second.shows_study, timeout=PATIENCE)
     assert second.session.table.path == other
     assert window.session.table.path.name == "study.csv"
-    assert len(window.session.flights) == 1
-    assert second.session.flights == []
+    assert len(window.session.running) == 1
+    assert second.session.running == []
 
 
 @pytest.mark.slow
@@ -410,3 +410,13 @@ def test_another_table_says_where_the_runs_of_the_first_are(
     kept.trigger()
     qtbot.waitUntil(lambda: len(window.session.shown_runs()) == 1, timeout=PATIENCE)
     assert window.session.table.path == table_file
+
+
+def test_another_table_says_that_the_settings_are_kept(window, table_file, tmp_path):
+    window.open_data(table_file)
+    window.open_data(write_table(tmp_path / "second.csv", seed=1))
+    assert "are kept" not in window.statusBar().currentMessage()
+    window.validation_panel.fields["repeats"].setValue(3)
+    window.open_data(write_table(tmp_path / "third.csv", seed=2))
+    assert "of the previous table are kept" in window.statusBar().currentMessage()
+    assert window.session.plan.validation.repeats == 3

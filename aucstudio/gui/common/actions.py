@@ -1,4 +1,4 @@
-"""Menu entries."""
+"""Actions and menus."""
 
 from __future__ import annotations
 
@@ -9,6 +9,13 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QWidget
 
 from aucstudio.gui.common.plain_text import plain_tooltip
+from aucstudio.gui.state.session import Session
+from aucstudio.project.words import as_sentence
+
+_COMBINE = (
+    "Combine the checked runs into one without refitting. Its weights are chosen on held-out "
+    "rows, never on the rows that test it"
+)
 
 
 def make_action(
@@ -20,7 +27,7 @@ def make_action(
     verb: Callable[[], object] | None = None,
     checkable: bool = False,
 ) -> QAction:
-    """Make an action; it is added where its parent is a menu."""
+    """Make an action, and add it if its parent is a menu."""
     action = QAction(words, parent)
     action.setObjectName(name)
     action.setCheckable(checkable)
@@ -34,8 +41,15 @@ def make_action(
 
 
 def make_menu(parent: QWidget, name: str) -> QMenu:
-    """Make a menu that ends when it is closed."""
+    """Make a menu that is deleted when it is closed."""
     menu = QMenu(parent)
     menu.setObjectName(name)
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     return menu
+
+
+def offer_combination(action: QAction, session: Session) -> None:
+    """Enable the action that combines the checked runs, or state why they cannot be combined."""
+    refusal = session.runs.why_not_combined()
+    action.setEnabled(not refusal)
+    plain_tooltip(action, as_sentence(refusal or _COMBINE))

@@ -9,14 +9,14 @@ from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.widgets import named
 
 ALL = -1  # in place of a split
-_MEASURED = 1_000  # names; all those of a wide table would take a second
+_MEASURED = 1_000  # names; measuring those of a wide table would take a second
 _LETTERS = 20
 
 Index = QModelIndex | QPersistentModelIndex
 
 
 def fill_combo(combo: QComboBox, items: list[tuple[str, object]]) -> None:
-    """Set the items of a combo; the current choice is kept if it is among them."""
+    """Set the items of a combo; keep the current choice if possible."""
     if [(combo.itemText(k), combo.itemData(k)) for k in range(combo.count())] == items:
         return
     chosen = combo.currentData()
@@ -29,7 +29,7 @@ def fill_combo(combo: QComboBox, items: list[tuple[str, object]]) -> None:
 
 
 class _Names(QStringListModel):
-    """Names that are their own data."""
+    """Names that are also the data of their items."""
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         own = role == Qt.ItemDataRole.UserRole
@@ -37,7 +37,7 @@ class _Names(QStringListModel):
 
 
 def fill_names(combo: QComboBox, names: list[str]) -> None:
-    """Set column names as items of a combo; the current choice is kept if it is there."""
+    """Set column names as items of a combo; keep the current choice if possible."""
     model = combo.model()
     if not isinstance(model, _Names):
         model = _Names(combo)
@@ -57,7 +57,7 @@ def fill_names(combo: QComboBox, names: list[str]) -> None:
 
 
 class SplitCombo(QComboBox):
-    """The splits of a run, after all of them together where a page can show that.
+    """The splits of a run, and optionally all of them together.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class SplitCombo(QComboBox):
         return bool(self.currentData() != ALL)
 
     def offer(self, count: int, split: int) -> None:
-        """List so many splits, and choose one of them unless all are chosen."""
+        """List the splits, and choose one of them unless all are chosen."""
         fill_combo(self, self._first + [(f"{k + 1} of {count}", k) for k in range(count)])
         if self.is_one and count:
             with QSignalBlocker(self):

@@ -6,7 +6,7 @@ import math
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics
-from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
+from PySide6.QtWidgets import QGridLayout, QWidget
 
 from aucstudio.gui.common.eliding import told_apart
 from aucstudio.gui.common.plain_text import plain_tooltip
@@ -42,14 +42,14 @@ _ALERTS = {"alerts": "per 1,000", "daily": "a day"}
 
 
 class ConfusionCard(QWidget):
-    """Counts of a threshold on held-out rows, and what they mean where positives are rarer.
+    """Counts of a threshold on held-out rows, also for 10,000 cases at another prior.
 
     Attributes
     ----------
     cells, cases : dict of str to QLabel
         Counts "tp", "fn", "fp" and "tn" of the rows, and of 10,000 cases at the prior.
     rates, notes : dict of str to QLabel
-        Values, and beside them intervals: TPR and FPR of the rows, the others at the prior.
+        Values and intervals: TPR and FPR of the rows, the others at the prior.
     """
 
     def __init__(self, name: str = "confusion") -> None:
@@ -67,12 +67,9 @@ class ConfusionCard(QWidget):
         self.cases = {key: label("", "muted", name=f"cases_{key}") for key in _COUNTS}
         self.caption = label("", "muted", name="cases_caption")
         self._lay_out_matrix()
-        self.rates: dict[str, QLabel] = {}
-        self.notes: dict[str, QLabel] = {}
-        for k, key in enumerate(_RATES):
-            self._add_rate(7 + k, key)
-        for k, key in enumerate(_ALERTS):
-            self._add_alerts(7 + len(_RATES) + k, key)
+        self.rates = {key: label("", name=f"rate_{key}") for key in (*_RATES, *_ALERTS)}
+        self.notes = {key: label("", "muted", name=f"note_{key}") for key in _RATES}
+        self._lay_out_rates()
 
     def _lay_out_matrix(self) -> None:
         for k, (head, side) in enumerate(zip(self.heads, self.sides, strict=True)):
@@ -86,25 +83,21 @@ class ConfusionCard(QWidget):
         self.grid.addWidget(self.caption, 5, 0, 1, 3, _RIGHT)
         self.grid.setRowMinimumHeight(6, 8)
 
-    def _add_rate(self, row: int, key: str) -> None:
-        title, tip = _RATES[key]
-        head = label(title, "muted")
-        plain_tooltip(head, tip)
-        self.rates[key] = label("", name=f"rate_{key}")
-        self.notes[key] = label("", "muted", name=f"note_{key}")
-        self.grid.addWidget(head, row, 0)
-        self.grid.addWidget(self.rates[key], row, 1, _RIGHT)
-        self.grid.addWidget(self.notes[key], row, 2, _RIGHT)
-
-    def _add_alerts(self, row: int, key: str) -> None:
-        self.rates[key] = label("", name=f"rate_{key}")
-        plain_tooltip(self.rates[key], "Cases predicted positive, with the 95 % interval")
-        if row == 7 + len(_RATES):
-            self.grid.addWidget(label("Alerts", "muted"), row, 0)
-        self.grid.addWidget(self.rates[key], row, 0, 1, 3, _RIGHT)
+    def _lay_out_rates(self) -> None:
+        for row, (key, (title, tip)) in enumerate(_RATES.items(), 7):
+            head = label(title, "muted")
+            plain_tooltip(head, tip)
+            for column, widget in enumerate((head, self.rates[key], self.notes[key])):
+                side = _RIGHT if column else Qt.AlignmentFlag.AlignLeft
+                self.grid.addWidget(widget, row, column, side)
+        first = 7 + len(_RATES)
+        self.grid.addWidget(label("Alerts", "muted"), first, 0)
+        for row, key in enumerate(_ALERTS, first):
+            plain_tooltip(self.rates[key], "Cases predicted positive, with the 95 % interval")
+            self.grid.addWidget(self.rates[key], row, 0, 1, 3, _RIGHT)
 
     def name_classes(self, positive: str, negative: str) -> None:
-        """Name the classes; a long name is cut where both are alike, and whole in the tooltip."""
+        """Show the names of the classes; a long name is shortened, with the tooltip in full."""
         names = positive, negative
         width = QFontMetrics(self.font()).horizontalAdvance
         cut = [told_apart(*names, scaled(w), width) for w in _NAME_WIDTHS]
@@ -116,7 +109,7 @@ class ConfusionCard(QWidget):
                 plain_tooltip(widget, name)
 
     def show_figures(self, figures: ThresholdFigures, stakes: Stakes) -> None:
-        """Show what a threshold does, where it is used as the stakes say."""
+        """Show the figures of a threshold under the stakes."""
         counts, prior = figures.counts, figures.prior
         shares = case_counts(counts.tpr, counts.fpr, prior)
         for key, cases in zip(_COUNTS, shares, strict=True):
@@ -144,7 +137,7 @@ class ConfusionCard(QWidget):
 
 
 def _rate(value: float) -> str:
-    """Write a rate; a small one with two digits of its own."""
+    """Write a rate; a small one with two significant digits."""
     if math.isnan(value):
         return "–"
     return f"{value:.2g}" if 0 < value < 0.00995 else f"{value:.3f}"

@@ -22,7 +22,7 @@ SCALES = {"normalized": "pAUC", "raw": "pAUC, raw", "mcclish": "pAUC, McClish"}
 MIN_WIDTH = 0.001
 "The narrowest possible range."
 _DECIMALS = 4
-_REMEMBERED = 16  # bands
+_CACHED = 16  # bands
 _MOST_AT_ONCE = 50_000  # rows whose curves are computed where they are shown
 
 
@@ -33,11 +33,11 @@ class Trace:
     Attributes
     ----------
     x, y : ndarray
-        FPR and TPR of every vertex that can be pointed at.
+        FPR and TPR of every vertex.
     curve : Curve or None
         Counts and thresholds of the vertices; None for an average.
     split, splits : int
-        Which split of how many; an average is of all.
+        The split and the number of splits.
     spread : ndarray or None
         Standard deviation of the TPR over the splits, for an average.
     """
@@ -51,7 +51,7 @@ class Trace:
 
     @cached_property
     def corners(self) -> tuple[Array, Array]:
-        """The same line by its corners alone."""
+        """The corners of the line."""
         if self.curve is None:
             return self.x, self.y
         bends = self.curve.corners()
@@ -81,23 +81,23 @@ class RunCurves:
 
     @cached_property
     def average(self) -> Trace:
-        """The mean TPR at each FPR; of a single split its very curve."""
+        """The mean TPR at each FPR; the curve itself for a single split."""
         if len(self.curves) == 1:
             return self.every[0]
         fpr, tpr, spread = roc.vertical_average(self.curves)
         return Trace(fpr, tpr, None, 0, len(self.curves), spread)
 
     def areas(self, band: Band) -> list[roc.PartialAUC]:
-        """Compute the partial area of each split; once for each band of late."""
+        """Return the partial area of each split, cached for recent bands."""
         if band not in self._areas:
-            if len(self._areas) >= _REMEMBERED:
+            if len(self._areas) >= _CACHED:
                 self._areas.clear()
             self._areas[band] = [roc.partial_auc_of(bends, *band) for bends in self._bends]
         return self._areas[band]
 
     @cached_property
     def _bends(self) -> list[roc.Curve]:
-        """The curves by their corners alone, which have the same areas."""
+        """The curves reduced to their corners, with the same areas."""
         return [curve.corners() for curve in self.curves]
 
     def area(self, band: Band, scale: str = "normalized") -> float:
@@ -121,7 +121,7 @@ def run_curves(record: RunRecord) -> RunCurves:
 
 
 def unready(records: Sequence[RunRecord]) -> list[RunRecord]:
-    """List the records whose curves are not known and take longer than a frame."""
+    """Return the records whose curves are not cached and take longer than a frame."""
     return [
         record
         for record in records
@@ -130,10 +130,10 @@ def unready(records: Sequence[RunRecord]) -> list[RunRecord]:
 
 
 def make_ready(records: Sequence[RunRecord]) -> None:
-    """Compute what the first picture of these curves needs; may be called on any thread."""
+    """Compute and cache the curves of records; may be called on any thread."""
     for known in map(run_curves, records):
         for trace in (*known.every, known.average):
-            trace.corners  # noqa: B018  (computed here, kept there)
+            trace.corners  # noqa: B018  (computed and cached)
         known._bends  # noqa: B018
 
 
@@ -155,7 +155,7 @@ def _on_segment(x: Array, y: Array, k: int, at: float) -> float:
 def fit_band(low: float, high: float, old: Band) -> Band:
     """Round a dragged band and keep it within [0, 1] and at least 0.001 wide.
 
-    Where it became too narrow, the edge that moved away from ``old`` gives way.
+    If it became too narrow, the edge that differs from ``old`` is moved.
     """
     low, high = (round(min(max(edge, 0.0), 1.0), _DECIMALS) for edge in (low, high))
     if high - low >= MIN_WIDTH - 1e-9:
@@ -195,10 +195,10 @@ def vertex_words(trace: Trace, vertex: int, threshold: float | None = None) -> s
 
 
 def _row_words(curve: roc.Curve, vertex: int) -> list[str]:
-    """Count the rows called positive, whatever they weigh."""
+    """Count the rows predicted positive, without weights."""
     counts, (m, n) = curve.behind or curve, curve.rows
-    told = [f"TP {counts.tp[vertex]:,} of {m:,}", f"FP {counts.fp[vertex]:,} of {n:,}"]
-    return told if curve.behind is None else [*told, "rates weighted"]
+    counted = [f"TP {counts.tp[vertex]:,} of {m:,}", f"FP {counts.fp[vertex]:,} of {n:,}"]
+    return counted if curve.behind is None else [*counted, "rates weighted"]
 
 
 def area_words(value: float, scale: str) -> str:
@@ -216,5 +216,5 @@ def _edge(value: float) -> str:
 
 
 def _minus(text: str) -> str:
-    """Write minus signs as such."""
+    """Replace hyphens by minus signs."""
     return text.replace("-", "−")

@@ -11,6 +11,7 @@ from aucstudio.gui.common.widgets import named
 from aucstudio.project.data.columns import ColumnInfo
 from aucstudio.project.data.date_parts import PARTS, WHOLE, offered
 from aucstudio.project.data.text import dates
+from aucstudio.project.words import counted
 
 _TITLES = {
     "year": "Year",
@@ -31,7 +32,7 @@ _TITLES = {
 
 
 class _Staying(QMenu):
-    """A menu that is not gone as soon as something in it is ticked."""
+    """A menu that stays open when an entry is ticked."""
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if not _tick(self.actionAt(event.position().toPoint())):
@@ -43,7 +44,7 @@ class _Staying(QMenu):
 
 
 def _tick(action: QAction | None) -> bool:
-    """Tick all possible entries; return whether there are any."""
+    """Trigger a checkable action; return whether it is one."""
     if action is None or not action.isCheckable():
         return False
     action.trigger()
@@ -51,12 +52,12 @@ def _tick(action: QAction | None) -> bool:
 
 
 class DatePartsButton(QToolButton):
-    """Tells how many parts of a column of dates are chosen, and lets others be.
+    """Shows the number of chosen parts of a date column, and a menu to choose them.
 
     Signals
     -------
     chosen(str, tuple)
-        A column and its parts, when the list is closed and they are others than before.
+        A column and its parts, when the menu is closed and they have changed.
     """
 
     chosen = Signal(str, tuple)
@@ -91,7 +92,7 @@ class DatePartsButton(QToolButton):
             action.setChecked(part in (column.parts or (WHOLE,)))
             plain_tooltip(action, f"{column.name}: {PARTS[part]}")
         count = len(column.parts)
-        self.setText("Parts" if not count else f"{count} part{'' if count == 1 else 's'}")
+        self.setText(counted(count, "part") if count else "Parts")
         taken = ", ".join(column.parts) if count else "days as one number"
         self.setAccessibleName(f"Parts of {column.name} used in training")
         plain_tooltip(
@@ -99,13 +100,11 @@ class DatePartsButton(QToolButton):
         )
 
     def ticked(self) -> tuple[str, ...]:
-        """Return the parts that are ticked; without any, as with the number alone, none."""
-        listed = zip(self._offered(), self.list.actions(), strict=True)
+        """Return the ticked parts; empty for the number alone."""
+        parts = () if self._column is None else offered(self._column.layout)
+        listed = zip(parts, self.list.actions(), strict=True)
         found = tuple(part for part, action in listed if action.isChecked())
         return () if found == (WHOLE,) else found
-
-    def _offered(self) -> tuple[str, ...]:
-        return () if self._column is None else offered(self._column.layout)
 
     def _on_closed(self) -> None:
         if self._column is not None and self.ticked() != self._column.parts:

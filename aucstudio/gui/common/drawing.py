@@ -1,8 +1,8 @@
 """Vector marks of a picture in millimetres, written as SVG, PNG or PDF.
 
-Qt's own SVG says of most lines that their width does not scale, since plots draw them so in the
-window. On paper a line has a width in points. The marks are therefore moved into one coordinate
-system, in which widths and dashes can be set, colours exchanged and everything drawn at any size.
+Plots draw lines whose width does not scale, and so does the SVG of Qt. On paper a line has a width
+in points. The marks are therefore transformed into one coordinate system, in which widths, dashes
+and colours can be changed and everything can be drawn at any size.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MM_PER_INCH = 25.4
 _SVG = "http://www.w3.org/2000/svg"
 _HREF = "{http://www.w3.org/1999/xlink}href"
 _PDF_DPI = 1200
-_SAME_COLOUR = 6  # a pixel this near to a colour, in each channel, is of that colour
+_SAME_COLOUR = 6  # largest difference of a channel between equal colours
 
 ET.register_namespace("", _SVG)
 ET.register_namespace("xlink", "http://www.w3.org/1999/xlink")
@@ -88,7 +88,7 @@ class Drawing:
 
     def paint(self, painter: QPainter, target: QRectF) -> None:
         """Paint the marks into a rectangle of a painter."""
-        # Qt's reader of SVG knows no clipping, so marks are painted clip by clip.
+        # QSvgRenderer does not support clipping, so marks are painted clip by clip.
         whole = _view_box(self.root)
         to_target = QTransform.fromTranslate(target.x(), target.y())
         to_target.scale(target.width() / whole.width(), target.height() / whole.height())
@@ -112,7 +112,7 @@ def png_bytes(image: QImage) -> bytes:
 def read_drawing(
     svg: bytes, size: QSizeF, line_scale: float, family: str, colours: Mapping[str, str]
 ) -> Drawing:
-    """Read what QSvgGenerator wrote.
+    """Read the output of QSvgGenerator.
 
     Parameters
     ----------
@@ -122,9 +122,9 @@ def read_drawing(
     line_scale : float
         Factor on the width of every line.
     family : str
-        Font family in place of the desktop's alias.
+        Font family that replaces the desktop's alias.
     colours : mapping of str to str
-        Colours to exchange, as ``#rrggbb``.
+        Colours to replace, as ``#rrggbb``.
     """
     root = ET.fromstring(svg)
     root.set("width", f"{size.width():g}mm")
@@ -150,11 +150,11 @@ def read_drawing(
 
 
 def _mend_clips(root: ET.Element) -> None:
-    """Put every mark under the clip that it was painted under.
+    """Assign the right clip to every mark.
 
-    When a painter goes back from a clip to the one around it, QSvgGenerator leaves what follows
-    under the inner one. It writes one group without a clip as it lets go of the old one, and one
-    more for each of the clips that hold again: these are counted here.
+    When a painter restores an outer clip, QSvgGenerator leaves the following marks under the inner
+    one. It writes one group without a clip when it releases the old one, and another for each clip
+    that is in force again. These groups are counted here.
     """
     outer = root.find(f"{{{_SVG}}}g")
     assert outer is not None
@@ -178,17 +178,17 @@ def _mend_clips(root: ET.Element) -> None:
 
 
 def _depth(free: int, depth: int) -> int:
-    """Count the clips that hold after groups without a clip, of ``depth`` that held before."""
+    """Return the number of clips in force after some groups without a clip."""
     if 0 < free <= depth:
         return free - 1
-    while free > 0 and depth > 0:  # back by more than one step
+    while free > 0 and depth > 0:  # more than one clip was restored
         depth -= 1
         free -= depth + 1
     return depth
 
 
 def _flatten(group: ET.Element) -> None:
-    """Take the transform off a group: into the coordinates of lines, onto all other marks."""
+    """Remove the transform of a group: apply it to the coordinates of lines, keep it on others."""
     written = group.attrib.pop("transform", None)
     if written is None:
         return
@@ -211,7 +211,7 @@ def _numbers(text: str) -> list[float]:
 
 
 def _map_points(text: str, transform: QTransform) -> str:
-    """Map the pairs of numbers in a list of points or a path of absolute steps."""
+    """Transform the points of a list or of a path with absolute coordinates."""
 
     def mapped(found: re.Match[str]) -> str:
         point = transform.map(QPointF(float(found[1]), float(found[2])))
@@ -239,7 +239,7 @@ _MAPPED = {"path": _map_path, "polyline": _map_poly, "polygon": _map_poly, "rect
 
 
 def _drop_empty(root: ET.Element) -> None:
-    """Take out groups without marks, and paths without a step."""
+    """Remove groups without marks and empty paths."""
     for parent in list(root.iter(f"{{{_SVG}}}g")):
         for child in list(parent):
             if child.get("d") == "":
@@ -265,7 +265,7 @@ def _view_box(root: ET.Element) -> QRectF:
 
 
 def _clips(root: ET.Element) -> dict[str, QRectF]:
-    """Return the rectangle of each clip; plots clip to rectangles alone."""
+    """Return the rectangle of each clip; plots clip only to rectangles."""
     clips = {}
     for clip in root.iter(f"{{{_SVG}}}clipPath"):
         numbers = np.array(_numbers(clip[0].attrib.get("d", ""))).reshape(-1, 2)
@@ -275,7 +275,7 @@ def _clips(root: ET.Element) -> dict[str, QRectF]:
 
 
 def _parts(root: ET.Element) -> Iterator[tuple[str, ET.Element]]:
-    """Split a document into documents of marks that follow each other under one clip."""
+    """Split a document into documents of successive marks with the same clip."""
     outer = root.find(f"{{{_SVG}}}g")
     assert outer is not None
     clip, made = "", None
@@ -292,7 +292,7 @@ def _parts(root: ET.Element) -> Iterator[tuple[str, ET.Element]]:
 
 
 def _recoloured(href: str, colours: Mapping[str, str]) -> str:
-    """Exchange the colours in an embedded picture."""
+    """Replace colours in an embedded picture."""
     head, _, body = href.partition(",")
     image = QImage.fromData(base64.b64decode(body)).convertToFormat(QImage.Format.Format_RGBA8888)
     pixels = np.frombuffer(image.bits(), np.uint8).reshape(image.height(), image.width(), 4)

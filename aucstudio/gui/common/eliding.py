@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-_ALIKE = 4  # letters that two names begin with
+_ALIKE = 4  # letters of a common beginning
 
 
 def elided(words: str, width: int, measure: Callable[[str], int]) -> str:
@@ -18,7 +18,7 @@ def elided(words: str, width: int, measure: Callable[[str], int]) -> str:
 
 
 def _cut(words: str, kept: int) -> str:
-    # The ends tell names apart more often than the middle does.
+    # The ends distinguish names more often than the middle.
     return f"{words[: (kept + 1) // 2]}…{words[len(words) - kept // 2 :]}"
 
 
@@ -44,4 +44,5 @@ def _without_end(name: str, kept: int) -> str:
 
 
 def shortened(name: str) -> str:
+    """Return a name with at most 28 letters."""
     return name if len(name) <= 28 else f"{name[:27]}…"

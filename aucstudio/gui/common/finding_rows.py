@@ -7,24 +7,25 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QWidget
 
 from aucstudio.gui.common.layouts import LEFT, Part, across, down
-from aucstudio.gui.common.widgets import label, named
+from aucstudio.gui.common.widgets import label, named, push_button
 from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.table import Table
+from aucstudio.project.words import counted
 
-# These the card says elsewhere: by its fields, its cautions and its notes.
+# Kinds that the card shows by its fields, cautions and notes.
 QUIET = ("label", "positive", "ignored", "missing")
 _MARGINS = (10, 6, 6, 8)
-_MOST = 20  # in sight at once; a table of a thousand columns may have one each
+_MOST = 20  # rows; a table of a thousand columns may have as many findings
 
-# What to do: the words on the button, the change of roles, and what undo calls it.
+# The words on the button, the change of roles, and the text of undo.
 Action = tuple[str, dict[str, Any], str]
 
 
 def actions(finding: Finding, table: Table) -> list[Action]:
-    """Return what can be done about a finding, the likeliest first."""
+    """Return the actions on a finding, the most likely first."""
     columns = [column for column in table.columns if column.name in finding.columns]
     if not columns or len(columns) < len(finding.columns):
         return []
@@ -59,12 +60,12 @@ def actions(finding: Finding, table: Table) -> list[Action]:
 
 
 class FindingRows(QWidget):
-    """Findings under each other; beyond the first they are shown on demand.
+    """Findings below each other; all but the first are folded.
 
     Signals
     -------
     asked(dict, str)
-        A change of roles, and what undo is to call it.
+        A change of roles, and its text for undo.
     """
 
     asked = Signal(dict, str)
@@ -83,22 +84,22 @@ class FindingRows(QWidget):
         self.show_findings((), None)
 
     def show_findings(self, findings: Sequence[Finding], table: Table | None) -> None:
-        """Show what was found in a table; the quiet kinds are left to its notes."""
+        """Show the findings about a table, but for the quiet kinds."""
         for row in self._rows:
             self._lines.removeWidget(row)
             row.hide()
-            row.setParent(None)  # nobody finds it by its name until it is deleted
+            row.setParent(None)  # else it would be found by its name
             row.deleteLater()
-        loud = [finding for finding in findings if finding.kind not in QUIET]
-        self._rows = (
-            []
-            if table is None
-            else [self._row(place, finding, table) for place, finding in enumerate(loud[:_MOST])]
-        )
+        loud = [one for one in findings if one.kind not in QUIET] if table is not None else []
+        self._rows = [
+            self._row(place, finding, table)
+            for place, finding in enumerate(loud[:_MOST])
+            if table is not None
+        ]
         for place, row in enumerate(self._rows):
-            # The others come below the button that shows them.
+            # The others are below the button that shows them.
             self._lines.insertWidget(place + (place > 0), row)
-        self._others = max(0, len(loud) - 1) if table is not None else 0
+        self._others = max(0, len(loud) - 1)
         self.more.setVisible(self._others > 0)
         self.setVisible(bool(self._rows))
         self._show_others(self.more.isChecked())
@@ -106,7 +107,7 @@ class FindingRows(QWidget):
     def _show_others(self, shown: bool) -> None:
         for place, row in enumerate(self._rows):
             row.setVisible(shown or place == 0)
-        count = f"{self._others:,} more finding{'' if self._others == 1 else 's'}"
+        count = counted(self._others, "more finding")
         beyond = self._others + 1 - len(self._rows)
         hidden = f", the first {len(self._rows) - 1} shown" if shown and beyond > 0 else ""
         self.more.setArrowType(Qt.ArrowType.DownArrow if shown else Qt.ArrowType.RightArrow)
@@ -118,7 +119,7 @@ class FindingRows(QWidget):
         made.setObjectName(f"finding_{place}")
         made.setProperty("role", "finding" if place == 0 else "")
         sentence = finding.sentence[:1].upper() + finding.sentence[1:]
-        role = "" if place == 0 else "muted"
+        role = "muted" if place else ""
         parts: list[Part] = [label(sentence, role, wrap=True, name=f"finding_{place}_sentence")]
         if found := actions(finding, table):
             parts.append(self._buttons(place, found, finding))
@@ -129,11 +130,7 @@ class FindingRows(QWidget):
         buttons = across()
         for n, (words, change, undo) in enumerate(found):
             about = f"{words}: {', '.join(finding.columns)}"
-            button = named(QPushButton(words), f"finding_{place}_action_{n}", about)
-            button.clicked.connect(partial(self._ask, change, undo))
-            buttons.addWidget(button)
+            verb, name = partial(self.asked.emit, change, undo), f"finding_{place}_action_{n}"
+            buttons.addWidget(push_button(name, words, "", verb, accessible=about))
         buttons.addStretch(1)
         return buttons
-
-    def _ask(self, change: dict[str, Any], undo: str) -> None:
-        self.asked.emit(change, undo)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
-from PySide6.QtCore import QEvent, QLocale, QObject, Qt
+from PySide6.QtCore import QEvent, QLocale, QObject, QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
+    QCheckBox,
     QComboBox,
     QDoubleSpinBox,
     QFormLayout,
@@ -29,7 +30,7 @@ Row = tuple[str, QWidget | QLayout] | tuple[str, QWidget | QLayout, str]
 
 
 class Form(QFormLayout):
-    """Titles at the left, as wide as those of all forms, and fields at the right.
+    """A form whose titles have the same width in all forms.
 
     Parameters
     ----------
@@ -50,7 +51,7 @@ class Form(QFormLayout):
     def add(self, title: str, field: QWidget | QLayout, tip: str = "") -> None:
         """Add a row at the end."""
         if not title:
-            self.addRow("", field)  # a label would keep the height of a hidden field
+            self.addRow("", field)  # a label would keep its height when the field is hidden
             if tip and isinstance(field, QWidget):
                 plain_tooltip(field, tip)
             return
@@ -81,6 +82,62 @@ class Form(QFormLayout):
         words.setText(title)
         for target in (words, field):
             plain_tooltip(target, tip)
+
+
+# ----------------------------------------------------------------- values
+
+
+class Fields(dict[str, Any]):
+    """The fields of a form by the names of their values, read and written together.
+
+    A field is a list of choices, a check box, a line of text, or a widget with ``value`` and
+    ``setValue``.
+    """
+
+    def read(self) -> dict[str, Any]:
+        """Return the value of every field."""
+        return {name: value_of(field) for name, field in self.items()}
+
+    def write(self, values: Mapping[str, Any]) -> None:
+        """Show values without a signal; fields without one stay as they are."""
+        for name, value in values.items():
+            with QSignalBlocker(self[name]):
+                set_value(self[name], value)
+
+    def connect(self, edited: Callable[[str], object]) -> None:
+        """Call a function with the name of each field that is edited."""
+        for name, field in self.items():
+            _signal_of(field).connect(lambda *_, name=name: edited(name))
+
+
+def value_of(field: Any) -> Any:
+    """Return the value of a field."""
+    if hasattr(field, "value"):
+        return field.value()
+    if isinstance(field, QComboBox):
+        return field.currentData()
+    return field.isChecked() if isinstance(field, QCheckBox) else field.text().strip()
+
+
+def set_value(field: Any, value: Any) -> None:
+    """Show a value in a field."""
+    if hasattr(field, "setValue"):
+        field.setValue(value)
+    elif isinstance(field, QComboBox):
+        field.setCurrentIndex(field.findData(value))
+    elif isinstance(field, QCheckBox):
+        field.setChecked(value)
+    else:
+        field.setText(value)
+
+
+def _signal_of(field: Any) -> Any:
+    """Return the signal that a field emits when its value changes."""
+    if isinstance(field, QComboBox):
+        return field.currentIndexChanged
+    if isinstance(field, QCheckBox):
+        return field.toggled
+    return field.valueChanged if hasattr(field, "valueChanged") else field.textChanged
 
 
 # ----------------------------------------------------------------- fields
@@ -114,14 +171,15 @@ def number_box(
     decimals: int = 1,
     unit: str = "",
 ) -> QDoubleSpinBox:
-    """Make the field of a number with a fixed count of decimals."""
+    """Make the field of a number with a fixed count of decimals; the tooltip states its range."""
     made = QDoubleSpinBox()
     made.setDecimals(decimals)
+    plain_tooltip(made, f"{words}, {low:g} … {high:g}{unit}")
     return _ready(made, name, words, low, high, value, step, unit)
 
 
 def plain_box(name: str, words: str, low: float, high: float) -> QDoubleSpinBox:
-    """Make the field of a number that is written with as many decimals as it has, up to four."""
+    """Make the field of a number with up to four decimals, without trailing zeros."""
     made = _Plain()
     made.setDecimals(4)
     made.setKeyboardTracking(False)
@@ -139,14 +197,46 @@ def edge_box(name: str, words: str, low: float, high: float) -> QDoubleSpinBox:
     return made
 
 
-def range_row(low: QWidget, high: QWidget) -> QHBoxLayout:
-    """Put the two ends of a range beside each other."""
-    row = QHBoxLayout()
-    row.setSpacing(8)
-    for part in (low, label("…"), high):
-        row.addWidget(part)
-    row.addStretch(1)
-    return row
+class RangeBox(QWidget):
+    """The two ends of a range of rates beside each other.
+
+    Parameters
+    ----------
+    name : str
+        The object names of the ends are this with ``_low`` and ``_high``.
+    low, high : str
+        Accessible names of the ends.
+
+    Attributes
+    ----------
+    valueChanged : Signal
+    low, high : QDoubleSpinBox
+    """
+
+    valueChanged = Signal()  # noqa: N815  (as Qt names it)
+
+    def __init__(self, name: str, low: str, high: str) -> None:
+        super().__init__()
+        self.low = edge_box(f"{name}_low", low, 0.0, 1.0)
+        self.high = edge_box(f"{name}_high", high, 0.0, 1.0)
+        self.setFocusProxy(self.low)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        for part in (self.low, label("…"), self.high):
+            row.addWidget(part)
+        row.addStretch(1)
+        for end in (self.low, self.high):
+            end.valueChanged.connect(lambda _value: self.valueChanged.emit())
+
+    def value(self) -> tuple[float, float]:
+        """Return the ends."""
+        return self.low.value(), self.high.value()
+
+    def setValue(self, ends: tuple[float, float]) -> None:
+        """Show other ends."""
+        self.low.setValue(ends[0])
+        self.high.setValue(ends[1])
 
 
 def choice_box(
@@ -160,7 +250,7 @@ def choice_box(
 
 
 def narrow_combo(name: str, accessible: str) -> ElidedCombo:
-    """Make a choice that takes the width of its column, however long its texts are."""
+    """Make a choice that is as wide as its column, even if its texts are longer."""
     combo = named(ElidedCombo(), name, accessible)
     combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     combo.setMinimumContentsLength(8)
@@ -169,7 +259,7 @@ def narrow_combo(name: str, accessible: str) -> ElidedCombo:
 
 
 def in_column(spin: Spin) -> Spin:
-    """Fit a field to the width of a scrolled column; the wheel does not change it."""
+    """Fit a field to the width of a scrolled column; the wheel scrolls the column."""
     spin.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
     spin.setKeyboardTracking(False)
     swallow_wheel(spin)
@@ -177,7 +267,7 @@ def in_column(spin: Spin) -> Spin:
 
 
 def swallow_wheel(widget: QWidget) -> None:
-    """Keep a scrolled column from changing a field on the way."""
+    """Let the wheel scroll the column instead of changing the field."""
     widget.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
     widget.installEventFilter(_WheelFilter(widget))
 

@@ -10,12 +10,12 @@ from PySide6.QtWidgets import QAbstractButton
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.project.resources import resource_path
 
-# The theme's colour for an icon, by what it stands on.
+# The theme's colour for an icon, by its background.
 ON_CARD, ON_ACCENT = "text", "on_accent"
 
 # Side in pixels: 16 at 100, 150 and 200 %, and 24 at those.
 _SIDES = (16, 24, 32, 36, 48)
-_WORN = "aucstudio_icon"
+_PROPERTY = "aucstudio_icon"
 
 
 def icon(name: str, role: str = ON_CARD) -> QIcon:
@@ -33,18 +33,18 @@ def icon(name: str, role: str = ON_CARD) -> QIcon:
 
 
 def set_icon(holder: QAction | QAbstractButton, name: str, role: str = ON_CARD) -> None:
-    """Set the icon of an action or a button, which :func:`redress` keeps in the theme's colour."""
-    holder.setProperty(_WORN, [name, role])
+    """Set the icon of an action or a button in the colour of the theme."""
+    holder.setProperty(_PROPERTY, [name, role])
     holder.setIcon(icon(name, role))
 
 
-def redress(root: QObject) -> None:
-    """Draw the icons of everything below an object in the present theme's colours."""
+def refresh_icons(root: QObject) -> None:
+    """Draw the icons of all actions and buttons of an object in the colours of the theme."""
     holders: list[QAction | QAbstractButton] = [*root.findChildren(QAction)]
     for holder in [*holders, *root.findChildren(QAbstractButton)]:
-        worn = holder.property(_WORN)
-        if worn:
-            holder.setIcon(icon(*worn))
+        name_and_role = holder.property(_PROPERTY)
+        if name_and_role:
+            holder.setIcon(icon(*name_and_role))
 
 
 def coloured(name: str, colour: str) -> bytes:

@@ -14,17 +14,17 @@ Item = QWidget | QLayout
 Part = Item | int | tuple[Item, int | Qt.AlignmentFlag] | None
 Box = TypeVar("Box", bound=QBoxLayout)
 
-STRETCH = None  # what takes the room that is left
+STRETCH = None  # takes the remaining room
 TOP, LEFT = Qt.AlignmentFlag.AlignTop, Qt.AlignmentFlag.AlignLeft
 
 
 def across(*parts: Part, gap: int = 8, around: Around = 0) -> QHBoxLayout:
-    """Put parts beside each other.
+    """Return a layout of parts side by side.
 
     Parameters
     ----------
     parts : QWidget, QLayout, int, tuple or None
-        A number is a space in pixels; None takes the room that is left. A tuple is a part with its
+        A number is a space in pixels; None takes the remaining room. A tuple is a part with its
         stretch or its alignment.
     gap : int
         Pixels between the parts.
@@ -35,12 +35,12 @@ def across(*parts: Part, gap: int = 8, around: Around = 0) -> QHBoxLayout:
 
 
 def down(*parts: Part, gap: int = 8, around: Around = 0) -> QVBoxLayout:
-    """Put parts below each other; see :func:`across`."""
+    """Return a layout of parts below each other; see :func:`across`."""
     return _filled(QVBoxLayout(), parts, gap, around)
 
 
 def scrolled(inner: QWidget | QLayout, name: str = "", accessible: str = "") -> QScrollArea:
-    """Return an area in which a widget or a layout is scrolled up and down where it is too high."""
+    """Return an area that scrolls a widget or a layout vertically."""
     made = named(QScrollArea(), name, accessible)
     made.setWidget(inner if isinstance(inner, QWidget) else holding(inner))
     made.setWidgetResizable(True)
@@ -72,7 +72,7 @@ def _filled(box: Box, parts: tuple[Part, ...], gap: int, around: Around) -> Box:
 
 
 def _add(box: QBoxLayout, item: Item, how: int | Qt.AlignmentFlag) -> None:
-    is_side = isinstance(how, Qt.AlignmentFlag)  # which is a number too
+    is_side = isinstance(how, Qt.AlignmentFlag)  # also a number
     if isinstance(item, QLayout):
         box.addLayout(item, 0 if is_side else how)
     else:

@@ -1,8 +1,8 @@
-"""Show text of users literally; the only place that builds markup.
+"""Show text of users literally; the only module that builds markup.
 
-Qt guesses of most texts whether they are markup, and then renders them, fetching the pictures that
-they name. Names of files, columns, classes and runs come from anywhere: they reach labels, tooltips
-and messages through this module only.
+Qt guesses whether a text is markup, renders it, and fetches the pictures that it names. Names of
+files, columns, classes and runs are untrusted: they reach labels, tooltips and messages through
+this module only.
 """
 
 from __future__ import annotations
@@ -36,53 +36,53 @@ class Markup(str):
 
 
 def rich(template: str, *parts: object) -> Markup:
-    """Fill parts into a template of markup; each is escaped, unless it is markup itself."""
+    """Fill parts into a template of markup; parts that are not markup are escaped."""
     filled = (part if isinstance(part, Markup) else escape(str(part)) for part in parts)
     return Markup(template.format(*filled))
 
 
 def joined(between: str, parts: Iterable[Markup]) -> Markup:
-    """Write pieces of markup after each other."""
+    """Join pieces of markup."""
     return Markup(between.join(parts))
 
 
 class PlainLabel(QLabel):
-    """A label that shows its text letter for letter."""
+    """A label that shows its text literally."""
 
     def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        # Before there is a text: Qt would render it meanwhile.
+        # Before the text is set, or Qt would render it.
         self.setTextFormat(Qt.TextFormat.PlainText)
         if text:
             self.setText(text)
 
 
 def tip_text(text: str) -> str:
-    """Return what shows as this text, or as this markup, where Qt guesses which of both it is."""
+    """Return a text that Qt shows literally, or as markup if it is markup."""
     if isinstance(text, Markup) or not QtText.mightBeRichText(text):
         return str(text)
     return f"<p style='white-space:pre-wrap'>{escape(text)}</p>"
 
 
 def plain_tooltip(target: _Target, text: str) -> None:
-    """Set a tooltip on a widget, an item or an action that shows the text letter for letter."""
+    """Set the tooltip of a widget, an item or an action to a literal text."""
     target.setToolTip(tip_text(text))
 
 
 def show_tip(at: QPoint, text: str, widget: QWidget) -> None:
-    """Show a tooltip at a place on the screen."""
+    """Show a tooltip at a position on the screen."""
     QToolTip.showText(at, tip_text(text), widget)
 
 
 def menu_text(text: str) -> str:
-    """Return what a menu shows as this text: it takes an ampersand for the mark of a key."""
+    """Escape ampersands, which mark keys in menus."""
     return text.replace("&", "&&")
 
 
 def message_box(
     icon: QMessageBox.Icon, title: str, text: str, parent: QWidget | None
 ) -> QMessageBox:
-    """Make a message, not yet shown, that is read letter for letter."""
+    """Make a message box with a literal text."""
     box = QMessageBox(parent)
     box.setTextFormat(Qt.TextFormat.PlainText)
     box.setIcon(icon)
@@ -92,7 +92,7 @@ def message_box(
 
 
 def plot_title(plot: pg.PlotWidget, text: str, *, color: str, size: str) -> None:
-    """Write above a plot; the text is always rendered as markup."""
+    """Set the title of a plot, which pyqtgraph renders as markup."""
     words = text if isinstance(text, Markup) else escape(text)
     plot.setTitle(words, color=color, size=size)
 

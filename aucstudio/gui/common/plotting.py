@@ -29,14 +29,14 @@ from aucstudio.gui.state.plan import RunLook
 pg.setConfigOptions(antialias=True)
 
 SWATCH = QSize(32, 12)
-MARKER = QSize(16, 16)  # of icons in menus and in heads of tables, whatever is asked for
-BEYOND = 8.0  # pixels by which a number may stand out beyond the end of its axis
-_MARK, _CLEAR = 8.0, 1.5  # pixels: a sample's marker, and how far its line keeps off
+MARKER = QSize(16, 16)  # of icons in menus and heads of tables
+BEYOND = 8.0  # pixels by which a number may extend beyond the end of its axis
+_MARK, _CLEAR = 8.0, 1.5  # pixels: a sample's marker, and the space beside it
 
 
 def pen(colour: QColor | str, width: float = 2.0, dash: Sequence[float] = ()) -> QPen:
-    """Make a pen whose width and dashes are in pixels at 100 %, whatever the plot's scale."""
-    # A cosmetic pen counts the screen's own pixels.
+    """Make a pen whose width and dashes are in pixels at 100 %, at any scale of the plot."""
+    # The width of a cosmetic pen is in device pixels.
     screen = QGuiApplication.primaryScreen()
     made: QPen = pg.mkPen(colour, width=width * (screen.devicePixelRatio() if screen else 1.0))
     if dash:
@@ -46,19 +46,19 @@ def pen(colour: QColor | str, width: float = 2.0, dash: Sequence[float] = ()) ->
 
 
 def run_pen(look: RunLook, width: float = 2.0) -> QPen:
-    """Make the pen that a run keeps in every view."""
+    """Make the pen of a run in all views."""
     return pen(run_colour(current_theme(), look.colour), width, run_dash(look.colour))
 
 
 def faded(colour: QColor | str, alpha: int) -> QColor:
-    """Make a colour that lets what is under it be seen."""
+    """Return a translucent colour."""
     made = QColor(colour)
     made.setAlpha(alpha)
     return made
 
 
 def swatch(look: RunLook, size: QSize = SWATCH) -> QIcon:
-    """Return the run's line and marker as they look in the views; of size MARKER, the marker."""
+    """Return an icon of a run's line and marker; of size MARKER, of the marker only."""
     screen = QGuiApplication.primaryScreen()
     scale = screen.devicePixelRatio() if screen else 1.0
     return _swatch(look.colour, size.width(), size.height(), scale, current_theme().name)
@@ -74,7 +74,7 @@ def _swatch(colour: int, width: int, height: int, scale: float, _theme: str) -> 
     paint_sample(painter, QRectF(QPointF(), QSizeF(size)), look, 2.5)
     painter.end()
     icon = QIcon(picture)
-    # A selected row must not tint the colour that stands for the run.
+    # A selected row must not tint the colour of the run.
     icon.addPixmap(picture, QIcon.Mode.Selected)
     return icon
 
@@ -82,17 +82,17 @@ def _swatch(colour: int, width: int, height: int, scale: float, _theme: str) -> 
 def paint_sample(painter: QPainter, area: QRectF, look: RunLook, width: float = 2.0) -> None:
     """Paint a run's line across an area, with its marker in the middle.
 
-    In an area as narrow as two markers there is the marker alone.
+    An area as narrow as two markers has only the marker.
     """
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.translate(area.center())
-    # Arms of a marker would be lost in the line.
+    # The line ends before the marker, so that its arms are visible.
     near, far = _MARK / 2 + _CLEAR, area.width() / 2 - 1
     drawn, dash = run_pen(look, width), run_dash(look.colour)
     drawn.setCapStyle(Qt.PenCapStyle.FlatCap)
     if dash:
-        # A dash lies in the middle, so that both ends look alike.
+        # Centre a dash, so that both ends look the same.
         drawn.setDashOffset((near + dash[0] / 2) / width)
     painter.setPen(drawn)
     for side in (-1, 1) if area.width() > 2 * _MARK else ():
@@ -103,20 +103,20 @@ def paint_sample(painter: QPainter, area: QRectF, look: RunLook, width: float = 
 
 
 class NumberAxis(TitledAxis, QuickAxis):
-    """An axis whose numbers are what they say: no powers of ten in its name, and a real minus."""
+    """An axis without powers of ten in its title, and with real minus signs."""
 
     def __init__(self, orientation: str) -> None:
         super().__init__(orientation)
         self.enableAutoSIPrefix(False)
-        # Of so many numbers, the next level is written if less of the axis than this is filled.
+        # (number of ticks, filled share of the axis up to which the next level is written)
         self.setStyle(textFillLimits=[(0, 0.8), (2, 0.45), (4, 0.35), (6, 0.2)])
 
     def setLabel(self, *arguments: Any, **options: Any) -> None:
         super().setLabel(*arguments, **options)
-        self.resizeEvent()  # else other words stay where the former ones began
+        self.resizeEvent()  # else the new title starts where the old one did
 
     def boundingRect(self) -> QRectF:
-        """Return the room of the axis, with the halves of the numbers at its very ends."""
+        """Return the room of the axis, with the numbers at its ends."""
         lies = self.orientation in ("bottom", "top")
         along, across = (BEYOND, 0.0) if lies else (0.0, BEYOND)
         found: QRectF = super().boundingRect()
@@ -134,7 +134,7 @@ def make_plot(
     view_box: pg.ViewBox | None = None,
     axes: Sequence[NumberAxis] = (),
 ) -> Plot:
-    """Make an empty plot in the window's dress, with axes of its own where they are given."""
+    """Make an empty plot in the style of the window, perhaps with given axes."""
     sides = {side: NumberAxis(side) for side in ("bottom", "left")}
     sides |= {axis.orientation: axis for axis in axes}
     plot = Plot(axisItems=sides, viewBox=view_box)
@@ -160,7 +160,7 @@ def dress_plot(plot: pg.PlotWidget) -> None:
         axis.setTextPen(theme.muted)
         axis.setTickPen(theme.grid)
         axis.setStyle(tickLength=-4)
-        axis.label.setFont(QApplication.font())  # pyqtgraph keeps the one it was made with
+        axis.label.setFont(QApplication.font())  # pyqtgraph keeps its first font
         if axis.labelText:
             axis.setLabel(axis.labelText, color=theme.muted)
 
@@ -176,10 +176,10 @@ def class_steps() -> pg.PlotCurveItem:
 
 
 def finite_range(values: np.ndarray, margin: float = 0.05) -> tuple[float, float]:
-    """Return a range that holds all finite values with some air."""
+    """Return a range of all finite values with a margin."""
     known = values[np.isfinite(values)]
     if not len(known):
         return 0.0, 1.0
     low, high = float(known.min()), float(known.max())
-    air = margin * (high - low) or 0.5
-    return low - air, high + air
+    space = margin * (high - low) or 0.5
+    return low - space, high + space

@@ -43,7 +43,7 @@ from aucstudio.gui.common.plotting import SWATCH, paint_sample
 from aucstudio.gui.common.theme import DARK, LIGHT, Theme, current_theme
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.state.plan import RunLook
-from aucstudio.gui.state.preferences import preferences
+from aucstudio.gui.state.preferences import FigureRules, preferences
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.files import write_atomically
 
@@ -55,51 +55,24 @@ PRESETS: tuple[tuple[str, float, float], ...] = (
     ("Slide", 254.0, 143.0),
 )
 SCREEN_DPI = 96.0
-# In the window a run's line is this many pixels wide; all other widths keep their proportion.
+# Width of a run's line in the window in pixels; other widths are in proportion.
 _RUN_LINE = 2.0
-_AIR = 8.0  # pixels of the plot around title and caption
+_MARGIN = 8.0  # pixels around title and caption
 _EDGE = 4.0  # pixels around the picture
 
 LegendEntry = tuple[str, RunLook | QPen]
 
 
-@dataclasses.dataclass(frozen=True)
-class Sheet:
-    """How a picture is put on paper.
+class Sheet(FigureRules, frozen=True):
+    """Size, style and title of a picture on paper; the title is not stored."""
 
-    Attributes
-    ----------
-    width, height : float
-        In mm.
-    font, line : float
-        Size of the type and width of a run's line, in points; other lines keep their proportion.
-    light : bool
-        Whether the colours are those of the light appearance, or as on screen.
-    dpi : int
-        Pixels an inch of a PNG.
-    title : str
-        Above the picture; none if empty.
-    caption : bool
-        Whether the view's sentence stands below.
-    """
-
-    width: float = 85.0
-    height: float = 68.0
-    font: float = 8.0
-    line: float = 1.0
-    light: bool = True
-    dpi: int = 300
     title: str = ""
-    caption: bool = False
-
-
-_RULES = [field.name for field in dataclasses.fields(Sheet) if field.name != "title"]
 
 
 def draw(view: PageView, sheet: Sheet) -> Drawing:
-    """Draw a view's picture on a sheet; the window does not change.
+    """Draw the picture of a view on a sheet; the window does not change.
 
-    Markers and margins go along with the type; lines have widths of their own.
+    Markers and margins scale with the text; lines have their own width.
     """
     font = QFontInfo(QApplication.font())
     svg = _record(view, _pixels(sheet), sheet.title, view.sentence.text() if sheet.caption else "")
@@ -115,20 +88,20 @@ def draw(view: PageView, sheet: Sheet) -> Drawing:
 
 
 def fitting(view: PageView, sheet: Sheet) -> Sheet:
-    """Return the sheet with type so small that nothing of the picture is cut off."""
+    """Return the sheet with a text size at which nothing of the picture is cut off."""
     room = QRectF(QPoint(), _pixels(sheet)).adjusted(_EDGE, _EDGE, -_EDGE, -_EDGE)
     with _laid_out(view, room) as places:
-        # A layout that has too little room becomes larger than its plot.
+        # A layout with too little room becomes larger than its plot.
         cramped = max(
             max(p.plotItem.width() / place.width(), p.plotItem.height() / place.height())
             for p, place in places
         )
     font = sheet.font if cramped < 1.01 else math.floor(10 * sheet.font / cramped) / 10
-    return dataclasses.replace(sheet, font=font)
+    return msgspec.structs.replace(sheet, font=font)
 
 
 def _pixels(sheet: Sheet) -> QSize:
-    """Return a sheet's size in the plot's pixels: the window's type then has the sheet's size."""
+    """Return the size in pixels at which text of the window has the text size of the sheet."""
     pixel = sheet.font / QFontInfo(QApplication.font()).pixelSize()
     to_pixels = POINTS_PER_INCH / MM_PER_INCH / pixel
     return QSize(round(sheet.width * to_pixels), round(sheet.height * to_pixels))
@@ -150,7 +123,7 @@ def on_screen(view: PageView) -> Drawing:
 
 
 def write_figure(drawing: Drawing, path: Path, sheet: Sheet) -> None:
-    """Write a drawing; its file's ending says as what.
+    """Write a drawing in the format of the file's ending.
 
     Raises
     ------
@@ -177,25 +150,24 @@ def copy_to_clipboard(drawing: Drawing, dpi: float) -> None:
     data.setImageData(drawing.image(dpi))
     data.setData("image/svg+xml", QByteArray(drawing.svg()))
     QGuiApplication.clipboard().setMimeData(data)
-    _let_go_at_exit()
+    _clear_clipboard_at_exit()
 
 
 @functools.cache
-def _let_go_at_exit() -> None:
-    """Clear from the clipboard what Python made before Python ends: later would be a crash."""
+def _clear_clipboard_at_exit() -> None:
+    """Clear the clipboard before Python ends, as Qt would crash later."""
     atexit.register(QGuiApplication.clipboard().clear)
 
 
 def last_sheet() -> Sheet:
-    """Return the settings that were last used; the defaults where there are none."""
-    rules = preferences().now.figure
-    return Sheet(**{name: getattr(rules, name) for name in _RULES})
+    """Return the last settings, or the defaults."""
+    return Sheet(**msgspec.structs.asdict(preferences().now.figure))
 
 
 def remember_sheet(sheet: Sheet) -> None:
-    """Keep the settings for the next time, but the title: that belongs to one picture."""
-    rules = {name: getattr(sheet, name) for name in _RULES}
-    preferences().put(figure=msgspec.structs.replace(preferences().now.figure, **rules))
+    """Store the settings, except the title, for the next picture."""
+    names = FigureRules.__struct_fields__
+    preferences().put(figure=FigureRules(**{name: getattr(sheet, name) for name in names}))
 
 
 # ----------------------------------------------------------------- drawing
@@ -220,7 +192,7 @@ def _record(view: PageView, size: QSize, title: str, caption: str) -> bytes:
     bold.setBold(True)
     room = QRectF(QPoint(), size)
     above = _write(painter, bold, title, room, Qt.AlignmentFlag.AlignTop)
-    # What a mark in the picture means goes wherever the picture goes.
+    # The footnote explains marks of the picture.
     words = "\n".join(part for part in (view.footnote(), caption) if part)
     below = _write(painter, QApplication.font(), words, room, Qt.AlignmentFlag.AlignBottom)
     room.adjust(_EDGE, above or _EDGE, -_EDGE, -(below or _EDGE))
@@ -241,29 +213,29 @@ def _write(
     if not text:
         return 0.0
     flags = int((side | Qt.AlignmentFlag.AlignLeft).value) | int(Qt.TextFlag.TextWordWrap.value)
-    inner = room.adjusted(_AIR, _AIR, -_AIR, -_AIR)
+    inner = room.adjusted(_MARGIN, _MARGIN, -_MARGIN, -_MARGIN)
     painter.setFont(font)
     painter.drawText(inner, flags, text)
     needed = QFontMetricsF(font, painter.device()).boundingRect(inner, flags, text)
-    return needed.height() + 1.5 * _AIR
+    return needed.height() + 1.5 * _MARGIN
 
 
 def _write_legend(painter: QPainter, entries: Sequence[LegendEntry], room: QRectF) -> float:
-    """Write the legend that a picture has no room for at the bottom; return its height."""
+    """Write a legend that has no room in the picture at the bottom; return its height."""
     painter.setFont(QApplication.font())
     metrics = QFontMetricsF(QApplication.font(), painter.device())
     line, sample = 1.25 * metrics.height(), float(SWATCH.width())
-    inner = room.adjusted(_AIR, 0, -_AIR, 0)
+    inner = room.adjusted(_MARGIN, 0, -_MARGIN, 0)
     places, left, row = [], 0.0, 0
     for words, _drawn in entries:
-        wide = sample + _AIR / 2 + metrics.horizontalAdvance(words)
+        wide = sample + _MARGIN / 2 + metrics.horizontalAdvance(words)
         if left and left + wide > inner.width():
             left, row = 0.0, row + 1
         places.append((left, row))
-        left += wide + 2 * _AIR
-    height = (row + 1) * line + _AIR / 2 if entries else 0.0
+        left += wide + 2 * _MARGIN
+    height = (row + 1) * line + _MARGIN / 2 if entries else 0.0
     for (words, drawn), (left, row) in zip(entries, places, strict=True):
-        x, y = inner.left() + left, room.bottom() - height + _AIR / 2 + row * line
+        x, y = inner.left() + left, room.bottom() - height + _MARGIN / 2 + row * line
         area = QRectF(x, y, sample, line)
         if isinstance(drawn, QPen):
             painter.setPen(drawn)
@@ -272,7 +244,7 @@ def _write_legend(painter: QPainter, entries: Sequence[LegendEntry], room: QRect
         else:
             paint_sample(painter, area, drawn)
         painter.setPen(QColor(current_theme().text))
-        text = area.adjusted(sample + _AIR / 2, 0, inner.width(), 0)
+        text = area.adjusted(sample + _MARGIN / 2, 0, inner.width(), 0)
         painter.drawText(text, Qt.AlignmentFlag.AlignVCenter, words)
     return height
 
@@ -291,10 +263,7 @@ def _area(plots: list[pg.PlotWidget], view: PageView) -> QRect:
 
 @contextlib.contextmanager
 def _laid_out(view: PageView, room: QRectF) -> Iterator[list[tuple[pg.PlotWidget, QRectF]]]:
-    """Return the plots of a view the size they have in a rectangle, and take it back.
-
-    Nothing of it is seen: no event is processed meanwhile.
-    """
+    """Resize the plots of a view to a rectangle for a while, without repainting the window."""
     plots = _plots(view)
     whole = _area(plots, view)
     sx, sy = room.width() / whole.width(), room.height() / whole.height()

@@ -1,4 +1,4 @@
-"""All questions of the window, in one place that tests can replace."""
+"""Dialogs and questions of the window; tests can replace the questions."""
 
 from __future__ import annotations
 
@@ -7,20 +7,18 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
     QDialog,
-    QDialogButtonBox,
     QFileDialog,
     QMessageBox,
     QProgressBar,
-    QPushButton,
     QWidget,
 )
 
 from aucstudio.gui.common.layouts import across
 from aucstudio.gui.common.plain_text import message_box
-from aucstudio.gui.common.widgets import label, name_buttons, named
+from aucstudio.gui.common.widgets import label, name_buttons, named, push_button
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.project.data.readers.registry import dialog_filter
 from aucstudio.project.errors import InputError
@@ -29,11 +27,11 @@ TABLES = dialog_filter()
 MODELS = "AUC Studio models (*.aucmodel)"
 
 _STEPS = 1000  # of a bar
-_BUTTON = QDialogButtonBox.StandardButton
+_MARGIN = 40  # pixels of the window beside a dialog
 
 
 class Dialog(QDialog):
-    """A dialog of the window: named, titled, and gone once it is closed.
+    """A dialog of the window, deleted when it is closed.
 
     Parameters
     ----------
@@ -46,8 +44,14 @@ class Dialog(QDialog):
         self.setObjectName(name)
         self.setWindowTitle(title)
 
+    def fit(self, size: QSize) -> None:
+        """Set the size, at most a little less than the window behind the dialog."""
+        behind = self.parentWidget()
+        room = size if behind is None else behind.window().size() - QSize(_MARGIN, _MARGIN)
+        self.resize(size.boundedTo(room))
+
     def ask(self, *, modal: bool = True) -> None:
-        """Open it and return at once."""
+        """Open the dialog and return at once."""
         self.finished.connect(self.deleteLater)
         if modal:
             self.open()
@@ -56,14 +60,14 @@ class Dialog(QDialog):
 
 
 class WorkRow(QWidget):
-    """What a dialog does, how far it is, and Cancel.
+    """Progress of the work of a dialog, and Cancel.
 
     Parameters
     ----------
     name : str
-        The first part of the names of what is in it.
+        First part of the object names.
     work : str
-        What is done, in words.
+        Name of the work.
     cancel : callable
     """
 
@@ -72,26 +76,26 @@ class WorkRow(QWidget):
         self.bar = named(QProgressBar(), f"{name}_progress", f"Progress of {work}")
         self.bar.setTextVisible(False)
         self.doing = label("", "muted", name=f"{name}_doing")
-        self.cancel = named(QPushButton("Ca&ncel"), f"{name}_cancel", f"Cancel {work}")
-        self.cancel.setAutoDefault(False)
-        self.cancel.clicked.connect(cancel)
+        self.cancel = push_button(
+            f"{name}_cancel", "Ca&ncel", "", cancel, accessible=f"Cancel {work}", enter=False
+        )
         self.setLayout(across((self.bar, 1), self.doing, self.cancel))
 
     def show_work(self, fraction: float | None, words: str) -> None:
-        """Show what is done; a bar without an end moves to and fro."""
+        """Show the progress; None shows a busy bar."""
         self.bar.setRange(0, 0 if fraction is None else _STEPS)
         self.bar.setValue(round(_STEPS * (fraction or 0.0)))
         self.doing.setText(f"{words}…" if words else "")
 
 
 def ask_open_path(parent: QWidget, title: str, filters: str, folder: str = "") -> str | None:
-    """Ask for a file that exists; None if there is no answer."""
+    """Ask for an existing file; None if cancelled."""
     path, _ = QFileDialog.getOpenFileName(parent, title, folder or _last_folder(filters), filters)
     return _noted(path, filters)
 
 
 def ask_save_path(parent: QWidget, title: str, suggested: str, filters: str) -> str | None:
-    """Ask where to save; None if there is no answer.
+    """Ask where to save; None if cancelled.
 
     A name with none of the endings gets that of the format which is chosen beside it. Where such a
     file is there, the name is asked for again, as the dialog has asked about the typed one only.
@@ -111,7 +115,7 @@ def _endings(filters: str) -> list[str]:
 
 
 def _last_folder(filters: str) -> str:
-    """Return the folder where a file of this kind was last opened or saved, else one of another."""
+    """Return the last folder of a file of this kind, or of another kind."""
     known = preferences().now.folders
     folders = known.get(_kind(filters), ""), *reversed(known.values())
     return next(filter(os.path.isdir, folders), "")
@@ -128,12 +132,12 @@ def _kind(filters: str) -> str:
 
 
 def with_ending(path: str, ending: str) -> Path:
-    """Return the path to save to: the one that was typed, with the ending added if it has another.
+    """Return the typed path, with an ending if it has another.
 
     Raises
     ------
     InputError
-        If that names a file which is there: the dialog has asked about the typed name only.
+        If that file exists, as the dialog has asked about the typed name only.
     """
     typed = Path(path)
     if typed.name.lower().endswith(ending):
@@ -149,7 +153,7 @@ def with_ending(path: str, ending: str) -> Path:
 
 
 def show_error(parent: QWidget, sentence: str, details: str = "") -> None:
-    """Show what went wrong, on request; the traceback is one click away. Returns at once."""
+    """Show an error with its traceback as details, and return at once."""
     box = message_box(QMessageBox.Icon.Warning, "AUC Studio", sentence, parent)
     box.addButton(QMessageBox.StandardButton.Ok)
     if details:
@@ -170,7 +174,7 @@ def ask_choice(
     choices: Sequence[tuple[str, str]],
     answered: Answered,
 ) -> None:
-    """Ask for one of several ways to go on, or none; returns at once.
+    """Ask for one of several choices, and return at once.
 
     Parameters
     ----------
@@ -179,7 +183,7 @@ def ask_choice(
     choices : sequence of (str, str)
         Key and words; the first one is the default.
     answered : callable
-        Told the key, or None if it was cancelled.
+        Called with the key, or with None if cancelled.
     """
     box = message_box(QMessageBox.Icon.Question, title, text, parent)
     role = QMessageBox.ButtonRole.AcceptRole

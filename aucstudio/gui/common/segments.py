@@ -11,12 +11,12 @@ from aucstudio.gui.common.widgets import named
 
 
 class Segments(QWidget):
-    """Buttons in a row; the chosen one is pressed. Hidden while there is no choice.
+    """A row of buttons of which one is pressed; hidden without a choice.
 
     Signals
     -------
     chosen : str
-        Key of the choice that a person made.
+        Key of the choice of the user.
     """
 
     chosen = Signal(str)
@@ -36,11 +36,11 @@ class Segments(QWidget):
 
     @property
     def current(self) -> str:
-        """Key of the chosen one; empty without any."""
+        """Key of the pressed button; empty without one."""
         return next((key for key, one in self._buttons.items() if one.isChecked()), "")
 
     def offer(self, choices: Sequence[tuple[str, str]], current: str) -> None:
-        """Offer keys with their words, and show which one is chosen."""
+        """Offer keys with their texts, and press the current one."""
         if list(choices) != self._offered:
             self._offered = list(choices)
             for button in self._buttons.values():
@@ -54,7 +54,7 @@ class Segments(QWidget):
         self.setVisible(len(choices) > 1)
 
     def choose(self, key: str) -> None:
-        """Choose as a person does."""
+        """Choose a key as the user does."""
         self._buttons[key].setChecked(True)
 
     def _button(self, key: str, words: str) -> QPushButton:

@@ -22,17 +22,17 @@ _MOST_OF_PAGE = 0.18  # of the page's height: the rest belongs to the picture
 
 
 class Sentence(QWidget):
-    """A statement in a line or two, cut where it has no room; a button unfolds the rest.
+    """A statement in a line or two, elided if necessary; a button unfolds the rest.
 
-    Its height depends on the button and the page, never on the words: a picture does not move
-    while a person drags something in it and the words follow.
+    Its height depends on the button and the page, never on the text, so that a picture does not
+    move while something in it is dragged.
 
     Parameters
     ----------
     name : str
-        Of the widget, for automation.
+        Object name.
     lines : int
-        How many lines the headline has room for.
+        Lines of the headline.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Sentence(QWidget):
     def __init__(self, name: str, lines: int = 1) -> None:
         super().__init__()
         self.setObjectName(name)
-        self._said, self.lines = Statement(), lines
+        self._statement, self.lines = Statement(), lines
         self._make_line(name)
         self._make_rest(name)
         line = across((self.headline, 1), self.more_button)
@@ -82,25 +82,25 @@ class Sentence(QWidget):
         self._area.hide()
 
     def text(self) -> str:
-        """Return all that is said, whatever of it is seen."""
-        return self._said.text
+        """Return the full text."""
+        return self._statement.text
 
     def setText(self, words: Statement | str) -> None:
-        """Show other words; plain words are all headline."""
-        said = Statement(words) if isinstance(words, str) else words
-        if said != self._said:
-            self._said = said
-            self.headline.setAccessibleName(said.headline)
+        """Show a statement; a plain text is a headline."""
+        statement = Statement(words) if isinstance(words, str) else words
+        if statement != self._statement:
+            self._statement = statement
+            self.headline.setAccessibleName(statement.headline)
             self._fit()
 
     def _fit(self) -> None:
-        """Write as much of the headline as there is room for, and the rest if it is unfolded."""
-        headline = unbroken(self._said.headline)
+        """Show as much of the headline as fits, and the rest if it is unfolded."""
+        headline = unbroken(self._statement.headline)
         inside, measure = self.headline.contentsRect(), self.headline.fontMetrics()
         seen = _wrapped(headline, self.lines, inside.width() - _SPARE, measure)
         is_cut, is_open = seen.replace("\n", " ") != headline, self.more_button.isChecked()
-        rest = self._said.more
-        if is_cut and is_open:  # what does not fit goes on below: nothing is read twice
+        rest = self._statement.more
+        if is_cut and is_open:  # the rest continues the headline
             kept = len(seen[:-1].rpartition(" ")[0])
             seen, rest = f"{seen[:kept]} …", f"… {headline[kept:].lstrip()} {rest}".rstrip()
         self.headline.setText(seen)
@@ -108,13 +108,13 @@ class Sentence(QWidget):
         self.headline.setMinimumHeight(padding + self.lines * measure.lineSpacing())
         plain_tooltip(self.headline, self.text() if is_cut else "")
         self.more_button.setText("Less" if is_open else "More")
-        self.more_button.setVisible(is_cut or is_open or bool(self._said.more))
+        self.more_button.setVisible(is_cut or is_open or bool(self._statement.more))
         self.rest.setText(unbroken(rest))
         self._area.setFixedHeight(self._room())
         self._area.setVisible(is_open)
 
     def _room(self) -> int:
-        """Return the height of the rest: of some lines, fewer on a small page."""
+        """Return the height of the rest: some lines, fewer on a small page."""
         line, page = self.rest.fontMetrics().lineSpacing(), self.parentWidget()
         most = _MOST_LINES * line if page is None else round(_MOST_OF_PAGE * page.height())
         return max(line, min(_MOST_LINES * line, most)) + _SPARE
@@ -134,7 +134,7 @@ class Sentence(QWidget):
 
 
 def _wrapped(words: str, lines: int, width: int, measure: QFontMetrics) -> str:
-    """Break words into lines of a width; what has no room in the last ends in an ellipsis."""
+    """Break a text into lines of a width; the last one is elided."""
     if lines > 1 and measure.horizontalAdvance(words) > width:
         fitting = measure.elidedText(words, Qt.TextElideMode.ElideRight, width)
         first = fitting[:-1].rpartition(" ")[0]

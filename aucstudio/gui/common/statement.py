@@ -7,14 +7,14 @@ import dataclasses
 
 @dataclasses.dataclass(frozen=True)
 class Statement:
-    """Words about a picture.
+    """The conclusion of a picture.
 
     Attributes
     ----------
     headline : str
-        One sentence: what the picture shows.
+        One sentence about the picture.
     more : str
-        How sure that is, what decides it, what is left out.
+        Certainty, evidence and exceptions.
     """
 
     headline: str = ""
@@ -22,12 +22,12 @@ class Statement:
 
     @classmethod
     def of(cls, *parts: str) -> Statement:
-        """Make a statement of sentences, some of which may be empty; the first is the headline."""
-        said = [part for part in parts if part]
-        return cls(said[0] if said else "", " ".join(said[1:]))
+        """Make a statement of sentences; the first one that is not empty is the headline."""
+        given = [part for part in parts if part]
+        return cls(given[0] if given else "", " ".join(given[1:]))
 
     def then(self, *parts: str) -> Statement:
-        """State this, and then something more."""
+        """Return the statement with further sentences."""
         return Statement.of(self.headline, self.more, *parts)
 
     @property

@@ -9,18 +9,19 @@ from typing import Any
 from PySide6.QtCore import (
     QAbstractItemModel,
     QAbstractTableModel,
+    QEvent,
     QModelIndex,
     QObject,
     QPersistentModelIndex,
     Qt,
 )
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QTableView, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from aucstudio.gui.common.plain_text import tip_text
 from aucstudio.gui.common.plotting import SWATCH, swatch
 from aucstudio.gui.common.theme import current_theme, scaled
-from aucstudio.gui.common.widgets import fit_columns, list_rows, named
+from aucstudio.gui.common.widgets import named
 from aucstudio.gui.state.plan import RunLook
 
 Index = QModelIndex | QPersistentModelIndex
@@ -32,21 +33,21 @@ RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 @dataclasses.dataclass(frozen=True)
 class ColumnSpec:
-    """One column of a table; the functions are given an item.
+    """One column of a table; its functions are called with an item.
 
     Attributes
     ----------
     head : str
     text : callable
-        What a cell says.
+        Returns the text of a cell.
     tip : str
-        What the head explains.
+        Tooltip of the head.
     order : callable, optional
-        What rows are sorted by, None last; else the text.
+        Returns the sort key, None to be last; by default the text.
     about : callable, optional
-        What a cell's tooltip says; else the text.
+        Returns the tooltip of a cell; by default the text.
     is_figure : bool
-        Whether cells end at the right edge, and the best comes first when sorted.
+        Whether cells are aligned right, and the largest is first when sorted.
     """
 
     head: str
@@ -57,6 +58,16 @@ class ColumnSpec:
     is_figure: bool = False
 
 
+def sorted_by(
+    column: ColumnSpec, rows: Sequence[Any], item: Callable[[Any], Any], backwards: bool
+) -> list[Any]:
+    """Sort rows by a column of their items; rows without a value come last in both directions."""
+    keys = [((column.order or column.text)(item(row)), row) for row in rows]
+    known = [pair for pair in keys if pair[0] is not None]
+    known.sort(key=lambda pair: pair[0], reverse=backwards)
+    return [row for _, row in known] + [row for key, row in keys if key is None]
+
+
 class TableModel(QAbstractTableModel):
     """Table model of items, sorted and filtered by an array of positions.
 
@@ -64,11 +75,11 @@ class TableModel(QAbstractTableModel):
     ----------
     columns : tuple of Column
     items : list
-        All of them, as they were given.
+        All items in their original order.
     shown : list of int
-        Place in ``items`` of each row.
+        Index into ``items`` of each row.
     by, backwards : int, bool
-        The column that rows are sorted by, -1 for none, and whether from the largest down.
+        The sort column, -1 for none, and whether the order is descending.
     """
 
     def __init__(self, columns: Sequence[ColumnSpec], parent: QObject | None) -> None:
@@ -80,30 +91,32 @@ class TableModel(QAbstractTableModel):
         self._keep: Callable[[Any], bool] | None = None
 
     def show_items(self, items: Sequence[Any]) -> None:
-        """Show other items, in the order and with the filter that there are."""
+        """Show other items, in the present order and with the present filter."""
         self.beginResetModel()
         self.items = list(items)
         self.shown = self._arranged()
         self.endResetModel()
 
     def filter(self, keep: Callable[[Any], bool] | None) -> None:
-        """Show only items for which a function is true."""
-        self.beginResetModel()
+        """Show only items for which a function is true; selected rows that stay keep selected."""
         self._keep = keep
-        self.shown = self._arranged()
-        self.endResetModel()
+        self.replace(self.items, id)
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        """Sort by a column, items without a value last; by -1 as the items were given.
-
-        A row that is selected stays so wherever it goes.
-        """
+        """Sort by a column, items without a value last; by -1 as the items were given."""
         self.by, self.backwards = column, order == Qt.SortOrder.DescendingOrder
+        self.replace(self.items, id)
+
+    def replace(self, items: Sequence[Any], key: Callable[[Any], Any]) -> None:
+        """Show other items; rows whose item has the same key keep selection and editor."""
         self.layoutAboutToBeChanged.emit()
-        before, old = self.persistentIndexList(), self.shown
+        before = self.persistentIndexList()
+        keys = [key(self.item(index.row())) for index in before]
+        self.items = list(items)
         self.shown = self._arranged()
-        rows = {item: row for row, item in enumerate(self.shown)}
-        after = [self.index(rows[old[index.row()]], index.column()) for index in before]
+        rows = {key(self.item(row)): row for row in range(len(self.shown))}
+        places = zip(before, keys, strict=True)
+        after = [self.index(rows.get(same, -1), index.column()) for index, same in places]
         self.changePersistentIndexList(before, after)
         self.layoutChanged.emit()
 
@@ -123,11 +136,8 @@ class TableModel(QAbstractTableModel):
         found = [k for k, item in enumerate(self.items) if keep is None or keep(item)]
         if not 0 <= self.by < len(self.columns):
             return found
-        column = self.columns[self.by]
-        keys = {k: (column.order or column.text)(self.items[k]) for k in found}
-        known = [k for k in found if keys[k] is not None]
-        known.sort(key=keys.__getitem__, reverse=self.backwards)
-        return known + [k for k in found if keys[k] is None]
+        column, items = self.columns[self.by], self.items
+        return sorted_by(column, found, items.__getitem__, self.backwards)
 
     # ------------------------------------------------------------- Qt
 
@@ -162,15 +172,15 @@ class TableModel(QAbstractTableModel):
         return self.side(index.column()) if role == Role.TextAlignmentRole else None
 
     def side(self, column: int) -> Qt.AlignmentFlag:
-        """Return the edge at which the cells of a column begin."""
+        """Return the alignment of a column."""
         return RIGHT if self.columns[column].is_figure else LEFT
 
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """One line of a table: its cells, the run's line before the first, and whether it is bold.
+    """One line of a table: its cells, the look of a run before them, and whether it is bold.
 
-    ``keys`` are what it is sorted by in each column; without them, its cells are.
+    ``keys`` are the sort keys of the columns; by default the cells.
     """
 
     cells: tuple[str, ...]
@@ -188,7 +198,7 @@ class SheetModel(TableModel):
     tips : dict of int to str
         By column.
     words : sequence of int
-        Columns that read from the left.
+        Columns that are aligned left.
     """
 
     def __init__(
@@ -220,7 +230,7 @@ class SheetModel(TableModel):
         )
 
     def show_rows(self, rows: list[Row], heads: Sequence[str] | None = None) -> None:
-        """Show other rows, under other heads if there are any."""
+        """Show other rows, and other heads if given."""
         if heads is not None and tuple(heads) != self.heads:
             self.heads = tuple(heads)
             self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(heads) - 1)
@@ -253,7 +263,7 @@ def in_columns(heads: Sequence[str], lines: Sequence[Sequence[Any]]) -> dict[str
 
 
 class TableView(QTableView):
-    """A list of rows, which are chosen whole and copied as text.
+    """A list whose rows are selected whole and copied as text.
 
     Parameters
     ----------
@@ -262,7 +272,7 @@ class TableView(QTableView):
     height : int
         Of a row, in pixels at ordinary text.
     stretched : int, optional
-        The column that takes what the others leave; without it, widths are set by hand.
+        The column that takes the remaining width; by default the user sets all widths.
     """
 
     def __init__(
@@ -278,11 +288,27 @@ class TableView(QTableView):
         if model.parent() is None:
             model.setParent(self)
         self.setModel(model)
-        list_rows(self, height)
+        self._height = height
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)
+        self.verticalHeader().setVisible(False)
+        self.verticalHeader().setDefaultSectionSize(scaled(height))
+        header = self.horizontalHeader()
+        header.setHighlightSections(False)
         if stretched is not None:
-            fit_columns(self, stretched)
+            header.setResizeContentsPrecision(0)  # measures only the visible rows
+            header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+            header.setSectionResizeMode(stretched, QHeaderView.ResizeMode.Stretch)
         self.setIconSize(SWATCH)
-        self.setCornerWidget(QWidget())  # else the style draws a mark of its own
+        self.setCornerWidget(QWidget())  # else the style draws a mark
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self.verticalHeader().setDefaultSectionSize(scaled(self._height))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.matches(QKeySequence.StandardKey.Copy):
@@ -291,7 +317,7 @@ class TableView(QTableView):
             super().keyPressEvent(event)
 
     def copy_rows(self) -> None:
-        """Copy the selected rows, else all, with their heads: tabs between cells."""
+        """Copy the selected rows, or all, with their heads as tab-separated text."""
         model = self.model()
         selected = sorted(index.row() for index in self.selectionModel().selectedRows())
         places = [k for k in range(model.columnCount()) if not self.isColumnHidden(k)]
@@ -313,11 +339,11 @@ class SheetTable(TableView):
     height : int
         Of a row, in pixels at ordinary text.
     stretched : int
-        The column that takes what the others leave.
+        The column that takes the remaining width.
     tips : dict of int to str
         By column.
     words : sequence of int
-        Columns that read from the left.
+        Columns that are aligned left.
     """
 
     def __init__(
@@ -333,15 +359,14 @@ class SheetTable(TableView):
     ) -> None:
         self.sheet = SheetModel(heads, tips or {}, words, None)
         super().__init__(name, accessible, self.sheet, height, stretched)
-        self._line = height
 
     def show_rows(self, rows: list[Row], heads: Sequence[str] | None = None) -> None:
-        """Show other rows, under other heads if there are any."""
+        """Show other rows, and other heads if given."""
         self.sheet.show_rows(rows, heads)
 
     def fit_rows(self, least: int, most: int) -> None:
-        """Be as high as the rows, but as so many at least and at most."""
+        """Set the height to that of the rows, within limits."""
         head, scroll = self.horizontalHeader().sizeHint().height(), self.horizontalScrollBar()
         bar = scroll.sizeHint().height() if scroll.maximum() else 0
         lines = min(max(self.sheet.rowCount(), least), most)
-        self.setFixedHeight(head + lines * scaled(self._line) + bar + scaled(_EDGE))
+        self.setFixedHeight(head + lines * scaled(self._height) + bar + scaled(_EDGE))

@@ -1,9 +1,9 @@
 """Colours, dashes, markers and the style sheet, in light and dark.
 
-Chrome is calm: one accent for what can be pressed or is selected. Only data is saturated; a run
-keeps its colour, dash and marker in every view. Run colours are from a set that people with colour
-blindness tell apart (after Okabe and Ito), lightened for dark backgrounds; dash and marker alone
-tell runs apart too.
+The window has one accent colour, for what can be pressed or is selected. Only data has saturated
+colours; a run keeps its colour, dash and marker in every view. Run colours suit people with colour
+blindness (after Okabe and Ito) and are lighter on dark backgrounds; dash and marker alone
+distinguish runs too.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _square(half: float) -> QPainterPath:
 
 
 def _plus(length: float, half: float) -> QPainterPath:
-    """Make four arms, of a length from the middle and of half a width."""
+    """Return a plus with arms of a length and half a width."""
     arm = [(-half, -half), (-half, -length), (half, -length)]
     turned = [arm]
     for _ in range(3):
@@ -48,7 +48,7 @@ def _plus(length: float, half: float) -> QPainterPath:
 
 def _star(outer: float, inner: float) -> QPainterPath:
     turns = [(radius, math.pi * k / 5) for k, radius in enumerate([outer, inner] * 5)]
-    # Its box is in the middle, its points are not.
+    # The box is centred, the points are not.
     low = (outer - outer * math.cos(math.pi / 5)) / 2
     return _polygon((r * math.sin(turn), low - r * math.cos(turn)) for r, turn in turns)
 
@@ -58,9 +58,8 @@ _HOURGLASS = _polygon(
     [(-0.46, -0.5), (0.46, -0.5), (0.12, 0.0), (0.46, 0.5), (-0.46, 0.5), (-0.12, 0.0)]
 )
 
-# About as heavy as each other within a square of side 1, so that a size in pixels holds for all;
-# arms are wide enough to be filled inside an outline. A diamond is no run's: pictures mark a best
-# or a mean by it.
+# Markers of about equal weight within a square of side 1, with arms wide enough for an outline. No
+# run has a diamond, which marks a best value or a mean.
 SYMBOLS: tuple[QPainterPath, ...] = (
     _circle(0.46),
     _square(0.45),
@@ -82,9 +81,9 @@ class Theme:
     window, card, field, line, text, muted, accent, on_accent, selection, danger, warning : str
         Chrome.
     grid, band, neutral, positive, negative, wrong : str
-        Pictures: grid lines, the FPR band, what carries no run, the two classes, misranked pairs.
+        Pictures: grid lines, FPR band, items of no run, the two classes, misranked pairs.
     runs : tuple of str
-        Run colours, in the order in which they are given out.
+        Run colours in the order of their use.
     """
 
     name: str
@@ -185,9 +184,9 @@ DASHES: tuple[tuple[float, ...], ...] = (
 _STYLED = "aucstudio_styled"
 _DESKTOP_FONT, _TEXT_SIZE = "aucstudio_desktop_font", "aucstudio_text_size"
 
-# Sizes of type, as shares of the desktop's.
+# Text sizes as shares of the desktop's.
 _TYPE = {"plain": 1.0, "small": 0.9, "tiny": 0.8, "title": 1.2, "figure": 1.6}
-_DRAWN_AT = 10.0  # points: the type at which lengths in pixels are meant
+_DRAWN_AT = 10.0  # points; text size for which lengths in pixels are given
 
 
 def run_colour(theme: Theme, index: int) -> QColor:
@@ -197,18 +196,18 @@ def run_colour(theme: Theme, index: int) -> QColor:
 
 def run_dash(index: int) -> tuple[float, ...]:
     """Dash of the index-th run, as lengths in line widths; empty for a solid line."""
-    # Once the colours are used up they come again, each with another dash.
+    # After the last colour the first one follows with another dash.
     return DASHES[(index + index // len(DASHES)) % len(DASHES)]
 
 
 def run_symbol(index: int) -> QPainterPath:
     """Marker of the index-th run, within a square of side 1 around the origin."""
-    # Every round moves it two on, where the dash moves one: no two runs share both in 64.
+    # The marker shifts by two and the dash by one in each round: no two of 64 runs share both.
     return SYMBOLS[(index + 2 * (index // len(SYMBOLS))) % len(SYMBOLS)]
 
 
 def current_theme() -> Theme:
-    """Return the appearance in use."""
+    """Return the present theme."""
     application = QApplication.instance()
     chosen = application.property("aucstudio_theme") if application is not None else None
     return DARK if chosen == "dark" else LIGHT
@@ -222,7 +221,7 @@ def apply_theme(application: QApplication, choice: str = "system") -> Theme:
         dark = choice == "dark"
     theme = DARK if dark else LIGHT
     application.setProperty("aucstudio_theme", theme.name)
-    # Under a style sheet the style does not tell its name; to set it again costs half a second.
+    # Under a style sheet the name of the style is unknown, and setting it takes half a second.
     if not application.property(_STYLED):
         application.setStyle("Fusion")
         application.setProperty(_STYLED, True)
@@ -232,19 +231,19 @@ def apply_theme(application: QApplication, choice: str = "system") -> Theme:
     points = QApplication.font().pointSizeF()
     sizes = {name: f"{share * points:.2f}" for name, share in _TYPE.items()}
     colours = dataclasses.asdict(theme)
-    dress = sheet.substitute(colours | sizes | {"icons": icons, "theme": theme.name})
-    # Setting a sheet polishes every widget there is anew.
-    if dress != application.styleSheet():
-        application.setStyleSheet(dress)
+    style = sheet.substitute(colours | sizes | {"icons": icons, "theme": theme.name})
+    # Setting a sheet polishes all widgets again.
+    if style != application.styleSheet():
+        application.setStyleSheet(style)
     return theme
 
 
 def set_text_size(application: QApplication, percent: int) -> None:
-    """Set the text size to the desktop's, or larger; :func:`apply_theme` then takes it on."""
+    """Set the text size in percent of the desktop's; :func:`apply_theme` then applies it."""
     desktop = application.property(_DESKTOP_FONT)
     if desktop is None:
         desktop = QFont(application.font())
-        desktop.setPointSizeF(QFontInfo(desktop).pointSizeF())  # it may be told in pixels
+        desktop.setPointSizeF(QFontInfo(desktop).pointSizeF())  # it may be given in pixels
         application.setProperty(_DESKTOP_FONT, desktop)
     if application.property(_TEXT_SIZE) != percent:
         application.setProperty(_TEXT_SIZE, percent)
@@ -254,7 +253,7 @@ def set_text_size(application: QApplication, percent: int) -> None:
 
 
 def scaled(pixels: int) -> int:
-    """Return a length that was meant for text of ordinary size, for the present one."""
+    """Return a length in pixels for the present text size, given that for ordinary text."""
     return round(pixels * max(1.0, QApplication.font().pointSizeF() / _DRAWN_AT))
 
 
@@ -288,7 +287,7 @@ def _palette(theme: Theme) -> QPalette:
 
 
 def mixed(a: QColor | str, b: QColor | str, share: float) -> QColor:
-    """Make the colour that is ``share`` of the way from one to another."""
+    """Return the mixture of two colours, with a share of the second."""
     one, other = QColor(a), QColor(b)
 
     def part(p: int, q: int) -> int:

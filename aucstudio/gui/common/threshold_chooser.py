@@ -10,11 +10,11 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QGridLayout, QLineEdit, QWidget
 
 from aucstudio.gui.common.confusion import CARD_WIDTH, ConfusionCard
+from aucstudio.gui.common.form import narrow_combo
 from aucstudio.gui.common.layouts import LEFT, down
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import (
-    ElidedCombo,
     enable_item,
     label,
     named,
@@ -42,23 +42,23 @@ from aucstudio.project.results.threshold_choice import (
     choose,
     remarks,
 )
-from aucstudio.project.words import figure_words, interval_words
+from aucstudio.project.words import as_sentence, figure_words, interval_words
 
 
 @dataclasses.dataclass(frozen=True)
 class Chosen:
-    """What a chooser shows.
+    """The content of a chooser.
 
     Attributes
     ----------
     target : Target
     choice : Choice
-        What that comes to on the rows at hand.
+        Its threshold on the present rows.
     figures : ThresholdFigures
     names : (str, str)
         Of the positive and the negative class.
     where : str
-        What the rows are, where that has to be said.
+        Describes the rows, if that is needed.
     """
 
     target: Target
@@ -69,11 +69,11 @@ class Chosen:
 
     @classmethod
     def of_focus(cls, session: Session, run: ShownRun, split: int, counts: Confusion) -> Chosen:
-        """Return what is pointed at in a run, where its counts are known."""
+        """Return the threshold in focus of a run, with its counts."""
         record, stakes, target = run.record, session.stakes, session.focus.target
         model, count = record.splits[split].model, len(record.splits)
         placed = session.focus.threshold
-        # Where there is one, it has been found already; else there may be a reason.
+        # A threshold in focus has been computed already.
         choice = Choice(placed) if placed else choose(record, split, target, stakes)
         where = []
         if target.rule == TYPED and not target.is_typed_on(record, split):
@@ -92,11 +92,13 @@ class Chosen:
 def figures_sentence(figures: ThresholdFigures) -> str:
     """Describe what a threshold does in a sentence."""
     rates = {"TPR": figures.tpr, "FPR": figures.fpr, "precision": figures.precision}
-    told = [
+    parts = [
         f"{name} {figure_words(rate.value)} ({interval_words(*rate.bounds)})"
         for name, rate in rates.items()
     ]
-    return f"{', '.join(told)}, {amount_words(1000 * figures.alerts.value)} alerts per 1,000 cases."
+    return (
+        f"{', '.join(parts)}, {amount_words(1000 * figures.alerts.value)} alerts per 1,000 cases."
+    )
 
 
 RULES = {
@@ -117,28 +119,46 @@ _TIPS = {
     ALERTS: "How many cases a day may be predicted positive",
 }
 _FIRST = {"tpr": 0.9, "precision": 0.5, ALERTS: 10.0}
-_USUAL_FPR = 0.01
+_DEFAULT_FPR = 0.01
 _WITH_PRIOR = ("precision", ALERTS, "cost")
 _FIELD = 92
 _MOST = 1e9
+_OWN_SHOWN = "The model\u2019s own threshold is shown."
+_EVERYWHERE = (
+    "For every run and split, in every view, in exported models and scored tables; kept in the "
+    "project"
+)
+_FIELDS = {
+    "bound": ("Limit of the rule", ""),
+    "cases": ("Cases a day", "Number of cases per day"),
+    "prior": ("Share of positives", "Such as 0.0002, 0.02 % or 1 in 5000; empty: as in the data"),
+    "miss": (
+        "Cost of a miss in false alarms",
+        "How many false alarms one missed positive is worth",
+    ),
+    "threshold": (
+        "Threshold",
+        "The positive class is predicted where the score is greater than this threshold",
+    ),
+}
 
 
 class ThresholdChooser(QWidget):
-    """Asks for a rule and its bound, or for a number; shows what the threshold does.
+    """Chooses a threshold by a rule and its bound, or by a number, and shows its consequences.
 
     Parameters
     ----------
     name : str
-        Begins the object names of its controls.
+        First part of the object names of its controls.
     session : Session
-        Where the stakes are kept, and the target that is used everywhere.
+        Holds the stakes, and the target that is used for all runs.
     small : bool
-        Tell what the threshold does in a sentence, not in a card.
+        Whether the consequences are shown in a sentence instead of a card.
 
     Signals
     -------
     target_chosen : Target
-        A person chose another rule or bound.
+        The user chose another rule or bound.
     threshold_typed : float
 
     Attributes
@@ -160,105 +180,80 @@ class ThresholdChooser(QWidget):
         self._small = small
         self._name, self._session = name, session
         self._chosen: Chosen | None = None
-        self._said: dict[QLineEdit, str] = {}
+        self._shown: dict[QLineEdit, str] = {}
         self._values = dict(_FIRST)
         self._grid = QGridLayout()
-        self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(8)
         self._grid.setVerticalSpacing(4)
         self._grid.setColumnStretch(0, 1)
+        self.rule = narrow_combo(f"{name}_rule", "Threshold rule")
+        for key, words in RULES.items():
+            self.rule.addItem(words, key)
+        self._grid.addWidget(self.rule, 0, 0)
         self._make_fields()
         self.problem = label("", "error", wrap=True, name=f"{name}_problem")
         self.effect = label("", wrap=True, name=f"{name}_effect")
         self.card = ConfusionCard(f"{name}_confusion")
         self.remarks = label("", "muted", wrap=True, name=f"{name}_remarks")
         self.everywhere = push_button(
-            f"{name}_everywhere_button",
-            "&Use for all runs",
-            "For every run and split, in every view, in exported models and scored tables; kept in "
-            "the project",
-            self._on_everywhere,
+            f"{name}_everywhere_button", "&Use for all runs", _EVERYWHERE, self._on_everywhere
         )
         self.rule.currentIndexChanged.connect(self._on_rule)
-        self._lay_out()
+        parts = (self._grid, self.problem, self.effect, self.card, self.remarks)
+        self.setLayout(down(*parts, (self.everywhere, LEFT), gap=6))
+        self.effect.setVisible(small)
+        self.card.setVisible(not small)
+        self.everywhere.setVisible(not small)
 
     def _make_fields(self) -> None:
-        self.rule = named(ElidedCombo(), f"{self._name}_rule", "Threshold rule")
-        for key, words in RULES.items():
-            self.rule.addItem(words, key)
-        self.rule.setSizeAdjustPolicy(
-            ElidedCombo.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
-        )
-        self._grid.addWidget(self.rule, 0, 0)
-        self._rows: dict[QLineEdit, QWidget] = {}
-        session, prior = self._session, "Such as 0.0002, 0.02 % or 1 in 5000; empty: as in the data"
-        self.bound = self._field("bound", "Limit of the rule", "", self._take_bound)
+        session = self._session
+        self._titles: dict[QLineEdit, QWidget] = {}
+        self.bound = self._field("bound", "", self._on_bound)
         self.cases = self._field(
             "cases",
-            "Cases a day",
-            "Number of cases per day",
+            "of cases a day",
             lambda text: session.weigh(
                 cases=_number(text, "number of cases a day", 1) if text else None
             ),
-            "of cases a day",
         )
         self.prior = self._field(
             "prior",
-            "Share of positives",
-            prior,
-            lambda text: session.weigh(prior=read_share(text) if text else None),
             "share of positives",
+            lambda text: session.weigh(prior=read_share(text) if text else None),
         )
         self.prior.setPlaceholderText("data\u2019s")
         self.miss = self._field(
             "miss",
-            "Cost of a miss in false alarms",
-            "How many false alarms one missed positive is worth",
-            lambda text: session.weigh(miss=_number(text, "cost of a miss", 1e-6)),
             "false alarms per miss",
+            lambda text: session.weigh(miss=_number(text, "cost of a miss", 1e-6)),
         )
         self.threshold = self._field(
             "threshold",
-            "Threshold",
-            "The positive class is predicted where the score is greater than this threshold",
-            lambda text: self.threshold_typed.emit(_number(text, "threshold", -_MOST)),
             "positive where score >",
+            lambda text: self.threshold_typed.emit(_number(text, "threshold", -_MOST)),
         )
 
-    def _field(
-        self,
-        what: str,
-        accessible: str,
-        tip: str,
-        take: Callable[[str], object],
-        title: str = "",
-    ) -> QLineEdit:
-        made = named(QLineEdit(), f"{self._name}_{what}", accessible)
+    def _field(self, name: str, title: str, apply: Callable[[str], object]) -> QLineEdit:
+        accessible, tip = _FIELDS[name]
+        made = named(QLineEdit(), f"{self._name}_{name}", accessible)
         made.setFixedWidth(scaled(_FIELD))
         plain_tooltip(made, tip)
-        made.editingFinished.connect(lambda: self._on_edited(made, take))
+        made.editingFinished.connect(lambda: self._on_edited(made, apply))
         if title:
-            self._rows[made] = label(title, "muted")
-            self._grid.addWidget(self._rows[made], len(self._rows), 0)
-        self._grid.addWidget(made, len(self._rows), 1)
+            self._titles[made] = label(title, "muted")
+            self._grid.addWidget(self._titles[made], len(self._titles), 0)
+        self._grid.addWidget(made, len(self._titles), 1)
         return made
 
-    def _lay_out(self) -> None:
-        told = (self.problem, self.effect, self.card, self.remarks)
-        self.setLayout(down(self._grid, *told, (self.everywhere, LEFT), gap=6))
-        self.effect.setVisible(self._small)
-        self.card.setVisible(not self._small)
-        self.everywhere.setVisible(not self._small)
-
     def minimumSizeHint(self) -> QSize:
-        """Ask for the height that the wrapped words take: else the card would be squeezed."""
+        """Return the height of the wrapped texts, or the card would be squeezed."""
         hint, layout = super().minimumSizeHint(), self.layout()
         if self._small or layout is None or not layout.hasHeightForWidth():
             return hint
         return QSize(hint.width(), layout.totalHeightForWidth(self.width()))
 
     def follow_focus(self) -> ThresholdChooser:
-        """Point at what is chosen, in every view."""
+        """Apply the chosen threshold in every view."""
         session = self._session
         self.target_chosen.connect(lambda target: session.set_threshold(target=target))
         self.threshold_typed.connect(lambda value: session.set_threshold(threshold=value))
@@ -266,7 +261,7 @@ class ThresholdChooser(QWidget):
 
     def controls(self) -> list[QWidget]:
         """List the controls in reading order."""
-        return [self.rule, self.bound, *self._rows]
+        return [self.rule, self.bound, *self._titles]
 
     # ------------------------------------------------------------- showing
 
@@ -286,25 +281,26 @@ class ThresholdChooser(QWidget):
             self.miss: target.rule == "cost",
             self.threshold: True,
         }
-        for field, title in self._rows.items():
+        for field, title in self._titles.items():
             field.setVisible(shown[field])
             title.setVisible(shown[field])
         for field, text in self._texts().items():
-            # What is being typed stays, unless it came to something else meanwhile.
-            if text != self._said.get(field):
+            # Typed text stays unless the value has changed meanwhile.
+            if text != self._shown.get(field):
                 field.setText(text)
                 field.setCursorPosition(0)
-                self._said[field] = text
+                self._shown[field] = text
         self.effect.setText(figures_sentence(chosen.figures))
         self.card.name_classes(*chosen.names)
         self.card.show_figures(chosen.figures, stakes)
-        tell(self.problem, self._problem(chosen), "error")
-        told = [] if chosen.choice.problem else remarks(target, stakes, chosen.figures)
-        tell(self.remarks, " ".join(filter(None, [chosen.where, *told])))
+        problem = chosen.choice.problem
+        tell(self.problem, f"{problem} {_OWN_SHOWN}" if problem else "", "error")
+        more = [] if problem else remarks(target, stakes, chosen.figures)
+        tell(self.remarks, " ".join(filter(None, [chosen.where, *more])))
         self._show_everywhere(target)
 
     def _texts(self) -> dict[QLineEdit, str]:
-        """Return what the fields say of what is shown."""
+        """Return the texts of the fields."""
         assert self._chosen is not None
         target, stakes = self._chosen.target, self._session.stakes
         return {
@@ -315,11 +311,6 @@ class ThresholdChooser(QWidget):
             self.miss: f"{stakes.miss:.10g}",
         }
 
-    @staticmethod
-    def _problem(chosen: Chosen) -> str:
-        problem = chosen.choice.problem
-        return f"{problem} The model\u2019s own threshold is shown." if problem else ""
-
     def _show_everywhere(self, target: Target) -> None:
         used = target == self._session.plan.target
         words = "In use for all runs" if used else "&Use for all runs"
@@ -329,44 +320,39 @@ class ThresholdChooser(QWidget):
 
     # ------------------------------------------------------------- choosing
 
-    def choose_rule(self, rule: str) -> None:
-        """Choose from the list, as a click does."""
-        self.rule.setCurrentIndex(self.rule.findData(rule))
-
     def _on_rule(self) -> None:
         rule = str(self.rule.currentData())
         end = self._session.plan.band[1]
-        usual = (end if end < 1 else _USUAL_FPR) if rule == "fpr" else 0.0
-        self.target_chosen.emit(Target(rule, self._values.get(rule, usual)))
+        default = (end if end < 1 else _DEFAULT_FPR) if rule == "fpr" else 0.0
+        self.target_chosen.emit(Target(rule, self._values.get(rule, default)))
 
     def _on_everywhere(self) -> None:
         if self._chosen is not None:
             self._session.use_everywhere(self._chosen.target)
             self._show_everywhere(self._chosen.target)
 
-    def _on_edited(self, field: QLineEdit, take: Callable[[str], object]) -> None:
-        """Take what was typed, unless it is what the field said already."""
-        if self._chosen is None or field.text() == self._said.get(field):
+    def _on_edited(self, field: QLineEdit, apply: Callable[[str], object]) -> None:
+        """Apply the text of a field if it has changed."""
+        if self._chosen is None or field.text() == self._shown.get(field):
             return
         try:
-            take(field.text().replace("\u2212", "-").strip())
+            apply(field.text().replace("\u2212", "-").strip())
         except InputError as error:
-            tell(self.problem, f"{str(error)[0].upper()}{str(error)[1:]}.", "error")
+            tell(self.problem, as_sentence(str(error)), "error")
 
-    def _take_bound(self, text: str) -> None:
+    def _on_bound(self, text: str) -> None:
         assert self._chosen is not None
         rule = self._chosen.target.rule
-        what = {"fpr": "FPR", "tpr": "TPR", "precision": "precision"}
-        value = (
-            _number(text, "number of alerts a day", 0)
-            if rule == ALERTS
-            else read_rate(text, what[rule])
-        )
+        names = {"fpr": "FPR", "tpr": "TPR", "precision": "precision"}
+        if rule == ALERTS:
+            value = _number(text, "number of alerts a day", 0)
+        else:
+            value = read_rate(text, names[rule])
         self.target_chosen.emit(Target(rule, value))
 
 
 def _number(text: str, what: str, least: float) -> float:
-    """Read a number that a person typed."""
+    """Read a typed number."""
     try:
         value = float(text)
     except ValueError:

@@ -22,7 +22,7 @@ from aucstudio.gui.state.plan import RunLook
 
 _LEAST_ROW, _MOST_ROW = 22, 40  # pixels
 _NAME_WIDTH, _NAME_SHARE = 200, 0.4  # at most, in pixels and of the chart's width
-_AIR = 0.06
+_MARGIN = 0.06
 _BAR = 0.62  # of a row's height
 _EDGE = 0.02  # of the range, where a dot would be cut
 _GROWTH = 1.3
@@ -39,7 +39,7 @@ class Whisker:
     value, low, high : float
         NaN bounds draw no whisker.
     tip : str
-        What is said when it is pointed at.
+        Tooltip.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Whisker:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Whiskers:
-    """Rows, as many as a table has columns: a tip is made when a row is pointed at.
+    """Rows of a chart, perhaps as many as a table has columns; tooltips are made on demand.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Whiskers:
     value, low, high : ndarray of shape (rows,)
         NaN bounds draw no whisker.
     tip : callable
-        From the number of a row to what is said when it is pointed at.
+        Returns the tooltip of a row by its number.
     """
 
     names: Sequence[str]
@@ -70,7 +70,7 @@ class Whiskers:
 
     @classmethod
     def of(cls, rows: Sequence[Whisker]) -> Whiskers:
-        """Gather a few rows."""
+        """Return the rows as columns."""
         value, low, high = np.array([(r.value, r.low, r.high) for r in rows]).reshape(-1, 3).T
         return cls([row.name for row in rows], value, low, high, lambda k: rows[k].tip)
 
@@ -89,7 +89,7 @@ class WhiskerChart(QWidget):
     ----------
     name, x_label : str
     filled : bool
-        Draw bars from 0, in the colours of the classes, in the place of dots in that of the run.
+        Whether bars from 0 in the colours of the classes replace dots in the colour of the run.
 
     Attributes
     ----------
@@ -111,9 +111,9 @@ class WhiskerChart(QWidget):
         self.plot.setMouseEnabled(False, False)
         self.plot.viewport().installEventFilter(self)
         self.plot.getViewBox().sigResized.connect(lambda _box: self._place())
-        # By itself it would find its height only when it is painted, a frame too late.
+        # The axis would find its height only when it is painted, a frame too late.
         self.plot.getAxis("bottom").setHeight(2 * QFontMetrics(self.font()).height() + 12)
-        if filled:  # lines along the bars would lie on them
+        if filled:  # horizontal lines would cover the bars
             self.plot.showGrid(x=True, y=False, alpha=0.18)
         self.zero = pg.InfiniteLine(0.0, angle=90)
         self.bars = pg.PlotDataItem(connect="pairs")
@@ -155,13 +155,13 @@ class WhiskerChart(QWidget):
         self._place()
 
     def move_dots(self, values: Array) -> None:
-        """Move the dots to other values, one a row; all else stays as long as they are in sight."""
+        """Move the dots to other values; the axis stays while all dots are visible."""
         self.rows = dataclasses.replace(self.rows, value=values)
         self._draw_dots()
         low, high = self.plot.getViewBox().viewRange()[0]
         edge = _EDGE * (high - low)
         if not ((values >= low + edge) & (values <= high - edge)).all():
-            # What grows goes on growing: the axis is not to move with every step.
+            # Values that grow will grow further, and the axis must not move with every step.
             self._frame(_GROWTH * values)
 
     def _draw_lengths(self) -> None:
@@ -191,8 +191,8 @@ class WhiskerChart(QWidget):
     def _frame(self, places: Array) -> None:
         """Show 0 and all these values."""
         low, high = places.min(initial=0.0), places.max(initial=0.0)
-        air = _AIR * (high - low) or 0.5
-        self.plot.setXRange(float(low - air), float(high + air), padding=0)
+        margin = _MARGIN * (high - low) or 0.5
+        self.plot.setXRange(float(low - margin), float(high + margin), padding=0)
 
     def _make_room(self) -> None:
         """Reserve the width of the longest name."""
@@ -240,7 +240,7 @@ class WhiskerChart(QWidget):
         return super().eventFilter(watched, event)
 
     def _show_tip(self, event: QHelpEvent) -> None:
-        """Show all of the row at the pointer, whose name may be cut."""
+        """Show the tooltip of the row at the pointer."""
         place = self.plot.getViewBox().mapSceneToView(self.plot.mapToScene(event.pos()))
         row = round(place.y())
         tip = self.rows[row].tip if 0 <= row < len(self.rows) else ""

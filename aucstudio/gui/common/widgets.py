@@ -18,13 +18,11 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import (
     QAbstractButton,
-    QAbstractItemView,
     QCheckBox,
     QComboBox,
     QDialog,
     QDialogButtonBox,
     QFrame,
-    QHeaderView,
     QLabel,
     QLayout,
     QLineEdit,
@@ -34,7 +32,6 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyleOptionComboBox,
     QStylePainter,
-    QTableView,
     QVBoxLayout,
     QWidget,
 )
@@ -44,18 +41,18 @@ from aucstudio.gui.common.theme import scaled
 
 
 class ElidedCombo(QComboBox):
-    """A list whose chosen text ends in an ellipsis where it has no room, instead of mid-letter.
+    """A combo box whose text is elided instead of cut.
 
     Attributes
     ----------
     elided : Qt.TextElideMode
-        Which part of the text gives way.
+        The part of the text that is elided.
     """
 
     elided = Qt.TextElideMode.ElideRight
 
     def sizeHint(self) -> QSize:
-        # The style gives the longest text just its width, rounded: no room for what is cut below.
+        # The style rounds the width of the longest text, which would then be elided.
         return super().sizeHint() + QSize(_SPARE, 0)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
@@ -74,7 +71,7 @@ class ElidedCombo(QComboBox):
 
 
 class ElidedLabel(PlainLabel):
-    """One line whose middle is left out where it has no room; a file keeps its ending."""
+    """One line elided in the middle, so that a file keeps its ending."""
 
     def minimumSizeHint(self) -> QSize:
         return QSize(0, super().minimumSizeHint().height())
@@ -91,11 +88,11 @@ class ElidedLabel(PlainLabel):
 
 
 class _FieldLabel(PlainLabel):
-    """A label as wide as those of all cards, so that their fields begin at one line."""
+    """A label of the same width in all cards, so that their fields are aligned."""
 
     def sizeHint(self) -> QSize:
-        # A form gives a label 7/4 of its height at most: enough to stand beside one line's middle.
-        return QSize(scaled(_LABEL_WIDTH), round(_LABEL_AIR * super().sizeHint().height()))
+        # A form limits a label to 7/4 of its height; this centres it beside one line.
+        return QSize(scaled(_LABEL_WIDTH), round(_LABEL_HEIGHT * super().sizeHint().height()))
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
@@ -114,14 +111,22 @@ class Card(QFrame):
             self.rows.addWidget(label(title.upper(), "heading"))
 
 
+def card_around(widget: QWidget) -> Card:
+    """Return a card that holds one widget."""
+    card = Card("")
+    card.rows.setContentsMargins(8, 4, 8, 8)
+    card.rows.addWidget(widget)
+    return card
+
+
 def order_tabs(layout: QLayout) -> None:
-    """Make Tab visit the controls in the order of a layout, also those added later."""
+    """Make Tab visit the controls in the order of a layout."""
     for one, following in itertools.pairwise(_controls(layout)):
         QWidget.setTabOrder(one, following)
 
 
 def _controls(layout: QLayout) -> Iterator[QWidget]:
-    """List the widgets of a layout that Tab reaches, in the order of the layout."""
+    """Yield the widgets of a layout that Tab reaches, in its order."""
     for place in range(layout.count()):
         item = layout.itemAt(place)
         assert item is not None
@@ -136,11 +141,11 @@ def _controls(layout: QLayout) -> Iterator[QWidget]:
 
 _SPARE = 4  # pixels
 
-# Wide enough for every label.
+# Wide enough for all labels.
 _LABEL_WIDTH = 112
-_LABEL_AIR = 1.3
+_LABEL_HEIGHT = 1.3
 
-# A styled spin box gives its text no air of its own.
+# A styled spin box has no margin around its text.
 FIELD_MARGINS = (6, 0, 0, 0)
 
 _TIED = re.compile(r"(?<=\d) (?=%|(ms|s|min|h|MB|GB)\b)|(?<=\bp) (?=[=<≈])|(?<=\bp [=<≈]) (?=\d)")
@@ -149,7 +154,7 @@ Kind = TypeVar("Kind", bound=QWidget)
 
 
 def unbroken(text: str) -> str:
-    """Keep each number on the line of its unit, and each p on that of its value."""
+    """Keep numbers and their units, and p and its value, on one line."""
     return _TIED.sub("\u00a0", text)
 
 
@@ -168,10 +173,7 @@ def enable_item(combo: QComboBox, data: object, enabled: bool) -> None:
 
 
 class _EndButtons(QDialogButtonBox):
-    """A row of buttons that the tabulator goes through from the first on.
-
-    Qt's own sends it to the button that Enter presses, past those before it.
-    """
+    """A row of buttons that Tab visits from the first one; Qt would start at the default one."""
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -179,7 +181,7 @@ class _EndButtons(QDialogButtonBox):
 
 
 def dialog_buttons(*kinds: QDialogButtonBox.StandardButton, name: str) -> QDialogButtonBox:
-    """Make the row of buttons that ends a dialog."""
+    """Make the row of buttons of a dialog."""
     box = _EndButtons()
     for kind in kinds:
         box.addButton(kind)
@@ -194,7 +196,7 @@ def answers(
     words: str = "",
     kind: QDialogButtonBox.StandardButton = QDialogButtonBox.StandardButton.Ok,
 ) -> QDialogButtonBox:
-    """Make the buttons that accept a dialog, under these words, or cancel it."""
+    """Make the buttons that accept a dialog, perhaps with another text, or cancel it."""
     made = dialog_buttons(kind, QDialogButtonBox.StandardButton.Cancel, name=name)
     button = primary(made.button(kind))
     if words:
@@ -205,9 +207,9 @@ def answers(
 
 
 def name_buttons(box: QDialogButtonBox | QMessageBox, name: str) -> None:
-    """Name the buttons of a dialog after what they say, as in ``name_cancel_button``.
+    """Name the buttons of a dialog by their text, as in ``name_cancel_button``.
 
-    The pictures that some desktops put on such buttons are in another style than the window's.
+    Icons that some desktops add are removed, as they do not fit the style of the window.
     """
     for button in box.buttons():
         button.setIcon(QIcon())
@@ -222,49 +224,12 @@ def primary(button: QPushButton) -> QPushButton:
 
 
 def field_label(text: str) -> QLabel:
-    """Make the label of a field in such a form."""
+    """Make the label of a field in a form."""
     return _FieldLabel(text)
 
 
-class _RowHeight(QObject):
-    """Keeps the rows of a table as high as the present text size asks for."""
-
-    def __init__(self, table: QTableView, height: int) -> None:
-        super().__init__(table)
-        self._table, self._height = table, height
-        self._apply()
-
-    def _apply(self) -> None:
-        self._table.verticalHeader().setDefaultSectionSize(scaled(self._height))
-
-    def eventFilter(self, _table: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.FontChange:
-            self._apply()
-        return False
-
-
-def list_rows(table: QTableView, height: int) -> None:
-    """Style a table as a list: whole rows are chosen, one at a time, without grid or numbers."""
-    table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-    table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-    table.setShowGrid(False)
-    table.setWordWrap(False)
-    table.setTabKeyNavigation(False)
-    table.verticalHeader().setVisible(False)
-    table.installEventFilter(_RowHeight(table, height))
-    table.horizontalHeader().setHighlightSections(False)
-
-
-def fit_columns(table: QTableView, stretched: int) -> None:
-    """Fit column widths to their visible cells; one column takes the rest."""
-    header = table.horizontalHeader()
-    header.setResizeContentsPrecision(0)  # of a thousand rows all would be asked each time
-    header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-    header.setSectionResizeMode(stretched, QHeaderView.ResizeMode.Stretch)
-
-
 class Fold(QWidget):
-    """A heading that shows or hides what is below it.
+    """A heading that shows or hides the widgets below it.
 
     Parameters
     ----------
@@ -274,7 +239,7 @@ class Fold(QWidget):
     Attributes
     ----------
     button : QPushButton
-        Checked while the rest is shown.
+        Checked while they are shown.
     """
 
     def __init__(self, name: str, title: str, inner: Sequence[QWidget]) -> None:
@@ -302,7 +267,7 @@ class Fold(QWidget):
 
 
 def hint_label(name: str) -> QLabel:
-    """Make the words in the middle of a page that has no picture yet."""
+    """Make the text in the middle of a page without a picture."""
     made = label("", "muted", name=name)
     made.setAlignment(Qt.AlignmentFlag.AlignCenter)
     made.setWordWrap(True)
@@ -310,7 +275,7 @@ def hint_label(name: str) -> QLabel:
 
 
 class _Cleared(QObject):
-    """Has Escape do what a field's button that clears it does, while something is in it."""
+    """Lets Escape press the button that clears a field."""
 
     def eventFilter(self, field: QObject, event: QEvent) -> bool:
         if event.type() != QEvent.Type.KeyPress or not isinstance(event, QKeyEvent):
@@ -323,7 +288,7 @@ class _Cleared(QObject):
 
 
 def clearable(field: QLineEdit) -> QLineEdit:
-    """Return a field the button that clears it, with a name of its own; Escape presses it."""
+    """Add a named button to a field that clears it, as Escape does."""
     field.setClearButtonEnabled(True)
     field.installEventFilter(_Cleared(field))
     for button in field.findChildren(QAbstractButton):
@@ -331,36 +296,74 @@ def clearable(field: QLineEdit) -> QLineEdit:
     return field
 
 
-def push_button(name: str, words: str, tip: str, verb: Callable[[], object]) -> QPushButton:
-    """Make a button that does something."""
-    made = named(QPushButton(words), name, words.replace("&", "").rstrip("…"))
-    plain_tooltip(made, tip)
-    made.clicked.connect(lambda _on: verb())
+def push_button(
+    name: str,
+    words: str,
+    tip: str = "",
+    verb: Callable[[], object] | None = None,
+    *,
+    accessible: str = "",
+    enter: bool = True,
+) -> QPushButton:
+    """Make a button.
+
+    Parameters
+    ----------
+    name, words, tip : str
+    verb : callable, optional
+        Called when the button is clicked.
+    accessible : str
+        The accessible name, if it is not the words.
+    enter : bool
+        Whether Enter presses it in a dialog, as Space does.
+    """
+    made = named(QPushButton(words), name, accessible or words.replace("&", "").rstrip("…"))
+    if not enter:
+        made.setAutoDefault(False)
+    if tip:
+        plain_tooltip(made, tip)
+    if verb is not None:
+        made.clicked.connect(lambda _on: verb())
+    return made
+
+
+def check_box(name: str, words: str, tip: str = "", *, accessible: str = "") -> QCheckBox:
+    """Make a check box."""
+    made = named(QCheckBox(words), name, accessible or words.replace("&", ""))
+    if tip:
+        plain_tooltip(made, tip)
+    return made
+
+
+def search_field(name: str, accessible: str, placeholder: str = "") -> QLineEdit:
+    """Make a field for words to search for."""
+    made = clearable(named(QLineEdit(), name, accessible))
+    made.setPlaceholderText(placeholder)
     return made
 
 
 def quietly(change: Callable[..., object], *arguments: object) -> None:
-    """Call a method of a widget or a model without its signals."""
+    """Call a method of a widget or a model while its signals are blocked."""
     with QSignalBlocker(change.__self__):  # type: ignore[attr-defined]
         change(*arguments)
 
 
 def data_button(name: str, verb: Callable[[], object]) -> QPushButton:
-    """Make the button that shows in the page Data what is pointed at."""
+    """Make the button that shows the row in focus on the page Data."""
     tip = "Show it among all rows of the table; Alt+Left returns"
     return push_button(name, "Show in Data", tip, verb)
 
 
 def explain_button(name: str, verb: Callable[[], object]) -> QPushButton:
-    """Make the button that shows in the page Model what moved a row's score."""
+    """Make the button that explains the score of a row on the page Model."""
     tip = "How each column contributes to its score; Alt+Left returns"
     return push_button(name, "Explain row", tip, verb)
 
 
 def follow_check(name: str) -> QCheckBox:
-    """Make the choice between the run in progress and the chosen one."""
-    check = named(QCheckBox("Follow the runnin&g method"), name, "Follow the running method")
-    plain_tooltip(check, "Off: the selected run stays shown while another trains")
+    """Make the choice between the running method and the selected run."""
+    tip = "Off: the selected run stays shown while another trains"
+    check = check_box(name, "Follow the runnin&g method", tip)
     check.setChecked(True)
     check.setVisible(False)
     return check
@@ -370,7 +373,7 @@ def follow_check(name: str) -> QCheckBox:
 
 
 def label(text: str = "", role: str = "", *, wrap: bool = False, name: str = "") -> QLabel:
-    """Make a label of one of the style sheet's roles."""
+    """Make a label with a role of the style sheet."""
     made = PlainLabel(text)
     if role:
         made.setProperty("role", role)
@@ -398,12 +401,14 @@ def tell(target: QLabel, text: str, role: str = "muted") -> None:
 
 
 def make_combo(name: str, accessible: str) -> QComboBox:
+    """Make a combo box as wide as its texts."""
     made = named(QComboBox(), name, accessible)
     made.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
     return made
 
 
 def make_buddy(text: str, widget: QWidget) -> QLabel:
+    """Make the label of a control."""
     made = PlainLabel(text)
     made.setBuddy(widget)
     return made

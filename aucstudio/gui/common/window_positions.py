@@ -5,15 +5,14 @@ from __future__ import annotations
 from PySide6.QtCore import QPoint, QRect, QSize
 from PySide6.QtGui import QGuiApplication
 
-FRAME = QSize(16, 48)  # what a desktop may put around a window, which has not got it yet
-_LEAST_SHOWN = 48  # pixels of a window that must be on some screen to be taken hold of
+FRAME = QSize(16, 48)  # added by the desktop to a window when it is shown
+_LEAST_SHOWN = 48  # pixels of a window that must be visible on a screen
 
 
 def on_some_screen(wanted: QRect, least: QSize) -> QRect:
-    """Return a window's place, moved onto a screen if too little of it would be seen.
+    """Return the position of a window, moved onto a screen if too little of it would be visible.
 
-    One that a screen has no room for, as it was put down on a larger one or at a smaller scale,
-    gets what there is, its frame included.
+    A window that is larger than its screen is made smaller, with room for its frame.
     """
     screens = [screen.availableGeometry() for screen in QGuiApplication.screens()]
     rect = QRect(wanted.topLeft(), wanted.size().expandedTo(least))
@@ -29,7 +28,7 @@ def on_some_screen(wanted: QRect, least: QSize) -> QRect:
 
 
 def _fitted(rect: QRect, area: QRect) -> QRect:
-    """Return the place as it is where it fits in, wherever that is; else inside, its frame too."""
+    """Return the position if the size fits the screen, or one that fits with its frame."""
     if rect.size() == rect.size().boundedTo(area.size()):
         return rect
     aside, above = FRAME.width() // 2, FRAME.height() - FRAME.width() // 2

@@ -10,11 +10,10 @@ _AROUND_WORDS = 46  # of a list: its frame and its arrow
 
 
 class WrappingRow(QHBoxLayout):
-    """Lays out like any row while there is room.
+    """Lays out a row that wraps to further lines.
 
-    Where there is none, lists first become as narrow as their chosen words, then labels of lists
-    give way, which say by themselves what they are, if that saves a line. What is left goes on
-    below. A label stays beside its control.
+    In a narrow row, lists first become as narrow as their current text. Then their labels are
+    hidden if that saves a line. A label stays beside its control.
     """
 
     _laid_in = _WIDE
@@ -30,7 +29,7 @@ class WrappingRow(QHBoxLayout):
     def minimumSize(self) -> QSize:
         groups = self._groups()
         least = [self._room([_least(item) for item in group]) for group in groups]
-        # What holds a page asks for its least height alone, not for that at a width.
+        # The page asks for the minimum height, not for the height for a width.
         return QSize(max(least, default=0), self.heightForWidth(self._laid_in))
 
     def setGeometry(self, rect: QRect) -> None:
@@ -55,12 +54,12 @@ class WrappingRow(QHBoxLayout):
             top += height + self.spacing()
 
     def _groups(self) -> list[list[QLayoutItem]]:
-        """Return what must stay together, from left to right."""
+        """Return the groups of items that stay together, from left to right."""
         groups: list[list[QLayoutItem]] = []
         joined = False
         for k in range(self.count()):
             item = self.itemAt(k)
-            if item is None or item.isEmpty():  # hidden, or air
+            if item is None or item.isEmpty():  # hidden, or a space
                 continue
             if joined:
                 groups[-1].append(item)
@@ -103,7 +102,7 @@ def _compact(item: QLayoutItem) -> int:
 
 
 def _without_label(group: list[QLayoutItem]) -> list[QLayoutItem]:
-    """Leave out the label of a list."""
+    """Return a group without the label of a list."""
     is_list = len(group) > 1 and isinstance(group[-1].widget(), QComboBox)
     return group[1:] if is_list else group
 

@@ -12,12 +12,12 @@ class ViewDeclaration:
     Attributes
     ----------
     name : str
-        Object name; also what arrangements, projects and experiment files call the view.
+        Object name, also used in arrangements, projects and experiment files.
     title : str
     module, kind : str
-        The module under ``aucstudio.gui.pages`` that has the class, and the class.
+        The module under ``aucstudio.gui.pages`` and its class.
     switch : str
-        What the switch between the views of one page says; the title where it is empty.
+        Text of the switch between the views of a page; by default the title.
     """
 
     name: str

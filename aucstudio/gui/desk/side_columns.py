@@ -8,46 +8,42 @@ from PySide6.QtWidgets import QSplitter, QTabWidget, QWidget
 
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import named
+from aucstudio.gui.desk.tiles import room_of_current
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.timers import delayed
 
-# Pixels, for text of ordinary size.
+# Pixels, for ordinary text.
 _LEFT, _RIGHT, _SLIM_RIGHT, _WIDEST_LEFT = 328, 408, 296, 420
-_MIDDLE = 680  # of a picture that has its tabs and its controls in one row each
+_MIDDLE = 680  # of a picture with its tabs and its controls in one row each
 _LEAST_MIDDLE = 560
 NARROW = _LEFT + _MIDDLE + _SLIM_RIGHT
 _SINGLE = _LEFT + _LEAST_MIDDLE
-_UNBOUND = (1 << 24) - 1  # Qt's QWIDGETSIZE_MAX: a splitter's own bound is that of what it holds
+_UNBOUND = (1 << 24) - 1  # Qt's QWIDGETSIZE_MAX
 _NAME = "sides"
 
 
 class _Pages(QTabWidget):
-    """Pages of which the one in front alone asks for room: a low screen has none for the others."""
+    """Pages of which only the one in front asks for room, as a low screen has none for others."""
 
     def __init__(self) -> None:
         super().__init__()
         self.currentChanged.connect(self.updateGeometry)
 
     def minimumSizeHint(self) -> QSize:
-        if not self.count():
-            return super().minimumSizeHint()
-        page = self.currentWidget()
-        needed = page.minimumSizeHint().expandedTo(page.minimumSize())
-        return needed + QSize(0, self.tabBar().sizeHint().height())
+        return room_of_current(self) or super().minimumSizeHint()
 
 
 class Sides(QSplitter):
-    """Set up at the left, look in the middle, compare at the right.
+    """Set-up at the left, pictures in the middle, runs at the right.
 
-    In a window narrower than ``NARROW`` pixels the run list is a second page of the left column,
-    and where text is large the pictures are a third one: a picture squeezed between two columns
-    would show nothing.
+    In a window narrower than ``NARROW`` pixels the run list is a page of the left column. With
+    large text the pictures are another page, as they would be too narrow between two columns.
 
     Attributes
     ----------
     setup, middle, runs : QWidget
     left : QTabWidget
-        Holds ``setup``, and what else has no column of its own.
+        Has ``setup``, and the widgets without a column.
     """
 
     def __init__(self, setup: QWidget, middle: QWidget, runs: QWidget) -> None:
@@ -72,15 +68,15 @@ class Sides(QSplitter):
         self._fit()
 
     def show_setup(self, shown: bool) -> None:
-        """Show or hide what is set up."""
+        """Show or hide the set-up column."""
         self._show(self.setup, shown)
 
     def show_runs(self, shown: bool) -> None:
-        """Show or hide the runs."""
+        """Show or hide the run list."""
         self._show(self.runs, shown)
 
     def at_work(self, working: bool) -> None:
-        """Show the columns only while there is a study to work on."""
+        """Show the columns only while a study is open."""
         if working != self._at_work:
             self._at_work = working
             self._fit()
@@ -98,12 +94,12 @@ class Sides(QSplitter):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
-            # Moving a column deletes a handle of the splitter, and a style sheet that is being
-            # applied still holds the widgets there were when it began: Qt would crash.
+            # Moving a column deletes a handle of the splitter. Qt would crash while it applies a
+            # style sheet, as it holds a list of widgets.
             self._soon.start()
 
     def _fit(self) -> None:
-        """Place each side in a column, or a page of the left one, as there is room."""
+        """Place each widget in a column or on a page of the left one, depending on the width."""
         inside: tuple[QWidget, ...] = ()
         if self._at_work and self.width() < scaled(NARROW):
             inside = (self.runs,)
@@ -112,15 +108,18 @@ class Sides(QSplitter):
         single = self.middle in inside
         self.left.setMinimumWidth(scaled(_LEFT))
         if inside != self._inside:
-            self.left.setMaximumWidth(_UNBOUND)  # else it would bound the whole while it is alone
+            # A limit would hold for the splitter while the column is alone.
+            self.left.setMaximumWidth(_UNBOUND)
             self._move(inside)
         self.left.setMaximumWidth(_UNBOUND if single else scaled(_WIDEST_LEFT))
         self._arrange()
         if not single:
-            self.setSizes(self._usual_sizes() if inside else self._chosen or self._usual_sizes())
+            self.setSizes(
+                self._default_sizes() if inside else self._chosen or self._default_sizes()
+            )
 
-    def _usual_sizes(self) -> list[int]:
-        """Shrink the list of runs before the picture."""
+    def _default_sizes(self) -> list[int]:
+        """Return default widths; the list of runs shrinks before the picture."""
         left, free = scaled(_LEFT), self.width() - scaled(_LEFT + _MIDDLE)
         if self._inside:
             return [left, max(1, self.width() - left)]
@@ -150,7 +149,7 @@ class Sides(QSplitter):
             self.left.setTabVisible(self.left.indexOf(page), shown[page])
         has_tabs = sum(shown[page] for page in pages) > 1
         self.left.tabBar().setVisible(has_tabs)
-        # A tab widget passes the focus to its bar; a hidden bar would refuse it and trap Tab.
+        # A tab widget passes the focus to its bar; a hidden bar would trap Tab.
         focus = Qt.FocusPolicy.TabFocus if has_tabs else Qt.FocusPolicy.NoFocus
         self.left.setFocusPolicy(focus)
         self.left.setVisible(any(shown[page] for page in pages))

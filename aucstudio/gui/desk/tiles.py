@@ -16,64 +16,61 @@ from PySide6.QtGui import (
     QResizeEvent,
     QShowEvent,
 )
-from PySide6.QtWidgets import QApplication, QSplitter, QTabBar, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QSplitter, QTabBar, QTabWidget, QWidget
 
+from aucstudio.gui.common.layouts import down
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import Card, named
+from aucstudio.gui.common.widgets import card_around, named
 from aucstudio.gui.desk.pages import page_of
 
 
-class StandIn(QWidget):
-    """An empty page with the name and the title of one that is made when it is first seen.
+class Placeholder(QWidget):
+    """An empty page in place of one that is made when it is first shown.
 
     Parameters
     ----------
     name, title : str
-        As those of the page.
+        Those of the page.
     make : callable
-        Gives the page.
+        Returns the page.
 
     Signals
     -------
-    seen : StandIn
-        Comes after it has been shown, from the event loop.
+    seen : Placeholder
+        Emitted from the event loop after it was shown.
     """
 
     seen = Signal(object)
+    _shown = Signal()
 
     def __init__(self, name: str, title: str, make: Callable[[], PageView]) -> None:
         super().__init__()
-        self.setObjectName(name)
-        self.setAccessibleName(title)
+        named(self, name, title)
         self.title = title
         self.make = make
         self._shown.connect(lambda: self.seen.emit(self), Qt.ConnectionType.QueuedConnection)
-
-    _shown = Signal()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._shown.emit()
 
 
-Page = PageView | StandIn
+Page = PageView | Placeholder
 
 
 _MIME = "application/x-aucstudio-view"
 _BAR_LEFT = 4  # pixels, as in the style sheet
-_AIR_SAVED = 10  # pixels of a tab, as in the style sheet
-_MOST_ASKED = 600  # pixels of height: what a window of 1000 × 700 has for its views
+_NARROWER_BY = 10  # pixels of a tab, as in the style sheet
+_MOST_HEIGHT = 600  # pixels that a window of 1000 × 700 has for its views
 
 
 class _TileBar(QTabBar):
-    """Tabs that can be dragged out.
-
-    In a narrow tile they stand closer; where that is not enough, they scroll.
+    """Tabs that can be dragged out; in a narrow tile they become narrower, then scroll.
 
     Signals
     -------
     dragged_out : str
-        Name of a page whose tab was let go where no tile is.
+        Name of a page whose tab was dropped outside of all windows.
     """
 
     dragged_out = Signal(str)
@@ -84,12 +81,12 @@ class _TileBar(QTabBar):
         self._pressed: QPoint | None = None
 
     def fit(self, room: int) -> None:
-        """Use narrow tabs if they are wider than so many pixels."""
+        """Make the tabs narrower if they are wider than some pixels."""
         closer = bool(self.property("closer"))
         shown = [k for k in range(self.count()) if self.isTabVisible(k)]
         hints = [self.tabSizeHint(k).width() for k in shown]
-        if (sum(hints) + closer * _AIR_SAVED * len(hints) > room) != closer:
-            _dress(self, "closer", not closer)
+        if (sum(hints) + closer * _NARROWER_BY * len(hints) > room) != closer:
+            _set_style(self, "closer", not closer)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         super().mousePressEvent(event)
@@ -101,14 +98,14 @@ class _TileBar(QTabBar):
         self._pressed = None
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        # A tool tip, a menu or another window may have taken the release.
+        # The release may have gone to a tooltip, a menu or another window.
         if not event.buttons() & Qt.MouseButton.LeftButton:
             self._pressed = None
         if self._pressed is None:
             return
-        way = (event.position().toPoint() - self._pressed).manhattanLength()
+        distance = (event.position().toPoint() - self._pressed).manhattanLength()
         index = self.tabAt(self._pressed)
-        if index < 0 or way < 2 * QApplication.startDragDistance():
+        if index < 0 or distance < 2 * QApplication.startDragDistance():
             return
         self._pressed = None
         self._drag(index)
@@ -131,7 +128,7 @@ class Tile(QTabWidget):
     Signals
     -------
     dropped : str
-        Name of a page whose tab was let go here.
+        Name of a page whose tab was dropped here.
     """
 
     dropped = Signal(str)
@@ -149,8 +146,8 @@ class Tile(QTabWidget):
         self.bar.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.setAcceptDrops(True)
         self.currentChanged.connect(self._on_current)
-        self._fronts: dict[str, str] = {}  # by page, the view of it that was seen last
-        self._withheld: frozenset[str] = frozenset()
+        self._fronts: dict[str, str] = {}  # the view shown last, by page
+        self._hidden: frozenset[str] = frozenset()
 
     def views(self) -> list[Page]:
         """List the pages from left to right."""
@@ -167,16 +164,16 @@ class Tile(QTabWidget):
         return [other for other in self.views() if page_of(other.objectName()) is page]
 
     def remember(self, view: Page) -> None:
-        """Keep a view as the one that its page comes back with."""
+        """Show this view when its page is shown again."""
         self._fronts[page_of(view.objectName()).key] = view.objectName()
 
-    def withhold(self, names: Collection[str]) -> None:
-        """Show no tab for these views, unless one of them is in front."""
-        self._withheld = frozenset(names)
+    def hide_tabs(self, names: Collection[str]) -> None:
+        """Hide the tabs of views, unless one of them is in front."""
+        self._hidden = frozenset(names)
         self._share_tabs()
 
     def _share_tabs(self) -> None:
-        """Show one tab for each page: that of its view in front, or of the one seen last."""
+        """Show one tab for each page: of its view in front, or of the view shown last."""
         current = self.currentWidget()
         shown: set[str] = set()
         for view in self.views():
@@ -185,10 +182,10 @@ class Tile(QTabWidget):
             front = self._fronts.get(page.key, "")
             if current is not None and current.objectName() in names:
                 front = current.objectName()
-            elif set(names) <= self._withheld:
+            elif set(names) <= self._hidden:
                 continue
             shown.add(front if front in names else names[0])
-        for visible in (True, False):  # first what is shown: else Qt turns to another tab
+        for visible in (True, False):  # first those to show: else Qt changes the current tab
             for k, view in enumerate(self.views()):
                 if (view.objectName() in shown) == visible != self.isTabVisible(k):
                     self.setTabVisible(k, visible)
@@ -209,8 +206,8 @@ class Tile(QTabWidget):
         self.updateGeometry()
 
     def exchange(self, old: Page, new: Page) -> None:
-        """Put another page into the place of one."""
-        # First the new one: tabs that scroll would jump back for one tab less, under the pointer.
+        """Replace a page by another."""
+        # Insert first: scrolled tabs would jump under the pointer if there were one tab less.
         is_front, index = old is self.currentWidget(), self.indexOf(old)
         self.insertTab(index, new, new.title)
         if is_front:
@@ -218,17 +215,13 @@ class Tile(QTabWidget):
         self.removeTab(index + 1)
 
     def mark_active(self, active: bool) -> None:
-        """Show whether the view that is saved, copied and pointed at is here."""
+        """Show whether the active view is here."""
         if self.bar.property("active") != active:
-            _dress(self.bar, "active", active)
+            _set_style(self.bar, "active", active)
 
     def minimumSizeHint(self) -> QSize:
-        """Return what the page in front needs; one that is not seen must not take room."""
-        if not self.count():
-            return super().minimumSizeHint()
-        page = self.currentWidget()
-        needed = page.minimumSizeHint().expandedTo(page.minimumSize())
-        return needed + QSize(0, self.bar.sizeHint().height())
+        """Return the room that the page in front and the tabs need."""
+        return room_of_current(self) or super().minimumSizeHint()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._fit_bar()
@@ -256,14 +249,14 @@ class Tile(QTabWidget):
 
 
 class TileColumn(QSplitter):
-    """Tiles below each other; what they need never makes a window higher than a small screen."""
+    """Tiles below each other that never make a window higher than a small screen."""
 
     def __init__(self) -> None:
         super().__init__(Qt.Orientation.Vertical)
 
     def minimumSizeHint(self) -> QSize:
         needed = super().minimumSizeHint()
-        needed.setHeight(min(needed.height(), _MOST_ASKED))
+        needed.setHeight(min(needed.height(), _MOST_HEIGHT))
         return needed
 
 
@@ -284,16 +277,11 @@ class TornOff(QWidget):
         named(self, f"{view.objectName()}_window", view.title)
         self.view = view
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        card = Card("")
-        card.rows.setContentsMargins(8, 4, 8, 8)
-        card.rows.addWidget(view)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 8, 8, 8)
-        layout.addWidget(card)
+        self.setLayout(down(card_around(view), around=8))
         view.show()
 
     def name_after(self, study: str) -> None:
-        """Put the view's title and the study's name at the top."""
+        """Set the view's title and the study's name as the title of the window."""
         self.setWindowTitle(f"{self.view.title} — {study}")
 
     def closeEvent(self, event: QCloseEvent) -> None:
@@ -314,8 +302,17 @@ class TornOff(QWidget):
         self.moved.emit(self.view)
 
 
-def _dress(widget: QWidget, state: str, value: bool) -> None:
-    """Set a property that the style sheet asks for."""
+def room_of_current(tabs: QTabWidget) -> QSize | None:
+    """Return the least room of the page in front with its tabs; None without a page."""
+    if not tabs.count():
+        return None
+    page = tabs.currentWidget()
+    needed = page.minimumSizeHint().expandedTo(page.minimumSize())
+    return needed + QSize(0, tabs.tabBar().sizeHint().height())
+
+
+def _set_style(widget: QWidget, state: str, value: bool) -> None:
+    """Set a property that the style sheet uses."""
     widget.setProperty(state, value)
     widget.style().unpolish(widget)
     widget.style().polish(widget)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
     QButtonGroup,
-    QCheckBox,
     QDialogButtonBox,
     QLineEdit,
     QListWidget,
@@ -18,7 +17,7 @@ from PySide6.QtWidgets import (
 
 from aucstudio.gui.common.layouts import across, down
 from aucstudio.gui.common.prompts import Dialog
-from aucstudio.gui.common.widgets import answers, label, make_combo, named, tell
+from aucstudio.gui.common.widgets import answers, check_box, label, make_combo, named, tell
 from aucstudio.project.data.columns import Column, spell_number
 from aucstudio.project.data.labels import LabelRule, usual_spellings
 from aucstudio.project.data.table import Table
@@ -26,24 +25,24 @@ from aucstudio.project.errors import InputError
 
 _SIGNS = (">=", ">", "<=", "<")
 _WIDTH = 420
-# More different numbers are no classes.
+# A column with more distinct numbers has no classes.
 _MOST_NUMBERS = 50
 _CHECKED, _UNCHECKED = Qt.CheckState.Checked, Qt.CheckState.Unchecked
 
 
 class ClassesDialog(Dialog):
-    """Shows the values of a label with their rows, and counts what a choice comes to.
+    """Lists the values of a label with their rows, and counts the classes of a choice.
 
     Parameters
     ----------
     table : Table
     column : Column
-        The label, or what is to become it.
+        The label, or the future label.
 
     Signals
     -------
     chosen(dict)
-        What :meth:`~aucstudio.project.data.any_table.AnyTable.with_roles` takes.
+        Arguments of :meth:`~aucstudio.project.data.any_table.AnyTable.with_roles`.
     """
 
     chosen = Signal(dict)
@@ -57,23 +56,20 @@ class ClassesDialog(Dialog):
         self.by_number = named(
             QRadioButton("Numbers above or be&low"), "by_number", "By a threshold"
         )
-        self.merge = named(
-            QCheckBox("&Merge spellings that differ in capitals and blanks"),
-            "merge_spellings",
-            "Merge spellings",
-        )
+        words = "&Merge spellings that differ in capitals and blanks"
+        self.merge = check_box("merge_spellings", words)
         self.classes = named(QListWidget(), "classes_list", "Classes")
         self.sign = make_combo("threshold_sign", "Sign of the threshold")
         self.at = named(QLineEdit(), "threshold_value", "Threshold")
-        self.told = label("", "muted", wrap=True, name="classes_told")
+        self.counts = label("", "muted", wrap=True, name="classes_told")
         self.ends = answers(self, "classes", self.accept)
         self._lay_out()
         self._begin()
         for changed in (self.classes.itemChanged, self.sign.currentTextChanged, self.at.textEdited):
-            changed.connect(self._weigh)
-        self.by_class.toggled.connect(self._weigh)
+            changed.connect(self._count)
+        self.by_class.toggled.connect(self._count)
         self.merge.toggled.connect(self._on_merge)
-        self._weigh()
+        self._count()
 
     def _lay_out(self) -> None:
         words = f"Which rows of {self._column.name} are positive? All others are negative."
@@ -83,12 +79,12 @@ class ClassesDialog(Dialog):
             self._ways.addButton(way)
         beyond = across(self.by_number, self.sign, self.at)
         listed = (self.by_class, (self.classes, 1), self.merge)
-        self.setLayout(down(question, *listed, beyond, self.told, self.ends, around=16))
+        self.setLayout(down(question, *listed, beyond, self.counts, self.ends, around=16))
         self.classes.setSpacing(2)
         self.setMinimumWidth(_WIDTH)
 
     def _begin(self) -> None:
-        """Show what is chosen now."""
+        """Show the present choice."""
         numeric = self._column.kind == "number"
         few = self._values is not None and (not numeric or len(self._values) <= _MOST_NUMBERS)
         threshold = self._rule.threshold
@@ -106,7 +102,7 @@ class ClassesDialog(Dialog):
         self._fill(self._chosen_values())
 
     def _chosen_values(self) -> set[str]:
-        """Return the values that are positive now."""
+        """Return the values that are positive at present."""
         if self._column.name != self._table.label or self._table.positive is None:
             return set()
         return set() if self._rule.threshold else set(self._rule.values_of(self._table.positive))
@@ -117,17 +113,16 @@ class ClassesDialog(Dialog):
         return LabelRule(found) if merged else LabelRule()
 
     def _fill(self, positive: set[str]) -> None:
-        """List the classes, checked where one of their values is positive."""
+        """List the classes; check those with a positive value."""
         rule = self._same(self.merge.isChecked())
-        self.classes.blockSignals(True)
-        self.classes.clear()
-        for name, count in rule.classes(self._values or {}).items():
-            item = QListWidgetItem(f"{name} · {count:,}")
-            item.setData(Qt.ItemDataRole.UserRole, name)
-            checked = not positive.isdisjoint(rule.values_of(name))
-            item.setCheckState(_CHECKED if checked else _UNCHECKED)
-            self.classes.addItem(item)
-        self.classes.blockSignals(False)
+        with QSignalBlocker(self.classes):
+            self.classes.clear()
+            for name, count in rule.classes(self._values or {}).items():
+                item = QListWidgetItem(f"{name} · {count:,}")
+                item.setData(Qt.ItemDataRole.UserRole, name)
+                checked = not positive.isdisjoint(rule.values_of(name))
+                item.setCheckState(_CHECKED if checked else _UNCHECKED)
+                self.classes.addItem(item)
 
     def _checked(self) -> list[str]:
         items = [self.classes.item(row) for row in range(self.classes.count())]
@@ -137,10 +132,10 @@ class ClassesDialog(Dialog):
         """List the classes again; keep the checked ones."""
         before = self._same(not merged)
         self._fill({value for name in self._checked() for value in before.values_of(name)})
-        self._weigh()
+        self._count()
 
     def choice(self) -> dict[str, Any]:
-        """Return what was chosen, for ``with_roles``."""
+        """Return the choice, for ``with_roles``."""
         name = self._column.name
         if self.by_number.isChecked():
             at = self.at.text().strip().replace(",", ".")
@@ -151,8 +146,8 @@ class ClassesDialog(Dialog):
             merge = {"merge": self._same(self.merge.isChecked()).same}
         return {"label": name, "positive": checked[0] if len(checked) == 1 else checked, **merge}
 
-    def _weigh(self) -> None:
-        """Count what the choice comes to, or say why it cannot be."""
+    def _count(self) -> None:
+        """Count the classes of the choice, or show why it is invalid."""
         by_number = self.by_number.isChecked()
         for widget in (self.sign, self.at):
             widget.setEnabled(by_number)
@@ -162,10 +157,10 @@ class ClassesDialog(Dialog):
             table = self._read()
         except InputError as error:
             ok.setEnabled(False)
-            tell(self.told, str(error), "error")
+            tell(self.counts, str(error), "error")
             return
         ok.setEnabled(table is not None)
-        tell(self.told, "Choose at least one class." if table is None else _counts(table))
+        tell(self.counts, "Choose at least one class." if table is None else _counts(table))
 
     def _read(self) -> Table | None:
         if self.by_number.isChecked():

@@ -6,7 +6,6 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QHBoxLayout,
     QLineEdit,
-    QPushButton,
     QWidget,
 )
 
@@ -19,6 +18,7 @@ from aucstudio.gui.common.widgets import (
     label,
     named,
     primary,
+    push_button,
     set_role,
 )
 from aucstudio.gui.state.session import Session
@@ -33,7 +33,7 @@ _AT_WORK = " A run is in progress: stop it or wait for it to finish before you d
 
 
 class ClusterDialog(Dialog):
-    """Connects to a scheduler and disconnects, and reports the outcome."""
+    """Connects to a scheduler, and disconnects from it."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__("cluster_dialog", "Cluster", parent)
@@ -58,9 +58,8 @@ class ClusterDialog(Dialog):
         plain_tooltip(self.address, f"Address of the Dask scheduler, such as {_EXAMPLE}")
         self.address.setTextMargins(*FIELD_MARGINS)
         title.setBuddy(self.address)
-        self.toggle = primary(named(QPushButton("&Connect"), "cluster_toggle", "Connect"))
+        self.toggle = primary(push_button("cluster_toggle", "&Connect", "", self._on_toggle))
         self.toggle.setDefault(True)
-        self.toggle.clicked.connect(self._on_toggle)
         self.address.textChanged.connect(self.refresh)
         return across(title, (self.address, 1), self.toggle)
 

@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QRectF, QSignalBlocker, QSize, Qt
+from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QDialogButtonBox,
-    QDoubleSpinBox,
-    QLineEdit,
-    QPushButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialogButtonBox, QLineEdit, QPushButton, QWidget
 
 from aucstudio.gui.common import printing, prompts
 from aucstudio.gui.common.drawing import MM_PER_INCH, Drawing
-from aucstudio.gui.common.form import Form, choice_box, number_box, whole_box
+from aucstudio.gui.common.form import Form, choice_box
 from aucstudio.gui.common.icons import set_icon
 from aucstudio.gui.common.layouts import STRETCH, across, down
-from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.printing import PRESETS, Sheet
 from aucstudio.gui.common.prompts import Dialog
 from aucstudio.gui.common.view import PageView
@@ -30,7 +22,7 @@ from aucstudio.gui.common.widgets import (
     named,
     tell,
 )
-from aucstudio.gui.dialogs.preferences import FIGURE_COLOURS
+from aucstudio.gui.dialogs.preferences import FIGURE_TITLES, figure_fields
 from aucstudio.gui.state.session import Session
 from aucstudio.gui.state.timers import delayed
 from aucstudio.project.errors import InputError
@@ -38,10 +30,14 @@ from aucstudio.project.errors import InputError
 _FILTERS = "PDF (*.pdf);;SVG (*.svg);;PNG (*.png)"
 _BUTTON = QDialogButtonBox.StandardButton
 _PREVIEW = QSize(440, 400)
+_TIPS = {
+    "dpi": "Dots per inch of a PNG; SVG and PDF are vector formats",
+    "caption": "Prints the page's conclusion below the picture",
+}
 
 
 class ExportFigureDialog(Dialog):
-    """Asks how a view's picture is to be put on paper, shows it, saves or copies it."""
+    """Asks for the size and style of a picture, shows it, and saves or copies it."""
 
     def __init__(self, session: Session, view: PageView, parent: QWidget) -> None:
         super().__init__("export_figure_dialog", f"Save picture: {view.title}", parent)
@@ -52,7 +48,9 @@ class ExportFigureDialog(Dialog):
         form = down(self._make_form(), self.words, STRETCH)
         both = across((self.preview, 1), form, gap=16)
         self.setLayout(down((both, 1), self._make_buttons(), gap=16, around=16))
-        self._put(printing.last_sheet())
+        last = printing.last_sheet()
+        self.fields.write({key: getattr(last, key) for key in self.fields})
+        self._name_size()
         self._show_preview()
 
     # ------------------------------------------------------------- controls
@@ -63,39 +61,22 @@ class ExportFigureDialog(Dialog):
             for name, width, height in PRESETS
         }
         self.preset = choice_box("figure_preset", "Size", sizes | {None: "Other size"})
-        self.width_mm = _length("figure_width", "Width", 30.0, 500.0, 5.0, " mm")
-        self.height_mm = _length("figure_height", "Height", 20.0, 500.0, 5.0, " mm")
-        self.font_pt = _length("figure_font", "Font size", 4.0, 24.0, 0.5, " pt")
-        self.line_pt = _length("figure_line", "Line width", 0.25, 4.0, 0.25, " pt")
-        self.colours = choice_box("figure_colours", "Colours", FIGURE_COLOURS)
-        self.dpi = whole_box("figure_dpi", "Resolution of a PNG", 72, 1200, step=50, unit=" dpi")
         self.title = named(QLineEdit(), "figure_title", "Title")
         self.title.setPlaceholderText("none")
-        words = "Conclusion as caption"
-        self.caption = named(QCheckBox("Conclusion as &caption"), "figure_caption", words)
-        self._listen()
-        return Form(
-            ("Si&ze", self.preset),
-            ("&Width", self.width_mm),
-            ("&Height", self.height_mm),
-            ("Te&xt", self.font_pt),
-            ("&Line width", self.line_pt),
-            ("C&olours", self.colours),
-            ("&Resolution", self.dpi, "Dots per inch of a PNG; SVG and PDF are vector formats"),
-            ("&Title", self.title, "Shown above the picture"),
-            ("", self.caption, "Prints the page's conclusion below the picture"),
-        )
-
-    def _listen(self) -> None:
+        self.fields = figure_fields("figure")
         self.preset.activated.connect(self._on_preset)
-        for box in (self.width_mm, self.height_mm):
-            box.valueChanged.connect(self._name_size)
-        for box in (self.width_mm, self.height_mm, self.font_pt, self.line_pt):
-            box.valueChanged.connect(lambda _value: self._soon.start())
-        self.dpi.valueChanged.connect(lambda _value: self._soon.start())
-        self.colours.currentIndexChanged.connect(lambda _index: self._soon.start())
         self.title.textChanged.connect(lambda _text: self._soon.start())
-        self.caption.toggled.connect(lambda _on: self._soon.start())
+        self.fields.connect(self._on_edited)
+        form = Form(("Si&ze", self.preset))
+        for key, title in FIGURE_TITLES.items():
+            form.add(title, self.fields[key], _TIPS.get(key, ""))
+        form.add("&Title", self.title, "Shown above the picture")
+        return form
+
+    def _on_edited(self, key: str) -> None:
+        if key in ("width", "height"):
+            self._name_size()
+        self._soon.start()
 
     def _make_buttons(self) -> QDialogButtonBox:
         self.copy = QPushButton("&Copy")
@@ -109,41 +90,19 @@ class ExportFigureDialog(Dialog):
     # ------------------------------------------------------------- state
 
     def sheet(self) -> Sheet:
-        """Return what is set."""
-        return Sheet(
-            self.width_mm.value(),
-            self.height_mm.value(),
-            self.font_pt.value(),
-            self.line_pt.value(),
-            bool(self.colours.currentData()),
-            self.dpi.value(),
-            self.title.text().strip(),
-            self.caption.isChecked(),
-        )
-
-    def _put(self, sheet: Sheet) -> None:
-        self.width_mm.setValue(sheet.width)
-        self.height_mm.setValue(sheet.height)
-        self.font_pt.setValue(sheet.font)
-        self.line_pt.setValue(sheet.line)
-        self.colours.setCurrentIndex(self.colours.findData(sheet.light))
-        self.dpi.setValue(sheet.dpi)
-        self.title.setText(sheet.title)
-        self.caption.setChecked(sheet.caption)
-        self._name_size()
+        """Return the settings."""
+        return Sheet(**self.fields.read(), title=self.title.text().strip())
 
     def _on_preset(self) -> None:
         size = self.preset.currentData()
         if size is not None:
-            with QSignalBlocker(self.preset):
-                self.width_mm.setValue(size[0])
-                self.height_mm.setValue(size[1])
-            self._name_size()
+            self.fields.write(dict(zip(("width", "height"), size, strict=True)))
+            self._soon.start()
 
     def _name_size(self) -> None:
-        """Show which of the known sizes the two fields hold."""
+        """Show which of the preset sizes the fields have."""
         sizes = [(width, height) for _, width, height in PRESETS]
-        present = (self.width_mm.value(), self.height_mm.value())
+        present = (self.fields["width"].value(), self.fields["height"].value())
         self.preset.setCurrentIndex(sizes.index(present) if present in sizes else len(sizes))
 
     def _show_preview(self) -> None:
@@ -162,7 +121,7 @@ class ExportFigureDialog(Dialog):
         fitted = printing.fitting(self._view, self.sheet())
         return printing.draw(self._view, fitted), fitted
 
-    # ------------------------------------------------------------- verbs
+    # ------------------------------------------------------------- actions
 
     def _on_save(self) -> None:
         name = f"{self._view.title.lower()}.pdf"
@@ -190,7 +149,7 @@ class ExportFigureDialog(Dialog):
 
 
 class _Preview(QWidget):
-    """Shows a drawing as large as there is room, on the grey of a desk."""
+    """Shows a drawing as large as possible."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -214,12 +173,3 @@ class _Preview(QWidget):
         painter.setPen(self.palette().mid().color())
         painter.drawRect(sheet)
         painter.end()
-
-
-def _length(
-    name: str, words: str, least: float, most: float, step: float, unit: str
-) -> QDoubleSpinBox:
-    decimals = 2 if step < 0.5 else 1
-    box = number_box(name, words, least, most, step=step, decimals=decimals, unit=unit)
-    plain_tooltip(box, f"{words}, {least:g} … {most:g}{unit}")
-    return box

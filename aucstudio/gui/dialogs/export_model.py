@@ -15,8 +15,9 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.gui.common import prompts
+from aucstudio.gui.common.form import choice_box
 from aucstudio.gui.common.layouts import STRETCH, across, down
-from aucstudio.gui.common.widgets import answers, label, named, tell
+from aucstudio.gui.common.widgets import answers, label, tell
 from aucstudio.gui.dialogs.model_choice import VALIDATED, ModelChoice
 from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.background import Background
@@ -37,7 +38,7 @@ class ExportModelDialog(prompts.Dialog):
     def __init__(self, session: Session, run: ShownRun, parent: QWidget) -> None:
         super().__init__("export_model_dialog", f"Export {run.look.name}", parent)
         self._session, self._run = session, run
-        self._work = Background(self, self._land)
+        self._work = Background(self, self._on_made)
         self._writing = Background(self, self._on_written)
         self._refusal = Answer[str](self, self._show_about, self._show_about, keep=len(FORMATS) + 1)
         self._refused = ""
@@ -84,17 +85,14 @@ class ExportModelDialog(prompts.Dialog):
         return made
 
     def _make_format(self) -> QComboBox:
-        self.format = named(QComboBox(), "format_combo", "Format")
-        for made in (NATIVE, *FORMATS.values()):
-            self.format.addItem(made.title, made.key)
+        formats = {made.key: made.title for made in (NATIVE, *FORMATS.values())}
+        self.format = choice_box("format_combo", "Format", formats)
         self.format.currentIndexChanged.connect(self._on_format)
         return self.format
 
     def _make_calibration(self) -> QComboBox:
-        self.calibration = named(QComboBox(), "calibration_combo", "Calibration")
-        self.calibration.addItem("No, scores only", None)
-        for kind in KINDS:
-            self.calibration.addItem(f"{TITLES[kind]} calibration", kind)
+        kinds = {None: "No, scores only"} | {k: f"{TITLES[k]} calibration" for k in KINDS}
+        self.calibration = choice_box("calibration_combo", "Calibration", kinds)
         scheme = self._run.record.experiment.validation.scheme
         self.calibration.setEnabled(scheme != LEAVE_PAIR_OUT)
         self.calibration.currentIndexChanged.connect(self._on_calibration)
@@ -118,7 +116,7 @@ class ExportModelDialog(prompts.Dialog):
         return FORMATS.get(self.format.currentData(), NATIVE)
 
     def _on_format(self) -> None:
-        """Ask whether the chosen format can hold the model, which of many trees takes a while."""
+        """Check whether the chosen format can hold the model; for many trees this takes a while."""
         chosen, model = self.chosen_format(), self._run.record.splits[0].model
         self._refused, self._is_known = "", False
         self.about.setText(chosen.about)
@@ -138,7 +136,7 @@ class ExportModelDialog(prompts.Dialog):
         save.setEnabled(self.choice.has_threshold and able and not busy)
 
     def _on_cancel(self) -> None:
-        """Leave the training or the writing that is under way."""
+        """Cancel refitting and writing."""
         self._work.drop()
         self._writing.drop()
         tell(self.words, "")
@@ -154,7 +152,7 @@ class ExportModelDialog(prompts.Dialog):
         self._work.start(None, self.choice.making())
         self._refresh()
 
-    def _land(self, _key: object, job: Job[Progress, Model]) -> None:
+    def _on_made(self, _key: object, job: Job[Progress, Model]) -> None:
         self._refresh()
         if job.result is not None:
             tell(self.words, self.choice.words(job.result))
@@ -181,7 +179,7 @@ class ExportModelDialog(prompts.Dialog):
 
         def write(post: Callable[[None], bool]) -> None:
             content = chosen.write(model)
-            if not post(None):  # it is still wanted
+            if not post(None):  # not cancelled
                 write_atomically(target, content)
 
         self._writing.start((target, model), write)
@@ -193,11 +191,11 @@ class ExportModelDialog(prompts.Dialog):
             tell(self.words, describe_failure(job.error)[0], "error")
             return
         target, model = key
-        said = (f"Saved {target}", self.choice.words(model))
-        self._session.told.emit(": ".join(filter(None, said)))
+        parts = (f"Saved {target}", self.choice.words(model))
+        self._session.told.emit(": ".join(filter(None, parts)))
         self.accept()
 
     def reject(self) -> None:
-        """Stop what is under way, and leave."""
+        """Cancel and close."""
         self._on_cancel()
         super().reject()

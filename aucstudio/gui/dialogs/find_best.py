@@ -10,7 +10,7 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.engine.params import InvalidSetting
-from aucstudio.gui.common.form import Form, edge_box, number_box, range_row
+from aucstudio.gui.common.form import Form, RangeBox, number_box
 from aucstudio.gui.common.layouts import STRETCH, down
 from aucstudio.gui.common.prompts import Dialog
 from aucstudio.gui.common.theme import scaled
@@ -23,6 +23,7 @@ from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.session import Session
 from aucstudio.project.data.splitting.validation import FORWARD
 from aucstudio.project.errors import InputError
+from aucstudio.project.words import as_sentence
 
 _WIDTH = 440
 _LEAST_MINUTES, _MOST_MINUTES = 0.1, 10_080.0
@@ -38,7 +39,7 @@ _NOT_IN_TIME = (
 
 
 class FindBestDialog(Dialog):
-    """Asks for the range and the minutes.
+    """Asks for the FPR range and the time limit.
 
     Parameters
     ----------
@@ -49,10 +50,9 @@ class FindBestDialog(Dialog):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__("find_best_dialog", "Find the best", parent)
         self._session = session
-        self.low = edge_box("best_low", "Lowest false-positive rate", 0.0, 0.999)
-        self.high = edge_box("best_high", "Highest false-positive rate", 0.001, 1.0)
-        for box, edge in zip((self.low, self.high), session.plan.band, strict=True):
-            box.setValue(edge)
+        ends = "Lowest false-positive rate", "Highest false-positive rate"
+        self.band = RangeBox("best", *ends)
+        self.band.setValue(session.plan.band)
         minutes, most = preferences().now.best_minutes, _MOST_MINUTES
         self.minutes = number_box(
             "best_minutes", "Time limit in minutes", _LEAST_MINUTES, most, value=minutes
@@ -62,23 +62,23 @@ class FindBestDialog(Dialog):
         self.rows = label("", "muted", wrap=True, name="best_rows")
         self.caution = label("", "warning", wrap=True, name="best_caution")
         self.problem = label("", "error", wrap=True, name="best_problem")
-        self.ends = answers(self, "find_best", self._on_begin, "&Begin")
+        self.ends = answers(self, "find_best", self._on_start, "&Begin")
         self._lay_out()
         self._warn()
 
     def _lay_out(self) -> None:
         about = label(_ABOUT, "muted", wrap=True, name="best_about")
         form = Form(
-            ("FPR &range", range_row(self.low, self.high)),
+            ("FPR &range", self.band),
             ("&Minutes", self.minutes, "Time limit; Stop ends the search at any time"),
         )
-        told = (self.rows, self.caution, self.problem)
-        self.setLayout(down(about, form, *told, STRETCH, self.ends, gap=12, around=16))
+        notes = (self.rows, self.caution, self.problem)
+        self.setLayout(down(about, form, *notes, STRETCH, self.ends, gap=12, around=16))
         self.setMinimumWidth(scaled(_WIDTH))
 
     def _warn(self) -> None:
         """Show which rows are held out, and warn where they are few."""
-        # Imported here: the tournament needs libraries that the start page does without.
+        # Imports libraries that the start page does without.
         from aucstudio.project.tournament.hold_out import few_rows_words, plan_words
 
         table = self._session.table
@@ -86,20 +86,19 @@ class FindBestDialog(Dialog):
         self.rows.setText(plan_words(self._session.plan.validation))
         if table is not None and table.positive is not None:
             validation = self._session.plan.validation
-            with contextlib.suppress(InputError):  # beginning says what cannot be weights
+            with contextlib.suppress(InputError):  # shown when the search starts
                 words = few_rows_words(table, validation)
             if validation.scheme == FORWARD:
                 words = f"{words} {_NOT_IN_TIME}".strip()
         tell(self.caution, words, "warning")
         tell(self.problem, "", "error")
 
-    def _on_begin(self) -> None:
+    def _on_start(self) -> None:
         minutes = self.minutes.value()
         try:
-            self._session.best.begin((self.low.value(), self.high.value()), minutes)
+            self._session.best.begin(self.band.value(), minutes)
         except (InputError, InvalidSetting) as error:
-            words = str(error)
-            tell(self.problem, f"{words[0].upper()}{words[1:]}.", "error")
+            tell(self.problem, as_sentence(str(error)), "error")
             return
         preferences().put(best_minutes=minutes)
         self.accept()

@@ -4,25 +4,18 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QKeySequence, QShortcut, QTextBlock, QTextCursor
-from PySide6.QtWidgets import (
-    QDialogButtonBox,
-    QHBoxLayout,
-    QLineEdit,
-    QTextBrowser,
-    QTextEdit,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialogButtonBox, QTextBrowser, QTextEdit, QWidget
 
+from aucstudio.gui.common.layouts import across, down
 from aucstudio.gui.common.prompts import Dialog
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.widgets import (
     ElidedCombo,
-    clearable,
     dialog_buttons,
     label,
     make_buddy,
     named,
+    search_field,
     tell,
 )
 from aucstudio.project import guide
@@ -58,15 +51,13 @@ class HelpDialog(Dialog):
         self.browser.setMarkdown(help_page(name))
         buttons = dialog_buttons(_CLOSE, name="help")
         buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 16, 16, 16)
+        above = []
         if name != "about":
             self.finder = HelpFinder(self.browser)
-            layout.addWidget(self.finder)
-            # Enter goes to the next place found; Esc closes.
+            above.append(self.finder)
+            # Enter goes to the next match; Esc closes.
             buttons.button(_CLOSE).setAutoDefault(False)
-        layout.addWidget(self.browser)
-        layout.addWidget(buttons)
+        self.setLayout(down(*above, self.browser, buttons, around=16))
         self.browser.setFocus()
 
 
@@ -76,14 +67,14 @@ def show_help(parent: QWidget, name: str) -> None:
     dialog.ask(modal=False)
 
 
-_LEVELS = 3  # of headings that are listed
-_MOST = 500  # hits that are marked and counted
+_LEVELS = 3  # of headings in the list
+_MOST = 500  # matches that are marked and counted
 
 
 class HelpFinder(QWidget):
-    """A list of sections and a field for words, above the page that they are found in.
+    """A list of the sections of a page, and a search field.
 
-    Enter, or F3, goes to the next place; with Shift to the one before; Ctrl+F to the field.
+    Enter or F3 goes to the next match, with Shift to the one before; Ctrl+F goes to the field.
     """
 
     def __init__(self, browser: QTextBrowser) -> None:
@@ -91,11 +82,10 @@ class HelpFinder(QWidget):
         self._browser = browser
         self.hits: list[QTextCursor] = []
         self.sections = named(ElidedCombo(), "help_section_combo", "Sections of the page")
-        self.field = clearable(named(QLineEdit(), "help_find_field", "Words to find in the page"))
+        self.field = search_field("help_find_field", "Words to find in the page")
         self.field.setMinimumWidth(160)
-        self.told = label("")
-        self.told.setObjectName("help_found_label")
-        self.told.setVisible(False)
+        self.status = label("", name="help_found_label")
+        self.status.setVisible(False)
         self._list_sections()
         self._lay_out()
         self.sections.activated.connect(self._go_to_section)
@@ -107,12 +97,8 @@ class HelpFinder(QWidget):
         find.activated.connect(self._ask)
 
     def _lay_out(self) -> None:
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        for words, widget in (("&Section", self.sections), ("&Find", self.field)):
-            row.addWidget(make_buddy(words, widget))
-            row.addWidget(widget, stretch=1)
-        row.addWidget(self.told)
+        section, find = make_buddy("&Section", self.sections), make_buddy("&Find", self.field)
+        self.setLayout(across(section, (self.sections, 1), find, (self.field, 1), self.status))
 
     def _bind(self, keys: str, near: QWidget, step: int) -> None:
         shortcut = QShortcut(QKeySequence(keys), near)
@@ -150,7 +136,7 @@ class HelpFinder(QWidget):
         self.field.selectAll()
 
     def _find(self, words: str) -> None:
-        """Mark every place of some words, and go to the first one from where the page is."""
+        """Mark all matches, and go to the first one after the present position."""
         self.hits = []
         cursor = self._browser.document().find(words) if words.strip() else QTextCursor()
         while not cursor.isNull() and len(self.hits) < _MOST:
@@ -166,7 +152,7 @@ class HelpFinder(QWidget):
         self._go(self._next_from(self._browser.textCursor().selectionStart()))
 
     def step(self, by: int) -> None:
-        """Go to the next place, or to the one before; behind the last comes the first."""
+        """Go to the next or the previous match; the first follows the last."""
         here = self._browser.textCursor()
         chosen = [k for k, hit in enumerate(self.hits) if hit.position() == here.position()]
         first = self._next_from(here.position()) - (by < 0)
@@ -177,13 +163,13 @@ class HelpFinder(QWidget):
 
     def _go(self, place: int) -> None:
         if not self.hits:
-            tell(self.told, "not found" if self.field.text().strip() else "")
+            tell(self.status, "not found" if self.field.text().strip() else "")
             return
         place %= len(self.hits)
         self._browser.setTextCursor(self.hits[place])
         self._browser.ensureCursorVisible()
         more = " or more" if len(self.hits) == _MOST else ""
-        tell(self.told, f"{place + 1} of {len(self.hits)}{more}")
+        tell(self.status, f"{place + 1} of {len(self.hits)}{more}")
         self._name_section()
 
     def _name_section(self) -> None:

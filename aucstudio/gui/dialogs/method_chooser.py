@@ -8,8 +8,6 @@ from PySide6.QtCore import QCoreApplication, QModelIndex, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QKeyEvent
 from PySide6.QtWidgets import (
     QHeaderView,
-    QLineEdit,
-    QPushButton,
     QTreeWidget,
     QTreeWidgetItem,
     QWidget,
@@ -21,8 +19,9 @@ from aucstudio.gui.common.layouts import STRETCH, across, down
 from aucstudio.gui.common.plain_text import tip_text
 from aucstudio.gui.common.prompts import Dialog
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.common.widgets import clearable, label, named, primary, tell
+from aucstudio.gui.common.widgets import label, named, primary, push_button, search_field, tell
 from aucstudio.project.runs.method_advice import Outlook
+from aucstudio.project.words import as_sentence
 
 _HEADS = ("Method", "Name", "Trains for", "Scorer", "Missing values", "Time here")
 _TIPS = {
@@ -33,15 +32,14 @@ _TIPS = {
 }
 _KEY = Qt.ItemDataRole.UserRole
 _SIZE = QSize(920, 640)
-_MARGIN = 40
 _START, _RECENT = "Start here", "Recently used"
 
 Group = tuple[str, dict[str, str]]
-"A title, and methods, each with the reason for its place, if there is one."
+"A title, and methods with the reasons for their recommendation, if any."
 
 
 class MethodChooser(Dialog):
-    """A list to search, read and tick.
+    """A list of methods to search, read about and tick.
 
     Parameters
     ----------
@@ -58,9 +56,9 @@ class MethodChooser(Dialog):
     Signals
     -------
     chosen(str)
-        The form is to show this method.
+        Show this method in the form.
     runs_asked(list, bool)
-        Run these methods; the second says whether settings are searched first.
+        Run these methods; the second value is whether to tune them first.
     """
 
     chosen = Signal(str)
@@ -88,11 +86,11 @@ class MethodChooser(Dialog):
         self._fill()
         self._go_to(chosen)
         self.search.setFocus()
-        self.resize(_SIZE if parent is None else _within(parent.window().size()))
+        self.fit(_SIZE)
 
     def _make_parts(self) -> None:
-        self.search = clearable(named(QLineEdit(), "method_search", "Search methods"))
-        self.search.setPlaceholderText("Search by name, family or words")
+        hint = "Search by name, family or words"
+        self.search = search_field("method_search", "Search methods", hint)
         self.search.textChanged.connect(self._on_search)
         self.search.returnPressed.connect(self._choose)
         self.tree = named(QTreeWidget(), "method_tree", "Methods")
@@ -115,14 +113,10 @@ class MethodChooser(Dialog):
         self.facts = label("", "muted", wrap=True, name="method_chosen_facts")
         self.problem = label("", "error", wrap=True, name="method_chooser_problem")
         self.problem.hide()
-        self.run = named(QPushButton(), "run_methods_button", "Run")
-        self.tune = named(QPushButton(), "tune_methods_button", "Tune and run")
-        self.close_button = named(QPushButton("Close"), "close_methods_button", "Close")
-        self.choose = primary(named(QPushButton(), "choose_method_button", "Choose"))
-        self.run.clicked.connect(lambda: self.runs_asked.emit(self.asked(), False))
-        self.tune.clicked.connect(lambda: self.runs_asked.emit(self.asked(), True))
-        self.choose.clicked.connect(self._choose)
-        self.close_button.clicked.connect(self.reject)
+        self.run = push_button("run_methods_button", "", "", lambda: self._run(tuned=False))
+        self.tune = push_button("tune_methods_button", "", "", lambda: self._run(tuned=True))
+        self.close_button = push_button("close_methods_button", "Close", "", self.reject)
+        self.choose = primary(push_button("choose_method_button", "Choose", "", self._choose))
         for button in (self.run, self.tune, self.choose, self.close_button):
             button.setAutoDefault(False)
 
@@ -136,12 +130,12 @@ class MethodChooser(Dialog):
     # ------------------------------------------------------------- the list
 
     def _fill(self) -> None:
-        """List the groups; search matches are listed in their family."""
+        """List the groups; matches of a search are listed by family."""
         wanted = self.search.text().casefold().split()
         families: list[Group] = [
             (
                 title,
-                {k: "" for k, m in METHODS.items() if m.family == family and _speaks_of(k, wanted)},
+                {k: "" for k, m in METHODS.items() if m.family == family and _matches(k, wanted)},
             )
             for family, title in FAMILIES.items()
         ]
@@ -194,7 +188,7 @@ class MethodChooser(Dialog):
                     item.setForeground(column, QColor(current_theme().muted))
 
     def _go_to(self, key: str) -> None:
-        """Make a row the current one: the method's, else the first."""
+        """Make the row of a method the current one, or the first row."""
         found = [row for row in self._rows if row.data(0, _KEY) == key] or self._rows[:1]
         if found:
             self.tree.setCurrentItem(found[0])
@@ -202,23 +196,20 @@ class MethodChooser(Dialog):
             self.tree.setCurrentIndex(QModelIndex())
         self._on_current()
 
-    # ------------------------------------------------------------- what is chosen
+    # ------------------------------------------------------------- choosing
 
     def current(self) -> str | None:
-        """Return the method whose row is the current one."""
+        """Return the method of the current row."""
         item = self.tree.currentItem()
         return None if item is None else item.data(0, _KEY)
 
     def asked(self) -> list[str]:
-        """Return the methods to run.
-
-        Those that are ticked, in the list's order, else the current.
-        """
+        """Return the ticked methods in the order of the list, or the current one."""
         ticked = [key for key in METHODS if key in self.ticked]
         return ticked or [key for key in (self.current(),) if key]
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        # From the search field the arrows go into the list.
+        # The arrow keys go from the search field to the list.
         if event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Up) and self.search.hasFocus():
             self.tree.setFocus()
             QCoreApplication.sendEvent(self.tree, event)
@@ -226,22 +217,22 @@ class MethodChooser(Dialog):
             super().keyPressEvent(event)
 
     def show_problem(self, sentence: str) -> None:
-        """Show why the methods that were asked for cannot be run."""
+        """Show why the requested methods cannot be run."""
         tell(self.problem, sentence, "error")
 
     def _on_search(self) -> None:
         before, phrase = self.current() or "", self.search.text().strip().casefold()
         self._fill()
         shown = [row.data(0, _KEY) for row in self._rows]
-        called = [key for key in shown if phrase and phrase in _name(key)]
-        self._go_to(next(iter(called), before))
+        named = [key for key in shown if phrase and phrase in _name(key)]
+        self._go_to(next(iter(named), before))
 
     def _on_ticked(self, item: QTreeWidgetItem, _column: int) -> None:
         key, on = item.data(0, _KEY), item.checkState(0) == Qt.CheckState.Checked
         if key is None or on == (key in self.ticked):
             return
         (self.ticked.add if on else self.ticked.discard)(key)
-        for row in self._rows:  # it may stand in several groups
+        for row in self._rows:  # a method may be in several groups
             if row.data(0, _KEY) == key:
                 row.setCheckState(0, _check(on))
         self.tree.setCurrentItem(item)
@@ -258,7 +249,7 @@ class MethodChooser(Dialog):
             method, outlook = METHODS[key], self._outlooks.get(key)
             self.title.setText(f"{method.in_words} ({method.title})")
             tell(self.words, f"{method.use_when} {method.summary}", "")
-            takes = "" if outlook is None else f" {_sentence(outlook.details)}"
+            takes = "" if outlook is None else f" {as_sentence(outlook.details)}"
             aim = f"Trains for {AIMS[method.trains_for]}. {method.weights_words()}"
             tell(self.facts, f"{aim}{takes} Source: {method.source}.")
         self._name_buttons()
@@ -275,8 +266,11 @@ class MethodChooser(Dialog):
             button.setAccessibleName(button.text())
             button.setEnabled(able)
         self.choose.setText(f"Choose {METHODS[key].title}" if key else "Choose")
-        # Ticked methods are run together: one of them chosen for the form would not be all.
+        # Ticked methods run together; the form can show only one.
         self.choose.setEnabled(key is not None and not self.ticked)
+
+    def _run(self, *, tuned: bool) -> None:
+        self.runs_asked.emit(self.asked(), tuned)
 
     def _choose(self) -> None:
         if (key := self.current()) is not None and self.choose.isEnabled():
@@ -284,24 +278,13 @@ class MethodChooser(Dialog):
             self.accept()
 
 
-def _speaks_of(key: str, wanted: Sequence[str]) -> bool:
-    """Return whether a method's words hold all that was typed."""
+def _matches(key: str, wanted: Sequence[str]) -> bool:
+    """Return whether the description of a method contains all words."""
     method = METHODS[key]
-    text = " ".join(
-        (
-            key,
-            method.title,
-            method.in_words,
-            method.family,
-            FAMILIES[method.family],
-            method.trains_for,
-            AIMS[method.trains_for],
-            shape_words(method),
-            method.use_when,
-            method.summary,
-            method.source,
-        )
-    ).casefold()
+    aim, family = AIMS[method.trains_for], FAMILIES[method.family]
+    parts = [key, method.title, method.in_words, method.family, family, method.trains_for, aim]
+    parts += [shape_words(method), method.use_when, method.summary, method.source]
+    text = " ".join(parts).casefold()
     return all(word in text for word in wanted)
 
 
@@ -311,11 +294,3 @@ def _name(key: str) -> str:
 
 def _check(on: bool) -> Qt.CheckState:
     return Qt.CheckState.Checked if on else Qt.CheckState.Unchecked
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:].rstrip(".") + "." if text else ""
-
-
-def _within(size: QSize) -> QSize:
-    return _SIZE.boundedTo(size - QSize(_MARGIN, _MARGIN))

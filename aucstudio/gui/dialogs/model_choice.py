@@ -36,11 +36,11 @@ from aucstudio.project.runs.models.final_model import (
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.record import RunRecord
 
-VALIDATED, ANEW = 0, 1
+VALIDATED, REFIT = 0, 1
 
 
 class ModelChoice(QObject):
-    """Controls that choose between the model that was validated and one trained on all rows.
+    """Controls that choose between the validated model and one refit on all rows.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class ModelChoice(QObject):
     run : ShownRun
     parent : QWidget
     small : bool
-        Of the chooser.
+        Whether the chooser is small.
 
     Signals
     -------
@@ -58,12 +58,12 @@ class ModelChoice(QObject):
     Attributes
     ----------
     kinds : QButtonGroup
-        Its buttons :data:`VALIDATED` and :data:`ANEW`; a dialog may add others.
+        Its buttons are :data:`VALIDATED` and :data:`REFIT`; a dialog may add others.
     chooser : ThresholdChooser
-        Of the threshold; what is asked here is of this dialog alone, until it is used everywhere.
+        Chooses the threshold, for this dialog only until it is used for all runs.
     target : Target
     calibration : str or None
-        The map to probabilities that the model is to have.
+        Kind of calibration of the model.
     """
 
     changed = Signal()
@@ -73,28 +73,28 @@ class ModelChoice(QObject):
     ) -> None:
         super().__init__(parent)
         self._session, self._run, self._table = session, run, session.table
-        # What is pointed at is of the chosen run; of another one the study's target is asked.
-        pointed = run.record.id == session.selected
-        self.target = session.focus.target if pointed else session.plan.target
-        split = session.focus.split if pointed else 0
+        # The focus belongs to the selected run; another run gets the target of the study.
+        in_focus = run.record.id == session.selected
+        self.target = session.focus.target if in_focus else session.plan.target
+        split = session.focus.split if in_focus else 0
         self._split = min(split, len(run.record.splits) - 1)
-        # What a search for the best model trained on all rows is there already.
+        # A search for the best model has refit its model already.
         self._searched = session.study.home.refits.get(run.record.id)
-        self._anew: Model | None = self._searched
+        self._refit: Model | None = self._searched
         self.calibration: str | None = None
         self.kinds = QButtonGroup(self)
         for k, text in enumerate(self._choices()):
             self.kinds.addButton(named(QRadioButton(text), f"model_choice_{k}", text), k)
-        self.kinds.button(VALIDATED if self._searched is None else ANEW).setChecked(True)
+        self.kinds.button(VALIDATED if self._searched is None else REFIT).setChecked(True)
         self._members = _members(session, run.record)
         gone = len(run.record.experiment.members) - len(self._members)
-        self.kinds.button(ANEW).setEnabled(self._table is not None and not gone)
+        self.kinds.button(REFIT).setEnabled(self._table is not None and not gone)
         if gone:
             reason = "Some of the runs that it combines are no longer in the project"
-            plain_tooltip(self.kinds.button(ANEW), reason)
+            plain_tooltip(self.kinds.button(REFIT), reason)
         self.chooser = ThresholdChooser("model_threshold", session, small=small)
-        self.chooser.setParent(parent)  # at once: what is shown without one is a window
-        self.chooser.target_chosen.connect(self.ask)
+        self.chooser.setParent(parent)  # without a parent it would be shown as a window
+        self.chooser.target_chosen.connect(self.set_target)
         self.chooser.threshold_typed.connect(self._on_typed)
         self.kinds.idToggled.connect(lambda _kind, on: self._on_change() if on else None)
         session.listen(self._on_stakes, "stakes")
@@ -102,27 +102,27 @@ class ModelChoice(QObject):
 
     @property
     def is_of_run(self) -> bool:
-        """Whether the model is one of the run's, not of another choice that was added."""
-        return self.kinds.checkedId() in (VALIDATED, ANEW)
+        """Whether a model of the run is chosen, not a choice that a dialog has added."""
+        return self.kinds.checkedId() in (VALIDATED, REFIT)
 
     @property
     def has_threshold(self) -> bool:
         """Whether the requested threshold exists."""
         return not (self.is_of_run and self._choice().problem)
 
-    def ask(self, target: Target) -> None:
-        """Ask another target of the threshold."""
+    def set_target(self, target: Target) -> None:
+        """Use another target of the threshold."""
         self.target = target
         self._on_change()
 
     def _on_typed(self, value: float) -> None:
-        self.ask(Target.typed(self._run.record, self._split, value))
+        self.set_target(Target.typed(self._run.record, self._split, value))
 
     def threshold_rule(self) -> roc.ThresholdRule | None:
-        """Return the rule that is chosen; None leaves the threshold as it is.
+        """Return the chosen rule; None keeps the threshold of the model.
 
-        A number that was typed means nothing on other scores, those of a model trained anew or
-        of its own training rows: what is carried over is its false-positive rate.
+        A typed number means nothing on other scores, such as those of a refit model. Its
+        false-positive rate is used there.
         """
         return self.target.as_rule(self._session.stakes)
 
@@ -134,7 +134,7 @@ class ModelChoice(QObject):
         return validated_model(self._run.record, self._split, self.threshold_rule())
 
     def making(self) -> Callable[[Callable[[Any], bool]], Model]:
-        """Return what makes the chosen model, on another thread: it may have to be trained."""
+        """Return the function that makes, and perhaps refits, the model on another thread."""
         record, calibration = self._run.record, self.calibration
         if self.kinds.checkedId() == VALIDATED:
             model, k = self.validated(), self._split
@@ -144,24 +144,24 @@ class ModelChoice(QObject):
         assert table is not None
 
         def make(post: Callable[[Any], bool]) -> Model:
-            # Trained once: another threshold needs no other training.
-            if self._anew is None:
+            # Refit once, for all thresholds.
+            if self._refit is None:
                 if members:
-                    self._anew = refit_combination(experiment, members, table, post)
+                    self._refit = refit_combination(experiment, members, table, post)
                 else:
-                    self._anew = refit(experiment, table, post)
+                    self._refit = refit(experiment, table, post)
             if self._searched is None:
-                made = rethresholded(self._anew, experiment, table, rule)
+                made = rethresholded(self._refit, experiment, table, rule)
             elif rule is not None:
-                made = with_carried_threshold(self._anew, record, table, rule)
+                made = with_carried_threshold(self._refit, record, table, rule)
             else:
-                made = self._anew
+                made = self._refit
             return _calibrated(made, record, calibration, None)
 
         return make
 
     def words(self, model: Model) -> str:
-        """Return the threshold of a model in words; empty if it is as trained."""
+        """Return the threshold of a model in words; empty for its own."""
         number = f"{model.threshold:.4g}".replace("-", "−")
         return "" if self.target.rule == OWN else f"threshold {number}, {model.threshold_rule}"
 
@@ -171,7 +171,7 @@ class ModelChoice(QObject):
         return self._run.record.experiment.validation.scheme == LEAVE_PAIR_OUT
 
     def _curve(self) -> roc.Curve:
-        """Return the curve of the rows that thresholds are chosen on."""
+        """Return the curve of the rows on which thresholds are chosen."""
         split = self._run.record.splits[self._split]
         if self._in_sample():
             rows = split.train_positive, split.train_scores
@@ -188,7 +188,7 @@ class ModelChoice(QObject):
         self.changed.emit()
 
     def _on_stakes(self) -> None:
-        """Show the threshold for other stakes; it need not have moved."""
+        """Show the threshold for other stakes."""
         before, self._placed = self._placed, self._show()
         if self._placed != before:
             self.changed.emit()
@@ -203,19 +203,19 @@ class ModelChoice(QObject):
         return choice
 
     def _where(self) -> str:
-        """State which rows the figures are of, and what becomes of the threshold."""
+        """Describe the rows of the figures, and the threshold of the saved model."""
         count = len(self._run.record.splits)
         rows = "training rows" if self._in_sample() else "held-out rows"
         of = f" of split {self._split + 1}" if count > 1 else ""
-        told = f"Figures on the {rows}{of}."
+        figures = f"Figures on the {rows}{of}."
         if self.target.rule == OWN:
-            return told
-        if self.kinds.checkedId() == ANEW and self._searched is not None:
-            return f"{told} The model refit on all rows gets the threshold of the same rank."
-        if self.kinds.checkedId() == ANEW:
+            return figures
+        if self.kinds.checkedId() == REFIT and self._searched is not None:
+            return f"{figures} The model refit on all rows gets the threshold of the same rank."
+        if self.kinds.checkedId() == REFIT:
             kept = "the same FPR" if self.target.rule == TYPED else "the rule"
-            return f"{told} The refit model gets {kept} on its own training rows."
-        return f"{told} The threshold is saved with the model; its scores stay the same."
+            return f"{figures} The refit model gets {kept} on its own training rows."
+        return f"{figures} The threshold is saved with the model; its scores stay the same."
 
     def _choices(self) -> list[str]:
         splits, at = self._run.record.splits, self._split
@@ -227,7 +227,7 @@ class ModelChoice(QObject):
 
 
 def _members(session: Session, record: RunRecord) -> list[Named]:
-    """List the runs that a combination was made of, also those that are listed no more."""
+    """Return the runs that a combination was made of, with removed ones."""
     looks, made = session.plan.looks, dict[str, Named]()
     for run, member in session.records.items():
         name = looks[run].name if run in looks else member.experiment.title

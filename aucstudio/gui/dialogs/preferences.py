@@ -4,156 +4,108 @@ from __future__ import annotations
 
 import os
 
-import msgspec
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QDialogButtonBox,
-    QScrollArea,
-    QSizePolicy,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QDialogButtonBox, QScrollArea, QSizePolicy, QWidget
 
-from aucstudio.gui.common.form import (
-    Form,
-    choice_box,
-    edge_box,
-    number_box,
-    range_row,
-    whole_box,
-)
+from aucstudio.gui.common.form import Fields, Form, RangeBox, choice_box, number_box, whole_box
 from aucstudio.gui.common.layouts import STRETCH, down, holding
 from aucstudio.gui.common.prompts import Dialog
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import (
-    answers,
-    label,
-    named,
-    tell,
-)
-from aucstudio.gui.state.preferences import PreferencesFile
+from aucstudio.gui.common.widgets import answers, label, named, tell
+from aucstudio.gui.state.preferences import FigureRules, PreferencesFile
 
-FIGURE_COLOURS = {True: "For print, on a white background", False: "As on screen"}
+_COLOURS = {True: "For print, on a white background", False: "As on screen"}
 _THEMES = {"system": "As the desktop", "light": "Light", "dark": "Dark"}
+_TITLES = {"theme": "&Theme", "text_size": "Text &size", "runs_at_once": "&Runs at once"}
+FIGURE_TITLES = {
+    "width": "&Width",
+    "height": "&Height",
+    "font": "Te&xt",
+    "line": "&Line width",
+    "light": "C&olours",
+    "dpi": "R&esolution",
+    "caption": "",
+}
 _FIELD = 200  # pixels of width
 _OF_SCREEN = 0.9  # the most that the dialog takes
-_BUTTON = QDialogButtonBox.StandardButton
 _POLICY = QSizePolicy.Policy
 
 
+def figure_fields(prefix: str) -> Fields:
+    """Make the fields of the settings of exported figures; see FigureRules."""
+    caption = QCheckBox("Conclusion as &caption")
+    return Fields(
+        width=number_box(f"{prefix}_width", "Width", 20, 600, step=5, unit=" mm"),
+        height=number_box(f"{prefix}_height", "Height", 20, 600, step=5, unit=" mm"),
+        font=number_box(f"{prefix}_font", "Font size", 4, 48, step=0.5, unit=" pt"),
+        line=number_box(f"{prefix}_line", "Line width", 0.1, 10, step=0.25, decimals=2, unit=" pt"),
+        light=choice_box(f"{prefix}_colours", "Colours", _COLOURS),
+        dpi=whole_box(f"{prefix}_dpi", "Resolution of a PNG", 36, 2400, step=50, unit=" dpi"),
+        caption=named(caption, f"{prefix}_caption", "Conclusion as caption"),
+    )
+
+
 class PreferencesDialog(Dialog):
-    """Shows the preferences, and changes them all at once with OK."""
+    """Shows the preferences, and changes them all at once with OK.
+
+    Attributes
+    ----------
+    fields : Fields
+        Theme, text size, runs at once and the FPR range, by the names of the preferences.
+    figure : Fields
+    """
 
     def __init__(self, kept: PreferencesFile, parent: QWidget | None = None) -> None:
         super().__init__("preferences_dialog", "Preferences", parent)
-        self._kept = kept
-        self._make_window_fields()
-        self._make_figure_fields()
+        self._kept, now = kept, kept.now
+        name, most = "preferences", max(os.cpu_count() or 1, kept.now.runs_at_once)
+        ends = "Lower end of the FPR range", "Upper end of the FPR range"
+        self.fields = Fields(
+            theme=choice_box(f"{name}_theme", "Theme", _THEMES),
+            text_size=whole_box(f"{name}_text_size", "Text size", 100, 200, step=10, unit=" %"),
+            runs_at_once=whole_box(f"{name}_at_once", "Runs at once", 1, most),
+            fpr_range=RangeBox(f"{name}_fpr", *ends),
+        )
+        self.fields.write({field: getattr(now, field) for field in self.fields})
+        self.figure = figure_fields(name)
+        self.figure.write({field: getattr(now.figure, field) for field in self.figure})
+        self.problem = label("", "error", wrap=True, name="preferences_problem")
         self._lay_out()
         # Qt takes two thirds of the screen at most, on its own.
-        room = self.screen().availableSize() * _OF_SCREEN
-        self.resize(self.sizeHint().boundedTo(room))
-        for box in (self.low, self.high):
-            box.valueChanged.connect(self._check)
+        self.resize(self.sizeHint().boundedTo(self.screen().availableSize() * _OF_SCREEN))
+        self.fields["fpr_range"].valueChanged.connect(self._check)
         self._check()
 
-    def _make_window_fields(self) -> None:
-        now = self._kept.now
-        self.theme = choice_box("preferences_theme", "Theme", _THEMES)
-        self.theme.setCurrentIndex(self.theme.findData(now.theme))
-        self.text_size = whole_box(
-            "preferences_text_size", "Text size", 100, 200, value=now.text_size, step=10, unit=" %"
-        )
-        most = max(os.cpu_count() or 1, now.runs_at_once)
-        self.at_once = whole_box(
-            "preferences_at_once", "Runs at once", 1, most, value=now.runs_at_once
-        )
-        self.low = edge_box("preferences_fpr_low", "Lower end of the FPR range", 0.0, 1.0)
-        self.high = edge_box("preferences_fpr_high", "Upper end of the FPR range", 0.0, 1.0)
-        for box, end in zip((self.low, self.high), now.fpr_range, strict=True):
-            box.setValue(end)
-        self.problem = label("", "error", wrap=True, name="preferences_problem")
-
     def _lay_out(self) -> None:
-        self._rows = Form()
-        self._rows.add_heading("WINDOW")
-        self._rows.add("&Theme", self.theme)
-        self._rows.add("Text &size", self.text_size)
-        self._rows.add_heading("RUNS")
-        self._rows.add("&Runs at once", self.at_once)
-        self._rows.add_heading("NEW STUDIES")
-        self._rows.add("&FPR range", range_row(self.low, self.high))
-        self._rows.addRow(self.problem)
-        self._rows.add_heading("FIGURES")
-        for title, field in (
-            ("&Width", self.width_mm),
-            ("&Height", self.height_mm),
-            ("Te&xt", self.font_points),
-            ("&Line width", self.line_points),
-            ("C&olours", self.colours),
-            ("R&esolution", self.dpi),
-            ("", self.caption),
-        ):
-            field.setMinimumWidth(scaled(_FIELD))
-            self._rows.add(title, field)
+        form = Form()
+        for heading, keys in (("WINDOW", ("theme", "text_size")), ("RUNS", ("runs_at_once",))):
+            form.add_heading(heading)
+            for key in keys:
+                form.add(_TITLES[key], self.fields[key])
+        form.add_heading("NEW STUDIES")
+        form.add("&FPR range", self.fields["fpr_range"])
+        form.addRow(self.problem)
+        form.add_heading("FIGURES")
+        for key, title in FIGURE_TITLES.items():
+            self.figure[key].setMinimumWidth(scaled(_FIELD))
+            form.add(title, self.figure[key])
         self.buttons = answers(self, "preferences", self.accept)
         # On a low screen the fields are scrolled; the buttons stay in view.
-        below = down(self.buttons, around=(16, 0, 16, 16))
-        self.setLayout(down((self._scrolled(), 1), below))
-
-    def _scrolled(self) -> QScrollArea:
-        inner = holding(down(self._rows, STRETCH, around=(16, 16, 16, 8)))
+        inner = holding(down(form, STRETCH, around=(16, 16, 16, 8)))
         inner.setSizePolicy(_POLICY.Preferred, _POLICY.Minimum)  # scrolled, never squeezed
         self.area = named(_WholeArea(inner), "preferences_area", "Preferences")
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        return self.area
-
-    def _make_figure_fields(self) -> None:
-        rules = self._kept.now.figure
-        self.width_mm = number_box(
-            "preferences_width", "Width of a figure", 20, 600, value=rules.width, unit=" mm"
-        )
-        self.height_mm = number_box(
-            "preferences_height", "Height of a figure", 20, 600, value=rules.height, unit=" mm"
-        )
-        self.font_points = number_box(
-            "preferences_font", "Font size", 4, 48, value=rules.font, unit=" pt"
-        )
-        self.line_points = number_box(
-            "preferences_line", "Line width", 0.1, 10, value=rules.line, unit=" pt"
-        )
-        self.dpi = whole_box(
-            "preferences_dpi", "Dots per inch of a PNG", 36, 2400, value=rules.dpi, unit=" dpi"
-        )
-        self.colours = choice_box("preferences_colours", "Colours of a figure", FIGURE_COLOURS)
-        self.colours.setCurrentIndex(self.colours.findData(rules.light))
-        words = "Conclusion as caption"
-        self.caption = named(QCheckBox("Conclusion as &caption"), "preferences_caption", words)
-        self.caption.setChecked(rules.caption)
+        below = down(self.buttons, around=(16, 0, 16, 16))
+        self.setLayout(down((self.area, 1), below))
 
     def _check(self) -> None:
-        sound = self.low.value() < self.high.value()
-        tell(self.problem, "" if sound else "The lower end must be below the upper end.", "error")
-        self.buttons.button(_BUTTON.Ok).setEnabled(sound)
+        low, high = self.fields["fpr_range"].value()
+        problem = "" if low < high else "The lower end must be below the upper end."
+        tell(self.problem, problem, "error")
+        self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(low < high)
 
     def accept(self) -> None:
-        figure = msgspec.structs.replace(
-            self._kept.now.figure,
-            width=self.width_mm.value(),
-            height=self.height_mm.value(),
-            font=self.font_points.value(),
-            line=self.line_points.value(),
-            dpi=self.dpi.value(),
-            light=self.colours.currentData(),
-            caption=self.caption.isChecked(),
-        )
-        self._kept.put(
-            theme=self.theme.currentData(),
-            text_size=self.text_size.value(),
-            runs_at_once=self.at_once.value(),
-            fpr_range=(self.low.value(), self.high.value()),
-            figure=figure,
-        )
+        """Store the preferences and close."""
+        self._kept.put(**self.fields.read(), figure=FigureRules(**self.figure.read()))
         super().accept()
 
 
@@ -165,6 +117,7 @@ class _WholeArea(QScrollArea):
         self._inner = inner
         self.setWidget(inner)
         self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
 
     def sizeHint(self) -> QSize:
         return self._inner.sizeHint()

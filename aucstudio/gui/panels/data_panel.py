@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtWidgets import QPushButton, QToolButton
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QToolButton
 
 from aucstudio.engine import METHODS
 from aucstudio.gui.common.choices import fill_names
@@ -20,6 +20,7 @@ from aucstudio.gui.common.widgets import (
     label,
     named,
     order_tabs,
+    push_button,
     tell,
 )
 from aucstudio.gui.dialogs.classes import ClassesDialog
@@ -27,82 +28,31 @@ from aucstudio.gui.dialogs.columns import ColumnsDialog
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session
 from aucstudio.project.data.finding import Finding
-from aucstudio.project.data.splitting.split import few_rows_caution, require_enough
-from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.splitting.split import few_rows_caution
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.table_info import label_findings
 from aucstudio.project.errors import Cancelled, InputError
-from aucstudio.project.words import as_sentence
+from aucstudio.project.words import as_sentence, counted
 from aucstudio.project.work.job import Job
 
 
-class TableFindings(QObject):
-    """Findings of the session's table.
-
-    Signals
-    -------
-    changed
-        Others were found, or those of another table are not known yet.
-
-    Attributes
-    ----------
-    findings : tuple of Finding
-        The weightiest first; of a table whose roles have just changed those of before.
-    """
-
-    changed = Signal()
-
-    def __init__(self, session: Session, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._session = session
-        self._file = ""
-        self.findings: tuple[Finding, ...] = ()
-        self._work = Background(self, self._land)
-        session.listen(self.look, "table")
-        self.look()
-
-    @property
-    def busy(self) -> bool:
-        """Whether something is being looked for."""
-        return self._work.busy
-
-    def finish(self) -> None:
-        """Wait until everything is found."""
-        self._work.finish()
-
-    def look(self) -> None:
-        """Look at the session's table; what is there of another one is forgotten."""
-        table = self._session.table
-        file = "" if table is None else table.sha256
-        if file != self._file:
-            self._file, self.findings = file, ()
-            self.changed.emit()
-        if table is None:
-            self._work.drop()
-            return
-        self._work.start(table, lambda post: _look(table, post))
-
-    def _land(self, table: Table, job: Job[Any, tuple[Finding, ...]]) -> None:
-        if job.result is not None and table is self._session.table:
-            self.findings = job.result
-            self.changed.emit()
-
-
-def _look(table: Table, post: Callable[[Any], bool]) -> tuple[Finding, ...]:
+def _find(table: Table, post: Callable[[Any], bool]) -> tuple[Finding, ...]:
     from aucstudio.project.data.findings.find import find
 
-    def tell(share: float) -> None:
+    def progress(share: float) -> None:
         if post(share):
             raise Cancelled
 
-    return find(table, tell)
+    return find(table, progress)
 
 
 _CHOOSE = "choose…"
-# What the list of classes holds beside them; no class can be called so.
+# An entry of the list of classes; no class can have this name.
 SEVERAL = ("several",)
 _MAX_CLASSES = 50
 _MOST_NOTES = 3
+_NO_TABLE = "A table with one row per case and a two-class column, in any format."
+_CHANGED = "The table has changed since the dialog opened; the columns were not changed"
 
 
 class DataPanel(Card):
@@ -114,53 +64,70 @@ class DataPanel(Card):
     def __init__(self, session: Session) -> None:
         super().__init__("1  Data")
         self.session = session
-        self.title = ElidedLabel("No table yet")
+        self.title = ElidedLabel()
         self.title.setObjectName("data_title")
         self.title.setProperty("role", "title")
         self.facts = label("", "muted", wrap=True, name="data_facts")
         self.label_combo = narrow_combo("label_combo", "Label column")
         self.positive_combo = narrow_combo("positive_combo", "Positive class")
-        self.positive_combo.elided = Qt.TextElideMode.ElideMiddle  # the share stays
-        self.found = TableFindings(session, self)
+        self.positive_combo.elided = Qt.TextElideMode.ElideMiddle  # the share stays visible
+        self._found: tuple[Finding, ...] = ()
+        self._file = ""
+        self._finding = Background(self, self._on_found)
         self.findings = FindingRows()
         self.notes = label("", "muted", wrap=True, name="data_notes")
         self.caution = label("", wrap=True, name="data_caution")
-        # It comes and goes with the validation below it, which must not move under the pointer.
+        # The caution depends on the Validation card below, which must not move under the pointer.
         room = self.caution.sizePolicy()
         room.setRetainSizeWhenHidden(True)
         self.caution.setSizePolicy(room)
         self.caution.setMinimumHeight(2 * self.caution.fontMetrics().lineSpacing())
         self.problem = label("", "error", wrap=True, name="data_problem")
-        self.open_button = named(QPushButton("Open…"), "open_button", "Open")
-        self.columns_button = named(
-            QPushButton("Columns…"), "columns_button", "Columns and their roles"
-        )
+        self.open_button = push_button("open_button", "Open…", "", self.open_asked.emit)
+        self.columns_button = push_button("columns_button", "Columns…", "", self._on_columns)
+        self.columns_button.setAccessibleName("Columns and their roles")
         self.import_button = named(QToolButton(), "import_options_button", "Import options")
         self.import_button.setProperty("role", "link")
         self.import_button.setText("Import options…")
         plain_tooltip(self.import_button, "Its first rows and the detected settings")
         self._lay_out()
         self.import_button.clicked.connect(self.import_asked)
-        self.open_button.clicked.connect(self.open_asked)
-        self.columns_button.clicked.connect(self._on_columns)
         self.label_combo.activated.connect(self._on_label)
         self.positive_combo.activated.connect(self._on_positive)
-        self.found.changed.connect(self._on_found)
-        self.findings.asked.connect(self._on_action)
-        session.listen(self.refresh, "table")
+        self.findings.asked.connect(lambda change, undo: self._change(undo, **change))
+        session.listen(self._on_table, "table")
         session.listen(self._on_plan, "plan")
-        self.refresh()
+        self._on_table()
 
     def _lay_out(self) -> None:
         self._form = Form(("Label", self.label_combo), ("Positive", self.positive_combo))
-        buttons = across(self.open_button, self.columns_button, STRETCH)
         for above in (self.title, self.facts):
             self.rows.addWidget(above)
         self.rows.addLayout(self._form)
         for below in (self.caution, self.findings, self.notes, self.problem):
             self.rows.addWidget(below)
         self.rows.addWidget(self.import_button, alignment=Qt.AlignmentFlag.AlignLeft)
-        self.rows.addLayout(buttons)
+        self.rows.addLayout(across(self.open_button, self.columns_button, STRETCH))
+
+    def _on_table(self) -> None:
+        """Show the session's table and start to check it; keep the findings of earlier roles."""
+        table = self.session.table
+        file = "" if table is None else table.sha256
+        if file != self._file:
+            self._file, self._found = file, ()
+        self._finding.drop()
+        self.refresh()
+        if table is not None:
+            self._finding.start(table, lambda post: _find(table, post))
+
+    def _on_found(self, _table: Table, job: Job[Any, tuple[Finding, ...]]) -> None:
+        if job.result is not None:
+            self._found = job.result
+            self._show_findings()
+
+    def finish_check(self) -> None:
+        """Wait for the findings about the table."""
+        self._finding.finish()
 
     def refresh(self) -> None:
         """Show the session's table."""
@@ -171,40 +138,49 @@ class DataPanel(Card):
             button.setVisible(table is not None)
         if table is None:
             self.title.setText("No table yet")
-            tell(
-                self.facts, ("A table with one row per case and a two-class column, in any format.")
-            )
-            for told in (self.notes, self.caution, self.problem):
-                tell(told, "")
+            tell(self.facts, _NO_TABLE)
+            for shown in (self.notes, self.caution, self.problem):
+                tell(shown, "")
             self.findings.show_findings((), None)
             return
         self.title.setText(table.path.name)
         plain_tooltip(self.title, str(table.path))
-        self._tell_facts(table)
+        self._show_facts(table)
         self._fill_label(table)
         self._fill_positive(table)
-        self._on_found()
+        self._show_findings()
         tell(self.problem, _problem(table), "error")
 
-    def _on_found(self) -> None:
-        """Show what was found; what it says is no note any more."""
-        table, found = self.session.table, self.found.findings
+    def _show_findings(self) -> None:
+        """Show the findings, and the notes that are not among them."""
+        table, found = self.session.table, self._found
         if table is None:
             return
         self.findings.show_findings(found, table)
         order_tabs(self.rows)
-        told = {finding.sentence for finding in found if finding.kind not in QUIET}
-        tell(self.notes, "\n".join(map(as_sentence, _notes(table, told))))
+        shown = {finding.sentence for finding in found if finding.kind not in QUIET}
+        tell(self.notes, "\n".join(map(as_sentence, _notes(table, shown))))
 
     def _on_plan(self) -> None:
         if self.session.table is not None:
-            self._tell_facts(self.session.table)
+            self._show_facts(self.session.table)
 
-    def _tell_facts(self, table: Table) -> None:
-        """Describe the data, and whether the chosen scheme can use it, before it is tried."""
+    def _show_facts(self, table: Table) -> None:
+        """Describe the data, and whether the validation scheme can use it."""
         plan = self.session.plan
         tell(self.facts, _facts(table, METHODS[plan.method].takes_missing, plan.preparation.fill))
-        tell(self.caution, *_caution(table, plan.validation))
+        tell(self.caution, *self._caution(table))
+
+    def _caution(self, table: Table) -> tuple[str, str]:
+        """Return a warning about few rows of a class for the scheme, and its style."""
+        validation = self.session.plan.validation
+        if table.positive is None or _problem(table):
+            return "", ""
+        if why := self.session.runs.why_not(validation):
+            return as_sentence(why), "error"
+        positives = table.classes[table.positive]
+        negatives = sum(table.classes.values()) - positives
+        return few_rows_caution(positives, negatives, validation), ""
 
     def _fill_label(self, table: Table) -> None:
         names = [] if table.label is not None else [_CHOOSE]
@@ -229,7 +205,7 @@ class DataPanel(Card):
         self.positive_combo.setEnabled(bool(table.classes))
 
     def show_problem(self, sentence: str) -> None:
-        """Show what is wrong with a file that could not be opened, beside the table kept."""
+        """Show why a file could not be opened; the present table stays."""
         tell(self.problem, sentence, "error")
 
     def _on_label(self) -> None:
@@ -237,7 +213,7 @@ class DataPanel(Card):
         if table is None or (table.label is None and self.label_combo.currentIndex() == 0):
             return
         if table.column(name).distinct > _MAX_CLASSES and name != table.label:
-            self._ask_classes(table, name)  # a number, that has to be parted
+            self._ask_classes(table, name)  # a number that needs a cut point
         else:
             self._change(label=name)
 
@@ -249,14 +225,11 @@ class DataPanel(Card):
             self._change(positive=chosen)
 
     def _ask_classes(self, table: Table, name: str) -> None:
-        """Ask for the classes of a column, in a window of their own; until then nothing changes."""
+        """Ask for the classes of a column in a dialog."""
         self.refresh()
         dialog = ClassesDialog(table, table.column(name), self)
         dialog.chosen.connect(lambda choice: self._change_in(table, choice))
         dialog.ask()
-
-    def _on_action(self, change: dict[str, Any], undo: str) -> None:
-        self._change(undo, **change)
 
     def _change(self, undo: str = "", /, **roles: Any) -> None:
         try:
@@ -273,71 +246,65 @@ class DataPanel(Card):
             dialog.ask()
 
     def _change_in(self, table: Table, change: dict[str, Any]) -> None:
-        """Change roles as a dialog about a table asks, unless there is another one by now."""
+        """Change roles as chosen in a dialog, unless the table has changed meanwhile."""
         if table is not self.session.table:
-            tell(
-                self.problem,
-                "The table has changed since the dialog opened; the columns were not changed",
-            )
+            tell(self.problem, _CHANGED)
         else:
             self._change(**change)
 
 
-def _facts(table: Table, keeps_gaps: bool, fill: str) -> str:
+def _facts(table: Table, takes_missing: bool, fill: str) -> str:
     roles = [column.role for column in table.columns]
-    gaps = sum(column.missing for column in table.features)
     dates = sum(column.role == "number" and column.is_date for column in table.columns)
     numbers = roles.count("number") - dates
-    parts = [_counted(table.rows, "row")]
-    if numbers or not dates:
-        parts.append(_counted(numbers, "number"))
-    if dates:
-        parts.append(_counted(dates, "date"))
-    if categories := roles.count("category"):
-        parts.append(_counted(categories, "category", "categories"))
-    if ignored := roles.count("ignore"):
-        parts.append(f"{ignored:,} ignored")
-    if absent := len(table.absent):
-        parts.append(f"numbers count as missing in {_counted(absent, 'column')}")
-    if parted := len(table.parts):
-        parts.append(f"{_counted(parted, 'column')} of dates split into parts")
-    if table.groups is not None:
-        parts.append(table.groups.describe())
-    if table.weight is not None:
-        parts.append(f"rows weighted by {table.weight}")
-    missing = "no missing values"
-    if gaps:
-        numbers = any(column.missing and column.role == "number" for column in table.features)
-        levels = any(column.missing and column.role == "category" for column in table.features)
-        uses = [
-            "numbers: " + ("left to the method" if keeps_gaps else f"training {fill}")
-        ] * numbers
-        uses += ["categories: a level of their own"] * levels
-        missing = f"{_counted(gaps, 'missing value')} ({', '.join(uses)})"
-    return " · ".join([*parts, missing])
+    categories, ignored = roles.count("category"), roles.count("ignore")
+    absent, split = len(table.absent), len(table.parts)
+    parts = [
+        counted(table.rows, "row"),
+        counted(numbers, "number") if numbers or not dates else "",
+        counted(dates, "date") if dates else "",
+        f"{categories:,} {'category' if categories == 1 else 'categories'}" if categories else "",
+        f"{ignored:,} ignored" if ignored else "",
+        f"numbers count as missing in {counted(absent, 'column')}" if absent else "",
+        f"{counted(split, 'column')} of dates split into parts" if split else "",
+        "" if table.groups is None else table.groups.describe(),
+        "" if table.weight is None else f"rows weighted by {table.weight}",
+        _missing_words(table, takes_missing, fill),
+    ]
+    return " · ".join(filter(None, parts))
 
 
-def _counted(count: int, one: str, several: str = "") -> str:
-    return f"{count:,} {one if count == 1 else several or one + 's'}"
+def _missing_words(table: Table, takes_missing: bool, fill: str) -> str:
+    """Count the missing values and state how they are used."""
+    incomplete = [column for column in table.features if column.missing]
+    if not incomplete:
+        return "no missing values"
+    uses = []
+    if any(column.role == "number" for column in incomplete):
+        uses.append(f"numbers: {'left to the method' if takes_missing else f'training {fill}'}")
+    if any(column.role == "category" for column in incomplete):
+        uses.append("categories: a level of their own")
+    count = sum(column.missing for column in incomplete)
+    return f"{counted(count, 'missing value')} ({', '.join(uses)})"
 
 
 def _is_number(table: Table) -> bool:
     return table.label is not None and table.column(table.label).kind == "number"
 
 
-def _notes(table: Table, told: set[str]) -> list[str]:
-    """Return what the importer noticed, but for what the facts count and the problem says."""
+def _notes(table: Table, shown: set[str]) -> list[str]:
+    """Return the notes of the import that are not shown elsewhere in the card."""
     findings = (*table.findings, *label_findings(table))
-    told = told | {f.sentence for f in findings if f.code in ("import_missing", "positive_open")}
-    notes = [note for note in table.notes if note not in told]
+    shown = shown | {f.sentence for f in findings if f.code in ("import_missing", "positive_open")}
+    notes = [note for note in table.notes if note not in shown]
     more = len(notes) - _MOST_NOTES
-    if more > 1:  # a line about one note would take its place
+    if more > 1:  # a single note fits in place of the line about it
         notes[_MOST_NOTES:] = [f"… and {more} more notes under Columns…"]
     return notes
 
 
 def _problem(table: Table) -> str:
-    """Describe what prevents training, next to the fields that mend it."""
+    """Return what prevents training, to be shown beside the fields that fix it."""
     if table.label is None:
         return "Choose the label: the column that holds the class of each row."
     if table.positive is None and len(table.classes) > 1:
@@ -350,20 +317,6 @@ def _problem(table: Table) -> str:
     except InputError as error:
         return as_sentence(str(error))
     return ""
-
-
-def _caution(table: Table, validation: Validation) -> tuple[str, str]:
-    """Describe what so few rows of a class mean for the scheme, and how grave that is."""
-    if table.positive is None or _problem(table):
-        return "", ""
-    positives = table.classes[table.positive]
-    negatives = sum(table.classes.values()) - positives
-    try:
-        require_enough(min(positives, negatives), validation)
-    except InputError as error:
-        sentence = str(error)
-        return sentence[:1].upper() + sentence[1:] + ".", "error"
-    return few_rows_caution(positives, negatives, validation), ""
 
 
 def _percent(count: int, total: int) -> str:

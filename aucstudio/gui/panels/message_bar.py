@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QKeyEvent
@@ -14,8 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.gui.common.layouts import across, down
-from aucstudio.gui.common.plain_text import plain_tooltip
-from aucstudio.gui.common.widgets import label, named
+from aucstudio.gui.common.widgets import label, named, push_button
 
 _MOST_KEPT = 200
 _DETAIL_LINES = 8
@@ -23,21 +23,16 @@ _DETAIL_LINES = 8
 
 @dataclasses.dataclass(eq=False)
 class Message:
-    """One failure: a sentence, and what a bug report needs or a list of many says.
-
-    Attributes
-    ----------
-    sentence, details : str
-    """
+    """One failure: a sentence, and a traceback or a list of further sentences."""
 
     sentence: str
     details: str = ""
 
 
 class MessageBar(QFrame):
-    """The latest failure in a line, with the earlier ones a step away; hidden when there is none.
+    """The latest failure in a line, with buttons for earlier ones; hidden without a message.
 
-    Escape, while the keyboard is in it, dismisses what is shown.
+    Escape dismisses the message while the bar has the focus.
 
     Attributes
     ----------
@@ -57,68 +52,51 @@ class MessageBar(QFrame):
         )
         self.words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.count = label("", "muted", name="message_count")
-        self.previous = self._button(
-            "Earlier", "message_previous", "Previous message", self._on_previous
-        )
-        self.next = self._button("Later", "message_next", "Next message", self._on_next)
-        self.more = self._button("Details", "message_details", "Show all details", self._on_more)
+        self.previous = _button("previous", "Earlier", "Previous message", lambda: self._step(-1))
+        self.next = _button("next", "Later", "Next message", lambda: self._step(1))
+        self.more = _button("details", "Details", "Show all details")
         self.more.setCheckable(True)
-        self.dismiss = self._button(
-            "Dismiss", "message_dismiss", "Close this message (Esc)", self.dismiss_shown
-        )
+        self.more.toggled.connect(self._show_details)
+        self.dismiss = _button("dismiss", "Dismiss", "Close this message (Esc)", self.dismiss_shown)
         self.details = named(QPlainTextEdit(), "message_text", "Details of the message")
         self.details.setReadOnly(True)
         self.details.setTabChangesFocus(True)
-        lines = _DETAIL_LINES * self.details.fontMetrics().lineSpacing()
-        self.details.setFixedHeight(lines)
+        self.details.setFixedHeight(_DETAIL_LINES * self.details.fontMetrics().lineSpacing())
+        self.details.hide()
         self._lay_out()
         self.hide()
-
-    def _button(self, words: str, name: str, tip: str, verb: object) -> QPushButton:
-        button = named(QPushButton(words), f"{name}_button", tip)
-        plain_tooltip(button, tip)
-        button.clicked.connect(verb)
-        return button
 
     def _lay_out(self) -> None:
         buttons = (self.previous, self.next, self.more, self.dismiss)
         line = across((self.words, 1), self.count, *buttons)
         self.setLayout(down(line, self.details, gap=6, around=(16, 6, 8, 6)))
 
-    # ------------------------------------------------------------- telling
+    # ------------------------------------------------------------- messages
 
-    def tell(self, sentence: str, details: str = "") -> None:
+    def add(self, sentence: str, details: str = "") -> None:
         """Show a message; earlier ones stay available."""
         first, _, rest = sentence.partition("\n\n")
-        told = "\n\n".join(part for part in (rest, details) if part)
-        self.messages.append(Message(_begun(first), told))
+        more = "\n\n".join(part for part in (rest, details) if part)
+        self.messages.append(Message(_begun(first), more))
         del self.messages[:-_MOST_KEPT]
         self._show(len(self.messages) - 1)
         QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
 
-    def clear(self) -> None:
-        """Take all messages away."""
-        self.messages.clear()
-        self._show(-1)
-
     def dismiss_shown(self) -> None:
-        """Take away the message that is shown; the one before follows."""
+        """Remove the message that is shown and show the one before it."""
         if self.messages:
             del self.messages[self._place]
             self._show(min(self._place, len(self.messages) - 1))
 
     @property
     def shown(self) -> Message | None:
-        """The message that is seen."""
+        """The message that is shown."""
         return self.messages[self._place] if self.messages else None
 
-    def _on_previous(self) -> None:
-        self._show(self._place - 1)
+    def _step(self, by: int) -> None:
+        self._show(self._place + by)
 
-    def _on_next(self) -> None:
-        self._show(self._place + 1)
-
-    def _on_more(self, shown: bool) -> None:
+    def _show_details(self, shown: bool) -> None:
         self.details.setVisible(shown)
 
     def _show(self, place: int) -> None:
@@ -137,7 +115,6 @@ class MessageBar(QFrame):
         self.next.setEnabled(place < last)
         self.more.setVisible(bool(message.details))
         self.more.setChecked(False)
-        self.details.hide()
         self.details.setPlainText(message.details)
 
     # ------------------------------------------------------------- Qt
@@ -149,7 +126,13 @@ class MessageBar(QFrame):
             super().keyPressEvent(event)
 
 
+def _button(
+    name: str, words: str, tip: str, verb: Callable[[], object] | None = None
+) -> QPushButton:
+    return push_button(f"message_{name}_button", words, tip, verb, accessible=tip)
+
+
 def _begun(sentence: str) -> str:
-    """Begin a sentence with a capital, unless it begins with a name, as of a file."""
+    """Return a sentence with a capital, unless it begins with a name such as that of a file."""
     word = sentence.partition(" ")[0].rstrip(",:;")
     return sentence[:1].upper() + sentence[1:] if word.isalpha() else sentence

@@ -7,7 +7,6 @@ from functools import partial
 
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtGui import QAction, QStandardItemModel
-from PySide6.QtWidgets import QPushButton
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.catalogue import FAMILIES
@@ -20,8 +19,8 @@ from aucstudio.gui.common.widgets import (
     ElidedCombo,
     enable_item,
     label,
-    named,
     order_tabs,
+    push_button,
     tell,
     unbroken,
 )
@@ -43,6 +42,13 @@ _METRICS = {
 }
 
 _TUNED_BY = "The measure that selects the settings, computed within the training rows"
+_CHOOSE_TIP = (
+    "All methods: purpose and estimated time here, suggestions, and several methods at once"
+)
+_TUNE_TIP = "Search for the best settings on the training rows, then run with them"
+_BEST_TIP = (
+    "Compare methods, settings and combinations of them, in your FPR range and within a time limit"
+)
 _SCROLL_BAR = 24  # pixels beside a list's texts
 
 
@@ -55,41 +61,28 @@ class MethodPanel(Card):
         super().__init__("")
         self.session, self._run_action = session, run_action
         self.combo = _method_combo()
-        self.choose = named(QPushButton("Choose…"), "choose_methods_button", "Choose methods")
-        plain_tooltip(
-            self.choose,
-            (
-                "All methods: purpose and estimated time here, suggestions, and several "
-                "methods at once"
-            ),
-        )
+        self.choose = push_button("choose_methods_button", "Choose…", _CHOOSE_TIP, self._on_choose)
+        self.choose.setAccessibleName("Choose methods")
         self.summary = label("", "muted", wrap=True, name="method_summary")
         self.form = ParamForm()
         self.preparation = PreparationForm(session)
         self.cost = label("", "muted", wrap=True, name="method_cost")
         self.problem = label("", "error", wrap=True, name="method_problem")
-        self.reset = named(QPushButton("Defaults"), "defaults_button", "Default settings")
+        self.reset = push_button("defaults_button", "Defaults", "", self._on_reset)
+        self.reset.setAccessibleName("Default settings")
         self.tune_by = choice_box("tune_metric_combo", "Tune by", _METRICS, narrow=True)
-        self.tune = named(QPushButton("Tune"), "tune_button", "Tune and run")
-        plain_tooltip(
-            self.tune, ("Search for the best settings on the training rows, then run with them")
+        self.tune = push_button("tune_button", "Tune", _TUNE_TIP, tune_action.trigger)
+        self.tune.setAccessibleName("Tune and run")
+        self.best = push_button(
+            "find_best_button", "Find the best…", _BEST_TIP, best_action.trigger
         )
-        self.best = named(QPushButton("Find the best…"), "find_best_button", "Find the best model")
-        plain_tooltip(
-            self.best,
-            "Compare methods, settings and combinations of them, in your FPR range and within "
-            "a time limit",
-        )
+        self.best.setAccessibleName("Find the best model")
         self._lay_out()
         self._shown_method = ""
         self.combo.currentIndexChanged.connect(self._on_method)
-        self.choose.clicked.connect(self._on_choose)
         self.form.valueChanged.connect(self._on_value)
         self.form.linkChanged.connect(self._on_link)
-        self.reset.clicked.connect(self._on_reset)
-        self.tune.clicked.connect(tune_action.trigger)
         tune_action.enabledChanged.connect(self.tune.setEnabled)
-        self.best.clicked.connect(best_action.trigger)
         best_action.enabledChanged.connect(self.best.setEnabled)
         self.tune_by.activated.connect(self._on_metric)
         session.listen(self.refresh, "plan", "table")
@@ -125,13 +118,13 @@ class MethodPanel(Card):
         tell(self.problem, "")
 
     def _show_settings(self) -> None:
-        """Show what the form sets, which the study's range may be a part of."""
+        """Show the settings; one of them may be the range of the study."""
         plan = self.session.plan
         self.form.setValue(plan.settings(plan.method))
         self.form.show_link(plan.is_linked(plan.method), plan.band)
 
     def check(self) -> None:
-        """Refuse to go on with a text in the form that no setting can hold.
+        """Check the texts of the form.
 
         Raises
         ------
@@ -141,7 +134,7 @@ class MethodPanel(Card):
         self.preparation.check()
 
     def _cost(self) -> str:
-        """State how much the training part of one split is, and what a fit on it takes."""
+        """Return the size of the training part of one split, and the cost of a fit on it."""
         plan, table = self.session.plan, self.session.table
         if table is None or table.positive is None:
             return ""
@@ -155,13 +148,13 @@ class MethodPanel(Card):
         return f"{each}{rows:,} rows, {pairs:,} pairs: {cost_words(cost)}"
 
     def show_problem(self, setting: str, sentence: str) -> None:
-        """Show what is wrong, beside the setting if it is one of the form's."""
+        """Show what is wrong, beside its setting if the form has it."""
         if not self.form.show_error(setting, sentence):
             tell(self.problem, sentence, "error")
 
     def _on_method(self) -> None:
         key = self.combo.currentData()
-        if key is None:  # the title of a family
+        if key is None:  # the name of a family
             self.refresh()
         else:
             self.session.edit(dataclasses.replace(self.session.plan, method=key), "Choose method")
@@ -220,7 +213,7 @@ class MethodPanel(Card):
 
 
 def _method_combo() -> ElidedCombo:
-    """Make the list of methods, each under the title of its family."""
+    """Make the list of methods by family."""
     combo = narrow_combo("method_combo", "Method")
     model = combo.model()
     assert isinstance(model, QStandardItemModel)
@@ -236,6 +229,6 @@ def _method_combo() -> ElidedCombo:
                     tip_text(f"{method.summary}\n{method.use_when}"),
                     Qt.ItemDataRole.ToolTipRole,
                 )
-    # The list may be wider than the column that the field stands in.
+    # The list may be wider than the column of the field.
     combo.view().setMinimumWidth(combo.view().sizeHintForColumn(0) + _SCROLL_BAR)
     return combo

@@ -9,19 +9,23 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent, QWheelEvent
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QLineEdit, QWidget
 
 from aucstudio.engine.params import InvalidSetting, Param, declared_params, multiple
 from aucstudio.gui.common.curves import band_words
-from aucstudio.gui.common.form import Form
-from aucstudio.gui.common.plain_text import plain_tooltip, tip_text
-from aucstudio.gui.common.widgets import label, named, tell
+from aucstudio.gui.common.form import Form, swallow_wheel
+from aucstudio.gui.common.plain_text import tip_text
+from aucstudio.gui.common.widgets import check_box, label, named, tell
 from aucstudio.gui.state.plan import RANGE
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.experiments.settings_shown import choice_word
 
 _UNLISTED = "as in the run"
+_LINK_TIP = (
+    "On: the method trains for the FPR range of the Validation card and follows it. Off: it "
+    "trains for its own range."
+)
 
 
 class ChoiceEditor(QComboBox):
@@ -33,15 +37,16 @@ class ChoiceEditor(QComboBox):
         super().__init__()
         self._values: list[Any] = []
         for value, sentence in declared.choices.items():
-            self._add(value, _choice_title(value), sentence)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            word = choice_word(value)
+            self._add(value, word[:1].upper() + word[1:], sentence)
+        swallow_wheel(self)
         self.activated.connect(lambda _index: self.edited.emit())
 
     def value(self) -> Any:
         return self._values[self.currentIndex()]
 
     def setValue(self, value: Any) -> None:
-        if value not in self._values:  # a run has it that was not planned here
+        if value not in self._values:  # of a run that was planned elsewhere
             self._add(value, _UNLISTED, str(value))
         self.setCurrentIndex(self._values.index(value))
 
@@ -49,10 +54,6 @@ class ChoiceEditor(QComboBox):
         self._values.append(value)
         self.addItem(title, value)
         self.setItemData(self.count() - 1, tip_text(sentence), Qt.ItemDataRole.ToolTipRole)
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        # Scrolling the column must not change a setting on the way.
-        event.ignore()
 
 
 class SwitchEditor(QCheckBox):
@@ -72,9 +73,9 @@ class SwitchEditor(QCheckBox):
 
 
 class TextEditor(QLineEdit):
-    """A number, a range, a word: whatever the declaration can read; arrows step it.
+    """A number, a range or a word, as the declaration parses it; the arrow keys step numbers.
 
-    What is typed stays as it was typed: another text comes only with another value.
+    Typed text stays as it is until another value is set.
     """
 
     edited = Signal()
@@ -99,40 +100,38 @@ class TextEditor(QLineEdit):
 
     @property
     def held(self) -> Any:
-        """The last value that could be read."""
+        """The last valid value."""
         return self._held
 
     def setValue(self, value: Any) -> None:
         try:
             shown = self.value()
         except InvalidSetting:
-            shown = self._held  # which an unfinished text stands for
+            shown = self._held  # the text is unfinished
         self._held = value
         if shown != value:
             self._show(value)
 
     def revert(self) -> None:
-        """Show the last value that could be read, in place of a text that cannot be."""
-        if not self._reads(self._held):
+        """Replace invalid text by the last valid value."""
+        try:
+            is_held = self.value() == self._held
+        except InvalidSetting:
+            is_held = False
+        if not is_held:
             self._show(self._held)
 
     def mark(self, *, valid: bool) -> None:
-        """Show whether the text can be read."""
+        """Show whether the text is valid."""
         if bool(self.property("invalid")) == valid:
             self.setProperty("invalid", not valid)
             self.style().unpolish(self)
             self.style().polish(self)
 
-    def _reads(self, value: Any) -> bool:
-        try:
-            return bool(self.value() == value)
-        except InvalidSetting:
-            return False
-
     def _show(self, value: Any) -> None:
         text = "" if value is None else self._declared.spell(value)
         self.setText(text.replace(",", " … " if self._declared.kind == "range" else ", "))
-        self.setCursorPosition(0)  # of a long number the first digits are seen
+        self.setCursorPosition(0)  # shows the first digits of a long number
 
     def _on_typed(self) -> None:
         with contextlib.suppress(InvalidSetting):
@@ -158,7 +157,7 @@ class TextEditor(QLineEdit):
 
 
 def _stepped(declared: Param, value: Any, direction: int) -> Any:
-    """Step a number: in powers (1, 2, 5, 10 …) where people think in powers."""
+    """Return the next value; on a logarithmic scale the next of 1, 2, 5 and their powers of ten."""
     if isinstance(value, str) and value in declared.grid:
         place = declared.grid.index(value) + direction
         return declared.grid[min(max(place, 0), len(declared.grid) - 1)]
@@ -173,11 +172,6 @@ def _stepped(declared: Param, value: Any, direction: int) -> Any:
     if direction > 0:
         return float(f"{min(rung for rung in ladder if rung > value * 1.001):.6g}")
     return float(f"{max(rung for rung in ladder if rung < value * 0.999):.6g}")
-
-
-def _choice_title(value: Any) -> str:
-    word = choice_word(value)
-    return word[:1].upper() + word[1:]
 
 
 _EDITORS: dict[str, Callable[[Param], QWidget]] = {
@@ -195,9 +189,9 @@ class ParamForm(QWidget):
     Signals
     -------
     valueChanged(str)
-        The setting of that name was changed by hand, to a value that can be read.
+        The setting of that name was changed to a valid value.
     linkChanged(bool)
-        The method is to train for the range of the study, or for one of its own.
+        The method trains for the range of the study, or for its own range.
     """
 
     valueChanged = Signal(str)  # noqa: N815  (as Qt names it)
@@ -214,40 +208,40 @@ class ParamForm(QWidget):
         self._band: Band = (0.0, 1.0)
 
     def set_method(self, method: type) -> None:
-        """Show another method's settings, at their defaults."""
+        """Show the settings of another method, at their defaults."""
         for widget in self.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly):
             self._form.removeWidget(widget)
             widget.hide()
-            # Gone at once for whoever looks for a setting by its name.
-            widget.setParent(None)
+            widget.setParent(None)  # else it would be found by its name
             widget.deleteLater()
+        while self._form.rowCount():
+            self._form.takeRow(0)
         self.editors.clear()
         self._hints.clear()
         self.link = None
         self._declared = declared_params(method)
-        while self._form.rowCount():
-            self._form.takeRow(0)
         for declared in self._declared.values():
             self._add_row(declared)
-        self._show_what_matters()
+        self._refresh()
 
     def _add_row(self, declared: Param) -> None:
         symbol = f"{declared.label}  {declared.symbol}" if declared.symbol else declared.label
-        editor: Any = _EDITORS[declared.kind](declared)
-        editor.setObjectName(f"param_{declared.name}")
-        editor.setAccessibleName(declared.label)
+        editor: Any = named(
+            _EDITORS[declared.kind](declared), f"param_{declared.name}", declared.label
+        )
         editor.setAccessibleDescription(declared.help)
-        tip = f"{declared.help}\n{declared.allowed()}; default {_said(declared)}"
+        default = declared.none if declared.default is None else declared.spell(declared.default)
         editor.setValue(declared.default)
         editor.edited.connect(partial(self._on_edited, declared.name))
         hint = label("", "muted", wrap=True, name=f"hint_{declared.name}")
         hint.hide()
+        tip = f"{declared.help}\n{declared.allowed()}; default {default}"
         self._form.add(symbol, editor, tip)
         if declared.name == RANGE:
-            self.link = _link_check()
+            self.link = check_box("link_fpr_range", "Follow the range of Validation", _LINK_TIP)
+            self.link.setAccessibleName("Train for the FPR range that runs are evaluated in")
             self.link.clicked.connect(self.linkChanged)
             self._form.addRow(self.link)
-            self.link.show()
         self._form.addRow("", hint)
         self.editors[declared.name] = editor
         self._hints[declared.name] = hint
@@ -258,18 +252,15 @@ class ParamForm(QWidget):
         Raises
         ------
         InvalidSetting
-            For the first field that cannot be read.
+            For the first invalid field.
         """
         return {name: editor.value() for name, editor in self.editors.items()}
 
     def setValue(self, values: Mapping[str, Any]) -> None:
-        """Show settings; those not given show their default.
-
-        A field whose value is the same keeps its text and its cursor.
-        """
+        """Show settings, or defaults; a field with the same value keeps its text."""
         for name, editor in self.editors.items():
             editor.setValue(values.get(name, self._declared[name].default))
-        self._show_what_matters()
+        self._refresh()
 
     def show_link(self, linked: bool, band: Band) -> None:
         """Show whether the method trains for the evaluation range, and its range."""
@@ -279,14 +270,14 @@ class ParamForm(QWidget):
             self._mark(RANGE)
 
     def revert(self) -> None:
-        """Put away texts that cannot be read: the last value that could be takes their place."""
+        """Replace invalid texts by the last valid values."""
         for editor in self.editors.values():
             if isinstance(editor, TextEditor):
                 editor.revert()
-        self._show_what_matters()
+        self._refresh()
 
     def show_error(self, setting: str, sentence: str) -> bool:
-        """Show a sentence beside the setting it is about; False if the form has no such field."""
+        """Show a sentence beside a setting; return whether the form has the setting."""
         hint = self._hints.get(setting)
         if hint is None:
             return False
@@ -294,13 +285,13 @@ class ParamForm(QWidget):
         return True
 
     def _on_edited(self, name: str) -> None:
-        self._show_what_matters()
+        self._refresh()
         with contextlib.suppress(InvalidSetting):
             self.editors[name].value()
             self.valueChanged.emit(name)
 
     def _mark(self, name: str) -> None:
-        """Show beside a field what is wrong with it, or what its value amounts to."""
+        """Show beside a field what is wrong with it, or a remark on its value."""
         editor = self.editors[name]
         try:
             editor.value()
@@ -313,7 +304,7 @@ class ParamForm(QWidget):
         tell(self._hints[name], words, role)
 
     def _remark(self, name: str) -> str:
-        """Describe what a value amounts to, where that helps: sigma beside gamma."""
+        """Return a remark on a value, such as sigma for gamma."""
         value = self.editors[name].value()
         if name == "gamma" and isinstance(value, float) and self._kernel() == "rbf":
             return f"σ = {1.0 / math.sqrt(2.0 * value):.3g} in units of the scaled features"
@@ -336,7 +327,8 @@ class ParamForm(QWidget):
                 values[name] = editor.held
         return values
 
-    def _show_what_matters(self) -> None:
+    def _refresh(self) -> None:
+        """Show the settings that apply, and what is wrong with them."""
         values = self._readable_values()
         for name, declared in self._declared.items():
             matters = declared.matters(values)
@@ -344,26 +336,7 @@ class ParamForm(QWidget):
             if matters:
                 self._mark(name)
             else:
-                # What is hidden must not keep a bad value that cannot be seen.
+                # A hidden field must not keep an invalid text.
                 if isinstance(self.editors[name], TextEditor):
                     self.editors[name].revert()
                 self._hints[name].hide()
-
-
-def _link_check() -> QCheckBox:
-    """Make the choice between the evaluation range and the method's own range."""
-    made = named(
-        QCheckBox("Follow the range of Validation"),
-        "link_fpr_range",
-        "Train for the FPR range that runs are evaluated in",
-    )
-    plain_tooltip(
-        made,
-        "On: the method trains for the FPR range of the Validation card and follows it. Off: "
-        "it trains for its own range.",
-    )
-    return made
-
-
-def _said(declared: Param) -> str:
-    return declared.none if declared.default is None else declared.spell(declared.default)

@@ -6,13 +6,7 @@ import math
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import (
-    QMenuBar,
-    QProgressBar,
-    QPushButton,
-    QSizePolicy,
-    QWidget,
-)
+from PySide6.QtWidgets import QMenuBar, QProgressBar, QPushButton, QSizePolicy, QWidget
 
 from aucstudio.gui.common.eliding import elided
 from aucstudio.gui.common.icons import ON_ACCENT, ON_CARD, set_icon
@@ -29,7 +23,7 @@ _STOP_TIP = "Stop all runs and searches; finished results are kept"
 
 
 class ProgressStrip(QWidget):
-    """Shows the (first) run in progress; its buttons press the window's actions."""
+    """Shows the first running run; its buttons trigger the actions of the window."""
 
     def __init__(self, session: Session, run: QAction, stop: QAction) -> None:
         super().__init__()
@@ -41,7 +35,7 @@ class ProgressStrip(QWidget):
         self.bar.setFixedWidth(180)
         self.left = label("", "muted", name="progress_left")
         self.left.setMinimumWidth(90)
-        # However much there is to say, the window must not grow with it.
+        # The window must not grow with the text.
         self.words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.words.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         buttons = (
@@ -53,8 +47,8 @@ class ProgressStrip(QWidget):
         session.listen(self.refresh, "live")
         self.refresh()
 
-    def stand_beside(self, menus: QMenuBar) -> None:
-        """Take all the room that a menu bar leaves in its line."""
+    def place_beside(self, menus: QMenuBar) -> None:
+        """Place the strip in the corner of a menu bar, as wide as the menus leave room."""
         menus.ensurePolished()
         last = menus.actionGeometry(menus.actions()[-1]).right()
         self._padding = math.ceil((last - _text_width(menus)) / len(menus.actions()))
@@ -70,25 +64,24 @@ class ProgressStrip(QWidget):
         return QSize(max(hint.width(), free), hint.height())
 
     def refresh(self) -> None:
-        """Show what is under way, what Stop stops first; or nothing."""
+        """Show what is running: a file operation, the first run, or a search."""
         session = self.session
         for widget in (self.bar, self.left):
             widget.setVisible(session.busy)
         live = session.live or next(
-            (one for left in session.left for one in left.runner.flights), None
+            (one for left in session.left for one in left.runner.running), None
         )
-        if session.files.opener.busy:
-            self._show(f"{session.files.opener.words}…", session.files.opener.fraction)
-        elif session.files.saver.busy:
-            self._show(f"{session.files.saver.words}…", session.files.saver.fraction)
+        busy = [one for one in (session.files.opener, session.files.saver) if one.busy]
+        if busy:
+            self._show(f"{busy[0].words}…", busy[0].fraction)
         elif live is None:
             self._show_tournament()
         else:
             self._show(self._sentence(live), live.fraction, _time_words(live))
 
     def _show_tournament(self) -> None:
-        """Show a tournament, where there is nothing else."""
-        for study in (self.session.study, *self.session.left):
+        """Show a running search for the best model."""
+        for study in self.session.studies:
             held = study.tournament
             if held.live is not None:
                 seconds = elapsed_words(held.live.spent)
@@ -101,26 +94,22 @@ class ProgressStrip(QWidget):
         self._show("", None)
 
     def _show(self, words: str, fraction: float | None, left: str = "") -> None:
-        self._say(words)
+        metrics, room = self.words.fontMetrics(), self.words.width()
+        self.words.setText(metrics.elidedText(words, Qt.TextElideMode.ElideRight, room))
+        plain_tooltip(self.words, words)
         self.bar.setRange(0, 0 if fraction is None else 1000)
         if fraction is not None:
             self.bar.setValue(round(1000 * fraction))
         self.left.setText(left)
 
-    def _say(self, words: str) -> None:
-        room = self.words.width()
-        self.words.setText(
-            self.words.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, room)
-        )
-        plain_tooltip(self.words, words)
-
     def _sentence(self, live: LiveRun) -> str:
-        runner = self.session.runs.study_of(live).runner
-        beside, waiting = len(runner.flights) - 1, len(runner.queue)
+        study = self.session.runs.study_of(live)
+        runner = study.runner
+        beside, waiting = len(runner.running) - 1, len(runner.queue)
         queue = f" · {beside} more in training" if beside else ""
         queue += f" · {waiting} waiting" if waiting else ""
         doing = "stopping; finished splits are kept" if live.stopping else live.words
-        of = "" if live in self.session.flights else f" of {self.session.runs.study_of(live).name}"
+        of = "" if study is self.session.study else f" of {study.name}"
         return f"{live.look.name}{of} · {doing}{queue}"
 
 
@@ -142,7 +131,7 @@ def _time_words(live: LiveRun) -> str:
 
 
 class _ActionButton(QPushButton):
-    """A button that says what an action does, and does it."""
+    """A button with the text of an action, which it triggers."""
 
     def __init__(self, action: QAction, name: str, tip: str, *, primary: bool) -> None:
         super().__init__()
@@ -160,6 +149,6 @@ class _ActionButton(QPushButton):
         self.setText(elided(words, _MOST_LETTERS, len))
         self.setAccessibleName(words)
         keys = self._action.shortcut().toString()
-        # Why it cannot be done now stands with the action.
+        # The status tip of the action states why it is disabled.
         plain_tooltip(self, self._action.statusTip() or f"{self._tip or words} ({keys})")
         self.setEnabled(self._action.isEnabled())

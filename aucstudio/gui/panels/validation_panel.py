@@ -11,13 +11,16 @@ from PySide6.QtWidgets import QDoubleSpinBox, QPushButton
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import InvalidSetting, Param
 from aucstudio.gui.common import prompts
+from aucstudio.gui.common.choices import fill_combo
 from aucstudio.gui.common.curves import MIN_WIDTH
 from aucstudio.gui.common.form import (
+    Fields,
     Form,
     choice_box,
     in_column,
     narrow_combo,
     plain_box,
+    value_of,
     whole_box,
 )
 from aucstudio.gui.common.layouts import LEFT, down, holding
@@ -62,6 +65,27 @@ _TIPS = {
     "methods that train for a range use this one",
 }
 _TIPS["steps"] = "Blocks of later rows to evaluate on, one after the other"
+_TITLES = {
+    "scheme": "Scheme",
+    "test_size": "Test part",
+    "time": "Time",
+    "folds": "Folds",
+    "gap": "Gap",
+    "window": "Window",
+    "file": "File",
+    "repeats": "Repeats",
+    "seed": "Seed",
+}
+_SCHEMES_OF = {
+    "test_size": (HOLD_OUT,),
+    "time": (FORWARD,),
+    "folds": (FOLDS, FORWARD),
+    "gap": (FORWARD,),
+    "window": (FORWARD,),
+    "file": (FILE,),
+    "repeats": (HOLD_OUT, FOLDS),
+    "seed": (HOLD_OUT, FOLDS),
+}
 _AHEAD = (
     "Each step trains on the rows before a block, in the order of {}, and is evaluated on the "
     "block. The first block is never evaluated."
@@ -71,40 +95,39 @@ _BAND = Param("range", (0.0, 0.1), _TIPS["band"], low=0.0, high=1.0, name="FPR r
 
 
 class ValidationPanel(Card):
-    """Edits the plan's validation."""
+    """Edits the plan's validation.
+
+    Attributes
+    ----------
+    fields : Fields
+        By the names of the attributes of Validation; the test size in per cent.
+    band : TextEditor
+        The FPR range.
+    """
 
     def __init__(self, session: Session) -> None:
         super().__init__("2  Validation")
         self.session = session
-        self.scheme = choice_box("scheme_combo", "Validation scheme", _SCHEMES, narrow=True)
         percent = whole_box("test_percent", "Test rows in per cent", 1, 99, unit=" %")
-        self.test_percent = in_column(percent)
-        self.folds = in_column(whole_box("folds_spin", "Folds", 2, 100))
-        self.time_box = narrow_combo("time_combo", "Column of time")
-        self.gap_box = _reach("gap_spin", "Gap between training and evaluated rows", "none")
-        self.window_box = _reach("window_spin", "Window of training rows", "all earlier rows")
-        self.repeats = in_column(whole_box("repeats_spin", "Repeats", 1, 1000))
-        self.seed = in_column(whole_box("seed_spin", "Seed", 0, 2**31 - 1))
+        self.fields = Fields(
+            scheme=choice_box("scheme_combo", "Validation scheme", _SCHEMES, narrow=True),
+            test_size=in_column(percent),
+            time=narrow_combo("time_combo", "Column of time"),
+            folds=in_column(whole_box("folds_spin", "Folds", 2, 100)),
+            gap=_reach("gap_spin", "Gap between training and evaluated rows", "none"),
+            window=_reach("window_spin", "Window of training rows", "all earlier rows"),
+            repeats=in_column(whole_box("repeats_spin", "Repeats", 1, 1000)),
+            seed=in_column(whole_box("seed_spin", "Seed", 0, 2**31 - 1)),
+        )
         self.band = named(TextEditor(_BAND), "judged_range", "FPR range")
         self.choose = named(QPushButton("Choose…"), "test_file_button", "Choose the test file")
         self.file_name = label("none chosen", "muted", wrap=True, name="test_file_name")
         self.ahead = label("", "muted", wrap=True, name="forward_note")
         self.together = label("", "muted", wrap=True, name="groups_note")
         self.band_problem = label("", "error", wrap=True, name="judged_range_problem")
-        self.band_problem.hide()
         self.problem = label("", "error", wrap=True, name="validation_problem")
-        self.problem.hide()
         self._lay_out()
-        self.scheme.activated.connect(lambda _index: self._change(scheme=self.scheme.currentData()))
-        self.test_percent.valueChanged.connect(lambda v: self._change(test_size=v / 100))
-        self.time_box.activated.connect(
-            lambda _index: self._change(time=self.time_box.currentData())
-        )
-        self.gap_box.valueChanged.connect(lambda v: self._change(gap=float(v)))
-        self.window_box.valueChanged.connect(lambda v: self._change(window=float(v)))
-        self.folds.valueChanged.connect(lambda v: self._change(folds=v))
-        self.repeats.valueChanged.connect(lambda v: self._change(repeats=v))
-        self.seed.valueChanged.connect(lambda v: self._change(seed=v))
+        self.fields.connect(self._on_edited)
         self.choose.clicked.connect(self._on_choose)
         self.band.edited.connect(self._on_band)
         session.listen(self._show_band, "band")
@@ -113,95 +136,69 @@ class ValidationPanel(Card):
 
     def _lay_out(self) -> None:
         self._file = holding(down((self.choose, LEFT), self.file_name, gap=4))
-        self._form = Form(
-            ("Scheme", self.scheme, _TIPS["scheme"]),
-            ("Test part", self.test_percent, _TIPS["test_size"]),
-            ("Time", self.time_box, _TIPS["time"]),
-            ("Folds", self.folds, _TIPS["folds"]),
-            ("Gap", self.gap_box, _TIPS["gap"]),
-            ("Window", self.window_box, _TIPS["window"]),
-            ("File", self._file),
-            ("Repeats", self.repeats, _TIPS["repeats"]),
-            ("Seed", self.seed, _TIPS["seed"]),
-            ("FPR range", self.band, _TIPS["band"]),
-            ("", self.band_problem),
-        )
+        self._form = Form()
+        for key, title in _TITLES.items():
+            self._form.add(title, self.fields.get(key, self._file), _TIPS.get(key, ""))
+        self._form.add("FPR range", self.band, _TIPS["band"])
+        self._form.add("", self.band_problem)
         self.rows.addLayout(self._form)
         for widget in (self.ahead, self.together, self.problem):
             self.rows.addWidget(widget)
 
     def refresh(self) -> None:
         """Show the plan."""
-        plan = self.session.plan.validation
-        self.scheme.setCurrentIndex(list(_SCHEMES).index(plan.scheme))
+        plan, table = self.session.plan.validation, self.session.table
         method = METHODS[self.session.plan.method]
-        groups = None if self.session.table is None else self.session.table.groups
-        enable_item(self.scheme, LEAVE_PAIR_OUT, method.leaves_pairs_out and groups is None)
+        groups = None if table is None else table.groups
+        can_leave = method.leaves_pairs_out and groups is None
+        enable_item(self.fields["scheme"], LEAVE_PAIR_OUT, can_leave)
         tell(self.together, _groups_words(groups))
-        for spin, value in (
-            (self.test_percent, round(100 * plan.test_size)),
-            (self.folds, plan.folds),
-            (self.repeats, plan.repeats),
-            (self.seed, plan.seed),
-        ):
-            spin.blockSignals(True)
-            spin.setValue(value)
-            spin.blockSignals(False)
-        name = plan.test_file.rpartition("/")[2] or "none chosen"
-        self.file_name.setText(name)
-        plain_tooltip(self.file_name, plan.test_file)
         self._show_times(plan)
-        self._show_what_matters(plan)
+        values = {key: getattr(plan, key) for key in self.fields}
+        self.fields.write(values | {"test_size": round(100 * plan.test_size)})
+        self.file_name.setText(plan.test_file.rpartition("/")[2] or "none chosen")
+        plain_tooltip(self.file_name, plan.test_file)
+        for key, schemes in _SCHEMES_OF.items():
+            self._form.setRowVisible(self.fields.get(key, self._file), plan.scheme in schemes)
         self._show_band()
         tell(self.problem, "")
 
     def _show_times(self, plan: Validation) -> None:
         """Show what belongs to going forward in time."""
-        forward = plan.scheme == FORWARD
-        if forward:
-            self._offer_times(plan.time)
-        unit = " days" if _is_date(self.session.table, plan.time) else ""
-        for spin, value in ((self.gap_box, plan.gap), (self.window_box, plan.window)):
+        forward, table = plan.scheme == FORWARD, self.session.table
+        names = time_columns(table)
+        # A column that the table lacks is listed too; the problem is shown when it is used.
+        names += [plan.time] if plan.time and plan.time not in names else []
+        fill_combo(self.fields["time"], [(name, name) for name in names])
+        for spin in (self.fields["gap"], self.fields["window"]):
             with QSignalBlocker(spin):
-                spin.setSuffix(unit)
-                spin.setValue(value)
+                spin.setSuffix(" days" if _is_date(table, plan.time) else "")
         key = "steps" if forward else "folds"
-        self._form.retitle(self.folds, key.capitalize(), _TIPS[key])
+        self._form.retitle(self.fields["folds"], key.capitalize(), _TIPS[key])
         tell(self.ahead, _AHEAD.format(plan.time or "time") if forward else "")
-
-    def _offer_times(self, chosen: str) -> None:
-        names = time_columns(self.session.table)
-        # A column that the table lacks is shown all the same: what is wrong with it is said.
-        names += [chosen] if chosen and chosen not in names else []
-        with QSignalBlocker(self.time_box):
-            if names != [self.time_box.itemData(k) for k in range(self.time_box.count())]:
-                self.time_box.clear()
-                for name in names:
-                    self.time_box.addItem(name, name)
-            self.time_box.setCurrentIndex(names.index(chosen) if chosen else -1)
 
     def _show_band(self) -> None:
         self.band.setValue(self.session.plan.band)
         self._mark_band()
 
     def _mark_band(self) -> bool:
-        """Return whether the range can be read, and say so if it cannot."""
+        """Show what is wrong with the range, if anything; return whether it can be read."""
+        problem = ""
         try:
             self.check()
         except InvalidSetting as error:
-            self.band.mark(valid=False)
-            tell(self.band_problem, str(error), "error")
-            return False
-        self.band.mark(valid=True)
-        tell(self.band_problem, "")
-        return True
+            problem = str(error)
+        self.band.mark(valid=not problem)
+        tell(self.band_problem, problem, "error")
+        return not problem
 
     def check(self) -> None:
-        """Refuse to go on with a text in the card that is no range.
+        """Check the FPR range.
 
         Raises
         ------
         InvalidSetting
+            If the text is not a range.
         """
         low, high = self.band.value()
         if high - low < MIN_WIDTH - 1e-9:
@@ -211,24 +208,13 @@ class ValidationPanel(Card):
         if self._mark_band():
             self.session.set_band(*self.band.value())
 
-    def _show_what_matters(self, plan: Validation) -> None:
-        drawn = plan.scheme in (HOLD_OUT, FOLDS)
-        forward = plan.scheme == FORWARD
-        for field, matters in (
-            (self.test_percent, plan.scheme == HOLD_OUT),
-            (self.time_box, forward),
-            (self.folds, plan.scheme in (FOLDS, FORWARD)),
-            (self.gap_box, forward),
-            (self.window_box, forward),
-            (self.repeats, drawn),
-            (self.seed, drawn),
-            (self._file, plan.scheme == FILE),
-        ):
-            self._form.setRowVisible(field, matters)
-
     def show_problem(self, sentence: str) -> None:
         """Show what is wrong with the scheme."""
         tell(self.problem, sentence, "error")
+
+    def _on_edited(self, key: str) -> None:
+        value = value_of(self.fields[key])
+        self._change(**{key: value / 100 if key == "test_size" else value})
 
     def _change(self, **changes: Any) -> None:
         before = self.session.plan.validation

@@ -9,17 +9,12 @@ from typing import Any
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QShowEvent
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from aucstudio.gui.common.layouts import LEFT, STRETCH, TOP, across, down, scrolled
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.theme import current_theme, run_colour, scaled
-from aucstudio.gui.common.widgets import ElidedLabel, label, named, order_tabs
+from aucstudio.gui.common.widgets import ElidedLabel, label, named, order_tabs, push_button
 from aucstudio.gui.common.wrapping import WrappingRow
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.timers import delayed
@@ -32,7 +27,6 @@ from aucstudio.project.store.workspace import (
     unsaved_since,
 )
 from aucstudio.project.words import day_words
-from aucstudio.project.work.job import Job
 
 _ABOUT = (
     "AUC Studio trains models that separate two classes, tests them on the part of the ROC "
@@ -42,44 +36,37 @@ _SHOWN = 6
 _SKETCH = 190  # pixels
 _STRENGTHS = (7.0, 3.2)  # of the two curves of the sketch
 _RANGE = 0.2
-_WIDEST = 880  # pixels: longer lines are not read
+_WIDEST = 880  # pixels of a line of text
 
 
 class WelcomePage(QWidget):
-    """Buttons to open a table or a project; files opened lately; example studies."""
+    """Buttons to open a table or a project; recent files; example studies."""
 
     open_data_asked = Signal()
     open_project_asked = Signal()
     example_asked = Signal(str)
     path_asked = Signal(str)
-    _example_tried = Signal()
 
     def __init__(self) -> None:
         super().__init__()
         self.setObjectName("welcome_page")
         self._entries: dict[Path, _Entry] = {}
-        self._reader = Background(self, self._on_read, self._on_outline)
-        # The files are looked into once the page stands.
+        self._reader = Background(self, lambda *_: None, self._on_outline)
+        # Files are read after the page is shown.
         self._soon = delayed(self, 0, self._read)
         page = _Column()
         page.setMaximumWidth(scaled(_WIDEST))
         self._files = down(gap=2)
-        self._rows = down(
-            self._introduction(),
-            8,
-            self._files,
-            label("EXAMPLE STUDIES", "heading"),
-            self._examples(),
-            STRETCH,
-            around=(48, 40, 48, 32),
-        )
+        heading = label("EXAMPLE STUDIES", "heading")
+        parts = (self._introduction(), 8, self._files, heading, self._examples(), STRETCH)
+        self._rows = down(*parts, around=(48, 40, 48, 32))
         page.setLayout(self._rows)
         area = scrolled(page)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setLayout(down(area))
 
     def _introduction(self) -> QHBoxLayout:
-        """Describe what the program does, beside a picture of what comes out."""
+        """Describe what the program does, beside a picture of the result."""
         words = down(
             label("Train for the ROC curve itself", "figure"),
             label(_ABOUT, wrap=True, name="welcome_about"),
@@ -93,19 +80,20 @@ class WelcomePage(QWidget):
     def _buttons(self) -> WrappingRow:
         buttons = WrappingRow()
         buttons.setSpacing(8)
-        for name, text, signal, primary in (
-            ("welcome_open_data", "Open a table…", self.open_data_asked, True),
-            ("welcome_open_project", "Open a project…", self.open_project_asked, False),
-            ("welcome_try_example", "Try an example", self._example_tried, False),
+        for name, text, verb in (
+            ("open_data", "Open a table…", self.open_data_asked.emit),
+            ("open_project", "Open a project…", self.open_project_asked.emit),
+            ("try_example", "Try an example", self._try_example),
         ):
-            button = named(QPushButton(text), name, text.rstrip("…"))
-            button.setProperty("primary", primary)
+            button = push_button(f"welcome_{name}", text, "", verb)
+            button.setProperty("primary", name == "open_data")
             button.setAutoDefault(True)  # Enter presses it, as Space does
-            button.clicked.connect(signal)
             buttons.addWidget(button)
-        self._example_tried.connect(lambda: self.example_asked.emit(examples()[0].key))
         buttons.addStretch(1)
         return buttons
+
+    def _try_example(self) -> None:
+        self.example_asked.emit(examples()[0].key)
 
     def _examples(self) -> QVBoxLayout:
         """List the example studies, each with what it teaches."""
@@ -122,30 +110,26 @@ class WelcomePage(QWidget):
         return made
 
     def refresh(self) -> None:
-        """List the files again."""
+        """List the recent files and the unsaved studies."""
         while (item := self._files.takeAt(0)) is not None:
             widget = item.widget()
             if widget is not None:
                 widget.setParent(None)  # else it could still be found by its name
                 widget.deleteLater()
         self._entries = {}
-        now = datetime.datetime.now()
-        lately = [(r.path, r.path.name, str(r.path.parent), r.opened) for r in recents()]
-        unsaved = [(path, *unsaved_since(path)) for path in unsaved_projects()]
-        self._list("Recent", "recent_file", lately, now)
-        self._list(
-            "Unsaved studies",
-            "unsaved_study",
-            [(path, name, "", began) for path, name, began in unsaved],
-            now,
-        )
+        recent = [(r.path, r.path.name, str(r.path.parent), r.opened) for r in recents()]
+        unsaved = [(path, unsaved_since(path)) for path in unsaved_projects()]
+        self._list("Recent", "recent_file", recent)
+        studies = [(path, name, "", began) for path, (name, began) in unsaved]
+        self._list("Unsaved studies", "unsaved_study", studies)
         order_tabs(self._rows)
         if self.isVisible():
             self._soon.start()
 
-    def _list(self, title: str, name: str, files: list[Any], now: datetime.datetime) -> None:
+    def _list(self, title: str, name: str, files: list[Any]) -> None:
         if not files:
             return
+        now = datetime.datetime.now()
         self._files.addWidget(label(title.upper(), "heading"))
         for k, (path, words, folder, day) in enumerate(files[:_SHOWN]):
             entry = _Entry(f"{name}_{k}", path, words, folder, day_words(day, now) if day else "")
@@ -155,9 +139,8 @@ class WelcomePage(QWidget):
             entry.forget.clicked.connect(lambda _checked=False, path=path: self._forget(path))
             self._files.addWidget(entry)
             self._entries[path] = entry
-        space = QWidget()
-        space.setFixedHeight(12)
-        self._files.addWidget(space)
+        if (layout := entry.layout()) is not None:
+            layout.setContentsMargins(0, 0, 0, 18)  # a space below the list
 
     def _forget(self, path: Path) -> None:
         forget_recent(path)
@@ -176,10 +159,7 @@ class WelcomePage(QWidget):
     def _on_outline(self, message: tuple[Path, Any]) -> None:
         path, found = message
         if path in self._entries:
-            self._entries[path].tell(found.kind, found.facts, found.is_there)
-
-    def _on_read(self, _paths: object, _job: Job[Any, Any]) -> None:
-        """All results were already reported."""
+            self._entries[path].show_facts(found.kind, found.facts, found.is_there)
 
 
 def _outlines(paths: tuple[Path, ...], post: Callable[[Any], bool]) -> None:
@@ -218,7 +198,7 @@ class _RocSketch(QWidget):
 
 
 class _Entry(QWidget):
-    """A file: its name to be clicked, its day, and below what is known of it."""
+    """A file: its name as a link, its day, and a line about its content."""
 
     def __init__(self, name: str, path: Path, words: str, folder: str, day: str) -> None:
         super().__init__()
@@ -236,8 +216,8 @@ class _Entry(QWidget):
         top = across(self.open, self.forget, STRETCH, self.day)
         self.setLayout(down(top, self.facts, gap=0, around=(0, 0, 0, 6)))
 
-    def tell(self, kind: str, facts: str, is_there: bool) -> None:
-        """Show the findings of the file."""
+    def show_facts(self, kind: str, facts: str, is_there: bool) -> None:
+        """Show what is in the file."""
         parts = (kind, facts, self._folder) if is_there else ("no longer there", self._folder)
         self.facts.setText(" · ".join(filter(None, parts)))
         plain_tooltip(self.facts, self.facts.text())
@@ -246,14 +226,14 @@ class _Entry(QWidget):
 
 
 class _Column(QWidget):
-    """A page as high as its wrapped words are at its width, not as they were at the narrowest."""
+    """A page whose height follows from its width and its wrapped texts."""
 
     def minimumSizeHint(self) -> QSize:
         return QSize(super().minimumSizeHint().width(), 0)
 
 
 def _link(text: str, name: str, accessible: str) -> QPushButton:
-    """Make a button that reads as a link."""
+    """Make a button that looks like a link."""
     button = named(QPushButton(text.replace("&", "&&")), name, accessible)
     button.setFlat(True)
     button.setAutoDefault(True)  # Enter presses it, as Space does

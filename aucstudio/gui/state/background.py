@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject
 from aucstudio.gui.state.timers import ticking
 from aucstudio.project.work.job import Job
 
-# Shorter work is waited for: the picture then changes at once instead of flickering.
+# The picture of a short task changes at once instead of flickering.
 _WAIT_SECONDS = 0.02
 _POLL_MILLISECONDS = 15
 
@@ -22,52 +22,56 @@ class Background:
     ----------
     parent : QObject
         Lives as long as the work is watched.
-    land : callable
+    finished : callable
         Called with the key and the ended job on the window's thread.
-    hear : callable, optional
+    report : callable, optional
         Called there with each message that the work posts.
+    patience : float
+        Seconds that ``start`` waits for the result before it returns.
 
     Attributes
     ----------
     key : object
-        What was begun last, under way or landed; None before, and once it was dropped.
+        Key of the last task; None before the first one and after ``drop``.
     """
 
     def __init__(
         self,
         parent: QObject,
-        land: Callable[[Any, Job[Any, Any]], object],
-        hear: Callable[[Any], object] | None = None,
+        finished: Callable[[Any, Job[Any, Any]], object],
+        report: Callable[[Any], object] | None = None,
+        patience: float = _WAIT_SECONDS,
     ) -> None:
-        self._land, self._hear = land, hear
+        self._finished, self._report, self._patience = finished, report, patience
         self.key: object = None
         self._job: Job[Any, Any] | None = None
         self._poll = ticking(parent, _POLL_MILLISECONDS, self._on_poll)
 
     @property
     def busy(self) -> bool:
-        """Whether work is under way."""
+        """Whether a task is running."""
         return self._job is not None
 
     def start(self, key: object, work: Callable[[Callable[[Any], bool]], Any]) -> None:
-        """Begin; short work has landed when this returns.
+        """Start a task in place of the present one; a short one has finished on return.
 
         Parameters
         ----------
         key : object
-            What is asked for: given back with the answer.
+            Passed to ``finished``.
         work : callable
+            Called on another thread with a function that posts messages and returns True to stop.
         """
         self.drop()
         self.key, self._job = key, Job(work)
         self._job.start()
-        self._job.wait(_WAIT_SECONDS)
+        self._job.wait(self._patience)
         self._on_poll()
         if self.busy:
             self._poll.start()
 
     def drop(self) -> None:
-        """Stop what is no longer wanted; its late answer goes unheard."""
+        """Stop the task and ignore its result."""
         self.stop()
         self.key = self._job = None
         self._poll.stop()
@@ -77,10 +81,10 @@ class Background:
         if self._job is not None:
             self._job.stop()
 
-    def finish(self) -> None:
-        """Wait for the work and return its result."""
+    def finish(self, seconds: float | None = None) -> None:
+        """Wait until the task has finished, for some seconds at most."""
         if self._job is not None:
-            self._job.wait()
+            self._job.wait(seconds)
             self._on_poll()
 
     def _on_poll(self) -> None:
@@ -88,10 +92,10 @@ class Background:
         if job is None:
             return
         ended = job.ended
-        if self._hear is not None:
+        if self._report is not None:
             for message in job.drain():
-                self._hear(message)
+                self._report(message)
         if ended and job is self._job:
             self._job = None
             self._poll.stop()
-            self._land(self.key, job)
+            self._finished(self.key, job)

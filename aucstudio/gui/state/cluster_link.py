@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.timers import ticking
+from aucstudio.project.words import as_sentence, counted
 from aucstudio.project.work.cluster import Cluster, open_cluster
 from aucstudio.project.work.job import Job, describe_failure
 
@@ -17,16 +19,16 @@ _WATCH_MILLISECONDS = 1000
 
 
 class ClusterLink(QObject):
-    """A connection of this session to a Dask scheduler, or none.
+    """The connection of a session to a Dask scheduler, if any.
 
     Attributes
     ----------
     address : str
-        The last one that was asked for.
+        Address of the last request.
     workers : Cluster or None
-        Who does the work while there is a connection.
+        None without a connection.
     trouble : str
-        Why there is none, where one was asked for.
+        Why the connection failed or ended.
     """
 
     changed = Signal()
@@ -36,7 +38,7 @@ class ClusterLink(QObject):
         self.address = ""
         self.workers: Cluster | None = None
         self.trouble = ""
-        self._connecting = Background(self, self._land)
+        self._connecting = Background(self, self._on_connected)
         self._looking = Background(self, lambda *_ended: self.changed.emit())
         self._watch = ticking(self, _WATCH_MILLISECONDS, self._look)
 
@@ -47,13 +49,12 @@ class ClusterLink(QObject):
 
     @property
     def words(self) -> str:
-        """Describe the state in a sentence."""
+        """The state in a sentence."""
         if self.connecting:
             return f"Connecting to {self.address}…"
         if self.workers is not None:
             there = self.workers.standing
-            count = f"{there.workers} worker{'' if there.workers == 1 else 's'}"
-            threads = f"{there.threads} thread{'' if there.threads == 1 else 's'}"
+            count, threads = counted(there.workers, "worker"), counted(there.threads, "thread")
             return f"Connected to {self.workers.address}: {count} with {threads} in all."
         return self.trouble or "Not connected: runs use this machine."
 
@@ -65,67 +66,62 @@ class ClusterLink(QObject):
         self.changed.emit()
 
     def disconnect_from(self) -> None:
-        """End the connection, or the attempt at one; what runs there is lost."""
+        """End the connection or the attempt; runs on the cluster are lost."""
         self._connecting.drop()
-        self._let_go("")
+        self._release("")
         self.changed.emit()
 
     def close(self) -> None:
-        """End the connection with the session; waits for it a moment."""
+        """End the connection, and wait for it a moment."""
         self._connecting.drop()
-        leaving = self._let_go("")
-        if leaving is not None:
-            leaving.wait(1.0)
+        closing = self._release("")
+        if closing is not None:
+            closing.wait(1.0)
 
-    def _land(self, _address: str, job: Job[None, Cluster]) -> None:
+    def _on_connected(self, _address: str, job: Job[None, Cluster]) -> None:
         if job.error is not None:
-            self.trouble = _sentence(job.error)
+            self.trouble = as_sentence(describe_failure(job.error)[0])
         else:
             self.workers = job.result
             self._watch.start()
         self.changed.emit()
 
     def _look(self) -> None:
-        """See whether the scheduler is still there, and who works for it."""
+        """Check whether the scheduler still answers, and count its workers."""
         if self.workers is None or self._looking.busy:
             return
         if self.workers.alive:
-            self._looking.start(self.workers, _each_time(self.workers))
+            self._looking.start(self.workers, functools.partial(_look, self.workers))
         else:
-            self._let_go(
+            self._release(
                 f"Connection to the Dask scheduler at {self.workers.address} lost. Check the "
                 "scheduler and connect again; until then runs use this machine."
             )
             self.changed.emit()
 
-    def _let_go(self, trouble: str) -> Job[None, None] | None:
+    def _release(self, trouble: str) -> Job[None, None] | None:
         self._watch.stop()
         self._looking.drop()
         self.trouble, cluster, self.workers = trouble, self.workers, None
         if cluster is None:
             return None
-        # A scheduler that does not answer may take its time over a farewell.
-        leaving: Job[None, None] = Job(lambda _post: cluster.close())
-        leaving.start()
-        return leaving
+        # Closing waits for a scheduler that does not answer.
+        closing: Job[None, None] = Job(lambda _post: cluster.close())
+        closing.start()
+        return closing
+
+
+def _look(cluster: Cluster, _post: object) -> None:
+    cluster.look()
 
 
 def _open(address: str, post: Callable[[Any], bool]) -> Cluster:
     cluster = open_cluster(address)
     try:
-        unwanted = post(None)
+        is_cancelled = post(None)
     except Stopped:
-        unwanted = True
-    if unwanted:
+        is_cancelled = True
+    if is_cancelled:
         cluster.close()
         raise Stopped("connecting")
     return cluster
-
-
-def _each_time(cluster: Cluster) -> Callable[[Any], None]:
-    return lambda _post: cluster.look()
-
-
-def _sentence(error: BaseException) -> str:
-    sentence = describe_failure(error)[0]
-    return f"{sentence[:1].upper()}{sentence[1:]}{'' if sentence.endswith('.') else '.'}"

@@ -1,4 +1,4 @@
-"""The run in progress."""
+"""A running run."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ def _no_looks() -> Thinned[Look]:
 
 @dataclasses.dataclass(eq=False)
 class LiveRun:
-    """The run in progress, as far as the window knows it.
+    """A running run, as reported so far.
 
     Attributes
     ----------
     experiment : Experiment
     look : RunLook
-        Name and colour it will keep.
+        Its name and colour.
     home : ProjectHandle or None
-        Where it will be kept.
+        Where it will be stored.
     split, splits : int
     points : list of (iteration, seconds, objective, gap)
-        Of the fit under way.
+        Of the present fit.
     picture : Look or None
-        The latest look at the scorer.
+        Latest picture of the scorer.
     looks : Thinned of Look
-        Looks at the fit under way, a bounded number of them.
+        A bounded number of pictures of the present fit.
     stages : StageLog
-        Of the fit under way.
+        Of the present fit.
     preparation : Preparation or None
-        Of the fit under way.
+        Of the present fit.
     search : Search or None
-        The search for settings under way, or the last one.
+        The present or the last search for settings.
     stopping : bool
     """
 
@@ -64,7 +64,7 @@ class LiveRun:
     began: float = dataclasses.field(default_factory=time.monotonic)
     _latest: Progress | None = None
 
-    def hear(self, progress: Progress) -> None:
+    def update(self, progress: Progress) -> None:
         """Handle one message of the job."""
         if progress.split != self.split:
             self.split, self.points, self.picture = progress.split, [], None
@@ -85,16 +85,16 @@ class LiveRun:
 
     @property
     def fraction(self) -> float | None:
-        """Share of the whole run that is done."""
-        return self._told()[0]
+        """Share of the run that is done."""
+        return self._progress()[0]
 
     @property
     def words(self) -> str:
-        """What it is doing."""
-        return self._told()[1]
+        """What the run is doing."""
+        return self._progress()[1]
 
-    def _told(self) -> tuple[float | None, str]:
-        # Of thousands of messages a second only the last one is put into words.
+    def _progress(self) -> tuple[float | None, str]:
+        # Only the last of thousands of messages a second is worded.
         if self._latest is None:
             return None, "starting"
         return self._latest.describe(symbols(self.experiment.method))

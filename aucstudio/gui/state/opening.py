@@ -37,24 +37,24 @@ Report = Callable[[float, str], bool]
 
 
 def kind_of(path: str | Path) -> str:
-    """Return what a file is by its ending."""
+    """Return the kind of a file by its ending."""
     ending = Path(path).suffix.lower()
     return {".aucproj": PROJECT, ".toml": EXPERIMENTS}.get(ending, TABLE)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class OpenedStudy:
-    """What was read; one of the three.
+    """The content of a file: a table, a project or experiments.
 
     Attributes
     ----------
     path : Path
     table : Table or None
     stored : StoredStudy or None
-        What a project file holds.
+        The content of a project file.
     experiments : ExperimentFile or None
     choices : ImportChoices or None
-        By which the table was read, as a person asked.
+        Import options that the user chose for the table.
     """
 
     path: Path
@@ -64,11 +64,11 @@ class OpenedStudy:
     choices: ImportChoices | None = None
 
     def study(self, present: Plan) -> Study:
-        """Make the study; its form is as in ``present`` where the file does not say."""
+        """Return the study; settings that the file lacks are taken from ``present``."""
         if self.stored is not None:
             stored = self.stored
-            kept = stored.verified, stored.standings
-            return Study(stored.plan(present), stored.table, stored.file, stored.records, *kept)
+            more = stored.verified, stored.standings
+            return Study(stored.plan(present), stored.table, stored.file, stored.records, *more)
         fresh = present.fresh()
         if self.experiments is None:
             return Study(fresh, self.table)
@@ -93,7 +93,7 @@ class OpenedStudy:
 
     @property
     def unread(self) -> Sequence[RunRecord]:
-        """The runs that may still prove to be damaged."""
+        """The runs that were not checked for damage."""
         return () if self.stored is None else self.stored.unread
 
 
@@ -104,20 +104,20 @@ def read_file(
     choices: ImportChoices | None = None,
     known: Sequence[KnownImport] = (),
 ) -> OpenedStudy:
-    """Read what a study is made of.
+    """Read a file of a study.
 
     Parameters
     ----------
     path : str or Path
-        For an example, its key; for what was pasted, the text itself.
+        For an example, its key; for the clipboard, its text.
     kind : str
         ``TABLE``, ``PROJECT``, ``EXPERIMENTS``, ``EXAMPLE`` or ``PASTED``.
     report : callable
-        Told the share read and a few words; a true answer ends it with Cancelled.
+        Called with the share read and a few words; returns True to cancel.
     choices : ImportChoices, optional
-        By which a table is to be read.
+        Import options of a table.
     known : sequence of KnownImport
-        What was chosen for files before; it holds again where nothing is chosen.
+        Options of files that were opened earlier; used if none are given.
 
     Raises
     ------
@@ -134,15 +134,15 @@ def read_file(
 
 
 def _count(found: OpenedStudy, report: Report) -> None:
-    """Count here what the window's thread would wait for: different numbers."""
+    """Compute what the window's thread would have to wait for: schema and distinct values."""
     table = found.table if found.stored is None else found.stored.table
     if found.experiments is not None:
         table = in_memory(found.experiments.table)
     if table is not None:
-        tell = progress_reporter(report)
-        table.schema  # noqa: B018 - made once, and kept
+        progress = progress_reporter(report)
+        table.schema  # noqa: B018  (computed once and cached)
         count_all(
-            (c.different for c in table.columns), lambda share: tell(share, "counting values")
+            (c.different for c in table.columns), lambda share: progress(share, "counting values")
         )
 
 
@@ -165,7 +165,7 @@ def _read_table(
 
 
 def recalled(path: Path, known: Sequence[KnownImport]) -> ImportChoices | None:
-    """Find what was chosen for a file before: by its path, else by its bytes; None if nothing."""
+    """Return the import options chosen for a file earlier, found by its path or its content."""
     own = str(path.absolute())
     if (same := next((one for one in known if one.path == own), None)) is not None:
         return same.choices
@@ -181,10 +181,10 @@ def recalled(path: Path, known: Sequence[KnownImport]) -> ImportChoices | None:
 
 
 def known_import(table: Table, choices: ImportChoices) -> KnownImport:
-    """Write down by which choices a table was read."""
+    """Return the record of the import options of a table."""
     try:
         size = table.path.stat().st_size
-    except OSError:  # several files, or gone
+    except OSError:  # several files, or a missing one
         size = -1
     return KnownImport(str(table.path.absolute()), size, table.sha256, choices)
 
@@ -198,8 +198,8 @@ def _read(path: str | Path, kind: str, report: Report) -> OpenedStudy:
     if kind == PROJECT:
         return OpenedStudy(path, stored=read_stored(path))
 
-    def read(file: str | Path, **said: Any) -> Table:
-        return read_table(file, progress=report, **said)
+    def read(file: str | Path, **options: Any) -> Table:
+        return read_table(file, progress=report, **options)
 
     return OpenedStudy(path, experiments=read_experiments(path, lambda *_: read))
 
@@ -212,17 +212,17 @@ def _read_pasted(text: str, report: Report) -> OpenedStudy:
 
 
 class Opener(QObject):
-    """Opens one file at a time; of several that are asked for the last one counts.
+    """Opens one file at a time; a new request replaces the present one.
 
     Attributes
     ----------
     changed : Signal
-        It began, went on or ended.
+        It started, progressed or ended.
     opened : Signal(Opened)
     refused : Signal(str, str, Exception)
         The path, the kind, and why it could not be read.
     words : str
-        What is being read; empty while nothing is.
+        What is being read; empty if nothing.
     fraction : float or None
     """
 
@@ -234,7 +234,7 @@ class Opener(QObject):
         super().__init__(parent)
         self.words = ""
         self.fraction: float | None = None
-        self._work = Background(self, self._land, self._hear)
+        self._work = Background(self, self._on_finished, self._on_progress)
 
     @property
     def busy(self) -> bool:
@@ -248,7 +248,7 @@ class Opener(QObject):
         first: Callable[[], object],
         choices: ImportChoices | None = None,
     ) -> None:
-        """Begin to read a file; ``first`` is done before, on the same thread."""
+        """Start to read a file, after ``first`` was called on the same thread."""
         name = "the clipboard" if kind == PASTED else Path(path).name
         known = preferences().now.imports
 
@@ -264,19 +264,19 @@ class Opener(QObject):
         self.changed.emit()
 
     def cancel(self) -> None:
-        """Leave what is being read; nothing changes."""
+        """Abandon the file that is being read."""
         self._work.drop()
         self.words = ""
         self.changed.emit()
 
-    def _hear(self, message: tuple[float, str]) -> None:
-        # A wide table tells of every column.
+    def _on_progress(self, message: tuple[float, str]) -> None:
+        # A wide table reports every column.
         share, words = round(message[0], 3), message[1]
         if (share, words) != (self.fraction, self.words):
             self.fraction, self.words = share, words
             self.changed.emit()
 
-    def _land(self, key: tuple[str, str], job: Job[tuple[float, str], OpenedStudy]) -> None:
+    def _on_finished(self, key: tuple[str, str], job: Job[tuple[float, str], OpenedStudy]) -> None:
         self.words = ""
         self.changed.emit()
         if job.result is not None:

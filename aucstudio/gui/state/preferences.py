@@ -1,8 +1,8 @@
 """Preferences of the user, in one file.
 
-What belongs to a study stays in its project. The file is shared: every window of every program
-that runs may change it, and a newer program may keep there what this one does not know. So what is
-written is what was changed here, laid over what the file holds by then.
+Settings of a study are stored in its project. The file is shared by all windows of all running
+programs, and a newer program may store keys there that this one does not know. Therefore only the
+changes made here are written into the present content of the file.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from aucstudio.project.store.files import write_atomically
 from aucstudio.project.store.project.plan_merge import merged
 from aucstudio.project.store.workspace import home
 
-_PAUSE = 500  # milliseconds after the last change: a window that is dragged is written once
+_PAUSE = 500  # milliseconds after the last change, so that a dragged window is written once
 _MOST_RECENT = 6
 _MOST_IMPORTS = 30
 
@@ -33,7 +33,7 @@ Length = Annotated[float, msgspec.Meta(gt=0.0)]
 
 
 class WindowPlace(msgspec.Struct, frozen=True):
-    """Where a window was: left, top, width and height in pixels."""
+    """Position of a window: left, top, width and height in pixels."""
 
     rect: tuple[int, int, int, int]
     maximised: bool = False
@@ -45,7 +45,7 @@ class TableLook(msgspec.Struct, frozen=True):
     Attributes
     ----------
     shown : tuple of str, optional
-        None for the table's own choice.
+        None for the default columns.
     widths : mapping of str to int
     sorted_by, grouped_by : str
         Empty for none.
@@ -60,7 +60,7 @@ class TableLook(msgspec.Struct, frozen=True):
 
 
 class Axes(msgspec.Struct, frozen=True):
-    """Face, axes and layers of the ROC page; empty where the page decides."""
+    """Face, axes and layers of the ROC page; empty for its defaults."""
 
     face: str = ""
     axes: str = ""
@@ -71,7 +71,21 @@ class Axes(msgspec.Struct, frozen=True):
 
 
 class FigureRules(msgspec.Struct, frozen=True):
-    """How pictures are exported: millimetres, points, pixels an inch."""
+    """Size and style of exported pictures.
+
+    Attributes
+    ----------
+    width, height : float
+        In mm.
+    font, line : float
+        Text size and width of a run's line in points; other lines are in proportion.
+    light : bool
+        Whether colours are those of the light theme, or as on screen.
+    dpi : int
+        Pixels per inch of a PNG.
+    caption : bool
+        Whether the view's sentence is shown below.
+    """
 
     width: Length = 85.0
     height: Length = 68.0
@@ -80,7 +94,6 @@ class FigureRules(msgspec.Struct, frozen=True):
     light: bool = True
     dpi: Annotated[int, msgspec.Meta(ge=36, le=2400)] = 300
     caption: bool = False
-    format: str = "pdf"
 
 
 class KnownImport(msgspec.Struct, frozen=True):
@@ -111,7 +124,7 @@ class Preferences(msgspec.Struct, frozen=True):
         In percent of the desktop's font.
     runs_at_once : int
     fpr_range : (float, float)
-        What a new study begins with.
+        Range of a new study.
     windows : mapping of a window's name to WindowPlace
     splitters : mapping of a splitter's name to its sizes
     tables : mapping of a table's name to TableLook
@@ -123,7 +136,7 @@ class Preferences(msgspec.Struct, frozen=True):
     imports : tuple of KnownImport
         Latest first.
     best_minutes : float
-        That Find the best was given last.
+        Last time limit of Find the best.
     """
 
     theme: Literal["system", "light", "dark"] = "system"
@@ -160,7 +173,7 @@ class PreferencesFile(QObject):
     ----------
     now : Preferences
     problem : str
-        What to tell about a file that could not be read; empty if it could.
+        Message about a file that could not be read; empty if it was read.
     """
 
     changed = Signal(str)  # the name of a preference
@@ -170,7 +183,7 @@ class PreferencesFile(QObject):
         self.path = path
         self.problem = ""
         self._writing = threading.Lock()
-        self.now = _understood(self._read())
+        self.now = _known_preferences(self._read())
         self._known = _plain(self.now)
         self._soon = delayed(self, _PAUSE, self._begin_to_write)
 
@@ -180,7 +193,7 @@ class PreferencesFile(QObject):
         Raises
         ------
         ValueError
-            If a preference cannot have that value.
+            If a value is invalid.
         """
         before = self.now
         self.now = typed.convert(_plain(before) | _plain(changes), Preferences)
@@ -194,12 +207,12 @@ class PreferencesFile(QObject):
         self.put(**{name: {**getattr(self.now, name), key: value}})
 
     def note_method(self, method: str) -> None:
-        """Put a method first among those used lately."""
+        """Put a method first among the recent ones."""
         others = [known for known in self.now.recent_methods if known != method]
         self.put(recent_methods=(method, *others)[:_MOST_RECENT])
 
     def note_import(self, known: KnownImport) -> None:
-        """Put a file first among those whose choices are kept; without any it is left out."""
+        """Put a file first among those with stored import options, or remove it if it has none."""
         others = [one for one in self.now.imports if one.path != known.path]
         first = [known] if known.choices != ImportChoices() else []
         self.put(imports=(*first, *others)[:_MOST_IMPORTS])
@@ -216,7 +229,7 @@ class PreferencesFile(QObject):
         with self._writing:
             if mine == self._known:
                 return
-            # What cannot be kept is not worth a complaint: it holds until the window closes.
+            # An error is ignored: the preferences hold until the window closes.
             with contextlib.suppress(OSError, InputError):
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 joined = merged(self._known, mine, self._read())
@@ -249,7 +262,7 @@ class PreferencesFile(QObject):
 
 
 def preferences() -> PreferencesFile:
-    """Return the preferences of the program's own folder, the same to all windows."""
+    """Return the preferences of the program, shared by all windows."""
     path = home() / "preferences.json"
     if path not in _open:
         _open.clear()
@@ -260,8 +273,8 @@ def preferences() -> PreferencesFile:
 _open: dict[Path, PreferencesFile] = {}
 
 
-def _understood(document: dict[str, Any]) -> Preferences:
-    """Read what this program understands; what it does not is left to the one that does."""
+def _known_preferences(document: dict[str, Any]) -> Preferences:
+    """Return the valid preferences of a document; unknown and invalid ones are ignored."""
     known: dict[str, Any] = {}
     for name, kind in _TYPES.items():
         if name in document:

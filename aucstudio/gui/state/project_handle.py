@@ -19,40 +19,37 @@ from aucstudio.project.store.project.project_file import ProjectFile, free_id, w
 from aucstudio.project.store.workspace import new_unsaved_project
 from aucstudio.project.tournament.standings import Standings
 
-Listen = Callable[[float], object]
+Progress = Callable[[float], object]
 
 
 class ProjectHandle:
-    """Where the runs of one study are kept: its present project file, and all that ended.
+    """Stores the runs of one study: in memory, and in its present project file.
 
-    There is no file before there is something to keep.
-
-    A job holds the handle, not the file. When the study moves to another file, a run that is
-    under way ends there; and the new file is written from what the handle holds, so that it
-    does not matter what has become of the old one. Calls may come from any thread.
+    The file is made when there is something to store. A job holds the handle, not the file: when
+    the study moves to another file, a running run is stored there. The new file is written from
+    memory, whatever has become of the old one. Methods may be called from any thread.
 
     Parameters
     ----------
     file : ProjectFile, optional
     records : iterable of RunRecord
-        What the file holds.
+        Content of the file.
     verified : mapping of str to Verification
-        What it holds of verifying them.
+        Content of the file, by run.
     standings : mapping of str to Standings
-        What it holds of tournaments.
+        Content of the file, by the start of the search.
 
     Attributes
     ----------
     file : ProjectFile or None
     verified : dict of str to Verification
-        By run, what verifying it found last.
+        Latest verification, by run.
     standings : dict of str to Standings
-        How tournaments stand, by when they began.
+        Results of searches, by their start.
     unsaved : dict
-        By id, why a run could not be written into the file.
+        Why runs could not be written into the file, by id.
     refits : dict of str to Model
-        By run, its model trained on all labelled rows, where one was made since the study was
-        opened.
+        Models refit on all labelled rows since the study was opened, by run.
     """
 
     def __init__(
@@ -68,38 +65,38 @@ class ProjectHandle:
         self.refits: dict[str, Model] = {}
         self.unsaved: dict[str, str] = {}
         self._ended = {record.id: record for record in records}
-        self._flying: dict[str, Experiment] = {}
+        self._running: dict[str, Experiment] = {}
         self._lock = threading.Lock()
 
     def make_file(self, data: Path | None) -> None:
-        """See that there is a file: one without a name, called after the table.
+        """Make an unsaved project file, named after the table, unless there is a file.
 
         Raises
         ------
         InputError
-            If none can be made.
+            If it cannot be made.
         """
         with self._lock:
             if self.file is None:
                 self.file = new_unsaved_project(data)
 
     def begin_run(self, experiment: Experiment) -> None:
-        """Note that a run is under way, in whichever file is the present one until it ends."""
+        """Store that a run has started."""
         with self._lock:
-            self._flying[experiment.id] = experiment
+            self._running[experiment.id] = experiment
             if self.file is not None:
                 self.file.begin_run(experiment)
 
     def add_run(self, record: RunRecord) -> RunRecord:
-        """Keep a run; why it could not be written, if so, is in ``unsaved``.
+        """Store a run; if it cannot be written, ``unsaved`` has the reason.
 
         Returns
         -------
         record
-            The same, with a free id if the study holds that experiment already.
+            The run, with another id if the study has one with its id.
         """
         with self._lock:
-            self._flying.pop(record.experiment.id, None)
+            self._running.pop(record.experiment.id, None)
             kept = dataclasses.replace(record, id=free_id(self._ended, record.id))
             try:
                 if self.file is None:
@@ -108,38 +105,48 @@ class ProjectHandle:
                 if kept.id != record.experiment.id:
                     self.file.forget_run(record.experiment)
             except InputError as error:
-                # Another dictionary, not another entry: the window may be reading this one.
+                # A new dictionary: the window may be reading this one.
                 self.unsaved = {**self.unsaved, kept.id: str(error)}
             self._ended[kept.id] = kept
         return kept
 
     def keep_unsaved(self) -> None:
-        """Write once more what could not be written: there may be room on the disk by now."""
+        """Write again what could not be written, as the disk may have room now."""
         if self.file is None or not self.unsaved:
-            return  # at once: a save under way holds the lock for as long as it takes
+            return  # without the lock, which a running save holds
         with self._lock:
-            left = dict[str, str]()
+            unsaved = dict[str, str]()
             for run in self.unsaved:
                 try:
                     if run in self._ended:
                         self.file.add_run(self._ended[run])
                 except InputError as error:
-                    left[run] = str(error)
+                    unsaved[run] = str(error)
             with contextlib.suppress(InputError):
                 for name, standings in self.standings.items():
                     self.file.keep_standings(name, standings.as_json())
-            self.unsaved = left
+            self.unsaved = unsaved
 
     def keep_verification(self, verification: Verification) -> str:
         """Store the verification of a run; return why it could not be written."""
         with self._lock:
-            # Another dictionary: the window may be reading this one.
+            # A new dictionary: the window may be reading this one.
             self.verified = {**self.verified, verification.run: verification}
-            try:
-                if self.file is not None:
-                    self.file.keep_verification(verification)
-            except InputError as error:
-                return str(error)
+            return self._write(lambda file: file.keep_verification(verification))
+
+    def keep_standings(self, standings: Standings) -> str:
+        """Store the standings of a search; return why they could not be written."""
+        with self._lock:
+            self.standings = {**self.standings, standings.key: standings}
+            key, document = standings.key, standings.as_json()
+            return self._write(lambda file: file.keep_standings(key, document))
+
+    def _write(self, write: Callable[[ProjectFile], object]) -> str:
+        try:
+            if self.file is not None:
+                write(self.file)
+        except InputError as error:
+            return str(error)
         return ""
 
     def add_run_once(self, record: RunRecord) -> RunRecord:
@@ -148,18 +155,6 @@ class ProjectHandle:
             twin = find_twin(record.experiment, self._ended.values())
         return self.add_run(record) if twin is None else twin
 
-    def keep_standings(self, standings: Standings) -> str:
-        """Store the standings of a search; return why they could not be written."""
-        with self._lock:
-            # Another dictionary: the window may be reading this one.
-            self.standings = {**self.standings, standings.key: standings}
-            try:
-                if self.file is not None:
-                    self.file.keep_standings(standings.key, standings.as_json())
-            except InputError as error:
-                return str(error)
-        return ""
-
     def leave_out(self, runs: Iterable[str]) -> None:
         """Drop runs that cannot be read, so that the others can be saved."""
         with self._lock:
@@ -167,32 +162,32 @@ class ProjectHandle:
                 self._ended.pop(run, None)
 
     def move_to(
-        self, path: Path, document: Mapping[str, Any], progress: Listen = lambda _share: None
+        self, path: Path, document: Mapping[str, Any], progress: Progress = lambda _share: None
     ) -> None:
-        """Write all runs and a plan into a new file, and go on there.
+        """Write all runs and a plan into a new file, and continue in it.
 
-        ``progress`` is told the share that is written; what it raises leaves everything as it was.
+        ``progress`` is called with the share written; an exception of it cancels the move.
 
         Raises
         ------
         InputError
-            If it cannot be written; everything stays as it was.
+            If it cannot be written; the earlier file stays.
         """
         with self._lock:
             old = self.file
-            runs = _told(list(self._ended.values()), progress)
+            runs = _reported(list(self._ended.values()), progress)
             verified = [one for run, one in self.verified.items() if run in self._ended]
             standings = {name: one.as_json() for name, one in self.standings.items()}
             self.file = write_project(path, runs, document, verified, standings)
             self.unsaved = {}
-            for experiment in self._flying.values():
+            for experiment in self._running.values():
                 with contextlib.suppress(InputError):
                     self.file.begin_run(experiment)
                     if old is not None and old.path.is_file() and not same_file(old.path, path):
                         old.forget_run(experiment)
 
 
-def _told(records: list[RunRecord], progress: Listen) -> Iterator[RunRecord]:
+def _reported(records: list[RunRecord], progress: Progress) -> Iterator[RunRecord]:
     for k, record in enumerate(records):
         progress(k / len(records))
         yield record

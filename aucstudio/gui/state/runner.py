@@ -23,22 +23,22 @@ from aucstudio.project.runs.record import FAILED, RunRecord
 from aucstudio.project.work.job import Job, describe_failure
 from aucstudio.project.work.submit import Outcome, RunTask
 
-# Looks at the scorer come 15 times a second at most: none waits for long.
+# Pictures of the scorer arrive at most 15 times a second.
 POLL_MILLISECONDS = 33
 _PATIENCE_SECONDS = 1.5
 
 
 @dataclasses.dataclass(eq=False)
 class Waiting:
-    """A run in the queue; itself and no other, however alike their settings are.
+    """A run in the queue; two with the same settings are different.
 
     Attributes
     ----------
     experiment : Experiment
     look : RunLook
-        Name and colour that it will have.
+        Its name and colour.
     table : Table
-        As it was when the run was asked for.
+        The table at the time of the request.
     """
 
     experiment: Experiment
@@ -51,21 +51,21 @@ Fits = Callable[[Waiting, Sequence[Experiment]], bool]
 
 
 class Runner(QObject):
-    """The runs of a study in progress, and those that wait for them.
+    """The running and waiting runs of a study.
 
-    A run begins with what has to be read and written for it, on a thread. What fails there has
-    failed as a run, with a record that says why; and the queue goes on.
+    A run starts with reading and writing its files on a thread. An error there makes it a failed
+    run, with a record that states why, and the queue continues.
 
     Attributes
     ----------
     changed : Signal
-        A run in progress moved, began or ended; another one waits, or no longer.
+        A run started, progressed or ended, or the queue changed.
     failed : Signal(str, str)
         A sentence and a traceback.
     ended : Signal(Outcome, LiveRun)
     queue : deque of Waiting
     at_once : int
-        How many may be in progress.
+        How many may run.
     """
 
     changed = Signal()
@@ -79,36 +79,36 @@ class Runner(QObject):
         self._home = ProjectHandle()
         self._begin: Begin | None = None
         self._fits: Fits = lambda _waiting, _beside: True
-        self._flights: dict[LiveRun, Job[Any, Any]] = {}
+        self._running: dict[LiveRun, Job[Any, Any]] = {}
         self._poll = ticking(self, POLL_MILLISECONDS, self._on_poll)
 
-    def obey(self, home: ProjectHandle, begin: Begin, fits: Fits) -> None:
-        """Set where runs are kept, how one is started, and which fit beside others."""
+    def configure(self, home: ProjectHandle, begin: Begin, fits: Fits) -> None:
+        """Set where runs are stored, how one is started, and which may run together."""
         self._home, self._begin, self._fits = home, begin, fits
 
     @property
     def busy(self) -> bool:
-        """Whether a run is in progress or waits."""
-        return bool(self._flights or self.queue)
+        """Whether a run is running or waiting."""
+        return bool(self._running or self.queue)
 
     @property
-    def flights(self) -> list[LiveRun]:
-        """The runs in progress, the first one first."""
-        return list(self._flights)
+    def running(self) -> list[LiveRun]:
+        """The running runs in the order of their start."""
+        return list(self._running)
 
     @property
     def live(self) -> LiveRun | None:
-        """The first run in progress."""
-        return next(iter(self._flights), None)
+        """The first running run."""
+        return next(iter(self._running), None)
 
     def taken_looks(self) -> list[RunLook]:
-        """List the looks of runs which have not ended."""
-        return [one.look for one in self.queue] + [live.look for live in self._flights]
+        """Return the looks of running and waiting runs."""
+        return [one.look for one in self.queue] + [live.look for live in self._running]
 
     # ------------------------------------------------------------- the queue
 
     def add(self, waiting: Waiting) -> None:
-        """Queue a run; ``start_next`` begins it."""
+        """Queue a run; ``start_next`` starts it."""
         self.queue.append(waiting)
 
     def cancel(self, waiting: Waiting) -> None:
@@ -126,15 +126,15 @@ class Runner(QObject):
             self.changed.emit()
 
     def start_next(self) -> None:
-        """Start what waits longest, and more while there is room."""
+        """Start waiting runs, the first one first, while there is room."""
         while self._has_room():
             self._prepare(self.queue.popleft())
         self.changed.emit()
 
     def _has_room(self) -> bool:
-        if not self.queue or len(self._flights) >= self.at_once:
+        if not self.queue or len(self._running) >= self.at_once:
             return False
-        beside = [live.experiment for live in self._flights]
+        beside = [live.experiment for live in self._running]
         return not beside or self._fits(self.queue[0], beside)
 
     # ------------------------------------------------------------- the runs
@@ -142,49 +142,49 @@ class Runner(QObject):
     def _prepare(self, waiting: Waiting) -> None:
         live = LiveRun(waiting.experiment, waiting.look, self._home)
         job: Job[None, PlannedRun | Outcome] = Job(_preparation(waiting, self._home))
-        self._flights[live] = job
+        self._running[live] = job
         job.start()
         self._poll.start()
 
     def stop(self, live: LiveRun | None = None) -> None:
-        """Ask a run in progress, or all of them, to end; what is finished is kept."""
-        for one, job in self._flights.items():
+        """Stop a running run, or all of them; finished splits are kept."""
+        for one, job in self._running.items():
             if live is None or one is live:
                 job.stop()
                 one.stopping = True
         self.changed.emit()
 
     def finish(self) -> None:
-        """Wait a little for runs that were stopped, and take in what they have."""
+        """Wait a little for stopped runs and handle their results."""
         until = time.monotonic() + _PATIENCE_SECONDS
-        for job in self._flights.values():
+        for job in self._running.values():
             job.wait(max(0.0, until - time.monotonic()))
         self._on_poll()
 
     def _on_poll(self) -> None:
-        moved, landed = False, []
-        for live, job in self._flights.items():
-            if job.ended:  # asked first: what it says last is then still heard
-                landed.append(live)
+        moved, ended = False, []
+        for live, job in self._running.items():
+            if job.ended:  # checked first, so that the last messages are still handled
+                ended.append(live)
             for message in job.drain():
-                if message is not None:  # what prepares a run only asks whether it is wanted
-                    live.hear(message)
+                if message is not None:  # the preparation posts None to check for a stop
+                    live.update(message)
                     moved = True
-        for live in landed:
-            self._land(live, self._flights[live])
-        if not self._flights:
+        for live in ended:
+            self._on_ended(live, self._running[live])
+        if not self._running:
             self._poll.stop()
-        if landed:
+        if ended:
             self.start_next()
         elif moved:
             self.changed.emit()
 
-    def _land(self, live: LiveRun, job: Job[Any, Any]) -> None:
+    def _on_ended(self, live: LiveRun, job: Job[Any, Any]) -> None:
         if isinstance(job.result, PlannedRun) and not live.stopping and self._begin is not None:
             live.experiment = job.result.experiment
-            self._flights[live] = self._begin(job.result, live)
+            self._running[live] = self._begin(job.result, live)
             return
-        del self._flights[live]
+        del self._running[live]
         if isinstance(job.result, Outcome):
             self.ended.emit(job.result, live)
         elif job.error is not None and not isinstance(job.error, Stopped):
@@ -194,7 +194,7 @@ class Runner(QObject):
 def _preparation(
     waiting: Waiting, home: ProjectHandle
 ) -> Callable[[Callable[[None], bool]], PlannedRun | Outcome]:
-    """Return what sees to the project file and reads the test table, on a thread."""
+    """Return the work that makes the project file and reads the test table."""
 
     def work(post: Callable[[None], bool]) -> PlannedRun | Outcome:
         experiment = waiting.experiment
@@ -205,7 +205,7 @@ def _preparation(
             if post(None):
                 raise Stopped("preparing a run") from error
             trace = describe_failure(error)[1]
-            told = RunRecord.now(), 0.0, failure_sentence(error), trace
-            return Outcome(home.add_run(RunRecord(experiment, FAILED, (), *told)))
+            outcome = RunRecord.now(), 0.0, failure_sentence(error), trace
+            return Outcome(home.add_run(RunRecord(experiment, FAILED, (), *outcome)))
 
     return work

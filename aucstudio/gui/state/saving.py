@@ -23,16 +23,16 @@ from aucstudio.project.work.job import Job
 
 @dataclasses.dataclass(eq=False)
 class Save:
-    """A study that is to be kept in another file.
+    """A request to save a study in another file.
 
     Attributes
     ----------
     study : Study
     path : Path
     document : callable
-        Writes down plan and table as they were when saving was asked for.
+        Returns the plan and the table as they were at the time of the request.
     left_out : dict of str to str
-        By id, why a run could not be saved, once it is done.
+        Why runs could not be saved, by id; filled by ``write``.
     """
 
     study: Study
@@ -41,18 +41,18 @@ class Save:
     left_out: dict[str, str] = dataclasses.field(default_factory=dict)
     cancelled: threading.Event = dataclasses.field(default_factory=threading.Event)
 
-    def write(self, tell: Callable[[float], object] = lambda _share: None) -> None:
-        """Write it; runs that cannot be read must not keep the others from being saved.
+    def write(self, report: Callable[[float], object] = lambda _share: None) -> None:
+        """Write the file; runs that cannot be read are left out.
 
         Raises
         ------
         InputError
-            If it cannot be written; everything stays as it was.
+            If it cannot be written; the earlier file stays.
         Cancelled
         """
 
         def progress(share: float) -> None:
-            tell(share)
+            report(share)
             if self.cancelled.is_set():
                 raise Cancelled
 
@@ -67,7 +67,7 @@ class Save:
                 home.leave_out([error.run])
             else:
                 break
-        # A study that has a name now is not to be found again among those that have none.
+        # A study with a name is no longer listed among the unsaved ones.
         if old is not None and not was_saved and is_unsaved(old.path):
             with contextlib.suppress(OSError):
                 if not same_file(old.path, self.path):
@@ -76,21 +76,21 @@ class Save:
 
 
 class SaveAgain(Save):
-    """A study whose file stays: what could not be written into it is tried once more."""
+    """A request to write again what could not be written into the present file."""
 
-    def write(self, tell: Callable[[float], object] = lambda _share: None) -> None:
-        """Write it; what still cannot be written stays noted with the study."""
+    def write(self, report: Callable[[float], object] = lambda _share: None) -> None:
+        """Write the runs; those that still cannot be written stay with the study."""
         self.study.home.keep_unsaved()
-        tell(1.0)
+        report(1.0)
 
 
 class Saver(QObject):
-    """Saves one after the other; a save that was asked for is never overtaken.
+    """Saves studies one after the other, in the order of the requests.
 
     Attributes
     ----------
     changed : Signal
-        It began, went on or ended.
+        A save started, progressed or ended.
     saved : Signal(Save)
     refused : Signal(Save, Exception)
     fraction : float
@@ -105,11 +105,11 @@ class Saver(QObject):
         self.fraction = 0.0
         self._present: Save | None = None
         self._waiting: deque[Save] = deque()
-        self._work = Background(self, self._land, self._hear)
+        self._work = Background(self, self._on_finished, self._on_progress)
 
     @property
     def words(self) -> str:
-        """What is being saved; empty while nothing is."""
+        """What is being saved; empty if nothing."""
         return "" if self._present is None else f"saving {self._present.path.name}"
 
     @property
@@ -118,13 +118,13 @@ class Saver(QObject):
         return self._present is not None
 
     def save(self, save: Save, first: Callable[[], object]) -> None:
-        """Save a study when its turn comes; ``first`` is done before, on the same thread."""
+        """Queue a save; ``first`` is called before it on the same thread."""
         self._waiting.append(save)
         if self._present is None:
             self._next(first)
 
     def cancel(self) -> None:
-        """Leave what is being saved, and what waits; the files of before stay."""
+        """Abandon the present save and the waiting ones; the earlier files stay."""
         self._waiting.clear()
         if self._present is not None:
             self._present.cancelled.set()
@@ -145,11 +145,11 @@ class Saver(QObject):
         self._work.start((save, first), work)
         self.changed.emit()
 
-    def _hear(self, fraction: float) -> None:
+    def _on_progress(self, fraction: float) -> None:
         self.fraction = fraction
         self.changed.emit()
 
-    def _land(self, key: tuple[Save, Callable[[], object]], job: Job[float, None]) -> None:
+    def _on_finished(self, key: tuple[Save, Callable[[], object]], job: Job[float, None]) -> None:
         save, first = key
         self._present = None
         if self._waiting:

@@ -17,19 +17,19 @@ __all__ = ["Session", "ShownRun", "Study"]
 class Session(SessionState):
     """State of one window.
 
-    Nothing that a person asks for holds up the window: files are opened and saved on threads.
-    What is asked for by the verbs without ``begin_`` is there when they return, for scripts.
+    Files are opened and saved on threads, so that the window never waits. Methods named
+    ``begin_…`` return at once; the others return when the work is done, for scripts.
 
     Parameters
     ----------
     parent : QObject, optional
     place : Place, optional
-        Where runs are made; without it, on a thread of this process.
+        Where runs are made; by default on a thread of this process.
 
     Attributes
     ----------
     files : StudyFiles
-        Opens, saves and leaves studies.
+        Opens, saves and closes studies.
     runs : Runs
         Starts, queues and stops runs.
     best : FindBest
@@ -45,7 +45,7 @@ class Session(SessionState):
 
     @property
     def busy(self) -> bool:
-        """Whether something can be stopped: a run, what waits, or a file that is read or saved."""
+        """Whether something can be stopped: a run, a search, or a file being read or saved."""
         return self.trains or self.files.opener.busy or self.files.saver.busy
 
     def stop(self) -> None:
@@ -55,7 +55,7 @@ class Session(SessionState):
         self.runs.stop()
 
     def close(self) -> None:
-        """Stop and put everything down; takes about a second at most, but for a save."""
+        """Stop everything and write the plan; this takes a second at most, plus a save."""
         self.files.opener.cancel()
         self.runs.stop()
         for study in self.studies:

@@ -1,4 +1,4 @@
-"""Find the best: begun, stopped, and what came of it taken in among the runs of a study."""
+"""Search for the best model: start, stop, and list the results among the runs of a study."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from aucstudio.project.runs.experiments.planning import plan_experiment
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.tournament.standings import FAILED, RUNNING, Standing, Standings
 
-_QUICKLY_DRAWN = 2_000  # rows, that are split within a frame
+_QUICKLY_DRAWN = 2_000  # rows that are split within a frame
 
 
 class FindBest:
-    """The search for the best model of the open study, and of those left with one under way.
+    """The search for the best model of the open study, and of closed ones that still search.
 
     Parameters
     ----------
@@ -37,18 +37,18 @@ class FindBest:
         """Subscribe to the searches of a study."""
         held = study.tournament
         held.changed.connect(functools.partial(self._runs.on_moved, study))
-        held.changed.connect(lambda: self._session.tell({"best"}))
+        held.changed.connect(lambda: self._session.notify({"best"}))
         held.failed.connect(self._session.failed)
         held.judged.connect(lambda record: study.records.setdefault(record.id, record))
         held.ended.connect(functools.partial(self._take_standings, study))
 
     def begin(self, band: Band, minutes: float) -> None:
-        """Begin to look for the best model, in the range and the time that one can afford.
+        """Start the search for the best model in an FPR range and within a time limit.
 
         Raises
         ------
         InputError
-            If the rows do not allow for it, or one is under way.
+            If the rows do not suffice, or a search is running.
         """
         from aucstudio.project.tournament.background import TournamentOrder
         from aucstudio.project.tournament.hold_out import (
@@ -66,9 +66,9 @@ class FindBest:
             raise InputError("a search for the best model is already running")
         check_table(table)
         check_band(band)
-        DataReference.to_table(table)  # it refuses what no run can be made of
+        DataReference.to_table(table)  # refuses tables on which no run is possible
         validation, folds = held_out_once(plan.validation), inner_folds(plan.validation)
-        if table.rows <= _QUICKLY_DRAWN:  # of more rows there are enough
+        if table.rows <= _QUICKLY_DRAWN:  # larger tables have enough rows
             draw(table, validation, folds)
         fpr_range = None if band == WHOLE else band
         if fpr_range is not None:
@@ -80,7 +80,7 @@ class FindBest:
         session.study.tournament.begin(order)
 
     def standings(self) -> list[Standings]:
-        """List the searches of the study, latest first."""
+        """Return the searches of the study, latest first."""
         study = self._session.study
         live = study.tournament.live
         kept = sorted(study.home.standings.values(), key=lambda one: one.key)
@@ -92,7 +92,7 @@ class FindBest:
         return ended if live is None else [live, *ended]
 
     def take(self, run: str, standings: Standings) -> None:
-        """Choose a run of a tournament with the threshold for its range; listed, undoably."""
+        """Select a run of a search with the threshold for its range; list it with undo."""
         session = self._session
         look, looks = session.plan.looks.get(run), session.plan.looks
         if run in session.records and (look is None or look.removed):
@@ -131,15 +131,15 @@ class FindBest:
     def _take_standings(self, study: Study, standings: Standings) -> None:
         """List the best run and the simplest that is not significantly worse; hide the others.
 
-        What somebody listed already stays as it is.
+        Runs that the user has listed stay as they are.
         """
-        session, wanted = self._session, (standings.simpler, standings.best)
+        session, shown = self._session, (standings.simpler, standings.best)
         judged = [one.run for one in standings.entries if one.run in study.records]
         follows = study.follows
-        for run in sorted(judged, key=lambda run: run in wanted):
+        for run in sorted(judged, key=lambda run: run in shown):
             looks = study.plan.looks
             look, title = looks.get(run), study.records[run].experiment.title
-            if run in wanted and (look is None or look.removed):
+            if run in shown and (look is None or look.removed):
                 rest = {k: v for k, v in looks.items() if k != run}
                 session.put_looks(study, {**rest, run: _listed(study, study.records[run])})
             elif look is None:

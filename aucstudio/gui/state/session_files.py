@@ -1,27 +1,29 @@
-"""Studies of a session: opened, saved and left as a whole, on threads."""
+"""Open, save and close the studies of a session on threads."""
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
+from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.opening import OpenedStudy, Opener, read_file
 from aucstudio.gui.state.saving import Save, SaveAgain, Saver
 from aucstudio.gui.state.session_runs import Runs
 from aucstudio.gui.state.session_state import SessionState
-from aucstudio.gui.state.stored_study import RunReader
+from aucstudio.gui.state.stored_study import find_damaged
 from aucstudio.gui.state.study import Study
 from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.words import runs_words
+from aucstudio.project.work.job import Job
 
-_MOST_TOLD = 5
+_MOST_LISTED = 5
+_KEPT = "Validation, method, settings and preprocessing of the previous table are kept"
 
 
 class StudyFiles(QObject):
-    """Opens, saves and leaves the studies of a session.
+    """Opens, saves and closes the studies of a session.
 
     Parameters
     ----------
@@ -34,27 +36,25 @@ class StudyFiles(QObject):
     saver : Saver
     """
 
-    opened = Signal(object)  # what was read; the study is open
-    _damage_found = Signal(object, object)  # whose; sentences by run
+    opened = Signal(object)  # OpenedStudy, whose study is open
 
     def __init__(self, session: SessionState, runs: Runs) -> None:
         super().__init__(session)
         self._session, self._runs = session, runs
-        self._reader: RunReader | None = None
-        self._damage_found.connect(self._on_damage)
+        self._reading = Background(self, self._on_read, patience=0.0)
         self.opener, self.saver = Opener(self), Saver(self)
         self.opener.opened.connect(self._on_opened)
         self.saver.saved.connect(self._on_saved)
         for files in (self.opener, self.saver):
-            files.changed.connect(lambda: session.tell({"live"}))
+            files.changed.connect(lambda: session.notify({"live"}))
 
     @property
     def has_work(self) -> bool:
-        """Whether leaving would break something off: a run, what waits, or a save."""
+        """Whether closing would interrupt a run, a search or a save."""
         return self._session.trains or self.saver.busy
 
     def unsaved_words(self) -> str:
-        """State which finished runs leaving would lose: they could not be written, nor now."""
+        """Describe the finished runs that closing would lose; try to write them first."""
         session = self._session
         for study in session.studies:
             study.home.keep_unsaved()
@@ -67,7 +67,7 @@ class StudyFiles(QObject):
     # ------------------------------------------------------------- another study
 
     def _leave_for(self, study: Study) -> None:
-        """Leave the present study for another one; its runs go on, and end in its own file."""
+        """Replace the present study; its runs continue and are stored in its own file."""
         session, old = self._session, self._session.study
         if session.unsaved:
             self.begin_save_again()
@@ -78,8 +78,7 @@ class StudyFiles(QObject):
                 "under File ▸ Open recent",
                 "",
             )
-        if self._reader is not None:
-            self._reader.stop()
+        self._reading.drop()
         if old.busy:
             session.left.append(old)
         else:
@@ -87,24 +86,23 @@ class StudyFiles(QObject):
         session.swap(study)
 
     def close_study(self) -> None:
-        """Leave the present study for none: the start page."""
+        """Close the study and show the start page."""
         self.opener.cancel()
         self._leave_for(Study(self._session.plan.fresh()))
 
     # ------------------------------------------------------------- opening
 
     def begin_open(self, path: str | Path, kind: str, choices: ImportChoices | None = None) -> None:
-        """Start to open a file; abandon one that is still being read for an earlier request.
+        """Start to open a file; ``opened`` or the opener's ``refused`` is emitted at the end.
 
-        A table is read by ``choices``, else by what was chosen for it before, else by guesses.
-
-        ``opened`` or the opener's ``refused`` tell what came of it; until then everything stays.
+        A file that is still being read is abandoned. A table is read with ``choices``, with the
+        options chosen for it earlier, or with detected options.
         """
         self._session.keep_plan()
         self.opener.open(path, kind, self._session.keeper.wait, choices)
 
     def open_now(self, path: str | Path, kind: str) -> OpenedStudy:
-        """Open a file of any kind; its study is there on return.
+        """Open a file of any kind and return when its study is open.
 
         Raises
         ------
@@ -118,25 +116,31 @@ class StudyFiles(QObject):
         return found
 
     def _on_opened(self, found: OpenedStudy) -> None:
-        study = found.study(self._session.plan)
+        study, before = found.study(self._session.plan), self._session.study
         self._leave_for(study)
-        self._reader = RunReader(functools.partial(self._damage_found.emit, study))
-        self._reader.start(found.unread)
+        if found.table is not None and before.table is not None and not study.has_default_form:
+            self._session.told.emit(_KEPT)
+        if unread := found.unread:
+            self._reading.start(study, lambda post: find_damaged(unread, stop=lambda: post(None)))
         if found.experiments is not None:
             self._runs.queue(found.experiments.experiments)
         self.opened.emit(found)
 
+    def _on_read(self, study: Study, job: Job[None, tuple[dict[str, str], object]]) -> None:
+        if job.result is not None:
+            self._on_damage(study, job.result[0])
+
     def leave_out(self, damaged: Mapping[str, str]) -> None:
-        """Take runs out of the list that proved to be damaged, and say so."""
+        """Remove damaged runs from the list and report them."""
         self._on_damage(self._session.study, damaged)
 
     def _on_damage(self, study: Study, damaged: Mapping[str, str]) -> None:
         gone = study.leave_out(damaged)
         if not gone or study is not self._session.study:
             return
-        self._session.tell({"runs"} | study.mend_selection())
-        shown = "\n\n".join(damaged[run] for run in gone[:_MOST_TOLD])
-        more = len(gone) - _MOST_TOLD
+        self._session.notify({"runs"} | study.fix_selection())
+        shown = "\n\n".join(damaged[run] for run in gone[:_MOST_LISTED])
+        more = len(gone) - _MOST_LISTED
         shown += f"\n\n{more} more runs are damaged." if more > 0 else ""
         self._session.failed.emit(shown, "")
 
@@ -145,13 +149,14 @@ class StudyFiles(QObject):
     def begin_save(self, path: str | Path) -> None:
         """Start to save the project under a name; running runs continue in that file.
 
-        ``told`` or the saver's ``refused`` tell what came of it. A second save waits for the first.
+        ``told`` or the saver's ``refused`` is emitted at the end.
+        A second save waits for the first.
         """
         study = self._session.study
         self.saver.save(Save(study, Path(path), study.document()), self._session.keeper.wait)
 
     def begin_save_again(self) -> None:
-        """Begin to write what the project's file lacks: the plan, and runs that did not fit."""
+        """Start to write what the project file lacks: the plan, and unwritten runs."""
         session, study = self._session, self._session.study
         if study.home.file is not None and session.unsaved:
             save = SaveAgain(study, study.home.file.path, study.document())
@@ -161,9 +166,9 @@ class StudyFiles(QObject):
         session.told.emit(study.status)
 
     def save_as(self, path: str | Path) -> None:
-        """Save the project under a name and go on in that file, runs under way included.
+        """Save the project under a name and continue in that file, with the running runs.
 
-        It is written from what is here: the file of before may be gone or damaged.
+        The file is written from memory, as the earlier file may be gone or damaged.
 
         Raises
         ------
@@ -187,13 +192,12 @@ class StudyFiles(QObject):
         if study is session.study:
             session.keep_plan()  # it may have changed while it was written
             session.told.emit(study.status)
-            session.tell({"runs"})
+            session.notify({"runs"})
         else:
             session.told.emit(f"Saved {save.path.name}")
 
     def close(self) -> None:
-        """Finish saves, and try once more to write what could not be written."""
-        if self._reader is not None:
-            self._reader.stop()
+        """Finish saves, and try again to write what could not be written."""
+        self._reading.drop()
         self.saver.finish()
-        self.unsaved_words()  # which tries once more
+        self.unsaved_words()  # writes them again

@@ -1,4 +1,4 @@
-"""Runs of a session: started, queued, stopped, and taken in by the study they belong to."""
+"""Start, queue and stop the runs of a session, and store them in their study."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def _named(runs: Sequence[ShownRun]) -> list[tuple[str, RunRecord]]:
 
 
 class Runs:
-    """Runs of the open study, and of those that were left while they had runs under way.
+    """Runs of the open study, and of closed studies with running work.
 
     Parameters
     ----------
     session : SessionState
     place : Place, optional
-        Where they are made; without it, on a thread of this process.
+        Where runs are made; by default on a thread of this process.
 
     Attributes
     ----------
@@ -57,27 +57,27 @@ class Runs:
         """Subscribe to the runs of a study."""
         runner = study.runner
         runner.at_once = self._place.at_once
-        runner.obey(study.home, functools.partial(self._begin, study), self._fits)
+        runner.configure(study.home, functools.partial(self._begin, study), self._fits)
         runner.changed.connect(functools.partial(self.on_moved, study))
         runner.failed.connect(self._session.failed)
-        runner.ended.connect(functools.partial(self._take_in, study))
+        runner.ended.connect(functools.partial(self._on_ended, study))
 
     def study_of(self, live: LiveRun) -> Study:
-        """Return the study that a run in progress belongs to."""
-        found = (study for study in self._session.left if live in study.runner.flights)
+        """Return the study of a running run."""
+        found = (study for study in self._session.left if live in study.runner.running)
         return next(found, self._session.study)
 
-    # ------------------------------------------------------------- asking for runs
+    # ------------------------------------------------------------- requesting runs
 
     def run_methods(self, methods: Sequence[str] = ("",), *, tuned: bool = False) -> None:
-        """Start, or queue, a run of each method on the same splits, with the plan's settings.
+        """Start or queue a run of each method on the same splits, with the plan's settings.
 
         Parameters
         ----------
         methods : sequence of str
-            Their ids; without any, that of the form.
+            Their ids; by default the method of the form.
         tuned : bool
-            Whether settings are searched first, by the plan's measure.
+            Whether the settings are tuned first, by the plan's measure.
 
         Raises
         ------
@@ -87,13 +87,13 @@ class Runs:
         self.start([self.planned(method, tuned=tuned) for method in methods])
 
     def start(self, experiments: Sequence[Experiment]) -> None:
-        """Start, or queue, planned runs; their methods are remembered as the last ones used."""
+        """Start or queue planned runs; their methods become the recent ones."""
         self.queue(experiments)
         for experiment in reversed(experiments):
             preferences().note_method(experiment.method)
 
     def planned(self, method: str = "", *, tuned: bool = False) -> Experiment:
-        """Return the experiment that the form asks for, of the chosen method or of another.
+        """Return the experiment of the form, with its method or another one.
 
         Raises
         ------
@@ -118,12 +118,12 @@ class Runs:
         return experiment
 
     def run_scores(self, direction: str, column: str = "", joined: Joined | None = None) -> None:
-        """Start, or queue, the run of scores that a column or a file gave, on the plan's splits.
+        """Start or queue the run of given scores, from a column or a file, on the plan's splits.
 
         Parameters
         ----------
         direction : str
-            A choice of the method's setting of that name.
+            A choice of the setting of that name.
         column : str
             A column of the table.
         joined : Joined, optional
@@ -132,8 +132,7 @@ class Runs:
         Raises
         ------
         InputError
-            If the column cannot be a score, the plan tests on another file, or the rows cannot be
-            split so.
+            If the column is no score, the plan tests on another file, or the rows cannot be split.
         """
         plan, table = self._session.plan, self._table()
         if joined is not None:
@@ -145,7 +144,7 @@ class Runs:
         self.queue([planned if joined is None else planned.with_score_file(joined.scores)], table)
 
     def why_not(self, validation: Validation | None = None) -> str:
-        """Explain why no run can succeed on the table, by a scheme if given; nothing if one may."""
+        """Return why no run can succeed on the table under a scheme; empty if one can."""
         table = self._session.table
         if table is None:
             return "open a table first"
@@ -160,7 +159,7 @@ class Runs:
         return ""
 
     def why_not_combined(self) -> str:
-        """Explain why the checked runs cannot be combined; nothing if they can."""
+        """Return why the checked runs cannot be combined; empty if they can."""
         if self._session.table is None:
             return "the table of these runs is not open"
         from aucstudio.project.combination.planning import why_not
@@ -182,7 +181,7 @@ class Runs:
         self.queue([experiment])
 
     def twin_of(self, experiment: Experiment) -> ShownRun | None:
-        """Return the run of the list whose scores an experiment would give again, if any."""
+        """Return the listed run with the scores that an experiment would give, if any."""
         same = find_twin(experiment, (run.record for run in self._session.shown_runs()))
         return None if same is None else self._session.run(same.id)
 
@@ -192,7 +191,7 @@ class Runs:
         return self._session.table
 
     def queue(self, experiments: Sequence[Experiment], table: Table | None = None) -> None:
-        """Start, or queue, runs of a table, by default of the one that is open."""
+        """Start or queue runs on a table, by default the open one."""
         table, study = table or self._table(), self._session.study
         for experiment in experiments:
             look = study.plan.free_look(experiment.title, study.runner.taken_looks())
@@ -200,28 +199,28 @@ class Runs:
         study.runner.start_next()
 
     def run_at_once(self, count: int) -> None:
-        """Set how many runs train at a time, from the next one on."""
+        """Set how many runs train at once."""
         self._place.at_once = count
         for study in self._session.studies:
             study.runner.at_once = count
             study.runner.start_next()
 
     def stop(self) -> None:
-        """Stop all runs, those that wait too, and searches, in all studies."""
+        """Stop all runs, the queue and searches, in all studies."""
         for study in self._session.studies:
             study.runner.queue.clear()
             study.runner.stop()
             study.tournament.stop()
 
-    # ------------------------------------------------------------- beginning and ending
+    # ------------------------------------------------------------- starting and ending
 
     def _begin(self, study: Study, plan: PlannedRun, live: LiveRun) -> RunTask:
         if study is self._session.study:
-            self._session.keep_soon.start()  # its project may just have been made
+            self._session.keep_soon.start()  # the project may be new
         return submit(plan, self._place_of(study, plan.experiment), live.home, work_out)
 
     def _place_of(self, study: Study, experiment: Experiment) -> Place:
-        """Return the place that a run is made in."""
+        """Return where a run is made."""
         if experiment.members:
             from aucstudio.project.combination.combining import Combining
 
@@ -231,7 +230,7 @@ class Runs:
         return self._place if workers is None else WorkersPlace(workers)
 
     def _fits(self, waiting: Waiting, beside: Sequence[Experiment]) -> bool:
-        """Return whether a run fits in memory beside others."""
+        """Return whether a run fits in memory together with others."""
         if self.cluster.workers is not None or waiting.experiment.members:
             return True
         together = [waiting.experiment, *beside]
@@ -242,15 +241,15 @@ class Runs:
         return True
 
     def on_moved(self, study: Study) -> None:
-        """Report that a run moved, began or ended; forget a study that was left and is done."""
+        """Notify listeners of a change of runs; delete a closed study that has finished."""
         session = self._session
-        ended = not study.busy and not study.home.unsaved  # else closing has yet to ask
+        ended = not study.busy and not study.home.unsaved  # about which closing asks
         if ended and study in session.left:
             session.left.remove(study)
             study.deleteLater()
-        session.tell({"live"})
+        session.notify({"live"})
 
-    def _take_in(self, study: Study, outcome: Outcome, live: LiveRun) -> None:
+    def _on_ended(self, study: Study, outcome: Outcome, live: LiveRun) -> None:
         session, record = self._session, outcome.record
         unsaved = outcome.unsaved or study.home.unsaved.get(record.id, "")
         if record.status == FAILED:

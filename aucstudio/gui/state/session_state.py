@@ -1,6 +1,6 @@
-"""The state of a session: a study, what a person changes in it, and who is told of it.
+"""The state of a session: its study, the edits of it, and the notification of views.
 
-Views read the session, call its verbs and listen to its fields; no view calls another view.
+Views read the session, call its methods and listen to its fields; no view calls another view.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ FIELDS = frozenset(
     {
         "table",  # another table, or other roles
         "plan",  # method, settings, validation
-        "runs",  # a run came, or is shown differently
-        "selection",  # another run is chosen
+        "runs",  # a run was added, or is shown differently
+        "selection",  # another run is selected
         "band",  # the FPR range moved
-        "band_rested",  # it moved, and has not moved again for a moment: a drag paused or ended
-        "focus",  # another split, threshold, row or pair is pointed at
-        "stakes",  # where scores will be used, or the threshold of every run
-        "live",  # a run in progress moved, began or ended; another one waits
-        "best",  # a search for the best model moved, began or ended
+        "band_rested",  # it moved and then stayed for a moment: a drag paused or ended
+        "focus",  # another split, threshold, row or pair is in focus
+        "stakes",  # costs and prior, or the threshold of every run
+        "live",  # a run started, progressed, ended or was queued
+        "best",  # a search for the best model started, progressed or ended
     }
 )
 _KEEP_MILLISECONDS = 400
@@ -47,7 +47,7 @@ _STAKES = {"cases": "the number of cases", "prior": "the prior", "miss": "the co
 
 
 class SessionState(QObject):
-    """The open study, the verbs that change it, and the signals that say what changed.
+    """The open study, the methods that change it, and the signals of changes.
 
     Parameters
     ----------
@@ -56,22 +56,22 @@ class SessionState(QObject):
     Attributes
     ----------
     study : Study
-        The one that is open; swapped whole.
+        The open study; replaced as a whole.
     left : list of Study
-        Those that are no longer open, with runs under way.
+        Studies that were closed while they have running work.
     watchers : list of callable
-        Told each study that is opened, to subscribe to what is its own.
+        Called with each study that is opened, to connect its signals.
     turns : Turns
     undo_group : QUndoGroup
-        Its active stack is that of the study.
+        Its active stack is the one of the study.
     """
 
-    changed = Signal(object)  # which of FIELDS changed
-    asked = Signal(str, object)  # a page to show, or a dialog, and what it is about
+    changed = Signal(object)  # the FIELDS that changed
+    asked = Signal(str, object)  # a page or a dialog to show, and its arguments
     told = Signal(str)  # a sentence for the status bar
     failed = Signal(str, str)  # a sentence and a traceback for the message bar
 
-    _plan_joined = Signal(object, object, object)  # whose; what was sent, and kept
+    _plan_joined = Signal(object, object, object)  # study, plan as sent, plan as stored
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -79,7 +79,7 @@ class SessionState(QObject):
         self._plan_joined.connect(self._take_over)
         self.keeper = PlanKeeper(self._plan_joined.emit)
         self.keep_soon = delayed(self, _KEEP_MILLISECONDS, self.keep_plan)
-        self._rest = delayed(self, _REST_MILLISECONDS, lambda: self.tell({"band_rested"}))
+        self._rest = delayed(self, _REST_MILLISECONDS, lambda: self.notify({"band_rested"}))
         self.left: list[Study] = []
         self.watchers: list[Callable[[Study], object]] = []
         self.study = Study(Plan())
@@ -91,15 +91,15 @@ class SessionState(QObject):
         for watch in self.watchers:
             watch(study)
         self.undo_group.setActiveStack(study.undo_stack)
-        self.tell(FIELDS)
+        self.notify(FIELDS)
 
     def listen(self, answer: Callable[[], object], *fields: str) -> None:
-        """Call a method of a QObject, as long as that lives, when one of some fields changes."""
+        """Call a method of a QObject when one of some fields changes, while the object lives."""
         assert FIELDS.issuperset(fields)
         _Listener(self, answer, frozenset(fields))
 
-    def tell(self, fields: Set[str]) -> None:
-        """Emit the fields that have changed, if any."""
+    def notify(self, fields: Set[str]) -> None:
+        """Notify listeners that fields have changed, if any."""
         if fields:
             self.changed.emit(fields)
 
@@ -112,7 +112,7 @@ class SessionState(QObject):
 
     @property
     def plan(self) -> Plan:
-        """What the form says, and how runs are shown."""
+        """Settings of the form, and how runs are shown."""
         return self.study.plan
 
     @property
@@ -122,12 +122,12 @@ class SessionState(QObject):
 
     @property
     def focus(self) -> Focus:
-        """What is pointed at."""
+        """Split, threshold, row and pair in focus."""
         return self.study.focus
 
     @property
     def stakes(self) -> Stakes:
-        """The prior and the cost that operating points are weighed by."""
+        """Prior and costs of operating points."""
         return self.plan.stakes
 
     @property
@@ -137,96 +137,96 @@ class SessionState(QObject):
 
     @property
     def project(self) -> ProjectFile | None:
-        """The file that runs and plan are kept in; None before there is something to keep."""
+        """The project file; None before there is something to store."""
         return self.study.home.file
 
     @property
     def unsaved(self) -> Mapping[str, str]:
-        """By id, why a run could not be written into the file."""
+        """Why runs could not be written into the file, by id."""
         return self.study.home.unsaved
 
     @property
     def studies(self) -> tuple[Study, ...]:
-        """The study that is open, and those that were left with runs under way."""
+        """The open study, and closed ones with running work."""
         return self.study, *self.left
 
     @property
     def trains(self) -> bool:
-        """Whether a run or a search is in progress or waits, in any of the studies."""
+        """Whether a run or a search is running or waiting in any study."""
         return any(study.busy for study in self.studies)
 
     # ------------------------------------------------------------- its runs
 
     def shown_runs(self) -> list[ShownRun]:
-        """List the runs of the list, oldest first."""
+        """Return the listed runs, oldest first."""
         return self.study.shown_runs()
 
     def checked_runs(self) -> list[ShownRun]:
-        """List the runs that the views draw: checked, with at least one finished split."""
+        """Return the runs that views draw: checked, with at least one finished split."""
         return self.study.checked_runs()
 
     def run(self, run: str | None) -> ShownRun | None:
-        """Return one run of the list by its id."""
+        """Return a listed run by its id."""
         return self.study.run(run)
 
     @property
     def selected(self) -> str | None:
-        """The run that the views are about."""
+        """The selected run."""
         return self.study.selected
 
     @property
     def compared(self) -> str | None:
-        """The second run: the one that was chosen, else the other one if two are checked."""
+        """The second run: the chosen one, or the other one if two are checked."""
         return self.study.compared()
 
     @property
     def live(self) -> LiveRun | None:
-        """The run in progress, the first one if there are several."""
+        """The first running run."""
         return self.study.runner.live
 
     @property
-    def flights(self) -> list[LiveRun]:
-        """The runs in progress, the first one first."""
-        return self.study.runner.flights
+    def running(self) -> list[LiveRun]:
+        """The running runs in the order of their start."""
+        return self.study.runner.running
 
     @property
     def queue(self) -> deque[Waiting]:
-        """What waits for them to end."""
+        """The waiting runs."""
         return self.study.runner.queue
 
     # ------------------------------------------------------------- the plan
 
     def edit(self, plan: Plan, text: str, key: str = "") -> None:
-        """Change the plan, undoably; edits in a row with the same key become one."""
+        """Change the plan with undo; successive edits with the same key are one step."""
         if plan != self.plan:
             self.undo_stack.push(_Swap(self._put_edited, self.plan, plan, text, key))
 
     def _put_edited(self, plan: Plan) -> None:
-        """Show the plan of an edit; runs that came later keep their look, and views their place."""
+        """Show the plan of an edit; later runs keep their look and views their place."""
         later = {run: look for run, look in self.plan.looks.items() if run not in plan.looks}
         looks = {**plan.looks, **later}
         self.put_plan(dataclasses.replace(plan, looks=looks, layout=self.plan.layout))
 
     def put_plan(self, plan: Plan) -> None:
-        """Show another plan; not an edit."""
+        """Show another plan, without undo."""
         changed = self.study.put_plan(plan)
-        self.tell(changed)
+        self.notify(changed)
         if "band" in changed:
             self._rest.start()
         self.keep_soon.start()
 
     def put_looks(self, study: Study, looks: Mapping[str, RunLook]) -> None:
-        """Show runs of a study so; not an edit: undo must never take a finished run away."""
+        """Change the looks of runs without undo, which must never remove a finished run."""
         plan = dataclasses.replace(study.plan, looks=looks)
         if study is self.study:
             self.put_plan(plan)
-        else:  # its names and colours are to be found in its own file
+        else:  # names and colours are stored in the file of the study
             study.plan = plan
             self.keep(study)
 
     @property
     def is_band_moving(self) -> bool:
-        """Whether the FPR range moved a moment ago, as it does while a person drags it."""
+        """Whether the FPR range moved a moment ago, as while it is dragged."""
         return self._rest.isActive()
 
     def set_band(self, alpha: float, beta: float) -> None:
@@ -238,40 +238,40 @@ class SessionState(QObject):
         self.set_looks((run,), text, **changes)
 
     def set_looks(self, runs: Iterable[str], text: str, key: str = "", **changes: Any) -> None:
-        """Show several runs differently, which is one step to undo."""
+        """Show several runs differently, as one step of undo."""
         self.edit(self.plan.with_looks(runs, **changes), text, key)
 
     def weigh(self, **changes: Any) -> None:
-        """Judge operating points for another prior or cost; see :class:`Stakes`."""
+        """Change the prior or the costs; see :class:`Stakes`."""
         stakes = dataclasses.replace(self.stakes, **changes)
         plan = dataclasses.replace(self.plan, stakes=stakes)
         text = ", ".join(_STAKES[name] for name in changes)
         self.edit(plan, f"Change {text}", f"stakes {text}")
 
     def use_everywhere(self, target: Target) -> None:
-        """Ask a target of the threshold of every run, and keep it in the project."""
+        """Use a target for the threshold of every run, and store it in the project."""
         self.edit(dataclasses.replace(self.plan, target=target), "Use threshold for all runs")
 
     def reuse_settings(self, run: str) -> None:
-        """Put a run's settings back into the form."""
+        """Put the settings of a run into the form."""
         self.edit(self.plan.set_as(self.records[run]), "Use settings of a run")
 
     # ------------------------------------------------------------- the table
 
     def set_roles(self, undo: str = "", /, **changes: Any) -> None:
-        """Change label, positive class or column roles of the table, undoably.
+        """Change label, positive class or column roles of the table, with undo.
 
         Parameters
         ----------
         undo : str
-            What undo calls it, if not by what is changed.
+            Text of undo; by default it follows from the changes.
         **changes
             See Table.with_roles.
 
         Raises
         ------
         InputError
-            If the table cannot have these; see Table.with_roles.
+            If the roles are impossible; see Table.with_roles.
         """
         if self.table is None:
             return
@@ -286,32 +286,32 @@ class SessionState(QObject):
             self.set_roles(f"Ignore {column}", roles={column: "ignore"})
 
     def put_table(self, table: Table | None) -> None:
-        """Show the table with other roles; its rows are the same, a pair may be none any more."""
+        """Show the table with other roles; the pair in focus is dropped."""
         self.study.table = table
         self.keep_soon.start()
-        self.tell({"table"} | self.study.point_at(pair=None))
+        self.notify({"table"} | self.study.point_at(pair=None))
 
-    # ------------------------------------------------------------- pointing
+    # ------------------------------------------------------------- focus
 
     def select(self, run: str | None) -> None:
-        """Select the run that the views show, unless the user has selected an older one."""
-        self.tell(self.study.select(run))
+        """Select a run."""
+        self.notify(self.study.select(run))
 
     def compare_with(self, run: str | None) -> None:
-        """Choose the second run, for comparison; with None there is none."""
-        self.tell(self.study.compare_with(run))
+        """Choose the second run for comparison; None for no second run."""
+        self.notify(self.study.compare_with(run))
 
     def point_at(self, **changes: Any) -> None:
-        """Point at another split, threshold, target, row or pair; see :class:`Focus`."""
-        self.tell(self.study.point_at(**changes))
+        """Change the split, threshold, target, row or pair in focus; see :class:`Focus`."""
+        self.notify(self.study.point_at(**changes))
 
     def set_threshold(self, **changes: Any) -> None:
-        """Point at another ``threshold`` or ``target`` of the chosen run, undoably."""
+        """Change the ``threshold`` or ``target`` of the selected run, with undo."""
         focus, run = self.study.pointed(**changes), self.selected
         if focus != self.focus:
 
             def put(focus: Focus) -> None:
-                self.tell(self.study.put_threshold(run, focus))
+                self.notify(self.study.put_threshold(run, focus))
 
             key = f"threshold {run} {focus.split}"
             self.undo_stack.push(_Swap(put, self.focus, focus, "Move threshold", key))
@@ -322,15 +322,15 @@ class SessionState(QObject):
         Parameters
         ----------
         rows : iterable of int
-            Their numbers; of a single one all others stay in sight.
+            Their numbers; around a single row all others stay visible.
         part : str
-            Or what the chosen run made of them; see :mod:`aucstudio.project.survey.row_scores`.
+            Or an outcome of the selected run; see :mod:`aucstudio.project.survey.row_scores`.
         """
         self.asked.emit("data", (tuple(rows), part))
 
     @property
     def explains_rows(self) -> bool:
-        """Whether the chosen run has a model, and the table of its rows is open."""
+        """Whether the selected run has a model, and its table is open."""
         run = self.run(self.selected)
         return (
             self.table is not None
@@ -344,26 +344,26 @@ class SessionState(QObject):
         self.point_at(row=row)
         self.asked.emit("row", ())
 
-    # ------------------------------------------------------------- keeping the plan
+    # ------------------------------------------------------------- storing the plan
 
     def save_plan(self) -> None:
-        """Put the plan down; returns when it is. Runs are on disk already."""
+        """Write the plan and wait; runs are on disk already."""
         self.keep_plan()
         self.keeper.wait()
 
     def keep_plan(self) -> None:
-        """Begin to put the plan down, without holding up the window."""
+        """Start to write the plan on a thread."""
         self.keep_soon.stop()
         if not self.keeper.is_closed:
             self.keep(self.study)
 
     def keep(self, study: Study) -> None:
-        """Begin to write the plan of a study into its file, if it has one."""
+        """Start to write the plan of a study into its file, if it has one."""
         if study.home.file is not None:
             self.keeper.write(study, study.home.file, study.document())
 
     def _take_over(self, study: Study, wanted: dict[str, Any], joined: dict[str, Any]) -> None:
-        """Show what another window changed in the plan of the same project."""
+        """Show changes of another window to the plan of the same project."""
         if self.keeper.is_closed or study is not self.study:
             return
         with contextlib.suppress(ValueError):
@@ -372,7 +372,7 @@ class SessionState(QObject):
 
 
 class _Swap(QUndoCommand):
-    """A swap of plans, tables or thresholds; swaps in a row with the same key become one."""
+    """Replaces a plan, a table or a threshold; successive edits with the same key are merged."""
 
     def __init__(
         self, put: Callable[[Any], object], old: object, new: object, text: str, key: str = ""
@@ -397,7 +397,7 @@ class _Swap(QUndoCommand):
 
 
 class _Listener(QObject):
-    """Calls a method when fields of a session change, and ends with the object that has it."""
+    """Calls a method when fields of a session change, while its object lives."""
 
     def __init__(
         self, session: SessionState, answer: Callable[[], object], fields: frozenset[str]

@@ -12,7 +12,6 @@ import msgspec
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import InvalidSetting, declared_params
 from aucstudio.gui.state.plan import Plan
-from aucstudio.project import typed
 from aucstudio.project.data.first_reading import FirstReading
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
@@ -21,17 +20,17 @@ from aucstudio.project.store.project.checksums import plain
 from aucstudio.project.store.project.plan_merge import merged
 from aucstudio.project.store.project.project_file import ProjectFile, StalePlanError
 
-_MERGES = 5  # with a window that writes at the very same moments
+_MERGES = 5  # with another window that writes at the same time
 
 
 class PlanKeeper:
-    """Writes plans into project files one after the other, without holding up the window.
+    """Writes plans into project files, one after the other, on a thread.
 
     Parameters
     ----------
     joined : callable
-        Told whose plan, what was to be written and what was, where another window had changed the
-        plan meanwhile; called on the keeper's thread.
+        Called on the thread with the owner, the plan as sent and the plan as stored, if another
+        window has changed the plan meanwhile.
     """
 
     def __init__(self, joined: Callable[[object, object, object], object]) -> None:
@@ -47,12 +46,12 @@ class PlanKeeper:
         Parameters
         ----------
         owner : object
-            Whose plan it is.
+            Owner of the plan.
         project : ProjectFile
         document : callable
-            Gives what is written, on the keeper's thread: that of a wide table takes a while.
+            Returns the content on the thread, as that of a wide table takes a while.
         """
-        self._thread.submit(self._put_down, owner, project, document)
+        self._thread.submit(self._write, owner, project, document)
 
     def wait(self) -> None:
         """Wait until everything is written."""
@@ -60,15 +59,15 @@ class PlanKeeper:
             self._thread.submit(lambda: None).result()
 
     def close(self) -> None:
-        """Write what is left and end the thread."""
+        """Finish writing and end the thread."""
         self.is_closed = True
         self._thread.shutdown(wait=True)
 
-    def _put_down(
+    def _write(
         self, owner: object, project: ProjectFile, document: Callable[[], dict[str, Any]]
     ) -> None:
         with contextlib.suppress(InputError):
-            wanted = joined = plain(document())
+            sent = joined = plain(document())
             for _ in range(_MERGES):
                 base = project.known_plan
                 try:
@@ -77,29 +76,28 @@ class PlanKeeper:
                     joined = merged(base, joined, project.plan())
                     continue
                 break
-            if joined != wanted:
-                self._joined(owner, wanted, joined)
+            if joined != sent:
+                self._joined(owner, sent, joined)
 
 
-def joined_plan(plan: Plan, wanted: dict[str, Any], joined: dict[str, Any]) -> Plan:
-    """Return a plan with what another window changed; ``wanted`` became ``joined`` by that."""
+def joined_plan(plan: Plan, sent: dict[str, Any], joined: dict[str, Any]) -> Plan:
+    """Return a plan with the changes of another window, which made ``joined`` of ``sent``."""
     present = plain(plan.as_json())
-    return read_plan(merged(wanted.get("window"), present, joined.get("window")))
+    return read_plan(merged(sent.get("window"), present, joined.get("window")))
 
 
 def read_plan(document: Any) -> Plan:
-    """Read a plan that may be anybody's.
+    """Read a plan from an untrusted document.
 
     Raises
     ------
     ValueError
-        If it holds what no plan can.
+        If it is not a valid plan.
     """
     try:
-        checked = typed.convert(document, Plan)
         plan = Plan.from_json(document)
-        check_band(checked.band)
-        declared = declared_params(METHODS[checked.method])
+        check_band(plan.band)
+        declared = declared_params(METHODS[plan.method])
         for name, value in plan.params.get(plan.method, {}).items():
             declared[name].check(value)
     except (msgspec.ValidationError, KeyError, TypeError, InvalidSetting) as error:
@@ -108,7 +106,7 @@ def read_plan(document: Any) -> Plan:
 
 
 def plan_document(plan: Plan, table: Table | None) -> dict[str, Any]:
-    """Write a plan and where its table is as plain data."""
+    """Return a plan and the reference to its table as plain data."""
     document: dict[str, Any] = {"window": plan.as_json()}
     if table is not None:
         with contextlib.suppress(InputError):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,31 +26,31 @@ from aucstudio.project.store.project.unfinished_runs import Owner
 from aucstudio.project.tournament.standings import FAILED as FAILED_TO_END
 from aucstudio.project.tournament.standings import RUNNING, Standings
 
-_READ_SECONDS = 0.4  # that opening a project may take to find damaged runs
+_READ_SECONDS = 0.4  # for checking runs while a project is opened
 _NO_END = "it had not finished when the project was opened; its program may have been closed"
-_MOST_DRAWN = 30  # of runs that no window has seen
+_MOST_DRAWN = 30  # of the runs that no window has listed
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class StoredStudy:
-    """What a project file holds.
+    """The content of a project file.
 
     Attributes
     ----------
     file : ProjectFile
     kept : Plan or None
-        None where no window has seen the project, or its plan is damaged.
+        None if no window has opened the project, or its plan is damaged.
     records : list of RunRecord
     table : Table or None
         None if there is none, or it cannot be read.
     warnings : list of str
-        What to tell: what is damaged, a table that is gone, a run that was lost in progress.
+        About damaged parts, a missing table, and runs that were interrupted.
     unread : list of RunRecord
-        Those that there was no time to read through: some may prove to be damaged.
+        Runs that were not yet checked for damage.
     verified : mapping of str to Verification
-        By run, what verifying it found.
+        By run.
     standings : mapping of str to Standings
-        How tournaments ended, by when they began.
+        Results of searches, by their start.
     """
 
     file: ProjectFile
@@ -64,18 +63,18 @@ class StoredStudy:
     standings: Mapping[str, Standings] = dataclasses.field(default_factory=dict)
 
     def plan(self, present: Plan) -> Plan:
-        """Return the plan of the file; without one ``present``, set as the last run was made."""
+        """Return the plan of the file, or ``present`` with the settings of the last run."""
         plan = _first_plan(present, self.records) if self.kept is None else self.kept
         return _with_all_looks(plan, self.records)
 
 
 def read_study(path: Path) -> StoredStudy:
-    """Read a project file and, where it is still there, its table.
+    """Read a project file and its table, if that still exists.
 
     Raises
     ------
     InputError
-        If the file is no project, or of a newer format.
+        If the file is no project, or has a newer format.
     """
     file = ProjectFile(path)
     contents = file.read()
@@ -89,18 +88,17 @@ def read_study(path: Path) -> StoredStudy:
     broken, unread = find_damaged(contents.records, _READ_SECONDS)
     records = [record for record in contents.records if record.id not in broken]
     warnings += broken.values()
-    flights = file.unfinished_runs()
-    told = [_lost_sentence(experiment) for experiment in flights.lost]
-    told += [_elsewhere_sentence(*flight) for flight in flights.elsewhere]
+    unfinished = file.unfinished_runs()
+    more = [_lost_sentence(experiment) for experiment in unfinished.lost]
+    more += [_elsewhere_sentence(*run) for run in unfinished.elsewhere]
     try:
         data = _reference(document, records)
         first = FirstReading.from_json(document.get("first_reading", {}))
         table = None if data is None else first.applied_to(data.open())
     except InputError as error:
-        table, told = None, [f"{error}. All finished runs are here.", *told]
-    told = [*warnings, *told]
+        table, more = None, [f"{error}. All finished runs are here.", *more]
     found = contents.verifications, standings
-    return StoredStudy(file, plan, records, table, told, unread, *found)
+    return StoredStudy(file, plan, records, table, [*warnings, *more], unread, *found)
 
 
 def _standings(kept: Mapping[str, Any], warnings: list[str]) -> Iterator[tuple[str, Standings]]:
@@ -118,7 +116,15 @@ def _standings(kept: Mapping[str, Any], warnings: list[str]) -> Iterator[tuple[s
 def find_damaged(
     records: Sequence[RunRecord], seconds: float = math.inf, stop: Callable[[], bool] | None = None
 ) -> tuple[dict[str, str], list[RunRecord]]:
-    """Read runs through, the last first; give what is wrong by id, and those not come to."""
+    """Check the content of runs, newest first.
+
+    Returns
+    -------
+    damaged : dict of str to str
+        What is wrong, by run.
+    unread : list of RunRecord
+        Runs that were not reached.
+    """
     began = time.monotonic()
     broken: dict[str, str] = {}
     for k in reversed(range(len(records))):
@@ -131,38 +137,8 @@ def find_damaged(
     return broken, []
 
 
-class RunReader:
-    """Reads stored runs in the background.
-
-    Parameters
-    ----------
-    found : callable
-        Told what is damaged, by run, if anything is; on the reader's thread.
-    """
-
-    def __init__(self, found: Callable[[object], object]) -> None:
-        self._found, self._stop = found, threading.Event()
-
-    def start(self, records: Sequence[RunRecord]) -> None:
-        """Begin with these, and leave what was begun before."""
-        self._stop.set()
-        stop = self._stop = threading.Event()
-
-        def read() -> None:
-            broken, _ = find_damaged(records, stop=stop.is_set)
-            if broken and not stop.is_set():
-                self._found(broken)
-
-        if records:
-            threading.Thread(target=read, name="aucstudio-reader", daemon=True).start()
-
-    def stop(self) -> None:
-        """Leave what was begun."""
-        self._stop.set()
-
-
 def _reference(document: dict[str, Any], records: list[RunRecord]) -> DataReference | None:
-    """Find which table a project is about: its plan says, or the last run of a script's project."""
+    """Return the table of a project, from its plan or from its last run."""
     if "data" in document:
         try:
             return DataReference.from_json(document["data"])
@@ -172,13 +148,13 @@ def _reference(document: dict[str, Any], records: list[RunRecord]) -> DataRefere
             ) from error
     if not records:
         return None
-    # A run that takes one column as it is ignores the others.
-    learnt = (record for record in reversed(records) if not is_given(record))
-    return next(learnt, records[-1]).experiment.data.without_scores()
+    # A run of given scores ignores all other columns.
+    trained = (record for record in reversed(records) if not is_given(record))
+    return next(trained, records[-1]).experiment.data.without_scores()
 
 
 def _first_plan(plan: Plan, records: list[RunRecord]) -> Plan:
-    """Set the form of a project that no window has seen to what its last run was made with."""
+    """Return a plan with the settings of the last run."""
     if not records:
         return plan
     last = records[-1]
@@ -186,10 +162,7 @@ def _first_plan(plan: Plan, records: list[RunRecord]) -> Plan:
 
 
 def _with_all_looks(plan: Plan, records: list[RunRecord]) -> Plan:
-    """Return every record a look: one may have been stored just before the program was killed.
-
-    Of the many runs of a script's project the last are drawn.
-    """
+    """Return a plan in which every record has a look; of many new runs the last are drawn."""
     new = [record for record in records if record.id not in plan.looks]
     looks = dict(plan.looks)
     listed = [look for look in looks.values() if not look.removed]

@@ -29,16 +29,16 @@ from aucstudio.project.words import runs_words
 
 @dataclasses.dataclass(frozen=True)
 class Focus:
-    """What a person points at within the chosen run; the same in every view.
+    """Split, threshold, row and pair in focus within the selected run; the same in every view.
 
     Attributes
     ----------
     split : int
-        Which split of the chosen run; every split has a model, and a scale of scores, of its own.
+        Split of the selected run; every split has its own model and scale of scores.
     threshold : float
-        Scores above it are called positive; 0 is the model's own.
+        The positive class is predicted above it; 0 is the model's own.
     target : Target
-        What the threshold came from.
+        Rule from which the threshold follows.
     row : int or None
         Number of a row of the table.
     pair : (int, int) or None
@@ -52,12 +52,12 @@ class Focus:
     target: Target = dataclasses.field(default_factory=Target)
 
     def moved(
-        self, record: RunRecord | None, stakes: Stakes, usual: Target, changes: dict[str, Any]
+        self, record: RunRecord | None, stakes: Stakes, default: Target, changes: dict[str, Any]
     ) -> Focus:
-        """Point at something else within a run.
+        """Return the focus with changes.
 
-        A threshold that is given is a typed one; a target finds its own on the scores of the split;
-        on another split the usual target does, as its scores are others.
+        A given threshold is a typed one. A target gives the threshold on the scores of the split; a
+        change of split applies the default target.
         """
         focus = dataclasses.replace(self, **changes)
         if record is not None and focus.split >= len(record.splits):
@@ -68,7 +68,7 @@ class Focus:
             return dataclasses.replace(focus, target=target)
         if not {"target", "split"} & set(changes):
             return focus
-        target = changes.get("target", usual)
+        target = changes.get("target", default)
         threshold = choose(record, focus.split, target, stakes).threshold if record else 0.0
         return dataclasses.replace(focus, target=target, threshold=threshold)
 
@@ -82,31 +82,31 @@ class ShownRun:
 
 
 class Study(QObject):
-    """Table, file, plan, runs, what is pointed at, and the jobs, of one study.
+    """Table, file, plan, runs, focus and jobs of one study.
 
-    A window swaps it whole. What answers late carries the study it is about, and does not reach
-    another one; runs that are under way when it is left end in its own file.
+    A window replaces it as a whole. A late result carries its study and never reaches another one;
+    runs that are running when the study is closed are stored in its own file.
 
     Attributes
     ----------
     table : Table or None
     home : ProjectHandle
-        Where its runs are kept.
+        Stores its runs.
     is_saved : bool
-        Whether that is a file with a name that a person gave it.
+        Whether the user has given its file a name.
     plan : Plan
     records : dict of str to RunRecord
         By id.
     selected, beside : str or None
-        The chosen run, and the second one if it was chosen.
+        The selected run, and the chosen second run.
     alone : bool
-        Whether it was chosen that there is no second run.
+        Whether the user has chosen to have no second run.
     follows : bool
-        Whether a run that ends is chosen: until a person looks at an older one.
+        Whether a run that ends is selected; not while the user looks at an older one.
     focus : Focus
     undo_stack : QUndoStack
     runner : Runner
-        Its runs in progress, and its queue.
+        Its running and waiting runs.
     tournament : TournamentRunner
     """
 
@@ -136,25 +136,30 @@ class Study(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether a run is in progress or waits, or a tournament is held."""
+        """Whether a run is running or waiting, or a search is running."""
         return self.runner.busy or self.tournament.busy
 
     @property
     def name(self) -> str:
-        """How a person knows it: by its file, else by its table."""
+        """Name of the file, or of the table."""
         if self.home.file is not None and self.is_saved:
             return self.home.file.path.stem
         return "a new study" if self.table is None else self.table.path.name
 
+    @property
+    def has_default_form(self) -> bool:
+        """Whether the settings of the left column are the defaults."""
+        return _form(self.plan) == _form(Plan())
+
     def is_at(self, path: Path) -> bool:
-        """Return whether it is kept in a file."""
+        """Return whether a file is the project file of the study."""
         file = self.home.file
         return file is not None and file.path.resolve() == path.resolve()
 
     # ------------------------------------------------------------- runs
 
     def shown_runs(self) -> list[ShownRun]:
-        """List the runs of the list, oldest first."""
+        """Return the listed runs, oldest first."""
         return [
             ShownRun(self.records[run], look)
             for run, look in self.plan.looks.items()
@@ -162,11 +167,11 @@ class Study(QObject):
         ]
 
     def checked_runs(self) -> list[ShownRun]:
-        """List the runs that the views draw: checked, with at least one finished split."""
+        """Return the runs that views draw: checked, with at least one finished split."""
         return [run for run in self.shown_runs() if run.look.visible and run.record.splits]
 
     def compared(self) -> str | None:
-        """Return the second run: the one that was chosen, else the other one if two are checked."""
+        """Return the second run: the chosen one, or the other one if two are checked."""
         if self.beside is not None or self.alone:
             return self.beside
         checked = [run.record.id for run in self.checked_runs()]
@@ -175,17 +180,17 @@ class Study(QObject):
         return checked[0] if self.selected == checked[1] else checked[1]
 
     def run(self, run: str | None) -> ShownRun | None:
-        """Return one run of the list by its id."""
+        """Return a listed run by its id."""
         record, look = self.records.get(run or ""), self.plan.looks.get(run or "")
         return None if record is None or look is None or look.removed else ShownRun(record, look)
 
     def pointed(self, **changes: Any) -> Focus:
-        """Return what is pointed at with something else in it; see :class:`Focus`."""
+        """Return the focus with changes; see :class:`Focus`."""
         record = self.records.get(self.selected or "")
         return self.focus.moved(record, self.plan.stakes, self.plan.target, changes)
 
     def leave_out(self, damaged: Iterable[str]) -> list[str]:
-        """Drop runs that cannot be read; return them."""
+        """Remove runs that cannot be read; return them."""
         gone = [run for run in damaged if run in self.records]
         if gone:
             self.records = {run: one for run, one in self.records.items() if run not in gone}
@@ -199,7 +204,7 @@ class Study(QObject):
         old, self.plan = self.plan, plan
         changed = set[str]()
         if old.looks != plan.looks:
-            changed |= {"runs"} | self.mend_selection()
+            changed |= {"runs"} | self.fix_selection()
         if old.band != plan.band:
             changed.add("band")
         if (old.stakes, old.target) != (plan.stakes, plan.target):
@@ -210,8 +215,8 @@ class Study(QObject):
             changed.add("plan")
         return changed
 
-    def mend_selection(self) -> set[str]:
-        """Choose among the runs that are listed, where the chosen one is not."""
+    def fix_selection(self) -> set[str]:
+        """Select the last listed run if the selected one is not listed."""
         listed = [shown.record.id for shown in self.shown_runs()]
         if self.beside not in listed:
             self.beside = None
@@ -221,30 +226,30 @@ class Study(QObject):
         return {"selection"} | self.point_at(split=0)
 
     def select(self, run: str | None) -> set[str]:
-        """Select the run that the views show, unless the user has selected an older one."""
+        """Select a run."""
         listed = [shown.record.id for shown in self.shown_runs()]
         self.follows = not listed or run in (None, listed[-1])
         if run == self.selected:
             return set()
         self.selected = run
-        # A threshold means nothing on another run's scale; a row and a pair stay themselves.
+        # The threshold of one run means nothing for another; row and pair stay.
         return {"selection"} | self.point_at(split=0)
 
     def compare_with(self, run: str | None) -> set[str]:
-        """Choose the second run, for comparison; with None there is none."""
+        """Choose the second run for comparison; None for no second run."""
         before = self.compared()
         self.beside, self.alone = run, run is None
         return set() if self.compared() == before else {"selection"}
 
     def point_at(self, **changes: Any) -> set[str]:
-        """Point at another split, threshold, target, row or pair; see :class:`Focus`."""
+        """Change the focus; see :class:`Focus`."""
         before, self.focus = self.focus, self.pointed(**changes)
         return set() if self.focus == before else {"focus"}
 
     def put_threshold(self, run: str | None, focus: Focus) -> set[str]:
-        """Choose a run and point at the split and the threshold of a focus.
+        """Select a run, and the split and the threshold of a focus; row and pair stay.
 
-        A run that is not listed any more is left alone; the row and the pair stay.
+        Nothing changes if the run is no longer listed.
         """
         if self.run(run) is None:
             return set()
@@ -256,12 +261,12 @@ class Study(QObject):
     # ------------------------------------------------------------- its file
 
     def document(self) -> Callable[[], dict[str, object]]:
-        """Take a snapshot of plan and table location; return the function that writes it."""
+        """Return a function that returns the present plan and table reference as plain data."""
         return functools.partial(plan_document, self.plan, self.table)
 
     @property
     def status(self) -> str:
-        """State whether everything is on disk."""
+        """Whether everything is on disk, as a sentence."""
         unsaved, file = self.home.unsaved, self.home.file
         if unsaved:
             return f"{runs_words(len(unsaved))} not saved: {next(iter(unsaved.values()))}"
@@ -275,5 +280,6 @@ class Study(QObject):
 
 
 def _form(plan: Plan) -> tuple[object, ...]:
-    """Return what the left column of the window edits."""
-    return plan.validation, plan.method, plan.params, plan.tune_by, plan.preparation
+    """Return the settings of the left column."""
+    params = {method: settings for method, settings in plan.params.items() if settings}
+    return plan.validation, plan.method, params, plan.tune_by, plan.preparation

@@ -8,23 +8,23 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, QTimer
 
 
-def ticking(parent: QObject, milliseconds: int, verb: Callable[[], object]) -> QTimer:
-    """Make a timer, not yet started, that calls ``verb`` again and again."""
+def ticking(parent: QObject, milliseconds: int, action: Callable[[], object]) -> QTimer:
+    """Return a stopped timer that calls a function repeatedly."""
     timer = QTimer(parent)
     timer.setInterval(milliseconds)
-    timer.timeout.connect(verb)
+    timer.timeout.connect(action)
     return timer
 
 
-def delayed(parent: QObject, milliseconds: int, verb: Callable[[], object]) -> QTimer:
-    """Make a timer that calls ``verb`` once, some time after its last start."""
-    timer = ticking(parent, milliseconds, verb)
+def delayed(parent: QObject, milliseconds: int, action: Callable[[], object]) -> QTimer:
+    """Return a stopped timer that calls a function once, some time after its last start."""
+    timer = ticking(parent, milliseconds, action)
     timer.setSingleShot(True)
     return timer
 
 
 class Turns(QObject):
-    """Does one thing in each turn of the event loop: what a person does comes between.
+    """Calls one function in each turn of the event loop, so that user events come between.
 
     Parameters
     ----------
@@ -36,10 +36,10 @@ class Turns(QObject):
         self._waiting: deque[Callable[[], object]] = deque()
         self._next = delayed(self, 0, self._take)
 
-    def ask(self, verb: Callable[[], object]) -> None:
+    def ask(self, action: Callable[[], object]) -> None:
         """Call a function soon, once however often it is requested."""
-        if verb not in self._waiting:
-            self._waiting.append(verb)
+        if action not in self._waiting:
+            self._waiting.append(action)
         self._next.start()
 
     def _take(self) -> None:

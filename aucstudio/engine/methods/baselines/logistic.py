@@ -40,8 +40,8 @@ class Logistic(LogLossMethod):
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Estimate memory and time of a fit; see the base class."""
         N, d = positives + negatives, features
-        work = Work(numbers=45.0 * N * d + 500.0 * N, steps=300)
-        return cost_of(N, float(NUMBER * N * d), work)
+        work = Work(numbers=24.0 * N * d + 300.0 * N, steps=300)
+        return cost_of(N, 1.4 * NUMBER * N * d, work)
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         centre = centre_of(X)

@@ -41,7 +41,7 @@ _PAD, _COMBO, _SPREAD, _GAP = 8, 30, 30, 4
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Summary:
-    """Content of a column's card; the area is None if it cannot be computed."""
+    """Distribution and AUC of a column; the AUC is None if it cannot be computed."""
 
     distribution: Distribution
     area: float | None
@@ -50,12 +50,12 @@ class _Summary:
     def of(cls, column: Column, classes: Classes | None) -> _Summary:
         plain = classes is None or column.role == "label"
         ranked = None if classes is None or plain else RankedColumn.of(column, classes)
-        told = None if ranked is None or ranked.is_few else ranked.area()
-        return cls(spread(column, classes), told)
+        area = None if ranked is None or ranked.is_few else ranked.area()
+        return cls(spread(column, classes), area)
 
 
 def kind_words(column: Column) -> str:
-    """Describe what the cells of a column were read as."""
+    """Return the kind of the cells of a column."""
     if column.is_date:
         return "time of day" if column.layout == dates.CLOCK else "date"
     return "numbers" if column.kind == "number" else "text"
@@ -70,12 +70,12 @@ def _role_words(column: Column, role: str) -> str:
 class ColumnCards(QHeaderView):
     """Column head: name, role, kind, missing values, AUC and distribution by class.
 
-    Lists of roles are made for the columns in sight alone: a table may have very many.
+    Lists of roles are made for the visible columns only, as a table may have very many.
 
     Attributes
     ----------
     after : QWidget or None
-        What the tabulator leaves for the first list of roles.
+        The widget before the first list of roles in the order of Tab.
     """
 
     role_chosen = Signal(str, object)
@@ -93,16 +93,16 @@ class ColumnCards(QHeaderView):
         self.summaries: dict[int, _Summary] = {}
         self.after: QWidget | None = None
         self._classes: Classes | None = None
-        self._work = Background(self, self._on_summed)
+        self._work = Background(self, self._on_summarised)
         self.sectionResized.connect(lambda *_: self.place())
 
     @property
     def busy(self) -> bool:
-        """Whether columns are being summed up."""
+        """Whether columns are being summarised."""
         return self._work.busy
 
     def drop(self) -> None:
-        """Leave what is being summed up."""
+        """Cancel the summaries."""
         self._work.drop()
 
     def show_table(self, table: Table | None) -> None:
@@ -127,13 +127,13 @@ class ColumnCards(QHeaderView):
     def _widen_dates(self) -> None:
         """Make date columns wide enough for a day and time."""
         columns = () if self.table is None else self.table.columns
-        # Of very many columns this is asked at once, hence not by their properties.
+        # The attributes are faster than the properties for very many columns.
         for k in [k for k, c in enumerate(columns) if c.number and c.number.dated]:
             if self.sectionSize(k) == self.defaultSectionSize():
                 self.resizeSection(k, scaled(_DATE_WIDTH))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        # The table is resized before its header is: only here the columns in sight are known.
+        # The table is resized before its header, so the visible columns are known only here.
         super().resizeEvent(event)
         self.place()
 
@@ -144,15 +144,15 @@ class ColumnCards(QHeaderView):
 
     # ------------------------------------------------------------- lists of roles
 
-    def _in_sight(self) -> range:
+    def _visible(self) -> range:
         if self.table is None or not self.table.columns:
             return range(0)
         first, last = self.logicalIndexAt(0), self.logicalIndexAt(self.viewport().width() - 1)
         return range(max(0, first), (len(self.table.columns) if last < 0 else last + 1))
 
     def place(self) -> None:
-        """Put the lists of roles where their columns are, and sum these up."""
-        seen, columns = self._in_sight(), () if self.table is None else self.table.columns
+        """Place the lists of roles at their columns, and summarise the visible columns."""
+        seen, columns = self._visible(), () if self.table is None else self.table.columns
         for k in set(self.combos) - set(seen):
             self.combos[k].hide()
         for k in set(self.parts) - set(seen):
@@ -175,7 +175,7 @@ class ColumnCards(QHeaderView):
                 self._place_parts(k, button)
                 QWidget.setTabOrder(before, button)
                 before = button
-        self._sum_up(seen)
+        self._summarise(seen)
 
     def _make(self, k: int) -> QComboBox:
         combo = ElidedCombo(self.viewport())
@@ -224,7 +224,7 @@ class ColumnCards(QHeaderView):
 
     # ------------------------------------------------------------- figures
 
-    def _sum_up(self, seen: range) -> None:
+    def _summarise(self, seen: range) -> None:
         wanted = tuple(k for k in seen if k not in self.summaries)
         if not wanted or self.table is None or self._work.key == (self.table, wanted):
             return
@@ -240,7 +240,7 @@ class ColumnCards(QHeaderView):
 
         self._work.start((table, wanted), work)
 
-    def _on_summed(self, key: Any, job: Job[Any, Mapping[int, _Summary]]) -> None:
+    def _on_summarised(self, key: Any, job: Job[Any, Mapping[int, _Summary]]) -> None:
         if job.result is not None and key[0] is self.table:
             self.summaries |= job.result
             self.viewport().update()
@@ -274,8 +274,8 @@ class ColumnCards(QHeaderView):
         button = self.parts.get(logicalIndex)
         taken = 0 if button is None else button.width() + _GAP
         for words, room in ((self._kind_line(column), taken), (self._area_line(logicalIndex), 0)):
-            told = metrics.elidedText(words, Qt.TextElideMode.ElideRight, inner.width() - room)
-            painter.drawText(QRect(inner.left(), top, inner.width(), line), 0, told)
+            text = metrics.elidedText(words, Qt.TextElideMode.ElideRight, inner.width() - room)
+            painter.drawText(QRect(inner.left(), top, inner.width(), line), 0, text)
             top += line
         self._paint_spread(
             painter, QRectF(inner.left(), top + _GAP, inner.width(), scaled(_SPREAD)), logicalIndex
@@ -306,8 +306,8 @@ class ColumnCards(QHeaderView):
         colours = [theme.positive, theme.negative] if by_class else [theme.neutral]
         width = area.width() / bars
         painter.setPen(Qt.PenStyle.NoPen)
-        for group, told in reversed(list(enumerate(colours))):
-            colour = QColor(told)
+        for group, name in reversed(list(enumerate(colours))):
+            colour = QColor(name)
             colour.setAlphaF(0.75 if group or not by_class else 0.6)
             painter.setBrush(colour)
             for bar, share in enumerate(shares[group].tolist()):

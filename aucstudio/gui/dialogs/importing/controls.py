@@ -7,25 +7,18 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QComboBox,
-    QLineEdit,
-    QSizePolicy,
-    QSpinBox,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QLineEdit, QSizePolicy, QWidget
 
+from aucstudio.gui.common.form import whole_box
 from aucstudio.gui.common.layouts import STRETCH, down, holding
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import FIELD_MARGINS, ElidedCombo, make_buddy, named
+from aucstudio.gui.common.widgets import ElidedCombo, check_box, make_buddy, named
 from aucstudio.gui.common.wrapping import WrappingRow
 from aucstudio.gui.state.timers import delayed
 from aucstudio.project.data.import_choices import ImportChoices, Part
 from aucstudio.project.data.preview import Head
 from aucstudio.project.data.table import Table
-from aucstudio.project.data.text.dialect import Dialect
 
 _TYPING = 150  # milliseconds after the last key
 _MARKS = {
@@ -49,18 +42,27 @@ _OFFERED: dict[str, tuple[str, ...]] = {
         "shift_jis", "gb18030", "big5", "euc-kr",
     ),
 }  # fmt: skip
+_TITLES = {
+    "sheet": ("Sheet", "&Sheet"),
+    "delimiter": ("Delimiter", "&Delimiter"),
+    "encoding": ("Encoding", "&Encoding"),
+    "decimal": ("Decimal mark", "De&cimal mark"),
+    "quote": ("Quotation mark", "&Quotation mark"),
+}
+_MISSING_TIP = "In addition to the default ones; separate several by commas"
+_STRICT_TIP = "Refuse the whole file at the first row that cannot be read"
 _MOST_SKIPPED = 10_000
 _WIDEST = 200
-_GUESS = -1
+_DETECT = -1
 
 
 class ImportControls(QWidget):
-    """The parts of a dialect; what a person does not set is left to be guessed.
+    """The import options of a file; an option that is not set is detected.
 
     Signals
     -------
     changed
-        A person set a part, or gave it back to the guess.
+        The user set an option, or returned it to detection.
     """
 
     changed = Signal()
@@ -70,98 +72,78 @@ class ImportControls(QWidget):
         self.setObjectName("import_controls")
         self._chosen: dict[str, Part] = {}
         self._positive = ""
-        self._fields: dict[str, QWidget] = {}
         self._blocks: dict[str, QWidget] = {}
-        self.combos = {
-            part: self._combo(part, words)
-            for part, words in (
-                ("sheet", "Sheet"),
-                ("delimiter", "Delimiter"),
-                ("encoding", "Encoding"),
-                ("decimal", "Decimal mark"),
-                ("quote", "Quotation mark"),
-            )
-        }
-        self.classes = self._list("positive", "Positive class", "&Positive class")
-        self.classes.activated.connect(self._on_class)
-        self.skip = named(QSpinBox(), "import_skip", "Lines to skip before the table")
-        self.skip.lineEdit().setTextMargins(*FIELD_MARGINS)
-        self.skip.setRange(_GUESS, _MOST_SKIPPED)
-        self.skip.setValue(_GUESS)
+        self.combos = {part: self._combo(part, *titles) for part, titles in _TITLES.items()}
+        for part, combo in self.combos.items():
+            combo.activated.connect(partial(self._on_combo, part))
+        self.skip = whole_box(
+            "import_skip", "Lines to skip before the table", _DETECT, _MOST_SKIPPED, value=_DETECT
+        )
         self.skip.valueChanged.connect(self._on_skip)
         self.missing = named(QLineEdit(), "import_missing", "Spellings of missing values")
         self.missing.setPlaceholderText("n.a., ?")
-        plain_tooltip(self.missing, "In addition to the default ones; separate several by commas")
+        plain_tooltip(self.missing, _MISSING_TIP)
         self._typed = delayed(self, _TYPING, self._on_missing)
         self.missing.textEdited.connect(lambda _text: self._typed.start())
         self.missing.editingFinished.connect(self._on_missing)
-        self.strict = named(QCheckBox("S&trict"), "import_strict", "Refuse a file with a bad row")
-        plain_tooltip(self.strict, "Refuse the whole file at the first row that cannot be read")
+        refuse = "Refuse a file with a bad row"
+        self.strict = check_box("import_strict", "S&trict", _STRICT_TIP, accessible=refuse)
         self.strict.toggled.connect(lambda on: self._choose("strict", True if on else None))
-        self._block("skip", "S&kip lines", self.skip)
-        self._block("missing", "&Missing values", self.missing)
-        self._block("strict", "", self.strict)
-        self._lay_out()
-
-    def _lay_out(self) -> None:
+        self._add("skip", "S&kip lines", self.skip)
+        self._add("missing", "&Missing values", self.missing)
+        self._add("strict", "", self.strict)
+        # The classes depend on all other options.
+        self.classes = self._combo("positive", "Positive class", "&Positive class")
+        self.classes.activated.connect(self._on_class)
         row = WrappingRow(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(12)
-        # What the label holds comes last, after all that may change it.
-        self._blocks["positive"] = self._blocks.pop("positive")
         for part, block in self._blocks.items():
             row.addWidget(block, stretch=0 if part in ("strict", "skip") else 1)
 
-    def _combo(self, part: str, words: str) -> QComboBox:
-        mnemonics = {"sheet": "&Sheet", "delimiter": "&Delimiter", "encoding": "&Encoding"}
-        more = {"decimal": "De&cimal mark", "quote": "&Quotation mark"}
-        combo = self._list(part, words, (mnemonics | more)[part])
-        combo.activated.connect(partial(self._on_combo, part))
-        return combo
-
-    def _list(self, part: str, words: str, mnemonic: str) -> QComboBox:
+    def _combo(self, part: str, words: str, mnemonic: str) -> QComboBox:
         combo = named(ElidedCombo(), f"import_{part}", words)
         combo.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self._block(part, mnemonic, combo)
-        self._blocks[part].setMaximumWidth(scaled(_WIDEST))  # names of classes may be long
+        self._add(part, mnemonic, combo).setMaximumWidth(scaled(_WIDEST))
         return combo
 
-    def _block(self, part: str, words: str, field: QWidget) -> None:
+    def _add(self, part: str, words: str, field: QWidget) -> QWidget:
         block = holding(down(STRETCH, make_buddy(words, field), field, gap=2))
-        self._blocks[part], self._fields[part] = block, field
+        self._blocks[part] = block
         block.setVisible(False)
+        return block
 
     # ------------------------------------------------------------- state
 
     @property
     def chosen(self) -> dict[str, Part]:
-        """The parts that are not left to be guessed."""
+        """The options that are not detected."""
         return dict(self._chosen)
 
     @property
     def positive(self) -> str:
-        """The positive class; empty if it is left to be guessed."""
+        """The positive class; empty if it is detected."""
         return self._positive
 
     @property
     def busy(self) -> bool:
-        """Whether something is typed that has not been taken over yet."""
+        """Whether the typed spellings of missing values are not yet applied."""
         return self._typed.isActive()
 
     def finish(self) -> None:
-        """Take over what is being typed."""
+        """Apply what is being typed."""
         if self.busy:
             self._on_missing()
 
     def choose(self, choices: ImportChoices) -> None:
-        """Take over what was chosen before."""
+        """Show other choices."""
         self._chosen, self._positive = dict(choices.dialect), choices.positive
         self._show_fields()
-        told = self._chosen.get("missing", ())
-        self.missing.setText(", ".join(told) if isinstance(told, tuple) else "")
+        missing = self._chosen.get("missing", ())
+        self.missing.setText(", ".join(missing) if isinstance(missing, tuple) else "")
 
     def show_head(self, head: Head) -> None:
-        """Show how the file was read, and only what means something for it."""
+        """Show how the file was read, and only the options that apply to it."""
         table = head.table
         for part, block in self._blocks.items():
             block.setVisible(part in head.settings or (part == "sheet" and len(table.sheets) > 1))
@@ -171,19 +153,23 @@ class ImportControls(QWidget):
             if part == "encoding" and head.other_encoding:
                 offered = [head.other_encoding, *(e for e in offered if e != head.other_encoding)]
             self._fill(part, combo, str(getattr(table.dialect, part)), offered, head)
-        self._show_guesses(table.dialect)
+        skipped = "Detect" if "skip" in self._chosen else f"Detected: {table.dialect.skip:,}"
+        self.skip.setSpecialValueText(skipped)
+        if "missing" not in self._chosen:
+            words = ", ".join(table.dialect.missing) or "default ones"
+            self.missing.setPlaceholderText(f"Detected: {words}")
         self._show_fields()
 
     def _show_classes(self, table: Table) -> None:
         self._blocks["positive"].setVisible(len(table.classes) > 1)
         self.classes.clear()
         is_chosen = self._positive in table.classes
-        guess = "Detect" if is_chosen else f"Detected: {table.positive}"
-        self.classes.addItem("choose…" if table.positive is None else guess, "")
+        detected = "Detect" if is_chosen else f"Detected: {table.positive}"
+        self.classes.addItem("choose…" if table.positive is None else detected, "")
         for name in table.classes:
             self.classes.addItem(name, name)
         self.classes.setCurrentIndex(self.classes.findData(self._positive) if is_chosen else 0)
-        self._mark(self.classes, not is_chosen)
+        _set_italic(self.classes, not is_chosen)
 
     def _fill(
         self, part: str, combo: QComboBox, read_as: str, offered: Sequence[str], head: Head
@@ -194,30 +180,16 @@ class ImportControls(QWidget):
         for value in dict.fromkeys([*offered, *([] if chosen is None else [str(chosen)])]):
             near = part == "encoding" and value == head.other_encoding
             combo.addItem(_words(part, value) + (" (nearly as likely)" if near else ""), value)
-        self._mark(combo, chosen is None)
-
-    def _show_guesses(self, dialect: Dialect) -> None:
-        guess = "Detect" if "skip" in self._chosen else f"Detected: {dialect.skip:,}"
-        self.skip.setSpecialValueText(guess)
-        words = ", ".join(dialect.missing)
-        if "missing" not in self._chosen:
-            self.missing.setPlaceholderText(f"Detected: {words or 'default ones'}")
+        _set_italic(combo, chosen is None)
 
     def _show_fields(self) -> None:
         for part, combo in self.combos.items():
-            place = combo.findData(self._chosen.get(part))
-            combo.setCurrentIndex(max(0, place))
+            combo.setCurrentIndex(max(0, combo.findData(self._chosen.get(part))))
         with QSignalBlocker(self.skip), QSignalBlocker(self.strict):
-            skip = self._chosen.get("skip", _GUESS)
-            self.skip.setValue(skip if isinstance(skip, int) else _GUESS)
+            skip = self._chosen.get("skip", _DETECT)
+            self.skip.setValue(skip if isinstance(skip, int) else _DETECT)
             self.strict.setChecked(bool(self._chosen.get("strict", False)))
-        self._mark(self.skip, "skip" not in self._chosen)
-
-    def _mark(self, field: QWidget, guessed: bool) -> None:
-        """Write a guess in italics."""
-        font = field.font()
-        font.setItalic(guessed)
-        field.setFont(font)
+        _set_italic(self.skip, "skip" not in self._chosen)
 
     # ------------------------------------------------------------- choices
 
@@ -230,7 +202,7 @@ class ImportControls(QWidget):
             self.changed.emit()
 
     def _on_skip(self, lines: int) -> None:
-        self._choose("skip", None if lines == _GUESS else lines)
+        self._choose("skip", None if lines == _DETECT else lines)
 
     def _on_missing(self) -> None:
         self._typed.stop()
@@ -244,9 +216,16 @@ class ImportControls(QWidget):
             self._chosen.pop(part)
         else:
             self._chosen[part] = value
-        if part == "sheet":  # another one may be written in another way
+        if part == "sheet":  # another sheet may have another layout
             self._chosen = {"sheet": value} if value is not None else {}
         self.changed.emit()
+
+
+def _set_italic(field: QWidget, italic: bool) -> None:
+    """Show a detected value in italics."""
+    font = field.font()
+    font.setItalic(italic)
+    field.setFont(font)
 
 
 def _words(part: str, value: str) -> str:

@@ -12,7 +12,6 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
-    QPushButton,
     QSplitter,
     QWidget,
 )
@@ -28,6 +27,7 @@ from aucstudio.gui.common.widgets import (
     label,
     named,
     primary,
+    push_button,
     tell,
 )
 from aucstudio.gui.dialogs.importing.controls import ImportControls
@@ -43,17 +43,19 @@ from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.data.preview import Head, HeadReader
 from aucstudio.project.data.readers.registry import BY_KEY
 from aucstudio.project.errors import Cancelled, InputError
+from aucstudio.project.words import counted
 from aucstudio.project.work.job import Job, describe_failure
 
-_SIZE, _MARGIN = QSize(1180, 760), 40
+_SIZE = QSize(1180, 760)
 _SIDE = 300
+_OPEN, _DETECT = "Open with these settings", "Discard all choices and detect the settings"
 
 Post = Callable[[tuple[float | None, str]], bool]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Seen:
-    """The first rows, what was found in them, and by which choices they were read."""
+    """The first rows, the findings about them, and the options used to read them."""
 
     head: Head
     findings: tuple[Finding, ...]
@@ -61,17 +63,17 @@ class _Seen:
 
 
 class ImportPreview(Dialog):
-    """Shows the first rows of a file, reads them again by what is chosen, and has it imported.
+    """Shows the first rows of a file as they are read with the chosen options.
 
     Signals
     -------
     asked(ImportChoices)
-        The whole file is to be opened by these choices.
+        Open the whole file with these options.
 
     Attributes
     ----------
     imports : bool
-        Whether the whole file is being opened for this dialog.
+        Whether the whole file is being opened.
     """
 
     asked = Signal(object)
@@ -103,37 +105,33 @@ class ImportPreview(Dialog):
         self.words = label("", "error", wrap=True, name="import_words")
         self._make_buttons()
         self._lay_out()
-        self.controls.changed.connect(self._on_control)
+        self.controls.changed.connect(lambda: self._read())
         self.sheet.role_chosen.connect(self._on_role)
         self.sheet.parts_chosen.connect(self._on_parts)
         self.findings.asked.connect(self._on_action)
         session.files.opener.changed.connect(self._on_opener)
-        self.resize(_SIZE.boundedTo(parent.window().size() - QSize(_MARGIN, _MARGIN)))
+        self.fit(_SIZE)
         self._begin()
 
     # ------------------------------------------------------------- assembly
 
     def _make_buttons(self) -> None:
         self.open_button = primary(
-            named(QPushButton("&Open"), "import_open", ("Open with these settings"))
+            push_button("import_open", "&Open", "", self._on_open, accessible=_OPEN)
         )
-        self.guess_button = named(
-            QPushButton("&Detect everything"),
-            "import_guess",
-            ("Discard all choices and detect the settings"),
+        self.guess_button = push_button(
+            *("import_guess", "&Detect everything", "", self._on_guess), accessible=_DETECT
         )
         self.buttons = dialog_buttons(QDialogButtonBox.StandardButton.Close, name="import")
         self.buttons.addButton(self.guess_button, QDialogButtonBox.ButtonRole.ResetRole)
         self.buttons.addButton(self.open_button, QDialogButtonBox.ButtonRole.ActionRole)
-        self.columns_button = named(
-            QPushButton("Show &all columns"), "import_all_columns", "Show all columns of the file"
+        self.columns_button = push_button(
+            *("import_all_columns", "Show &all columns", "", self._on_every_column),
+            accessible="Show all columns of the file",
         )
-        self.columns_button.setAutoDefault(False)
-        self.columns_button.clicked.connect(self._on_every_column)
+        for button in (self.guess_button, self.columns_button):
+            button.setAutoDefault(False)
         self.columns_button.hide()
-        self.guess_button.setAutoDefault(False)
-        self.open_button.clicked.connect(self._on_open)
-        self.guess_button.clicked.connect(self._on_guess)
         self.buttons.rejected.connect(self.reject)
         self.progress = WorkRow("import", "the import", self._on_cancel)
 
@@ -151,12 +149,8 @@ class ImportPreview(Dialog):
         self.split.setSizes([_SIZE.width() - _SIDE, _SIDE])
         about = across((self.facts, 1), self.columns_button)
         split = (self.split, 1)
-        self.setLayout(
-            down(
-                *(self.title, about, self.controls, split, self.words, self.progress, self.buttons),
-                around=16,
-            )
-        )
+        parts = (self.title, about, self.controls, split, self.words, self.progress, self.buttons)
+        self.setLayout(down(*parts, around=16))
         self._order_keys()
 
     def _order_keys(self) -> None:
@@ -164,7 +158,7 @@ class ImportPreview(Dialog):
 
         Roles come before their rows.
         """
-        self.open_button.setDefault(True)  # which a button outside of the dialog cannot be
+        self.open_button.setDefault(True)  # possible only inside of a dialog
         self.sheet.cards.after = self.controls.classes
         close = self.buttons.button(QDialogButtonBox.StandardButton.Close)
         for one, other in itertools.pairwise([self.guess_button, self.open_button, close]):
@@ -174,13 +168,13 @@ class ImportPreview(Dialog):
 
     @property
     def busy(self) -> bool:
-        """Whether the first rows are being read, or their columns summed up."""
+        """Whether the first rows are being read or summarised."""
         parts = (self.controls, self._reading, self.sheet.cards, self.left_out)
         return any(part.busy for part in parts)
 
     @property
     def choices(self) -> ImportChoices:
-        """What is chosen at present."""
+        """The present options."""
         chosen = self.controls.chosen
         return dataclasses.replace(self._choices, dialect=chosen, positive=self.controls.positive)
 
@@ -229,7 +223,7 @@ class ImportPreview(Dialog):
 
     def _show(self, seen: _Seen) -> None:
         head = seen.head
-        if self._recalling:  # what was chosen meanwhile is not undone by an earlier answer
+        if self._recalling:  # a late result must not undo later choices
             self._recalling, self._choices = False, seen.choices
             self.controls.choose(seen.choices)
         tell(self.words, "")
@@ -259,15 +253,15 @@ class ImportPreview(Dialog):
             not opening and not self._reading.busy and self._seen is not None
         )
 
-    # ------------------------------------------------------------- choices
-
-    def _on_control(self) -> None:
-        self._read()
+    # ------------------------------------------------------------- options
 
     def _on_role(self, name: str, role: str | None) -> None:
-        roles = {one: given for one, given in self._choices.roles.items() if one != name}
-        if role == "label":  # there is one only
-            roles = {one: given for one, given in roles.items() if given != "label"}
+        only = role == "label"  # there is one label
+        roles = {
+            one: given
+            for one, given in self._choices.roles.items()
+            if one != name and not (only and given == "label")
+        }
         if role is not None:
             roles[name] = role
         is_same_label = self._seen is not None and name != self._seen.head.table.label
@@ -284,7 +278,7 @@ class ImportPreview(Dialog):
         self._read()
 
     def _on_action(self, change: dict[str, Any], _undo: str) -> None:
-        """Do what a finding suggests."""
+        """Apply the action of a finding."""
         now = self._choices
         ignored = dict.fromkeys(change.get("ignore", ()), "ignore")
         self._choices = dataclasses.replace(
@@ -327,22 +321,22 @@ class ImportPreview(Dialog):
 
     def _on_cancel(self) -> None:
         self._session.files.opener.cancel()
-        self.stay()
+        self.continue_choosing()
 
     def refuse(self, error: Exception) -> None:
-        """Show why the whole file could not be opened so."""
-        self.stay()
+        """Show why the whole file could not be opened."""
+        self.continue_choosing()
         self._complain(error)
 
-    def stay(self) -> None:
-        """Go on choosing: the file is not opened after all."""
+    def continue_choosing(self) -> None:
+        """Offer the options again; the file is not opened."""
         self.imports = False
         self._refresh()
 
     # ------------------------------------------------------------- Qt
 
     def done(self, result: int) -> None:
-        """Drop what is under way, and leave."""
+        """Cancel and close."""
         if self.imports and result == QDialog.DialogCode.Rejected:
             self._session.files.opener.cancel()
         self.imports = False
@@ -357,16 +351,13 @@ class ImportPreview(Dialog):
 def _look(reader: HeadReader, choices: ImportChoices, post: Post, every_column: bool) -> _Seen:
     from aucstudio.project.data.findings.find import find
 
-    def tell_reading(share: float, words: str) -> bool:
-        return post((share, words))
+    head = reader.read(choices, lambda *done: post(done), every_column=every_column)
 
-    head = reader.read(choices, tell_reading, every_column=every_column)
-
-    def go_on(share: float) -> None:
+    def check(share: float) -> None:
         if post((share, "checking the table")):
             raise Cancelled
 
-    return _Seen(head, ranked(find(head.table, go_on)), choices)
+    return _Seen(head, ranked(find(head.table, check)), choices)
 
 
 def _facts(head: Head) -> str:
@@ -378,7 +369,7 @@ def _facts(head: Head) -> str:
     if head.files > 1:
         parts.append(f"the first of {head.files:,} files of one layout")
     parts.append(_columns_words(head))
-    rows = f"{table.rows:,} row{'' if table.rows == 1 else 's'}"
+    rows = counted(table.rows, "row")
     if head.whole:
         return " · ".join([*parts, rows])
     return " · ".join(

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
-from PySide6.QtCore import (
-    QAbstractTableModel,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    Qt,
-    Signal,
-)
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
 
-from aucstudio.gui.common.plain_text import tip_text
+from aucstudio.gui.common.table import ColumnSpec, TableModel
 from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.gui.common.widgets import named
 from aucstudio.gui.dialogs.importing.column_heads import ColumnCards, kind_words
@@ -31,58 +25,47 @@ _LONGEST = 200
 Index = QModelIndex | QPersistentModelIndex
 
 
-class _Rows(QAbstractTableModel):
-    """Cells as they will be read; what is missing is empty."""
+class _Rows(TableModel):
+    """Cells as they will be read; missing values are empty. An item is the number of a row."""
 
     def __init__(self, parent: QObject) -> None:
-        super().__init__(parent)
+        super().__init__((), parent)
         self.table: Table | None = None
 
     def show_table(self, table: Table | None) -> None:
+        """Show the first rows of a table."""
         self.beginResetModel()
         self.table = table
+        self.columns = () if table is None else tuple(map(_column, table.columns))
+        self.items = self.shown = list(range(0 if table is None else min(ROWS, table.rows)))
         self.endResetModel()
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008  (Qt's signature)
-        return 0 if self.table is None or parent.isValid() else min(ROWS, self.table.rows)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return 0 if self.table is None or parent.isValid() else len(self.table.columns)
-
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        assert self.table is not None
-        column = self.table.columns[index.column()]
-        cell = column.values[index.row()]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return _cell(column, cell)
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            right = column.kind == "number"
-            side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
-            return side | Qt.AlignmentFlag.AlignVCenter
-        if role == Qt.ItemDataRole.ForegroundRole and (
-            column.role == "ignore" or not _cell(column, cell)
-        ):
-            return QColor(current_theme().muted)
-        return None
+        if role == Qt.ItemDataRole.ToolTipRole or self.table is None:
+            return None
+        if role == Qt.ItemDataRole.ForegroundRole:
+            column = self.table.columns[index.column()]
+            is_muted = column.role == "ignore" or not _cell(column, index.row())
+            return QColor(current_theme().muted) if is_muted else None
+        return super().data(index, role)
 
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
-        if self.table is None:
+        if orientation == Qt.Orientation.Horizontal:
+            return super().headerData(section, orientation, role)
+        if self.table is None or role != Qt.ItemDataRole.DisplayRole:
             return None
-        if orientation == Qt.Orientation.Vertical:
-            return (
-                str(self.table.file_rows[section]) if role == Qt.ItemDataRole.DisplayRole else None
-            )
-        column = self.table.columns[section]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return column.name
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return tip_text(column.reason or f"{column.name}: {kind_words(column)}")
-        return None
+        return str(self.table.file_rows[section])
 
 
-def _cell(column: Column, cell: Any) -> str:
+def _column(column: Column) -> ColumnSpec:
+    tip = column.reason or f"{column.name}: {kind_words(column)}"
+    return ColumnSpec(column.name, partial(_cell, column), tip, is_figure=column.kind == "number")
+
+
+def _cell(column: Column, row: int) -> str:
+    cell = column.values[row]
     if column.kind == "number":
         return "" if math.isnan(cell) else spell_cell(column, cell)
     return "" if cell is None else str(cell)[:_LONGEST]
@@ -94,9 +77,9 @@ class ImportSheet(QTableView):
     Signals
     -------
     role_chosen(str, object)
-        A column, and the role it is given; None to have it guessed again.
+        A column and its role; None to detect it.
     parts_chosen(str, tuple)
-        A column of dates, and what is to be learnt of it.
+        A column of dates, and the parts used in training.
     """
 
     role_chosen = Signal(str, object)

@@ -6,26 +6,27 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QListWidget, QListWidgetItem, QPushButton, QWidget
+from PySide6.QtWidgets import QListWidget, QListWidgetItem, QWidget
 
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.layouts import LEFT, down
-from aucstudio.gui.common.plain_text import plain_tooltip
-from aucstudio.gui.common.widgets import label, named, tell
+from aucstudio.gui.common.widgets import label, named, push_button, tell
 from aucstudio.gui.state.background import Background
 from aucstudio.project.data.preview import Head
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.text.rejected_export import write_rejected
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.files import refuse_own_input
+from aucstudio.project.words import counted
 from aucstudio.project.work.job import Job, describe_failure
 
 _CSV = "CSV (*.csv)"
 _MOST_LINES = 8
+_TIP = "Line, reason and text of all such rows of the file, as CSV"
 
 
 class RejectedRows(QWidget):
-    """Lists rows that are left out; hidden where there are none."""
+    """Lists rows that cannot be read; hidden if there are none."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -36,14 +37,13 @@ class RejectedRows(QWidget):
         self.rows = named(QListWidget(), "import_rejected_rows", "Rows that are left out")
         self.rows.setWordWrap(True)
         self.rows.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.export = named(
-            QPushButton("E&xport…"), "import_rejected_export", "Export the rows that are left out"
+        self.export = push_button(
+            *("import_rejected_export", "E&xport…", _TIP, self._on_export),
+            accessible="Export the rows that are left out",
+            enter=False,
         )
-        self.export.setAutoDefault(False)
-        plain_tooltip(self.export, "Line, reason and text of all such rows of the file, as CSV")
-        self.told = label("", "muted", wrap=True, name="import_rejected_told")
-        self.export.clicked.connect(self._on_export)
-        self.setLayout(down(self.heading, self.rows, (self.export, LEFT), self.told))
+        self.status = label("", "muted", wrap=True, name="import_rejected_told")
+        self.setLayout(down(self.heading, self.rows, (self.export, LEFT), self.status))
 
     @property
     def busy(self) -> bool:
@@ -51,25 +51,25 @@ class RejectedRows(QWidget):
         return self._writing.busy
 
     def drop(self) -> None:
-        """Leave what is being written."""
+        """Cancel the export."""
         self._writing.drop()
 
     def show_head(self, head: Head | None) -> None:
-        """Show the rows that are left out of the first ones."""
+        """Show the rows that cannot be read among the first ones."""
         self._table = None if head is None else head.table
-        tell(self.told, "")
+        tell(self.status, "")
         self.rows.clear()
         if head is None or not head.table.rejected_rows:
             self.hide()
             return
         count = head.table.rejected_rows
         where = "" if head.whole else " among the first"
-        self.heading.setText(f"{count:,} row{'' if count == 1 else 's'} left out{where}".upper())
+        self.heading.setText(f"{counted(count, 'row')} left out{where}".upper())
         for row in head.table.rejected:
             self.rows.addItem(QListWidgetItem(f"line {row.line:,}: {row.reason}"))
         lines = min(_MOST_LINES, self.rows.count())
         self.rows.setFixedHeight(lines * 2 * self.rows.fontMetrics().height() + 8)
-        # Rows of a packed file or a workbook have no line of their own to be copied.
+        # Rows of a packed file or a workbook are no lines of text that could be exported.
         self.export.setVisible(head.table.format == "csv" and head.files == 1)
         self.show()
 
@@ -84,9 +84,9 @@ class RejectedRows(QWidget):
             target = prompts.with_ending(path, ".csv")
             refuse_own_input(target, table.path)
         except InputError as error:
-            tell(self.told, str(error), "error")
+            tell(self.status, str(error), "error")
             return
-        tell(self.told, "Writing…")
+        tell(self.status, "Writing…")
         self.export.setEnabled(False)
         self._writing.start(target, lambda _post: write_rejected(table, target))
 
@@ -94,7 +94,7 @@ class RejectedRows(QWidget):
         self.export.setEnabled(True)
         if job.result is None:
             assert isinstance(job.error, Exception)
-            tell(self.told, describe_failure(job.error)[0], "error")
+            tell(self.status, describe_failure(job.error)[0], "error")
         else:
-            plural = "" if job.result == 1 else "s"
-            tell(self.told, f"{job.result:,} row{plural} of the whole file written to {target}")
+            rows = counted(job.result, "row")
+            tell(self.status, f"{rows} of the whole file written to {target}")

@@ -23,18 +23,18 @@ _MARKS = {".": "point", ",": "comma"}
 
 @dataclasses.dataclass(frozen=True)
 class Accepted:
-    """What is said of a table to be scored.
+    """What the user allows or states about a table to be scored.
 
     Attributes
     ----------
     allowed : dict of str to tuple of str
-        By kind of refusal, the columns that are accepted.
+        Accepted columns, by kind of refusal.
     written : dict of str to str
-        By column, a cell as it is written in the table.
+        Format of the cells, by column.
     scale : dict of str to float
-        By column, what its numbers are multiplied by.
+        Factor of the numbers, by column.
     dialect : dict of str to object
-        The decimal mark and the words for missing values, as far as they are said.
+        Decimal mark and words for missing values, if stated.
     """
 
     allowed: dict[str, tuple[str, ...]]
@@ -44,18 +44,18 @@ class Accepted:
 
 
 class AllowedColumns(QWidget):
-    """The sentence of a refusal, and a check box for each thing that mends or allows it.
+    """The sentence of a refusal, and a check box for each way to fix or allow it.
 
     Signals
     -------
     changed
-        Another choice is made.
+        Another way is checked.
 
     Attributes
     ----------
     boxes : dict of str to QCheckBox
-        Those that accept a column by its name, or by name and kind where it is refused again;
-        those that mend by setting and value.
+        Boxes that accept a column, by its name, or by name and kind if it is refused again;
+        boxes that fix, by setting and value.
     """
 
     changed = Signal()
@@ -78,22 +78,24 @@ class AllowedColumns(QWidget):
         self.hide()
 
     def accepted(self) -> Accepted:
-        """Return what is checked."""
+        """Return the checked ways."""
         checked = {key for key, box in self.boxes.items() if box.isChecked()}
         allowed = {
             kind: tuple(n for key, (k, n) in self._meanings.items() if key in checked and k == kind)
             for kind in KINDS
         }
-        said = [self._remedies[key] for key in self._remedies if key in checked]
-        written = {name: remedy.value for name, remedy in said if remedy.setting == "written"}
-        scale = {name: float(remedy.value) for name, remedy in said if remedy.setting == "scale"}
-        marks = [remedy.value for _, remedy in said if remedy.setting == "decimal"]
-        words = tuple(remedy.value for _, remedy in said if remedy.setting == "missing")
+        remedies = [self._remedies[key] for key in self._remedies if key in checked]
+        written = {name: remedy.value for name, remedy in remedies if remedy.setting == "written"}
+        scale = {
+            name: float(remedy.value) for name, remedy in remedies if remedy.setting == "scale"
+        }
+        marks = [remedy.value for _, remedy in remedies if remedy.setting == "decimal"]
+        words = tuple(remedy.value for _, remedy in remedies if remedy.setting == "missing")
         dialect: dict[str, Any] = {"decimal": marks[-1]} if marks else {}
         return Accepted(allowed, written, scale, dialect | ({"missing": words} if words else {}))
 
     def refuse(self, sentence: str, refusals: Mapping[str, Refusal]) -> None:
-        """Show a refusal; what was checked before stays so."""
+        """Show a refusal; checked boxes stay checked."""
         tell(self.sentence, sentence, "error")
         for name, refusal in refusals.items():
             if (remedy := refusal.remedy) is not None:
@@ -109,7 +111,7 @@ class AllowedColumns(QWidget):
         self.show()
 
     def _offer(self, name: str, remedy: Remedy) -> None:
-        """Offer a remedy; one of the whole file once."""
+        """Offer a remedy; one for the whole file is offered once."""
         key = f"{remedy.setting} {name if remedy.is_of_column else remedy.value}"
         if key in self.boxes:
             return
@@ -136,15 +138,15 @@ class AllowedColumns(QWidget):
         plain_tooltip(why, reason)
         self._grid.addWidget(box, row, 0)
         self._grid.addWidget(why, row, 1)
-        # What is made last would else be come to after the dialog's buttons.
+        # Without an order, Tab would reach new boxes after the buttons of the dialog.
         QWidget.setTabOrder(before, box)
 
     def accept_all(self) -> None:
-        """Take the sentence away once the table is scored; what is checked stays in view."""
+        """Hide the sentence once the table is scored; checked boxes stay."""
         tell(self.sentence, "")
 
     def clear(self) -> None:
-        """Forget everything: it was about another table or model."""
+        """Remove all boxes, as for another table or model."""
         while (item := self._grid.takeAt(0)) is not None:
             widget = item.widget()
             if widget is not None:

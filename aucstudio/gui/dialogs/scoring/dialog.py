@@ -12,16 +12,22 @@ from typing import Any
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
-    QComboBox,
     QDialogButtonBox,
-    QPushButton,
     QWidget,
 )
 
 from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.common import prompts
+from aucstudio.gui.common.form import choice_box
 from aucstudio.gui.common.layouts import across, down, holding, scrolled
-from aucstudio.gui.common.widgets import dialog_buttons, hint_label, label, named, primary, tell
+from aucstudio.gui.common.widgets import (
+    dialog_buttons,
+    hint_label,
+    label,
+    primary,
+    push_button,
+    tell,
+)
 from aucstudio.gui.dialogs.scoring.allowed_columns import AllowedColumns
 from aucstudio.gui.dialogs.scoring.form import ScoreForm, ScoringChoices
 from aucstudio.gui.dialogs.scoring.report import ScoreReport, TableRanking
@@ -54,22 +60,22 @@ Post = Callable[[Any], bool]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Scored:
-    """A table that was scored: by what, what was met, where the scores lie by ending."""
+    """A scored table: the model, the report, and the files of the scores by ending."""
 
     model: Model
     report: ScoringReport
     files: dict[str, Path]
-    said: str
+    note: str
     ranking: TableRanking | None
 
 
 def scoring(chosen: ScoringChoices, folder: Path, band: Band) -> Callable[[Post], Scored]:
-    """Return what makes the model, reads the table and scores it, on another thread."""
+    """Return the work that makes the model, reads the table and scores it."""
 
     def work(post: Post) -> Scored:
         model = chosen.make_model(lambda _progress: post((None, "training on all rows")))
-        read, said = table_reader(chosen.table, None, stream=False, block_size=None)
-        # One that was given up may still be at its own files.
+        read, note = table_reader(chosen.table, None, stream=False, block_size=None)
+        # A cancelled task may still write its files.
         name = secrets.token_hex(6)
         files = {ending: folder / f"{name}{ending}" for ending in (CSV, PARQUET)}
         rankings: list[TableRanking] = []
@@ -92,14 +98,9 @@ def scoring(chosen: ScoringChoices, folder: Path, band: Band) -> Callable[[Post]
                     TableRanking.of(positive, scores, band, model.threshold)
                 ),
             )
-        return Scored(model, report, files, said, next(iter(rankings), None))
+        return Scored(model, report, files, note, next(iter(rankings), None))
 
     return work
-
-
-def copied(file: Path, target: Path) -> Path:
-    copy_file(file, target)
-    return target
 
 
 _SIZE = QSize(840, 820)
@@ -138,42 +139,40 @@ class ScoreTableDialog(prompts.Dialog):
         above = (self.form.layout, self.allowed, (self.report, 1), (self.hint, 1))
         inner = holding(down(*above, around=(16, 16, 16, 8)))
         self.area = scrolled(inner, "score_area", "Table to score and input check")
-        # What is said and what is pressed stay in view on a low screen.
+        # Messages and buttons stay visible on a low screen.
         ends = across(self.format, (self.buttons, 1))
         below = down(self.words, self.progress, ends, around=(16, 0, 16, 16))
         self.setLayout(down((self.area, 1), below))
         self.score.setDefault(True)  # which a button outside of the dialog cannot be
 
     def _make_buttons(self) -> None:
-        self.score = primary(named(QPushButton("&Score"), "score_button", "Score the table"))
-        self.save = named(QPushButton("Sa&ve scores…"), "score_save_button", "Save the scores")
-        self.format = named(QComboBox(), "score_format_combo", "Format of the scores")
-        for ending, words in _FORMATS.items():
-            self.format.addItem(words, ending)
+        self.score = primary(
+            push_button("score_button", "&Score", "", self._on_score, accessible="Score the table")
+        )
+        self.save = push_button("score_save_button", "Sa&ve scores…", "", self._on_save)
+        self.format = choice_box("score_format_combo", "Format of the scores", _FORMATS)
         self.buttons = dialog_buttons(QDialogButtonBox.StandardButton.Close, name="score")
         self.buttons.addButton(self.save, QDialogButtonBox.ButtonRole.ActionRole)
         self.buttons.addButton(self.score, QDialogButtonBox.ButtonRole.ActionRole)
-        self.score.clicked.connect(self._on_score)
-        self.save.clicked.connect(self._on_save)
         self.buttons.rejected.connect(self.reject)
 
     # ------------------------------------------------------------- state
 
     @property
     def busy(self) -> bool:
-        """Whether something is read, scored or saved."""
+        """Whether a file is being read, scored or saved."""
         return self._looking.busy or self._working.busy or self._saving.busy
 
     def choose_file(self, path: str | Path) -> None:
-        """Choose a table, or a model if it is the file of one."""
+        """Choose a table, or a model if the file is one."""
         self.form.choose_file(Path(path))
 
     def _forget(self) -> None:
-        """Take away what was found with other choices."""
+        """Discard the results of other choices."""
         self._working.drop()
         if self._scored is not None:
             for file in self._scored.files.values():
-                with contextlib.suppress(OSError):  # as where it is being copied
+                with contextlib.suppress(OSError):  # such as while it is copied
                     file.unlink()
             self._scored = None
         tell(self.words, "")
@@ -208,10 +207,10 @@ class ScoreTableDialog(prompts.Dialog):
             assert isinstance(error, Exception)
             tell(self.words, failure_sentence(error), "error")
 
-    # ------------------------------------------------------------- what the files hold
+    # ------------------------------------------------------------- reading
 
     def _look(self) -> None:
-        """Look at the files that are chosen, for the names of columns."""
+        """Start to read the names of the columns of the chosen files."""
         self.allowed.clear()
         self._forget()
         table, model_file, known = self.form.table, self.form.model_file, self.form.run_model
@@ -260,7 +259,7 @@ class ScoreTableDialog(prompts.Dialog):
             self._scored = job.result
             self.allowed.accept_all()
             found = job.result
-            self.report.show_report(found.report, found.said, found.ranking)
+            self.report.show_report(found.report, found.note, found.ranking)
             self.area.ensureWidgetVisible(self.report)
         self._refresh()
 
@@ -278,7 +277,7 @@ class ScoreTableDialog(prompts.Dialog):
         if not path:
             return
         try:
-            # A name that ends as the other format does asks for that.
+            # The ending of the name decides the format.
             ending = next((e for e in _FORMATS if path.lower().endswith(e)), ending)
             target = prompts.with_ending(path, ending)
             own = None if self._session.table is None else self._session.table.path
@@ -287,21 +286,21 @@ class ScoreTableDialog(prompts.Dialog):
             self._complain(error)
             self._refresh()
             return
-        self._saving.start(target, lambda _post: copied(scored.files[ending], target))
+        self._saving.start(target, lambda _post: copy_file(scored.files[ending], target))
         self._refresh()
 
-    def _on_saved(self, _key: object, job: Job[Any, Path]) -> None:
-        if job.result is None:
+    def _on_saved(self, target: Path, job: Job[Any, None]) -> None:
+        if job.error is not None:
             self._complain(job.error)
         else:
-            tell(self.words, f"Saved {job.result}")
-            self._session.told.emit(f"Saved {job.result}")
+            tell(self.words, f"Saved {target}")
+            self._session.told.emit(f"Saved {target}")
         self._refresh()
 
     # ------------------------------------------------------------- Qt
 
     def done(self, result: int) -> None:
-        """Drop what is under way, and leave."""
+        """Cancel and close."""
         for work in (self._looking, self._working, self._saving):
             work.drop()
         if self._folder is not None:

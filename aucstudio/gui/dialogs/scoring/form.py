@@ -9,22 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import (
-    QComboBox,
-    QHBoxLayout,
-    QPushButton,
-    QRadioButton,
-    QSizePolicy,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QRadioButton, QSizePolicy, QWidget
 
 from aucstudio.gui.common import prompts
+from aucstudio.gui.common.choices import fill_combo
 from aucstudio.gui.common.form import Form
-from aucstudio.gui.common.layouts import across
+from aucstudio.gui.common.layouts import across, down
 from aucstudio.gui.common.plain_text import plain_tooltip
-from aucstudio.gui.common.widgets import ElidedCombo, ElidedLabel, named
-from aucstudio.gui.dialogs.model_choice import ANEW, ModelChoice
+from aucstudio.gui.common.widgets import ElidedCombo, ElidedLabel, named, push_button
+from aucstudio.gui.dialogs.model_choice import REFIT, ModelChoice
 from aucstudio.gui.dialogs.scoring.allowed_columns import Accepted
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.runs.models.model import Model
@@ -38,16 +31,16 @@ _FIELD_WIDTH, _KIND_HEIGHT = 320, 26
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ScoringChoices:
-    """What is to be scored, and how.
+    """The choices of the dialog.
 
     Attributes
     ----------
     make_model : callable
-        Gives the model, on another thread; told a function to post progress to.
+        Returns the model on another thread; called with a function to which it posts progress.
     table : Path
     identifier, label : str or None
     accepted : Accepted
-        What was said after a refusal.
+        What the user has allowed after a refusal.
     """
 
     make_model: Callable[[Callable[[Any], bool]], Model]
@@ -63,9 +56,9 @@ class ScoreForm(QObject):
     Signals
     -------
     files_changed
-        Another table, or another model: the columns have to be looked at.
+        Another table or model was chosen; the columns must be read.
     changed
-        Something else is chosen.
+        Another choice was made.
     """
 
     files_changed = Signal()
@@ -81,9 +74,9 @@ class ScoreForm(QObject):
         self._looked_at: Model | None = None
         self.columns: tuple[str, ...] = ()
         self.choice = ModelChoice(session, run, parent, small=True)
-        # The model that `train --save-model` takes away.
-        if len(run.record.splits) > 1 and self.choice.kinds.button(ANEW).isEnabled():
-            self.choice.kinds.button(ANEW).setChecked(True)
+        # The model that `train --save-model` saves.
+        if len(run.record.splits) > 1 and self.choice.kinds.button(REFIT).isEnabled():
+            self.choice.kinds.button(REFIT).setChecked(True)
         self.layout = Form()
         self._add_table()
         self._add_model(run)
@@ -101,9 +94,11 @@ class ScoreForm(QObject):
     def _add_table(self) -> None:
         self.table_name = ElidedLabel(_NONE)
         self.table_name.setObjectName("score_table_name")
-        self.choose_table = named(QPushButton("&Choose…"), "score_table_button", "Choose the table")
-        self.choose_table.clicked.connect(self._on_choose_table)
-        self.layout.add("Table", _with_button(self.table_name, self.choose_table))
+        self.choose_table = push_button(
+            *("score_table_button", "&Choose…", "", self._on_choose_table),
+            accessible="Choose the table",
+        )
+        self.layout.add("Table", across((self.table_name, 1), self.choose_table))
 
     def _add_model(self, run: ShownRun) -> None:
         text = "From a file"
@@ -111,18 +106,15 @@ class ScoreForm(QObject):
         self.choice.kinds.addButton(self.from_file, _FILE)
         self.file_name = ElidedLabel("")
         self.file_name.setObjectName("score_model_name")
-        self.choose_model = named(QPushButton("C&hoose…"), "score_model_button", "Choose the model")
-        self.choose_model.clicked.connect(self._on_choose_model)
-        kinds = QVBoxLayout()
-        kinds.setSpacing(0)
-        for button in self.choice.kinds.buttons():
+        self.choose_model = push_button(
+            *("score_model_button", "C&hoose…", "", self._on_choose_model),
+            accessible="Choose the model",
+        )
+        *kinds, _file = buttons = self.choice.kinds.buttons()
+        for button in buttons:
             button.setMinimumHeight(_KIND_HEIGHT)
-            if button is not self.from_file:
-                kinds.addWidget(button)
-        file = _with_button(self.file_name, self.choose_model)
-        file.insertWidget(0, self.from_file)
-        kinds.addLayout(file)
-        self.layout.add("Model", kinds)
+        file = across(self.from_file, (self.file_name, 1), self.choose_model)
+        self.layout.add("Model", down(*kinds, file, gap=0))
 
     def order_tabs(self) -> None:
         """Set the tab order to reading order; focus the first step."""
@@ -137,35 +129,35 @@ class ScoreForm(QObject):
 
     @property
     def model_file(self) -> Path | None:
-        """The file of the model; None if it is one of the run's."""
+        """File of the model; None for a model of the run."""
         return None if self.choice.is_of_run else self._file
 
     @property
     def trains(self) -> bool:
-        """Whether the model has to be trained first."""
-        return self.choice.kinds.checkedId() == ANEW
+        """Whether the model must be refit first."""
+        return self.choice.kinds.checkedId() == REFIT
 
     @property
     def is_complete(self) -> bool:
-        """Whether there is enough to score with."""
+        """Whether the table can be scored."""
         known = self.table is not None and bool(self.columns) and self._looked_at is not None
         return known and self.choice.has_threshold
 
     @property
     def known_model(self) -> Model:
-        """The model whose columns are looked for."""
+        """The model whose columns are required."""
         assert self._looked_at is not None
         return self._looked_at
 
     @property
     def label_column(self) -> str | None:
-        """The column of the table that holds the class, if there is one."""
+        """The column of the table with the class, if any."""
         assert self._looked_at is not None
         name = self.label.currentData() or self._looked_at.label
         return name if name in self.columns else None
 
     def chosen(self, accepted: Accepted) -> ScoringChoices:
-        """Return the required actions; the columns were inspected before."""
+        """Return the choices; the columns must have been read."""
         model = self._looked_at
         assert self.table is not None
         assert model is not None
@@ -176,12 +168,12 @@ class ScoreForm(QObject):
     # ------------------------------------------------------------- changing
 
     def choose_file(self, path: Path) -> None:
-        """Choose a table, or a model if it is the file of one."""
+        """Choose a table, or a model if the file is one."""
         if path.suffix.lower() == MODEL_ENDING:
             self._file = path
             _show_path(self.file_name, path)
             if not self.from_file.isChecked():
-                self.from_file.setChecked(True)  # which is answered below
+                self.from_file.setChecked(True)  # handled by _on_choice
                 return
         else:
             self.table = path
@@ -197,13 +189,13 @@ class ScoreForm(QObject):
         self._looked_at, self.columns = model, columns
         others = [name for name in columns if name not in model.feature_columns]
         named_as_then = model.label in columns
-        usual = f"{model.label}, as in training" if named_as_then else "none"
+        default = f"{model.label}, as in training" if named_as_then else "none"
         _fill(self.identifier, "none", columns)
         self.identifier.setCurrentIndex(max(0, self.identifier.findData(model.schema.identifier)))
-        _fill(self.label, usual, [name for name in others if name != model.label])
+        _fill(self.label, default, [name for name in others if name != model.label])
 
     def forget_columns(self) -> None:
-        """Offer nothing, as nothing is known of the table."""
+        """Offer no columns, as the table has not been read."""
         self._looked_at, self.columns = None, ()
         for combo in (self.identifier, self.label):
             _fill(combo, "none", ())
@@ -245,10 +237,6 @@ def _combo(name: str) -> QComboBox:
     return combo
 
 
-def _with_button(name: ElidedLabel, button: QPushButton) -> QHBoxLayout:
-    return across((name, 1), button)
-
-
 def _show_path(target: ElidedLabel, path: Path) -> None:
     target.setText(path.name)
     plain_tooltip(target, str(path))
@@ -256,12 +244,5 @@ def _show_path(target: ElidedLabel, path: Path) -> None:
 
 def _fill(combo: QComboBox, first: str, names: Sequence[str]) -> None:
     """List names after a placeholder; keep the selection if possible."""
-    before = combo.currentData()
-    combo.blockSignals(True)
-    combo.clear()
-    combo.addItem(first, None)
-    for name in names:
-        combo.addItem(name, name)
-    combo.setCurrentIndex(max(0, combo.findData(before)))
+    fill_combo(combo, [(first, None), *((name, name) for name in names)])
     combo.setEnabled(bool(names))
-    combo.blockSignals(False)

@@ -15,7 +15,8 @@ from aucstudio.engine import roc
 from aucstudio.engine.inference import Interval, pauc_interval
 from aucstudio.gui.common.curves import band_words
 from aucstudio.gui.common.layouts import STRETCH, across, down
-from aucstudio.gui.common.plotting import faded, make_plot, pen
+from aucstudio.gui.common.plots.roc_sketch import RocSketch
+from aucstudio.gui.common.plotting import pen
 from aucstudio.gui.common.table import Row, SheetModel, TableView
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.widgets import label, named, tell
@@ -26,7 +27,7 @@ from aucstudio.project.runs.models.scoring_report import ScoringReport, some_nam
 from aucstudio.project.words import figure_words, interval_words
 
 _SIDE = 260
-_CELLS = 1000  # along each side of the picture: more corners would not be seen
+_CELLS = 1000  # along each side of the picture; more corners would not be visible
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -36,7 +37,7 @@ class TableRanking:
     Attributes
     ----------
     x, y : ndarray
-        FPR and TPR of the corners that can be told apart.
+        FPR and TPR of the visible corners of the curve.
     band : (float, float)
     pauc : Interval
         The normalised area over the band.
@@ -61,7 +62,7 @@ class TableRanking:
         band: Band,
         threshold: float,
     ) -> TableRanking:
-        """Work it out; of a million rows in a second or so."""
+        """Compute the ranking; a million rows take about a second."""
         curve = roc.roc_curve(positive, scores)
         pauc = pauc_interval(positive, scores, *band)
         x, y = outline(curve)
@@ -72,15 +73,15 @@ class TableRanking:
         """Return the area in the band and the rates at the threshold, in words."""
         pauc, figures = self.pauc, self.figures
         bounds = pauc.reason or f"95 % {interval_words(pauc.low, pauc.high)}"
-        said = [f"pAUC {figure_words(pauc.value)} in FPR {band_words(self.band)} ({bounds})."]
+        parts = [f"pAUC {figure_words(pauc.value)} in FPR {band_words(self.band)} ({bounds})."]
         rates = {"TPR": figures.tpr, "FPR": figures.fpr, "precision": figures.precision}
-        told = [
+        at_threshold = [
             f"{name} {figure_words(rate.value)} ({interval_words(*rate.bounds)})"
             for name, rate in rates.items()
             if not math.isnan(rate.value)
         ]
         number = f"{self.threshold:.4g}".replace("-", "−")
-        return " ".join([*said, f"At the threshold {number}: {', '.join(told)}."])
+        return " ".join([*parts, f"At the threshold {number}: {', '.join(at_threshold)}."])
 
 
 def outline(curve: roc.Curve) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -98,32 +99,25 @@ class CurvePreview(QWidget):
     def __init__(self) -> None:
         super().__init__()
         named(self, "score_curve", "ROC curve of the scored table")
-        self.plot = make_plot("score_roc_plot", "False-positive rate", "True-positive rate")
-        self.plot.setFixedSize(_SIDE, _SIDE)
-        self.plot.setMouseEnabled(x=False, y=False)
-        self.plot.setRange(xRange=(0.0, 1.0), yRange=(0.0, 1.0), padding=0.04)
-        theme = current_theme()
-        self.band = pg.LinearRegionItem((0.0, 0.1), movable=False)
-        self.band.setBrush(faded(theme.band, 40))
-        chance = pg.PlotCurveItem([0.0, 1.0], [0.0, 1.0], pen=pen(theme.grid, 1.0, (3.0, 3.0)))
-        self.line = pg.PlotCurveItem(antialias=True, pen=pen(theme.accent, 2.0))
-        self.point = pg.ScatterPlotItem(size=9, pen=pen(theme.card, 1.0), brush=theme.text)
-        for item in (self.band, chance, self.line, self.point):
-            self.plot.addItem(item)
-        for edge in self.band.lines:
-            edge.setPen(pen(faded(theme.band, 90), 1.0))
+        self.sketch = RocSketch("score_roc_plot")
+        self.sketch.plot.setFixedSize(_SIDE, _SIDE)
+        self.sketch.plot.setMouseEnabled(x=False, y=False)
+        self.point = pg.ScatterPlotItem(size=9)
+        self.sketch.plot.addItem(self.point)
         self.words = label("", "muted", wrap=True, name="score_curve_words")
-        self.setLayout(down(self.plot, self.words, STRETCH, gap=4))
+        self.setLayout(down(self.sketch.plot, self.words, STRETCH, gap=4))
         self.setFixedWidth(_SIDE)
 
     def show_ranking(self, ranking: TableRanking | None) -> None:
-        """Show a ranking; nothing where there is none."""
+        """Show a ranking, or hide the picture."""
         self.setVisible(ranking is not None)
-        if ranking is not None:
-            self.line.setData(ranking.x, ranking.y)
-            self.band.setRegion(ranking.band)
-            self.point.setData([ranking.figures.fpr.value], [ranking.figures.tpr.value])
-            self.words.setText(ranking.words())
+        if ranking is None:
+            return
+        theme, rates = current_theme(), ranking.figures
+        self.sketch.show([(ranking.x, ranking.y, pen(theme.accent, 2.0))], ranking.band)
+        point = [rates.fpr.value], [rates.tpr.value]
+        self.point.setData(*point, pen=pen(theme.card, 1.0), brush=theme.text)
+        self.words.setText(ranking.words())
 
 
 _HEADS = ("Input check", "Count", "Which")
@@ -149,7 +143,7 @@ class ScoreReport(QWidget):
         self.setLayout(across((words, 1), self.curve, gap=16))
 
     def show_columns(self, model: Model, columns: Sequence[str], label: str | None) -> None:
-        """Show which columns of a table a model knows, before any row is read."""
+        """Show which columns of a table the model uses, before any row is read."""
         known = model.feature_columns
         matched = tuple(name for name in columns if name in known)
         absent = tuple(name for name in known if name not in columns)
@@ -167,7 +161,7 @@ class ScoreReport(QWidget):
     def show_report(
         self, report: ScoringReport, also: str = "", ranking: TableRanking | None = None
     ) -> None:
-        """Show what was met.
+        """Show the report.
 
         Parameters
         ----------
@@ -175,16 +169,14 @@ class ScoreReport(QWidget):
         also : str
             A remark on how the table was read.
         ranking : Ranking or None
-            Of the rows, where they have labels of both classes.
+            Ranking of the rows, if they have labels of both classes.
         """
         self.curve.show_ranking(ranking)
         area = report.auc
         tell(self.figure, "" if area is None else f"AUC {figure_words(area.value)}", "figure")
-        said = [f"{report.scored:,} of {report.rows:,} rows scored"]
-        said.append(_area_words(report))
-        if also:
-            said.append(also)
-        self.sentence.setText("; ".join(said) + ".")
+        parts = [f"{report.scored:,} of {report.rows:,} rows scored"]
+        parts += [_area_words(report), *([also] if also else [])]
+        self.sentence.setText("; ".join(parts) + ".")
         self.model.show_rows([Row(cells) for cells in _lines(report)])
 
 

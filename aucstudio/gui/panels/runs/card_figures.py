@@ -1,10 +1,10 @@
-"""Figures of a run's card, computed on a thread."""
+"""Figures of the card of a run, as lines of a table."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
@@ -12,16 +12,8 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.widgets import label
 from aucstudio.gui.panels.runs.columns import COMING, NONE
-from aucstudio.project.results.summary import (
-    WHOLE,
-    Summary,
-    auc_summary,
-    band_negatives,
-    measures,
-    pauc_summary,
-    tpr_summary,
-    train_auc,
-)
+from aucstudio.gui.panels.runs.figures import RunFigures
+from aucstudio.project.results.summary import WHOLE, Summary
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.words import (
@@ -61,7 +53,7 @@ class FigureTable(QWidget):
     ----------
     name : str
     wrap : bool
-        Whether values are words, which take several lines; else figures, which end at one edge.
+        Whether values are wrapped texts; otherwise they are figures aligned right.
     """
 
     def __init__(self, name: str, *, wrap: bool = False) -> None:
@@ -87,7 +79,7 @@ class FigureTable(QWidget):
                 self._fill(cells, lines[k])
 
     def lines(self) -> list[tuple[str, ...]]:
-        """Return the texts that are shown."""
+        """Return the shown texts."""
         return [tuple(c.text() for c in cells) for cells in self._cells if not cells[0].isHidden()]
 
     def _add_row(self) -> None:
@@ -139,70 +131,23 @@ _MEASURES = {
 }
 
 
-@dataclasses.dataclass(frozen=True)
-class CardFigures:
-    """The held-out figures of one run for one range.
-
-    Attributes
-    ----------
-    band : (float, float)
-    area, part, tpr : Summary
-    training : float
-        AUC on the training rows.
-    measures : mapping
-    negatives : int
-        Of the smallest split, that decide the range.
-    """
-
-    band: Band
-    area: Summary
-    part: Summary
-    tpr: Summary
-    training: float
-    measures: Mapping[str, float]
-    negatives: int
-
-    @property
-    def has_range(self) -> bool:
-        """Whether the view shows only a part of the curve."""
-        return self.band != WHOLE
-
-    @property
-    def headline(self) -> Summary:
-        """The main figure: the partial AUC if a range is set."""
-        return self.part if self.has_range else self.area
-
-
-def card_figures(record: RunRecord, band: Band) -> CardFigures:
-    """Compute what the card shows of a run with at least one finished split."""
-    return CardFigures(
-        band,
-        auc_summary(record),
-        pauc_summary(record, band),
-        tpr_summary(record, band[1]),
-        train_auc(record),
-        measures(record, WHOLE),
-        band_negatives(record, band),
-    )
-
-
 def headline_words(band: Band) -> str:
     """Return the name of the main figure."""
     return "AUC" if band == WHOLE else f"pAUC in FPR {range_words(band)}"
 
 
-def under_headline(found: CardFigures) -> str:
-    """State how sure the figure on top is, and the AUC where that is not it."""
+def under_headline(found: RunFigures) -> str:
+    """Return the interval of the main figure, and the number of negatives in the range."""
     top = found.headline
-    # A reason says by itself how few rows there are.
+    # A reason states how few rows there are.
     if not found.has_range or (math.isnan(top.low) and top.reason):
         return top.interval
     few = f"{counted(found.negatives, 'negative')} in the range"
     return f"{top.interval} · {few}"
 
 
-def key_lines(record: RunRecord, found: CardFigures | None, band: Band) -> list[TableLine]:
-    """Put AUC and TPR, with their intervals, into lines; what is still to come is dots."""
+def key_lines(record: RunRecord, found: RunFigures | None, band: Band) -> list[TableLine]:
+    """Return lines of AUC and TPR with their intervals; dots until they are computed."""
     count = len(record.splits)
     mean = f", the mean of {counted(count, 'split')}" if count > 1 else ""
     lines = [
@@ -226,10 +171,10 @@ def key_lines(record: RunRecord, found: CardFigures | None, band: Band) -> list[
     return lines
 
 
-def other_lines(record: RunRecord, found: CardFigures | None) -> list[TableLine]:
-    """Put the other figures into lines; what is still to come is dots."""
+def other_lines(record: RunRecord, found: RunFigures | None) -> list[TableLine]:
+    """Return lines of the other figures; dots until they are computed."""
     count, lines = len(record.splits), []
-    gap = math.nan if found is None else found.training - found.area.value
+    gap = math.nan if found is None else found.gap
     lines.append(
         TableLine(
             "Gap to training",

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 
 from aucstudio.gui.common.table import ColumnSpec
-from aucstudio.gui.panels.runs.figures import RowFigures
+from aucstudio.gui.panels.runs.figures import RunFigures
 from aucstudio.gui.panels.runs.run_texts import Facts, facts_of
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.results.cautions import trained_elsewhere_words
@@ -31,21 +31,21 @@ _STATES = {STOPPED: "stopped", FAILED: "failed"}
 
 @dataclasses.dataclass(frozen=True)
 class RowContent:
-    """All that a cell is made of.
+    """Content of a row.
 
     Attributes
     ----------
     run : ShownRun
-    figures : RowFigures or None
-        None where they are still to come.
+    figures : RunFigures or None
+        None until they are computed.
     band : (float, float)
-        The range that is shown.
+        FPR range.
     failed_to_load : bool
-        Whether there are no figures, and none will come.
+        Whether the figures cannot be computed.
     """
 
     run: ShownRun
-    figures: RowFigures | None
+    figures: RunFigures | None
     band: Band
     failed_to_load: bool = False
 
@@ -57,13 +57,13 @@ class RowContent:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ListColumn(ColumnSpec):
-    """One column of the list; its functions are given a RowContent.
+    """One column of the list; its functions are called with a RowContent.
 
     Attributes
     ----------
     key : str
     sample : str
-        About the widest text, which decides its width.
+        A wide text, which sets the width of the column.
     below : callable or None
         A second, smaller line.
     """
@@ -74,9 +74,9 @@ class ListColumn(ColumnSpec):
 
 
 def _figure(
-    value: Callable[[RowFigures], float], write: Callable[[float], str] = figure_words
+    value: Callable[[RunFigures], float], write: Callable[[float], str] = figure_words
 ) -> tuple[Callable[[RowContent], str], Callable[[RowContent], float | None]]:
-    """Return how a figure is written and what it is sorted by."""
+    """Return the functions for the text and the sort key of a figure."""
 
     def words(row: RowContent) -> str:
         if not row.run.record.splits:
@@ -92,8 +92,8 @@ def _figure(
     return words, order
 
 
-def _interval(of: Callable[[RowFigures], Summary]) -> Callable[[RowContent], str]:
-    """Return how an interval is written in a narrow column: ``.000–.618``."""
+def _interval(of: Callable[[RunFigures], Summary]) -> Callable[[RowContent], str]:
+    """Return the function for an interval in a narrow column: ``.000–.618``."""
 
     def below(row: RowContent) -> str:
         found = None if row.figures is None else of(row.figures)
@@ -104,7 +104,7 @@ def _interval(of: Callable[[RowFigures], Summary]) -> Callable[[RowContent], str
     return below
 
 
-def _about(name: str, of: Callable[[RowFigures], Summary]) -> Callable[[RowContent], str]:
+def _about(name: str, of: Callable[[RunFigures], Summary]) -> Callable[[RowContent], str]:
     def about(row: RowContent) -> str:
         if row.figures is None or math.isnan(of(row.figures).value):
             return ""
@@ -114,7 +114,7 @@ def _about(name: str, of: Callable[[RowFigures], Summary]) -> Callable[[RowConte
 
 
 def summary_sentence(name: str, found: Summary) -> str:
-    """State a figure with its interval, or why it has none, and what splits it is the mean of."""
+    """Describe a figure with its interval, or why it has none, and the range over splits."""
     told = f"{name} {figure_words(found.value)}, {found.interval}"
     if len(found.per_split) > 1:
         low, high = min(found.per_split), max(found.per_split)
@@ -163,11 +163,11 @@ def _area(row: RowContent) -> str:
 _AUC = _figure(lambda f: f.area.value)
 _PART = _figure(lambda f: f.part.value)
 _GAP = _figure(lambda f: f.gap, lambda value: figure_words(value, "+"))
-_TPR = _figure(lambda f: f.tpr)
+_TPR = _figure(lambda f: f.tpr.value)
 
 NAME, AREA, PART, NOTES = "name", "auc", "pauc", "notes"
 
-# In the order in which a list that grows wider shows them.
+# In the order in which a wider list shows them.
 COLUMNS = (
     ListColumn(
         "Run",

@@ -3,69 +3,90 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
-import numpy as np
 from PySide6.QtCore import QObject, Signal
 
-from aucstudio.engine import roc
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.timers import delayed
 from aucstudio.project.results.summary import (
+    WHOLE,
     Summary,
     auc_summary,
+    band_negatives,
+    measures,
     pauc_summary,
-    ranking,
+    tpr_summary,
     train_auc,
 )
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 
-_NOTHING = Summary(math.nan, math.nan, math.nan)
-
 
 @dataclasses.dataclass(frozen=True)
-class RowFigures:
-    """What the list shows of a run's results.
+class RunFigures:
+    """The held-out figures of one run for one range.
 
     Attributes
     ----------
-    area, part : Summary
-        Held-out AUC, and normalised partial AUC in the range.
-    gap : float
-        By how much the AUC is higher on the training rows.
-    tpr : float
-        Held-out TPR at the end of the range, the mean over splits.
+    band : (float, float)
+    area, part, tpr : Summary
+        AUC, normalised partial AUC in the range, and TPR at the end of the range.
+    training : float
+        AUC on the training rows.
+    measures : mapping of str to float
+    negatives : int
+        Number in the range, in the smallest split.
     """
 
-    area: Summary = _NOTHING
-    part: Summary = _NOTHING
-    gap: float = math.nan
-    tpr: float = math.nan
+    band: Band
+    area: Summary
+    part: Summary
+    tpr: Summary
+    training: float
+    measures: Mapping[str, float]
+    negatives: int
+
+    @property
+    def gap(self) -> float:
+        """By how much the AUC is higher on the training rows."""
+        return self.training - self.area.value
+
+    @property
+    def has_range(self) -> bool:
+        """Whether the range is only a part of the curve."""
+        return self.band != WHOLE
+
+    @property
+    def headline(self) -> Summary:
+        """The main figure: the partial AUC if a range is set."""
+        return self.part if self.has_range else self.area
 
 
-def row_figures(record: RunRecord, band: Band) -> RowFigures:
-    """Compute what the list shows of a run."""
-    if not record.splits:
-        return RowFigures()
-    area = auc_summary(record)
-    tpr = [float(roc.tpr_at(ranking(split).curve, band[1])) for split in record.splits]
-    gap = train_auc(record) - area.value
-    return RowFigures(area, pauc_summary(record, band), gap, float(np.mean(tpr)))
+def run_figures(record: RunRecord, band: Band) -> RunFigures:
+    """Compute the figures of a run with at least one finished split."""
+    return RunFigures(
+        band,
+        auc_summary(record),
+        pauc_summary(record, band),
+        tpr_summary(record, band[1]),
+        train_auc(record),
+        measures(record, WHOLE),
+        band_negatives(record, band),
+    )
 
 
 class RunValues(QObject):
-    """Caches figures of runs for the present range; notifies when they are available.
+    """Computes and caches values of runs for the present range.
 
     Parameters
     ----------
     parent : QObject
     compute : callable
-        Of a record and a range; called on a thread.
+        Called with a record and a range on a thread.
     band : (float, float)
 
     Attributes
@@ -82,20 +103,22 @@ class RunValues(QObject):
         self.band = band
         self._compute = compute
         self._known: WeakKeyDictionary[RunRecord, tuple[Band, Any]] = WeakKeyDictionary()
-        self._wanted: dict[RunRecord, None] = {}  # the last is the first to be computed
+        self._requested: dict[RunRecord, None] = {}  # the last one is computed first
         self._done: deque[tuple[RunRecord, Band, Any]] = deque()
-        self._work = Background(self, lambda *_: self._take_in(), lambda _post: self._take_in())
+        # Several start in one turn of the event loop, so none waits for its first result.
+        finished, report = (lambda *_: self._on_computed()), (lambda _message: self._on_computed())
+        self._work = Background(self, finished, report, patience=0.0)
         self._begin = delayed(self, 0, self._start)
 
     @property
     def busy(self) -> bool:
-        """Whether something that was asked for is still to come."""
-        return bool(self._wanted or self._done) or self._work.busy
+        """Whether a requested value is being computed."""
+        return bool(self._requested or self._done) or self._work.busy
 
     def of(self, record: RunRecord) -> Any:
-        """Return the value of a run, that of another range until the right one is there.
+        """Return the value of a run and request it if necessary.
 
-        None where there is none yet; in both cases the right one is asked for.
+        Until it is computed, the value is that of an earlier range, or None.
         """
         known = self._known.get(record)
         if known is None or known[0] != self.band:
@@ -103,49 +126,49 @@ class RunValues(QObject):
         return None if known is None else known[1]
 
     def known(self, record: RunRecord) -> Any:
-        """Return what :meth:`of` gives, and ask for nothing."""
+        """Return the value of a run without a request."""
         known = self._known.get(record)
         return None if known is None else known[1]
 
     def is_current(self, record: RunRecord) -> bool:
-        """Return whether what is known of a run is of the present range."""
+        """Return whether the value of a run is of the present range."""
         known = self._known.get(record)
         return known is not None and known[0] == self.band
 
     def ask(self, records: Iterable[RunRecord]) -> None:
-        """Request values, the last one first, before what was asked earlier."""
+        """Request values, the last one first, before earlier requests."""
         for record in records:
             if not self.is_current(record):
-                self._wanted.pop(record, None)
-                self._wanted[record] = None
-        if self._wanted and not self._work.busy:
+                self._requested.pop(record, None)
+                self._requested[record] = None
+        if self._requested and not self._work.busy:
             self._begin.start()
 
     def set_band(self, band: Band) -> None:
-        """Change the range; drop pending requests that are no longer shown."""
+        """Change the range and withdraw all requests."""
         self.band = band
-        self._wanted.clear()
+        self._requested.clear()
 
     def _start(self) -> None:
-        if self._wanted and not self._work.busy:
+        if self._requested and not self._work.busy:
             self._work.start(self.band, self._run)
 
     def _run(self, post: Callable[[None], bool]) -> None:
-        while self._wanted:
+        while self._requested:
             try:
-                record, _ = self._wanted.popitem()
-            except KeyError:  # the window has taken the last one back
+                record, _ = self._requested.popitem()
+            except KeyError:  # the window has withdrawn the last request
                 return
             band = self.band
             try:
                 found = self._compute(record, band)
-            except ValueError:  # damaged scores are told of when the project is read through
+            except ValueError:  # damaged scores are reported when the project is checked
                 found = None
             self._done.append((record, band, found))
             if post(None):
                 return
 
-    def _take_in(self) -> None:
+    def _on_computed(self) -> None:
         came = []
         while self._done:
             record, band, found = self._done.popleft()
@@ -153,5 +176,5 @@ class RunValues(QObject):
             came.append(record)
         if came:
             self.arrived.emit(came)
-        if self._wanted and not self._work.busy:
+        if self._requested and not self._work.busy:
             self._begin.start()

@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import (
-    QItemSelectionModel,
-    QModelIndex,
-    QPersistentModelIndex,
-    Qt,
-)
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtGui import QBrush, QColor, QKeyEvent
-from PySide6.QtWidgets import (
-    QPushButton,
-    QToolButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QToolButton, QWidget
 
 from aucstudio.engine import METHODS
 from aucstudio.gui.common.layouts import STRETCH, across, down
@@ -23,7 +14,7 @@ from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plotting import swatch
 from aucstudio.gui.common.table import LEFT, RIGHT, ColumnSpec, TableModel, TableView
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.common.widgets import named
+from aucstudio.gui.common.widgets import named, push_button
 from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.runner import Waiting
 from aucstudio.gui.state.session import Session
@@ -34,7 +25,8 @@ Entry = LiveRun | Waiting
 
 _AIR = 9  # pixels
 _MOST_SEEN = 5
-_Select = QItemSelectionModel.SelectionFlag
+_STOP_TIP = "End this run; its finished splits are kept"
+_REMOVE_TIP = "Remove this run from the queue"
 
 
 class QueueModel(TableModel):
@@ -45,14 +37,13 @@ class QueueModel(TableModel):
         super().__init__(columns, session)
         self.session = session
 
-    def refresh(self) -> bool:
-        """Take the runs from the session; return whether they are others than before."""
-        entries: list[Entry] = [*self.session.flights, *self.session.queue]
+    def refresh(self) -> None:
+        """Show the running and waiting runs of the session."""
+        entries: list[Entry] = [*self.session.running, *self.session.queue]
         if [id(one) for one in entries] == [id(one) for one in self.items]:
             self.touch()
-            return False
-        self.show_items(entries)
-        return True
+        else:
+            self.replace(entries, id)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         entry = self.item(index.row())
@@ -67,7 +58,7 @@ class QueueModel(TableModel):
 
 
 class QueueList(QWidget):
-    """The runs under way, with the buttons for them; hidden where there are none."""
+    """Running and waiting runs with their buttons; hidden if there are none."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()
@@ -75,67 +66,51 @@ class QueueList(QWidget):
         self.model = QueueModel(session)
         self.view = _QueueView(self)
         self.view.horizontalHeader().hide()
-        self.stop_this = named(QPushButton("Stop this"), "queue_stop_this", "Stop this run")
+        self.stop_this = push_button("queue_stop_this", "Stop this", "", self.end_chosen)
+        self.stop_this.setAccessibleName("Stop this run")
         self.up = _arrow("▲", "queue_up", "Train this run earlier", "Alt+Up")
         self.down = _arrow("▼", "queue_down", "Train this run later", "Alt+Down")
-        self._lay_out()
-        self.stop_this.clicked.connect(self.end_chosen)
         self.up.clicked.connect(lambda: self.move_chosen(up=True))
         self.down.clicked.connect(lambda: self.move_chosen(up=False))
-        self.view.selectionModel().selectionChanged.connect(lambda *_: self._show_verbs())
-        session.listen(self.refresh, "live")
-        self.refresh()
-
-    def _lay_out(self) -> None:
+        self.view.selectionModel().selectionChanged.connect(lambda *_: self._show_buttons())
         buttons = across(self.stop_this, self.up, self.down, STRETCH)
         self.setLayout(down(self.view, buttons, gap=4, around=(0, 0, 0, 6)))
+        session.listen(self.refresh, "live")
+        self.refresh()
 
     # ------------------------------------------------------------- what is shown
 
     def refresh(self) -> None:
-        """Show what trains and waits now."""
-        chosen = self.chosen()
-        if self.model.refresh():
-            self._choose(chosen)
+        """Show the running and waiting runs."""
+        self.model.refresh()
+        if self.model.items and not self.view.currentIndex().isValid():
+            self.view.selectRow(0)
         count = len(self.model.items)
         row = self.view.fontMetrics().height() + _AIR
         self.view.verticalHeader().setDefaultSectionSize(row)
         self.view.setFixedHeight(row * min(count, _MOST_SEEN) + 2)
         self.setVisible(count > 0)
-        self._show_verbs()
+        self._show_buttons()
 
     def chosen(self) -> Entry | None:
-        """Return the run whose row is chosen."""
+        """Return the chosen run."""
         row = self.view.currentIndex().row()
         return self.model.items[row] if 0 <= row < len(self.model.items) else None
 
-    def _choose(self, entry: Entry | None) -> None:
-        if not self.model.items:
-            return
-        same = [k for k, one in enumerate(self.model.items) if one is entry]
-        index = self.model.index(same[0] if same else 0, 0)
-        marks = self.view.selectionModel()
-        marks.setCurrentIndex(index, _Select.ClearAndSelect | _Select.Rows)
-
-    def _show_verbs(self) -> None:
+    def _show_buttons(self) -> None:
         chosen, queue = self.chosen(), list(self.session.queue)
-        flies = isinstance(chosen, LiveRun)
-        self.stop_this.setText("Stop this" if flies or chosen is None else "Take out")
-        plain_tooltip(
-            self.stop_this,
-            "End this run; its finished splits are kept"
-            if flies
-            else ("Remove this run from the queue"),
-        )
+        waits = isinstance(chosen, Waiting)
+        self.stop_this.setText("Take out" if waits else "Stop this")
+        plain_tooltip(self.stop_this, _REMOVE_TIP if waits else _STOP_TIP)
         self.stop_this.setEnabled(chosen is not None and not getattr(chosen, "stopping", False))
         place = queue.index(chosen) if isinstance(chosen, Waiting) and chosen in queue else -1
         self.up.setEnabled(place > 0)
         self.down.setEnabled(0 <= place < len(queue) - 1)
 
-    # ------------------------------------------------------------- verbs
+    # ------------------------------------------------------------- actions
 
     def end_chosen(self) -> None:
-        """Stop the chosen run, or take it out of the queue."""
+        """Stop the chosen run, or remove it from the queue."""
         chosen = self.chosen()
         if isinstance(chosen, LiveRun):
             self.session.study.runner.stop(chosen)
@@ -150,7 +125,7 @@ class QueueList(QWidget):
 
 
 class _QueueView(TableView):
-    """Hands the keys on that end and move a run."""
+    """Handles the keys that stop and move a run."""
 
     def __init__(self, queue: QueueList) -> None:
         height = queue.fontMetrics().height() + _AIR

@@ -23,7 +23,7 @@ from aucstudio.gui.panels.runs.runs_model import BELOW, CAUTION
 Index = QModelIndex | QPersistentModelIndex
 
 _SIGN = 14  # pixels
-_AIR = 5
+_MARGIN_ABOVE = 5
 _MARGIN = 3  # as the style has it beside a text
 _SMALLER = 0.88
 _UNDER_NAME = ("scheme", "settings")
@@ -32,13 +32,13 @@ _UNDER_NAME = ("scheme", "settings")
 class RowDelegate(QStyledItemDelegate):
     """Paints the rows of a list of runs.
 
-    What decides a run, and has no column of its own, stands below its name: two runs of one
+    Validation and settings are shown below the name if they have no column, so that two runs of one
     method look different.
 
     Attributes
     ----------
     is_editing : bool
-        Whether somebody is typing into a row; the view forgets it when rows move.
+        Whether the user is editing a row.
     """
 
     def __init__(self, view: QTableView) -> None:
@@ -60,7 +60,7 @@ class RowDelegate(QStyledItemDelegate):
         super().destroyEditor(editor, index)
 
     def setEditorData(self, editor: QWidget, index: Index) -> None:
-        # Whatever happens to the row meanwhile: what somebody types is theirs.
+        # A change of the row must not replace typed text.
         if not (isinstance(editor, QLineEdit) and editor.isModified()):
             super().setEditorData(editor, index)
 
@@ -95,13 +95,13 @@ class RowDelegate(QStyledItemDelegate):
         return " · ".join(part for part in parts if part and part != DEFAULTS)
 
     def _with_sign(self, painter: QPainter, area: QRect) -> QRect:
-        """Paint the sign of a warning at the right of an area; give what is left of it."""
+        """Paint the sign of a warning at the right of an area; return the rest of the area."""
         theme = current_theme().name
         if theme not in self._signs:
             self._signs[theme] = icon("warning", "warning")
         place = QRect(area.right() - _SIGN, area.center().y() - _SIGN // 2, _SIGN, _SIGN)
         self._signs[theme].paint(painter, place)
-        return area.adjusted(0, 0, -_SIGN - _AIR, 0)
+        return area.adjusted(0, 0, -_SIGN - _MARGIN_ABOVE, 0)
 
     def _write(
         self,
@@ -129,7 +129,7 @@ class RowDelegate(QStyledItemDelegate):
 
 def two_lines(font: QFont) -> int:
     """Return the height of a row with a second, smaller line."""
-    return QFontMetrics(font).height() + QFontMetrics(smaller(font)).height() + 2 * _AIR
+    return QFontMetrics(font).height() + QFontMetrics(smaller(font)).height() + 2 * _MARGIN_ABOVE
 
 
 def smaller(font: QFont) -> QFont:

@@ -7,7 +7,6 @@ from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import (
     QLabel,
     QPlainTextEdit,
-    QPushButton,
     QSizePolicy,
     QWidget,
 )
@@ -18,19 +17,17 @@ from aucstudio.gui.common import prompts
 from aucstudio.gui.common.icons import icon
 from aucstudio.gui.common.layouts import STRETCH, TOP, across, down, holding, scrolled
 from aucstudio.gui.common.plotting import SWATCH, swatch
-from aucstudio.gui.common.widgets import Card, Fold, label, named, tell
+from aucstudio.gui.common.widgets import Card, Fold, label, named, push_button, tell
 from aucstudio.gui.panels.runs.card_figures import (
-    CardFigures,
     FigureTable,
     TableLine,
-    card_figures,
     headline_words,
     key_lines,
     other_lines,
     under_headline,
 )
 from aucstudio.gui.panels.runs.columns import COMING, ELSEWHERE, NONE
-from aucstudio.gui.panels.runs.figures import RunValues
+from aucstudio.gui.panels.runs.figures import RunFigures, RunValues
 from aucstudio.gui.panels.runs.run_texts import facts_of
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.gui.state.timers import delayed
@@ -45,29 +42,32 @@ from aucstudio.project.results.cautions import (
 )
 from aucstudio.project.results.summary import range_notices
 from aucstudio.project.runs.experiments.settings_shown import shown_settings
+from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.tuning import symbols
 from aucstudio.project.words import counted, figure_words
 
-_SEARCHES = 5  # more splits than these would fill the card
+_SEARCHES = 5  # splits whose search is listed
+_TUNING_TIP = "Settings were searched on each training part, before it was trained."
+_VALIDATION_TIP = "How rows were held out; all figures refer to these rows."
 _SIGN = QSize(16, 16)
 _LEAST, _USUAL = 200, 420  # pixels of height
 
 
 class RunDetails(Card):
-    """What the chosen run found, and what it is made from."""
+    """Results, settings and notes of the chosen run."""
 
-    def __init__(self, session: Session, parent: QWidget) -> None:
+    def __init__(self, session: Session, figures: RunValues, parent: QWidget) -> None:
         super().__init__("")
-        self.setParent(parent)  # without one, a run that is chosen already shows it as a window
+        self.setParent(parent)  # without a parent it would be shown as a window
         self.session = session
-        self.figures = RunValues(self, card_figures, session.plan.band)
+        self._figures = figures
         self.rows.setContentsMargins(16, 12, 8, 12)
         self._add_head()
         self._add_body()
         self._add_buttons()
-        self.figures.arrived.connect(lambda _records: self._show_figures())
+        figures.arrived.connect(self._on_figures)
         session.listen(self.refresh, "selection", "runs")
-        session.listen(self._on_band, "band_rested")
+        session.listen(self._show_figures, "band_rested")
         self.refresh()
 
     def sizeHint(self) -> QSize:
@@ -89,7 +89,8 @@ class RunDetails(Card):
         self.measure = label("", "muted", name="run_measure")
         self.sure = label("", "muted", wrap=True, name="run_interval")
         self.error = label("", "error", wrap=True, name="run_error")
-        self.trace = named(QPushButton("Details…"), "run_trace", "Error details")
+        self.trace = push_button("run_trace", "Details…", "", self._on_trace)
+        self.trace.setAccessibleName("Error details")
         self.warnings = _Warnings()
         self.table = FigureTable("run_figures")
         self.others = FigureTable("run_other_figures")
@@ -101,28 +102,16 @@ class RunDetails(Card):
         top = across((self.figure, bottom), (self.measure, bottom))
         self.all_figures = Fold("run_all_figures_button", "All figures", [self.others])
         all_settings = Fold("run_settings_button", "Settings", [self.settings, self.remarks])
-        body = down(
-            top,
-            self.sure,
-            self.error,
-            self.trace,
-            self.warnings,
-            self.table,
-            self.all_figures,
-            all_settings,
-            self.notes,
-            STRETCH,
-            around=(0, 0, 8, 0),
-        )
+        above = (top, self.sure, self.error, self.trace, self.warnings, self.table)
+        below = (self.all_figures, all_settings, self.notes, STRETCH)
+        body = down(*above, *below, around=(0, 0, 8, 0))
         self.area = scrolled(holding(body), "run_card_area")
         self.rows.addWidget(self.area, stretch=1)
 
     def _add_buttons(self) -> None:
-        self.reuse = named(QPushButton("Use settings"), "reuse_button", "Use these settings")
-        self.export = named(QPushButton("Export model…"), "export_button", "Export model")
+        self.reuse = push_button("reuse_button", "Use settings", "", self._on_reuse)
+        self.export = push_button("export_button", "Export model…")
         self.rows.addLayout(across(self.reuse, self.export, around=(0, 0, 8, 0)))
-        self.trace.clicked.connect(self._on_trace)
-        self.reuse.clicked.connect(self._on_reuse)
 
     # ------------------------------------------------------------- what is shown
 
@@ -151,50 +140,52 @@ class RunDetails(Card):
         has_figures = bool(record.splits)
         for widget in (self.figure, self.measure, self.sure, self.table, self.all_figures):
             widget.setVisible(has_figures)
-        found = self.figures.of(record) if has_figures else None
-        if not self.figures.is_current(record):
-            found = None  # a figure of another range would be read as one of this
+        found = self._figures.of(record) if has_figures else None
+        if not self._figures.is_current(record):
+            found = None  # figures of another range must not look like those of the present one
         self.warnings.show_sentences(self._cautions(shown, found))
         if not has_figures:
             return
         mark = f" {ELSEWHERE}" if trained_elsewhere_words(record, band) else ""
-        lost = NONE if self.figures.is_current(record) else COMING
+        lost = NONE if self._figures.is_current(record) else COMING
         self.figure.setText(lost if found is None else figure_words(found.headline.value))
         self.measure.setText(headline_words(band) + mark)
         self.sure.setText("" if found is None else under_headline(found))
         self.table.show_lines(key_lines(record, found, band))
         self.others.show_lines(other_lines(record, found))
 
-    def _cautions(self, shown: ShownRun, found: CardFigures | None) -> list[str]:
+    def _cautions(self, shown: ShownRun, found: RunFigures | None) -> list[str]:
         record = shown.record
-        told = list(filter(None, [stopped_words(record)]))
-        if record.id in self.session.unsaved:
-            told.append(f"Not saved: {self.session.unsaved[record.id]}")
-        if found is not None and ranks_backwards(found.area):
-            told.append("Ranks in reverse: check which class is the positive one.")
-        elsewhere = trained_elsewhere_words(record, self.session.plan.band)
-        band = self.session.plan.band
-        told += texts([*cautions(record), *range_notices(record, band)])
-        return told + ([f"{ELSEWHERE} {elsewhere}"] if elsewhere else [])
+        band, unsaved = self.session.plan.band, self.session.unsaved.get(record.id, "")
+        reverse = found is not None and ranks_backwards(found.area)
+        elsewhere = trained_elsewhere_words(record, band)
+        parts = [
+            stopped_words(record),
+            f"Not saved: {unsaved}" if unsaved else "",
+            "Ranks in reverse: check which class is the positive one." if reverse else "",
+            *texts([*cautions(record), *range_notices(record, band)]),
+            f"{ELSEWHERE} {elsewhere}" if elsewhere else "",
+        ]
+        return [part for part in parts if part]
 
     def text(self) -> str:
-        """Return all that is said, line by line."""
+        """Return all texts of the card, line by line."""
         tables = self.table, self.others, self.settings
         lines = [" ".join(filter(None, line)) for table in tables for line in table.lines()]
         head = [self.name.text(), f"{self.figure.text()} {self.measure.text()}", self.sure.text()]
         told = [*head, self.error.text(), *self.warnings.sentences, *lines, self.remarks.text()]
         return "\n".join(told).replace("\N{NO-BREAK SPACE}", " ")
 
-    # ------------------------------------------------------------- verbs
+    # ------------------------------------------------------------- actions
 
     def edit_notes(self) -> None:
         """Show a field for notes on the chosen run."""
         self.area.ensureWidgetVisible(self.notes)
         self.notes.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _on_band(self) -> None:
-        self.figures.set_band(self.session.plan.band)
-        self._show_figures()
+    def _on_figures(self, records: list[RunRecord]) -> None:
+        if any(record.id == self.session.selected for record in records):
+            self._show_figures()
 
     def _on_trace(self) -> None:
         shown = self.session.run(self.session.selected)
@@ -213,9 +204,8 @@ class _Warnings(QWidget):
         super().__init__()
         self.setObjectName("run_warnings")
         self.sentences: list[str] = []
-        self._column = down(gap=4)
-        self.setLayout(self._column)
         self._lines: list[tuple[QWidget, QLabel, QLabel]] = []
+        self.setLayout(down(gap=4))
 
     def show_sentences(self, sentences: list[str]) -> None:
         """Show these sentences and no others."""
@@ -230,11 +220,12 @@ class _Warnings(QWidget):
                 words.setText(sentences[k])
 
     def _add_line(self) -> None:
-        sign = label()
+        sign, layout = label(), self.layout()
         words = label("", "warning", wrap=True, name=f"run_warning_{len(self._lines)}")
         sign.setAccessibleName("Warning")
         line = holding(across((sign, TOP), (words, 1), gap=6))
-        self._column.addWidget(line)
+        assert layout is not None
+        layout.addWidget(line)
         self._lines.append((line, sign, words))
 
 
@@ -246,24 +237,15 @@ def _settings_lines(shown: ShownRun) -> list[TableLine]:
     lines = [TableLine("Method", title, tip=method.summary)]
     if experiment.members:
         runs = counted(len(experiment.members), "finished run")
-        lines.append(
-            TableLine("Members", runs, tip=("Their names and weights are on the page Model"))
-        )
+        lines.append(TableLine("Members", runs, tip="The page Model has names and weights"))
     if experiment.tuning is not None:
         names = symbols(experiment.method)
         found = [one.describe(names) for one in record.searches[:_SEARCHES]]
-        lines.append(
-            TableLine(
-                "Tuning",
-                "\n".join([experiment.tuning.describe(), *found]),
-                tip="Settings were searched on each training part, before it was trained.",
-            )
-        )
+        words = "\n".join([experiment.tuning.describe(), *found])
+        lines.append(TableLine("Tuning", words, tip=_TUNING_TIP))
     helps = {name: declared.help for name, declared in declared_params(method).items()}
     for setting in shown_settings(experiment):
-        title = (
-            setting.title if setting.short == setting.title else f"{setting.title} {setting.short}"
-        )
+        title = " ".join(dict.fromkeys((setting.title, setting.short)))
         value = setting.value + (" (default)" if setting.is_default else "")
         lines.append(TableLine(title, value, tip=helps.get(setting.name, "")))
     validation = experiment.validation
@@ -272,20 +254,18 @@ def _settings_lines(shown: ShownRun) -> list[TableLine]:
     table += "" if experiment.weight is None else f", weighted by {experiment.weight}"
     return [
         *lines,
-        TableLine(
-            "Validation", scheme, tip="How rows were held out; all figures refer to these rows."
-        ),
+        TableLine("Validation", scheme, tip=_VALIDATION_TIP),
         TableLine("Table", table, tip=experiment.data.path),
         TableLine("Made", facts.day, tip="When the run began."),
     ]
 
 
-_PAUSE = 700  # milliseconds after the last letter
+_PAUSE = 700  # milliseconds after the last key
 _LINES = 3
 
 
 class NotesEdit(QPlainTextEdit):
-    """The notes of one run; kept after a pause, and when the editor or the run is left."""
+    """The notes of one run; stored after a pause, and when the editor or the run is left."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()
@@ -301,7 +281,7 @@ class NotesEdit(QPlainTextEdit):
         self.setFixedHeight(_LINES * self.fontMetrics().lineSpacing() + 18)
 
     def show_run(self, run: str | None) -> None:
-        """Show the notes of a run; what was typed about the one before is kept."""
+        """Show the notes of a run; store those of the run before."""
         if run != self._run or self._session.study is not self._study:
             self.keep()
             self._run, self._study = run, self._session.study
@@ -309,18 +289,18 @@ class NotesEdit(QPlainTextEdit):
             self._put("")
         look = self._session.plan.looks.get(run or "")
         notes = look.notes if look is not None else ""
-        # Only what came from elsewhere (undo, the list) takes the place of what is typed.
+        # Typed text is replaced only by changes made elsewhere (undo, the list).
         if notes != self._known:
             self._known = notes
             if notes != self.toPlainText().strip():
                 self._put(notes)
 
     def keep(self) -> None:
-        """Put what was typed into the plan."""
+        """Store the text in the plan."""
         self._later.stop()
         text = self.toPlainText().strip()
         run, known = self._run, self._session.plan.looks
-        # What was typed about a run of another study must not become a note of this one's.
+        # A text about a run of another study must not become a note of a run of this one.
         same = self._session.study is self._study
         if same and run is not None and run in known and text != self._known:
             self._known = text

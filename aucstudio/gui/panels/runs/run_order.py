@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any
 
+from aucstudio.gui.common.table import sorted_by
 from aucstudio.gui.panels.runs.columns import COLUMNS, KEYS, RowContent
 from aucstudio.gui.panels.runs.run_texts import Facts, facts_of, known_facts
 from aucstudio.gui.state.session import ShownRun
@@ -29,7 +29,7 @@ class Section:
 
     @property
     def title(self) -> str:
-        """What it says."""
+        """Text of the head."""
         return f"{'▾' if self.is_open else '▸'} {self.key} · {runs_words(self.count)}"
 
 
@@ -38,19 +38,19 @@ Row = ShownRun | Section
 
 @dataclasses.dataclass(frozen=True)
 class RunOrder:
-    """How the runs are shown.
+    """Sort order, groups and filter of the runs.
 
     Attributes
     ----------
     column : str
-        Key of the column they are sorted by; empty: as they were made.
+        Key of the sort column; empty for the order of creation.
     descending : bool
     group : str
         Key into :data:`GROUPS`.
     needle : str
-        Words that all have to occur in what is known of a run.
+        Words that must all occur in the facts of a run.
     closed : frozenset of str
-        Groups whose runs are folded away.
+        Folded groups.
     """
 
     column: str = ""
@@ -68,10 +68,12 @@ class RunOrder:
     ) -> list[Row]:
         """List the rows: runs, and the heads of their groups."""
         words = self.needle.casefold().split()
-        kept = [run for run in runs if not words or _is_found(run, words)]
-        kept = self._sorted(kept, content)
+        kept = [run for run in runs if not words or _matches(run, words)]
+        if self.column in KEYS:
+            column = COLUMNS[KEYS.index(self.column)]
+            kept = sorted_by(column, kept, content, self.descending)
         if not self.group:
-            return list(kept)
+            return list[Row](kept)
         groups: dict[str, list[Row]] = {}
         for run in kept:
             groups.setdefault(GROUPS[self.group][1](facts_of(run.record)), []).append(run)
@@ -83,22 +85,9 @@ class RunOrder:
         is_open = key not in self.closed
         return [Section(key, len(rows), is_open), *(rows if is_open else [])]
 
-    def _sorted(
-        self, runs: list[ShownRun], content: Callable[[ShownRun], RowContent]
-    ) -> list[ShownRun]:
-        if self.column not in KEYS:
-            return runs
-        column = COLUMNS[KEYS.index(self.column)]
-        order = column.order or column.text
-        keys: list[tuple[Any, ShownRun]] = [(order(content(run)), run) for run in runs]
-        known = [pair for pair in keys if pair[0] is not None]
-        known.sort(key=lambda pair: pair[0], reverse=self.descending)
-        # What has no value stands last, whichever way the others are sorted.
-        return [run for _, run in known] + [run for key, run in keys if key is None]
 
-
-def _is_found(run: ShownRun, words: Sequence[str]) -> bool:
-    """Return whether a run is found by words; one that was not read through is not yet."""
+def _matches(run: ShownRun, words: Sequence[str]) -> bool:
+    """Return whether a run matches words; a run without cached facts does not."""
     facts = known_facts(run.record)
     if facts is None:
         return False

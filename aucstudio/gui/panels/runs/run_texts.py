@@ -31,12 +31,12 @@ class Facts:
     Attributes
     ----------
     method, scheme, settings, range, table, day : str
-        ``settings`` are those that are not the method's defaults.
+        ``settings`` are those that differ from the defaults.
     created : datetime or None
     caution : str
-        What puts its result in doubt, in a few words; mostly empty.
+        Warning about its result in a few words; mostly empty.
     text : str
-        All of it and every setting, without capitals, to be searched.
+        All of these and every setting in lower case, for the search.
     """
 
     method: str
@@ -62,14 +62,14 @@ def facts_of(record: RunRecord) -> Facts:
 
 
 def known_facts(record: RunRecord) -> Facts | None:
-    """Return the facts of a run that were found before."""
+    """Return the facts of a run if they are cached."""
     return _known.get(record)
 
 
 def _find(record: RunRecord) -> Facts:
     experiment, trained = record.experiment, trained_for(record)
     created = _moment(record.created)
-    told = {
+    texts = {
         "method": METHODS[experiment.method].title,
         "scheme": scheme_words(experiment.validation),
         "settings": differing_settings(record) or DEFAULTS,
@@ -78,13 +78,13 @@ def _find(record: RunRecord) -> Facts:
         "day": "" if created is None else f"{created:%Y-%m-%d %H:%M}",
         "caution": caution_words(record),
     }
-    every = (*told.values(), settings_sentence(experiment), experiment.method, record.status)
+    every = (*texts.values(), settings_sentence(experiment), experiment.method, record.status)
     text = "\n".join(every).replace("\N{NO-BREAK SPACE}", " ").casefold()
-    return Facts(**told, created=created, text=text)
+    return Facts(**texts, created=created, text=text)
 
 
 def scheme_words(validation: Validation) -> str:
-    """Describe how rows were held out, so that folds never look like one held-out part."""
+    """Describe how rows were held out."""
     if validation.scheme == LEAVE_PAIR_OUT:
         return "leave-pair-out"
     if validation.scheme == FILE:
@@ -101,4 +101,4 @@ def _moment(text: str) -> datetime.datetime | None:
     try:
         return datetime.datetime.fromisoformat(text).astimezone()
     except (ValueError, OverflowError):
-        return None  # of a project that somebody else wrote
+        return None  # written by another program

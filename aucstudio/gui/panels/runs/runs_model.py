@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, Signal
@@ -14,7 +14,7 @@ from aucstudio.gui.common.plotting import swatch
 from aucstudio.gui.common.table import TableModel
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.panels.runs.columns import COLUMNS, NAME, NOTES, RowContent
-from aucstudio.gui.panels.runs.figures import RowFigures, RunValues, row_figures
+from aucstudio.gui.panels.runs.figures import RunFigures, RunValues, run_figures
 from aucstudio.gui.panels.runs.run_order import Row, RunOrder, Section
 from aucstudio.gui.panels.runs.run_texts import facts_of, known_facts
 from aucstudio.gui.state.session import Session, ShownRun
@@ -25,7 +25,7 @@ Index = QModelIndex | QPersistentModelIndex
 Role = Qt.ItemDataRole
 
 BELOW, CAUTION = Role.UserRole, Role.UserRole + 1
-"""A cell's second line; what puts a row's result in doubt."""
+"""Roles of the second line of a cell, and of the caution about a run."""
 
 _PLAIN = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 _EDITED = _PLAIN | Qt.ItemFlag.ItemIsEditable
@@ -33,19 +33,18 @@ _FLAGS = [
     {NAME: _EDITED | Qt.ItemFlag.ItemIsUserCheckable, NOTES: _EDITED}.get(column.key, _PLAIN)
     for column in COLUMNS
 ]
-_MOST_STEPS = 64  # that rows come and go in, before all are laid anew
-_SORT_PAUSE = 400  # milliseconds between two sortings while figures come in
+_SORT_PAUSE = 400  # milliseconds between two sorts while figures arrive
 
 
 class RunsModel(TableModel):
-    """One row a run, in the order that was asked for, with the heads of groups between.
+    """One row for each run in the chosen order, with heads of groups.
 
     Attributes
     ----------
     moved : Signal
-        Rows came, went or moved.
+        Rows were added, removed or moved.
     runs : list of ShownRun
-        Those of the study, with a row or not.
+        All listed runs of the study, shown or not.
     order : RunOrder
     figures : RunValues
     """
@@ -56,12 +55,10 @@ class RunsModel(TableModel):
         super().__init__(COLUMNS, session)
         self.session = session
         self.order = RunOrder()
-        self.changing = False
         self.runs: list[ShownRun] = []
-        self._rows: list[Row] = []
         self._places: dict[str, int] = {}
         band = session.plan.band
-        self.figures = RunValues(self, row_figures, band)
+        self.figures = RunValues(self, run_figures, band)
         self._facts = RunValues(self, lambda record, _band: facts_of(record), band)
         self._again = delayed(self, _SORT_PAUSE, self.refresh)
         self.figures.arrived.connect(self._on_figures)
@@ -73,20 +70,18 @@ class RunsModel(TableModel):
     # ------------------------------------------------------------- rows
 
     def refresh(self) -> None:
-        """Take the runs from the session, in the order asked for."""
+        """Show the runs of the session in the present order."""
         self.runs = runs = self.session.shown_runs()
         self._facts.ask(run.record for run in runs if known_facts(run.record) is None)
         if self.order.needs_figures():
-            self.figures.ask(run.record for run in reversed(runs))
-        self.changing = True
-        try:
-            self._show(self.order.rows(runs, self._content))
-        finally:
-            self.changing = False
+            self.figures.ask(run.record for run in reversed(runs) if run.record.splits)
+        rows = self.order.rows(runs, self._content)
+        self._places = {row.record.id: k for k, row in enumerate(rows) if isinstance(row, ShownRun)}
+        self.replace(rows, _key)
         self.moved.emit()
 
     def set_order(self, **changes: Any) -> None:
-        """Sort, group or filter otherwise."""
+        """Change the sort order, the groups or the filter."""
         order = dataclasses.replace(self.order, **changes)
         if order != self.order:
             self.order = order
@@ -97,21 +92,17 @@ class RunsModel(TableModel):
         self.set_order(column=key, descending=order == Qt.SortOrder.DescendingOrder)
 
     def toggle(self, section: Section) -> None:
-        """Fold a group away, or open it."""
+        """Fold or unfold a group."""
         self.set_order(closed=self.order.closed ^ {section.key})
-
-    def row_at(self, row: int) -> Row | None:
-        """Return the content of a row."""
-        return self._rows[row] if 0 <= row < len(self._rows) else None
 
     def run_at(self, row: int) -> ShownRun | None:
         """Return the run of a row; None for the head of a group."""
-        found = self.row_at(row)
+        found = self.items[row] if 0 <= row < len(self.items) else None
         return found if isinstance(found, ShownRun) else None
 
     def section_at(self, row: int) -> Section | None:
         """Return the group head of a row; None for a run."""
-        found = self.row_at(row)
+        found = self.items[row] if 0 <= row < len(self.items) else None
         return found if isinstance(found, Section) else None
 
     def row_of(self, run: str | None) -> int:
@@ -120,67 +111,17 @@ class RunsModel(TableModel):
 
     def listed(self) -> list[ShownRun]:
         """List the runs that have a row."""
-        return [row for row in self._rows if isinstance(row, ShownRun)]
+        return [row for row in self.items if isinstance(row, ShownRun)]
 
     def sections(self) -> Iterator[int]:
         """Return the rows that are heads of groups."""
-        return (k for k, row in enumerate(self._rows) if isinstance(row, Section))
-
-    # ------------------------------------------------------------- changes
-
-    def _show(self, rows: list[Row]) -> None:
-        """Remove, move and insert rows, and emit which ones look different."""
-        wanted = {_key(row): row for row in rows}
-        before = {_key(row): row for row in self._rows}
-        goes = list(_stretches([_key(row) not in wanted for row in self._rows]))
-        comes = list(_stretches([key not in before for key in wanted]))
-        if len(goes) + len(comes) > _MOST_STEPS:
-            self.beginResetModel()
-            self._put(rows)
-            self.endResetModel()
-            return
-        for first, last in reversed(goes):
-            self.beginRemoveRows(QModelIndex(), first, last)
-            self._put(self._rows[:first] + self._rows[last + 1 :])
-            self.endRemoveRows()
-        self._move([row for row in rows if _key(row) in before])
-        for first, last in comes:
-            self.beginInsertRows(QModelIndex(), first, last)
-            self._put(self._rows[:first] + rows[first : last + 1] + self._rows[first:])
-            self.endInsertRows()
-        self._tell([_differ(before.get(_key(row), row), row) for row in rows])
-
-    def _move(self, rows: list[Row]) -> None:
-        """Put the same rows into another order."""
-        if [_key(row) for row in rows] == [_key(row) for row in self._rows]:
-            self._put(rows)
-            return
-        self.layoutAboutToBeChanged.emit()
-        old, was = self.persistentIndexList(), self._rows
-        self._put(rows)
-        places = {_key(row): k for k, row in enumerate(rows)}
-        new = [self.index(places[_key(was[i.row()])], i.column()) for i in old]
-        self.changePersistentIndexList(old, new)
-        self.layoutChanged.emit()
-
-    def _put(self, rows: list[Row]) -> None:
-        self._rows = rows
-        self._places = {row.record.id: k for k, row in enumerate(rows) if isinstance(row, ShownRun)}
-
-    def _tell(self, changed: Sequence[bool]) -> None:
-        for first, last in _stretches(changed):
-            self.dataChanged.emit(self.index(first, 0), self.index(last, len(COLUMNS) - 1))
-
-    def _tell_records(self, records: Iterable[RunRecord]) -> None:
-        came = {record.id for record in records}
-        places = sorted(self._places[run] for run in came if run in self._places)
-        if places:
-            self.dataChanged.emit(
-                self.index(places[0], 0), self.index(places[-1], len(COLUMNS) - 1)
-            )
+        return (k for k, row in enumerate(self.items) if isinstance(row, Section))
 
     def _on_figures(self, records: list[RunRecord]) -> None:
-        self._tell_records(records)
+        places = [self._places[one.id] for one in records if one.id in self._places]
+        if places:
+            first, last = self.index(min(places), 0), self.index(max(places), len(COLUMNS) - 1)
+            self.dataChanged.emit(first, last)
         if self.order.needs_figures() and not self._again.isActive():
             self._again.start()
 
@@ -190,18 +131,15 @@ class RunsModel(TableModel):
 
     def _on_band(self) -> None:
         self.figures.set_band(self.session.plan.band)
-        self._tell([True] * len(self._rows))
+        self.touch()
         if self.order.needs_figures():
             self._again.start()
 
     # ------------------------------------------------------------- Qt
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008  (Qt's signature)
-        return 0 if parent.isValid() else len(self._rows)
-
     def flags(self, index: Index) -> Qt.ItemFlag:
-        # A selection of thousands of rows asks this of every cell.
-        if isinstance(self.row_at(index.row()), ShownRun):
+        # Called for every cell of a selection of thousands of rows.
+        if self.run_at(index.row()) is not None:
             return _FLAGS[index.column()]
         return Qt.ItemFlag.ItemIsEnabled if index.isValid() else Qt.ItemFlag.NoItemFlags
 
@@ -228,8 +166,9 @@ class RunsModel(TableModel):
         if role == Role.TextAlignmentRole:
             return self.side(place)
         if role == Role.ForegroundRole:
-            stale = column.is_figure and not self.figures.is_current(shown.record)
-            return QBrush(QColor(current_theme().muted)) if stale else None
+            stale = bool(shown.record.splits) and not self.figures.is_current(shown.record)
+            muted = column.is_figure and stale
+            return QBrush(QColor(current_theme().muted)) if muted else None
         if role not in (Role.DisplayRole, Role.ToolTipRole, BELOW):
             return None
         content = self._content(shown, ask=column.is_figure)
@@ -242,7 +181,8 @@ class RunsModel(TableModel):
 
     def _content(self, shown: ShownRun, *, ask: bool = False) -> RowContent:
         values = self.figures
-        found: RowFigures | None = (values.of if ask else values.known)(shown.record)
+        ask = ask and bool(shown.record.splits)
+        found: RunFigures | None = (values.of if ask else values.known)(shown.record)
         lost = found is None and values.is_current(shown.record)
         return RowContent(shown, found, self.session.plan.band, lost)
 
@@ -264,25 +204,8 @@ class RunsModel(TableModel):
 
 
 def _key(row: Row) -> str:
-    # The sign keeps a group from being taken for a run.
+    # The sign distinguishes a group from a run.
     return row.record.id if isinstance(row, ShownRun) else f"§{row.key}"
-
-
-def _differ(before: Row, now: Row) -> bool:
-    if isinstance(before, ShownRun) and isinstance(now, ShownRun):
-        return before.look != now.look or before.record is not now.record
-    return before != now
-
-
-def _stretches(marked: Sequence[bool]) -> Iterator[tuple[int, int]]:
-    """Return the first and last place of each stretch that is marked."""
-    first = None
-    for k, is_marked in enumerate([*marked, False]):
-        if is_marked and first is None:
-            first = k
-        elif not is_marked and first is not None:
-            yield first, k - 1
-            first = None
 
 
 def _section_data(section: Section, column: int, role: int) -> Any:

@@ -8,9 +8,7 @@ from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
-    QLineEdit,
     QMenu,
-    QPushButton,
     QSplitter,
     QToolButton,
     QWidget,
@@ -19,9 +17,9 @@ from PySide6.QtWidgets import (
 from aucstudio.gui.common.layouts import LEFT, STRETCH, TOP, across, down
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import Card, clearable, label, named, tell
+from aucstudio.gui.common.widgets import Card, label, named, push_button, search_field, tell
 from aucstudio.gui.panels.runs.queue_list import QueueList
-from aucstudio.gui.panels.runs.run_actions import RunsVerbs
+from aucstudio.gui.panels.runs.run_actions import RunActions
 from aucstudio.gui.panels.runs.run_details import RunDetails
 from aucstudio.gui.panels.runs.runs_model import RunsModel
 from aucstudio.gui.panels.runs.runs_table import RunsTable
@@ -32,6 +30,7 @@ from aucstudio.project.words import runs_words
 
 _WIDTH = 296
 _LOOK = "runs"  # of the preferences
+_AGAIN_TIP = "It would give the same figures again"
 _FILTER_PAUSE = 120  # milliseconds after the last letter
 _Select = QItemSelectionModel.SelectionFlag
 
@@ -44,8 +43,8 @@ class RunsPanel(QWidget):
         self.session = session
         self.model = RunsModel(session)
         self.view = RunsTable(self.model)
-        self.details = RunDetails(session, self)
-        self.verbs = RunsVerbs(session, self.model, self.view, self.details.edit_notes)
+        self.details = RunDetails(session, self.model.figures, self)
+        self.actions_ = RunActions(session, self.model, self.view, self.details.edit_notes)
         self._lay_out()
         self.view.take_look(preferences().now.tables.get(_LOOK, TableLook()))
         self._connect()
@@ -65,7 +64,7 @@ class RunsPanel(QWidget):
         for widget in (self.notice, self.queue, self.filter, self.empty, self.unfound):
             card.rows.addWidget(widget)
         card.rows.addWidget(self.view, stretch=1)
-        # Keeps the sentence at the top while there is no list to take the room.
+        # Keeps the sentence at the top while there is no list.
         self._spacer = QWidget()
         card.rows.addWidget(self._spacer, stretch=1)
         halves = QSplitter(Qt.Orientation.Vertical)
@@ -79,8 +78,8 @@ class RunsPanel(QWidget):
 
     def _head(self) -> QHBoxLayout:
         self.count = label("", "muted", name="runs_count")
-        self.filter = clearable(named(QLineEdit(), "runs_filter", "Filter the runs"))
-        self.filter.setPlaceholderText("Filter: name, method, setting, note…")
+        hint = "Filter: name, method, setting, note…"
+        self.filter = search_field("runs_filter", "Filter the runs", hint)
         self.menu_button = named(QToolButton(), "runs_menu_button", "Check, group, columns")
         self.menu_button.setText("List ▾")
         plain_tooltip(self.menu_button, "Check all or none, group the runs, choose columns")
@@ -96,11 +95,11 @@ class RunsPanel(QWidget):
         self._search = delayed(self, _FILTER_PAUSE, self._on_search)
         self.filter.textChanged.connect(lambda _text: self._search.start())
         self.filter.returnPressed.connect(self._on_search)
-        self.list_menu.aboutToShow.connect(lambda: self.verbs.list_menu(self.list_menu))
+        self.list_menu.aboutToShow.connect(lambda: self.actions_.list_menu(self.list_menu))
         self.model.moved.connect(self._on_moved)
         self.model.modelReset.connect(self._show_selection)
         session.listen(self._show_selection, "selection")
-        # What was offered is of the settings of then.
+        # The offer holds for the settings at that time.
         session.listen(self._outdate_notice, "plan", "table")
         session.listen(self._on_moved, "live")
         view.selectionModel().currentRowChanged.connect(self._on_current)
@@ -108,8 +107,8 @@ class RunsPanel(QWidget):
         self._edited = delayed(self, 0, self._show_selection)
         view.itemDelegate().closeEditor.connect(lambda *_: self._edited.start())
         view.layout_changed.connect(self._keep_look)
-        view.check_asked.connect(self.verbs.toggle_checks)
-        view.remove_asked.connect(self.verbs.remove)
+        view.check_asked.connect(self.actions_.toggle_checks)
+        view.remove_asked.connect(self.actions_.remove)
         view.menu_asked.connect(self._on_menu)
 
     def _outdate_notice(self) -> None:
@@ -148,12 +147,11 @@ class RunsPanel(QWidget):
 
     def _on_current(self, current: QModelIndex) -> None:
         shown = self.model.run_at(current.row())
-        # Rows that come and go move the mark as well, which is nobody's choice.
-        if shown is not None and not self.model.changing:
+        if shown is not None:
             self.session.select(shown.record.id)
 
     def _show_selection(self) -> None:
-        if self.view.is_editing:  # to move the mark would end it
+        if self.view.is_editing:  # changing the current row would end it
             return
         row, marks = self.model.row_of(self.session.selected), self.view.selectionModel()
         if row < 0:
@@ -172,13 +170,13 @@ class RunsPanel(QWidget):
 
     def make_menu(self) -> QMenu:
         """Make the menu of the chosen runs."""
-        return self.verbs.run_menu()
+        return self.actions_.run_menu()
 
     def _keep_look(self) -> None:
         preferences().put_in("tables", _LOOK, self.view.look())
 
     def offer_again(self, run: ShownRun, again: Callable[[], object]) -> None:
-        """Choose a run that was made as was asked for, say so, and offer to make it once more."""
+        """Choose the run that equals the requested one, and offer to repeat it."""
         self._clear_filter_of(run)
         self.session.select(run.record.id)
         self.notice.offer(run.look.name, again)
@@ -190,8 +188,8 @@ class RunsPanel(QWidget):
             self.filter.clear()
             self.model.set_order(needle="", closed=frozenset())
 
-    def retheme(self) -> None:
-        """Take on the present theme."""
+    def apply_style(self) -> None:
+        """Apply the present theme."""
         self.setMinimumWidth(scaled(_WIDTH))
         self.view.refresh_font()
         self.queue.refresh()
@@ -199,25 +197,23 @@ class RunsPanel(QWidget):
 
 
 class RepeatNotice(QFrame):
-    """Says that a run has been made already; it can be made again all the same."""
+    """States that a run has been made already, and offers to repeat it."""
 
     def __init__(self) -> None:
         super().__init__()
         self._again: Callable[[], object] | None = None
         self.setObjectName("repeat_notice")
         self.words = label("", wrap=True, name="repeat_words")
-        self.again = named(QPushButton("Run again anyway"), "repeat_again", "Run again anyway")
+        self.again = push_button("repeat_again", "Run again anyway", _AGAIN_TIP, self._on_again)
         self.close_button = named(QToolButton(), "repeat_close", "Close this message")
         self.close_button.setText("✕")
-        plain_tooltip(self.again, "It would give the same figures again")
-        self.again.clicked.connect(self._on_again)
         self.close_button.clicked.connect(self.hide)
         top = across((self.words, 1), (self.close_button, TOP))
         self.setLayout(down(top, (self.again, LEFT), gap=4, around=(10, 6, 4, 8)))
         self.hide()
 
     def offer(self, name: str, again: Callable[[], object]) -> None:
-        """Show that an identical run is in the list; ``again`` makes it once more."""
+        """Show that an identical run is in the list; ``again`` repeats it."""
         self._again = again
         self.words.setText(f"{name} was made with the same settings on the same rows.")
         self.show()

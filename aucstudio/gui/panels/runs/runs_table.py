@@ -18,7 +18,7 @@ from aucstudio.gui.state.preferences import TableLook
 from aucstudio.gui.state.session import ShownRun
 
 _LEAST_NAME = 118  # pixels: check box, line and some letters
-_GOOD_NAME = 190  # before more than the areas is shown: the names of most methods
+_GOOD_NAME = 190  # pixels for the names of most methods, before further columns are shown
 _LEAST_ROWS = 4  # and the head
 _PADDING = 16
 _NARROWEST, _WIDEST = 24, 640
@@ -28,17 +28,17 @@ _Trigger = QAbstractItemView.EditTrigger
 class RunsTable(TableView):
     """Rows of runs.
 
-    Until somebody chooses columns there are as many as fit, in the order of ``COLUMNS``; the chosen
-    ones are all there, and reached by scrolling where they have no room.
+    As many columns as fit are shown, in the order of ``COLUMNS``, until the user chooses columns;
+    the chosen ones are all shown, and scrolled if necessary.
 
     Attributes
     ----------
     layout_changed : Signal
-        Columns were chosen, moved, made wider, or the rows sorted.
+        Columns were chosen, moved or resized, or the rows sorted.
     check_asked, remove_asked : Signal
-        By the keyboard, for the chosen rows.
+        Requested by keyboard for the chosen rows.
     menu_asked : Signal(QPoint)
-        On the screen.
+        Position on the screen.
     """
 
     layout_changed = Signal()
@@ -85,7 +85,7 @@ class RunsTable(TableView):
         return [KEYS[k] for k in order if not self.isColumnHidden(k)]
 
     def choose_columns(self, keys: Sequence[str] | None) -> None:
-        """Show these columns, the name always; with None as many as fit."""
+        """Show these columns and the name; None for as many as fit."""
         self._chosen = None if keys is None else [NAME, *(k for k in keys if k != NAME)]
         self.fit()
         self.layout_changed.emit()
@@ -120,12 +120,12 @@ class RunsTable(TableView):
         self.choose_columns([*keys, key] if shown else keys)
 
     def fit(self) -> None:
-        """Set the column widths; the name takes the rest."""
+        """Set the column widths; the name takes the remaining width."""
         header, bar = self.horizontalHeader(), self.verticalScrollBar().sizeHint().width()
-        # The bar has its room even where there is none: nothing jumps when it comes.
+        # The scroll bar has a reserved width, so that nothing moves when it is shown.
         room = self.maximumViewportSize().width() - bar
         keys = self._fitting(room) if self._chosen is None else self._chosen
-        with QSignalBlocker(header):  # nobody has dragged anything
+        with QSignalBlocker(header):  # the user has not dragged a column
             for k, key in enumerate(KEYS):
                 self.setColumnHidden(k, key not in keys)
             for place, key in enumerate(keys):
@@ -155,7 +155,7 @@ class RunsTable(TableView):
         return max(self.fontMetrics().horizontalAdvance(column.sample), head) + _PADDING
 
     def _on_resized(self, place: int, _old: int, width: int) -> None:
-        if not width:  # it was hidden
+        if not width:  # hidden
             return
         self._widths[KEYS[place]] = width
         if KEYS[place] != NAME:
@@ -179,7 +179,7 @@ class RunsTable(TableView):
         }
         side = Qt.SortOrder.DescendingOrder if look.descending else Qt.SortOrder.AscendingOrder
         column = KEYS.index(look.sorted_by) if look.sorted_by in KEYS else -1
-        with QSignalBlocker(self):  # it is known already
+        with QSignalBlocker(self):  # the layout is stored already
             self._model.set_order(group=look.grouped_by if look.grouped_by in GROUPS else "")
             self.horizontalHeader().setSortIndicator(column, side)
         self.fit()
@@ -191,12 +191,12 @@ class RunsTable(TableView):
         return [run for row in self._chosen_rows() if (run := self._model.run_at(row)) is not None]
 
     def _chosen_rows(self) -> list[int]:
-        # selectedRows() asks every cell of every row.
+        # selectedRows() calls flags() for every cell.
         ranges = self.selectionModel().selection().toList()
         return sorted({row for part in ranges for row in range(part.top(), part.bottom() + 1)})
 
     def current_run(self) -> ShownRun | None:
-        """Return the run that the keyboard is at."""
+        """Return the run of the current row."""
         return self._model.run_at(self.currentIndex().row())
 
     @property
@@ -205,7 +205,7 @@ class RunsTable(TableView):
         return self._delegate.is_editing
 
     def rename(self) -> None:
-        """Open the editor of the present run's name."""
+        """Open the editor of the name of the current run."""
         index = self.currentIndex().siblingAtColumn(0)
         if self._model.run_at(index.row()) is not None:
             self.setCurrentIndex(index)
@@ -219,7 +219,7 @@ class RunsTable(TableView):
     # ------------------------------------------------------------- Qt
 
     def refresh_font(self) -> None:
-        """Take the height of rows from the present font."""
+        """Set the height of rows for the present font."""
         self.verticalHeader().setDefaultSectionSize(self._delegate.row_height())
         self.fit()
 
@@ -251,7 +251,7 @@ class RunsTable(TableView):
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         at = event.globalPos()
         if event.reason() == QContextMenuEvent.Reason.Keyboard:
-            # The menu key is for the chosen rows, wherever the pointer is.
+            # The menu key opens the menu at the current row, not at the pointer.
             at = self.viewport().mapToGlobal(self.visualRect(self.currentIndex()).center())
         if self.chosen_runs():
             self.menu_asked.emit(at)

@@ -179,14 +179,11 @@ class _Quoting:
         inside = rf"(?:[^{q}{e}]|{e}[\s\S]|{q}{q})" if e else f"(?:[^{q}]|{q}{q})"
         blank = "[ \t]*+" if dialect.delimiter not in " \t" else "[ ]*+"
         if self._by_blanks:
-            blank, end, other = "", r"(?=\s|$)", rf"[^\s{q}]++"
+            blank, end, bare = "", r"(?=\s|$)", rf"[^\s{q}]\S*+"
         else:
-            end, other = f"(?={d}|$)", f"[^{d}{q}]*+"
+            end, bare = f"(?={d}|$)", rf"(?!{blank}{q})[^{d}]*+"
         # Blanks may be around a quoted cell, and marks inside a cell that does not begin with one.
         self._cell = re.compile(rf"{blank}{q}({inside}*+){q}{blank}{end}")
-        bare = other if self._by_blanks else rf"(?!{blank}{q})[^{d}]*+"
-        if self._by_blanks:
-            bare = rf"[^\s{q}]\S*+"
         self._escaping = _Escaping(dialect) if e and not self._by_blanks else None
         if self._escaping is not None:
             bare = rf"(?!{blank}{q}){self._escaping.pattern}"
