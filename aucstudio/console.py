@@ -1,6 +1,7 @@
 """Output of the command line: results to standard output, messages to standard error.
 
-Nothing that is said dies of the terminal's encoding, or works the terminal: names come from files.
+Text never fails because of the terminal's encoding and never controls the terminal: names come from
+files.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class _State:
 
 
 class OutputFailedError(Exception):
-    """Standard output takes nothing more; the cause says why."""
+    """Standard output cannot be written; the cause is the error."""
 
 
 class _Results:
@@ -146,7 +147,7 @@ def say_json(document: Any) -> None:
 def complain(sentence: str) -> None:
     """Show what is wrong, in one line."""
     _clear_bar()
-    # Where nothing can be said the exit status still tells.
+    # If nothing can be written, the exit status remains.
     with contextlib.suppress(OSError):
         sys.stderr.write(f"aucstudio: {_plain(' '.join(sentence.split()))}\n")
 

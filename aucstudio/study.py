@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from aucstudio.project import scratch
 from aucstudio.project.errors import InputError
-from aucstudio.project.results.documents import find_run, named_runs, told_apart
+from aucstudio.project.results.documents import find_run, named_runs, with_distinct_names
 from aucstudio.project.results.report import write_model_card, write_report
 from aucstudio.project.results.summary import ranking, run_as_json
 from aucstudio.project.runs.experiments.experiment import Experiment
@@ -209,7 +209,10 @@ class Study:
             is no value. ``params`` holds the settings, as found by tuning where there was one.
         """
         named, band = named_runs(self.path)
-        rows = [_row(name, record, run_as_json(record, band)) for name, record in told_apart(named)]
+        rows = [
+            _row(name, record, run_as_json(record, band))
+            for name, record in with_distinct_names(named)
+        ]
         return Frame({name: [row[name] for row in rows] for name in _COLUMNS})
 
     def curve(self, run: str, split: int = 0) -> Curve:
@@ -244,7 +247,7 @@ class Study:
     def report(self, path: str | Path) -> None:
         """Write a report on all runs that have results: HTML, or Markdown if it ends in .md."""
         named, band = named_runs(self.path)
-        write_report(Path(path), dict(told_apart(named)), band, {})
+        write_report(Path(path), dict(with_distinct_names(named)), band, {})
 
     def model_card(self, run: str, path: str | Path, by: Sequence[str] = ()) -> None:
         """Write the model card of a run: HTML, or Markdown if the name ends in .md.
@@ -257,7 +260,7 @@ class Study:
             Columns that define subgroups.
         """
         named, band = named_runs(self.path)
-        name, record = find_run(told_apart(named), run, self.path)
+        name, record = find_run(with_distinct_names(named), run, self.path)
         write_model_card(Path(path), name, record, band, by)
 
     def run(
@@ -301,7 +304,7 @@ class Study:
         return f"Study({str(self.path)!r})"
 
     def _record(self, run: str) -> RunRecord:
-        return find_run(told_apart(named_runs(self.path)[0]), run, self.path)[1]
+        return find_run(with_distinct_names(named_runs(self.path)[0]), run, self.path)[1]
 
     def _split(self, run: str, split: int) -> SplitResult:
         splits = self._record(run).splits

@@ -63,7 +63,7 @@ def test_runs_curves_and_scores_agree(study, table_file):
     assert sorted(scores["row"]) == list(range(160))
 
 
-def test_a_model_scores_whatever_holds_the_columns(study, table_file):
+def test_a_model_scores_all_kinds_of_tables(study, table_file):
     run = study.run(experiment(table_file, {"method": "gradient-boosting"}))
     model = study.model(run)
     held = study.scores(run)

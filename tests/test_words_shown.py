@@ -3,10 +3,12 @@
 import ast
 import functools
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 
+from aucstudio.engine import METHODS, declared_params
 from aucstudio.project import guide
 
 PACKAGE = Path(__file__).resolve().parent.parent / "aucstudio"
@@ -59,8 +61,20 @@ def texts(*rooms):
     ]
 
 
+@functools.cache
+def declared_texts():
+    """Return the texts of the notice catalogue and of the declarations of methods."""
+    catalogue = tomllib.loads((PACKAGE / "notices" / "en.toml").read_text(encoding="utf-8"))
+    found = [(code, entry["text"]) for code, entry in catalogue.items()]
+    for key, method in METHODS.items():
+        texts = method.summary, method.use_when, method.weights_words()
+        helps = (declared.help for declared in declared_params(method).values())
+        found += [(key, text) for text in (*texts, *helps)]
+    return found
+
+
 def test_no_private_verbs_in_texts():
-    found = [(at, hit.group(), text) for at, text in texts(*ROOMS)
+    found = [(at, hit.group(), text) for at, text in (*texts(*ROOMS), *declared_texts())
              for hit in PRIVATE.finditer(text)]  # fmt: skip
     assert found == []
 
@@ -72,7 +86,7 @@ def test_no_options_in_the_window():
 def test_sentences_are_short():
     long = [
         (at, sentence)
-        for at, text in texts(*ROOMS)
+        for at, text in (*texts(*ROOMS), *declared_texts())
         if not at.split(":")[0].endswith(FORMULAS)
         for sentence in re.split(r"(?<=[.!?;:])\s", text)
         if len(sentence.split()) > MOST_WORDS
@@ -83,7 +97,8 @@ def test_sentences_are_short():
 @pytest.mark.parametrize("term", SPELLINGS)
 def test_a_term_has_one_spelling(term):
     wrong = re.compile(SPELLINGS[term])
-    assert [(at, text) for at, text in texts(*ROOMS) if wrong.search(text)] == []
+    shown = (*texts(*ROOMS), *declared_texts())
+    assert [(at, text) for at, text in shown if wrong.search(text)] == []
 
 
 @pytest.mark.parametrize("name", [n for n in guide.CHAPTERS if n not in ("options", "notebook")])

@@ -23,8 +23,7 @@ _OPTIONS = {
     "--report FILE": "write figures, differences and protocol as a page (.html or .md)",
 }
 _CARD = {
-    "--model-card": "write the model card of a run (.html or .md), with --by its results by "
-    "subgroup"
+    "--model-card": "write the model card of a run (.html or .md); --by adds results by subgroup"
 }
 
 
@@ -36,7 +35,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the runs of a project beside each other; returns the exit status."""
+    """Compare the runs of a project; return the exit status."""
     from contextlib import nullcontext
 
     from aucstudio.project.results import comparison
@@ -44,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
         comparison_document,
         named_runs,
         readable_runs,
-        told_apart,
+        with_distinct_names,
     )
     from aucstudio.project.results.page import Heading, markdown_blocks
     from aucstudio.project.results.result_tables import comparison_tables, subgroup_blocks
@@ -53,13 +52,13 @@ def run(options: argparse.Namespace) -> int:
         from aucstudio.project.work.cluster import connect
 
     listed, band = named_runs(options.project, complain)
-    named = readable_runs(told_apart(listed), band, complain)
+    named = readable_runs(with_distinct_names(listed), band, complain)
     _write_pages(named, band, options)
-    parted = [] if options.by is None else _subgroups(named, band, options)
+    by_group = [] if options.by is None else _subgroups(named, band, options)
     with nullcontext() if options.cluster is None else connect(options.cluster) as workers:
         if options.json:
             document = comparison_document(named, band, workers)
-            groups = [{"name": name, **of.as_json()} for name, of in parted]
+            groups = [{"name": name, **of.as_json()} for name, of in by_group]
             say_json(document | ({} if options.by is None else {"subgroups": groups}))
             return DONE
         if not named:
@@ -75,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
             heading = "AUC" if whole else f"pAUC in FPR {band[0]:g} … {band[1]:g}"
             found = comparison.Comparison(figures, pairs, measure)
             say(markdown_blocks([Heading(heading), *comparison_tables(found)]) + "\n")
-        for name, of in parted:
+        for name, of in by_group:
             say(markdown_blocks(subgroup_blocks(f"{name}, by {of.column}", of, band)) + "\n")
     return DONE
 

@@ -19,6 +19,7 @@ from aucstudio.commands.table_options import (
     with_options,
 )
 from aucstudio.console import note, progress, say, say_json
+from aucstudio.notices import texts
 from aucstudio.project.errors import InputError
 from aucstudio.project.work import signals
 
@@ -131,7 +132,7 @@ def _print(detail: RowDetail, others: Table, compared: str, options: argparse.Na
         return
     say(headline(detail, options.row, f"the rows of {others.path.name}"))
     say(f"\n{as_table(detail, _MOST_LINES)}\n")
-    say("\n".join(about(detail)))
+    say("\n".join(texts(about(detail))))
 
 
 def _read(model: Model, path: str, options: argparse.Namespace) -> Table:

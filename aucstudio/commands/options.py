@@ -97,7 +97,7 @@ def by_column(
     Raises
     ------
     InputError
-        If one has no column, or ``read`` raises ValueError; ``example`` says what is taken.
+        If one has no column, or ``read`` raises ValueError; ``example`` describes what is accepted.
     """
     for text in given:
         column, _, value = text.rpartition("=")

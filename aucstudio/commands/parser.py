@@ -23,10 +23,7 @@ class OneLineParser(argparse.ArgumentParser):
         self.exit(BAD_INPUT, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
-        """Refuse unknown options here: the parser of a command knows which it has.
-
-        Before anything is missed for which a misspelt option may stand.
-        """
+        """Refuse unknown options before missing ones: an unknown one may be a misspelt one."""
         if self._subparsers is None:
             self._refuse([word for word in _options(args or ()) if not self._may_be(word)])
         found, others = super().parse_known_args(args, namespace)

@@ -16,7 +16,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add(parser, {"--project FILE": "add the runs to a project (*.aucproj)"})
     where = parser.add_mutually_exclusive_group()
     add(where, CLUSTER)
-    add(where, {"--jobs N": "runs at once, in processes"}, type=whole(1), default=1)
+    add(
+        where,
+        {"--jobs N": "processes that train runs at once (default 1)"},
+        type=whole(1),
+        default=1,
+    )
     add(parser, {**STREAM, **JSON})
 
 

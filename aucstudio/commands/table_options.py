@@ -151,7 +151,7 @@ def _read_roles(options: argparse.Namespace) -> dict[str, str]:
 
 
 def read_said(options: argparse.Namespace) -> dict[str, Any]:
-    """Collect what was said about the table, its columns and its dialect.
+    """Collect the options about the table, its columns and its dialect.
 
     These are arguments of :func:`~aucstudio.project.data.table.read_table`.
     """
@@ -185,7 +185,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def read_dialect(options: argparse.Namespace) -> dict[str, Any]:
-    """Collect what was said about how the text file is written."""
+    """Collect the options about the format of the text file."""
     given: dict[str, Any] = {}
     for part in ("delimiter", "encoding", "decimal", "quote", "skip", "sheet", "strict"):
         value = getattr(options, part)
@@ -216,13 +216,13 @@ def choose_reader(
 
     stream, block_size = options.stream, options.block_size
     found = [table_reader(data, method, stream, block_size) for method in dict.fromkeys(methods)]
-    read, said = found[0]
+    read, remark = found[0]
     elsewhere = "cluster" if getattr(options, "cluster", None) else "jobs"
     refuse(
         read is not read_table and (elsewhere == "cluster" or getattr(options, "jobs", 1) > 1),
         f"an out-of-memory table is read by one process only: leave out --{elsewhere}",
         elsewhere,
     )
-    if said:
-        note(said)
+    if remark:
+        note(remark)
     return read

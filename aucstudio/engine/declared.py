@@ -139,7 +139,7 @@ class Declared:
             "none": "No row weights: every row counts once.",
             "exact": "Row weights are exact: a row of weight 2 counts as two equal rows.",
             "approximate": "Row weights are approximate: a row of weight 2 does not count exactly "
-            f"as two equal rows, because {cls.weights_differ}.",
+            f"as two equal rows. The reason: {cls.weights_differ}.",
         }[cls.weights_kind()]
 
     def check_size(self, positives: int, negatives: int, features: int) -> None:

@@ -48,7 +48,7 @@ def written(code: str, values: Mapping[str, Any]) -> str:
     """Return the text of a code with values filled in.
 
     Beside Python's own, format specifications are ``count NOUN`` (3 rows), ``one IS|ARE`` (by
-    whether there is one), ``yes WORDS`` (if it is true), ``range`` ([0, 0.1]), ``percent``
+    whether there is one), ``yes WORDS`` (if it is true), ``range`` (0 … 0.1), ``percent``
     (2.5 %), ``and`` and ``or`` (lists).
     """
     return _WRITER.vformat(entry(code)["text"], (), values)
@@ -66,7 +66,7 @@ def _count(value: float, noun: str) -> str:
 
 
 def _range(value: Sequence[float], _: str) -> str:
-    return f"[{value[0]:g}, {value[1]:g}]"
+    return f"{value[0]:g} … {value[1]:g}"
 
 
 def _percent(value: float, _: str) -> str:

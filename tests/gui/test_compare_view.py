@@ -454,7 +454,7 @@ def test_a_forecast_counts_positives(add):
     assert "positives in the table" in told
     assert f"({whole} here;" in told
     assert forecast_words(pair, splits, 10**6) == (
-        "6 splits are too few for one of 1000000 pairs to be significant: make more."
+        "6 splits are too few for one of 1000000 pairs to be significant: use more splits."
     )
     assert forecast_words(PairComparison("a", "b", 0.2, 0.1, 0.3, 0.01, 0.01), record, 1) == ""
 
@@ -477,4 +477,4 @@ def test_tallies():
     )
     said = pair_sentence(silent, "pAUC", "these 90 rows")
     assert "these 90 rows: only 2 negatives in the range." in said.headline
-    assert not silent.settled
+    assert not silent.significant

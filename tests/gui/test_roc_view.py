@@ -421,9 +421,9 @@ def test_the_sentence_and_the_compare_page_give_one_verdict(records):
             best = set(np.argsort(areas)[-2:].tolist())
             (pair,) = (p for p in pairs if {int(p.a[-1]), int(p.b[-1])} == best)
             told = sentences.roc_sentence(runs, band).text
-            assert (": significant." in told) == pair.settled
+            assert (": significant." in told) == pair.significant
             assert "Holm-corrected p" in told
-            found.add((pair.settled, pair.p < 0.05))
+            found.add((pair.significant, pair.p < 0.05))
     assert found == {(True, True), (False, True), (False, False)}
 
 

@@ -65,15 +65,15 @@ def table(tmp_path_factory):
 @pytest.fixture(scope="module")
 def held(table):
     """A tournament from its beginning to its end: what was kept, what was told, how it ended."""
-    kept, told = Kept(), []
+    kept, messages = Kept(), []
     order = TournamentOrder(table, Validation(seed=1), (0.0, 0.3), 600.0, entrants=QUICK)
-    return kept, told, hold_in_background(order, kept, TournamentStop(), told.append)
+    return kept, messages, hold_in_background(order, kept, TournamentStop(), messages.append)
 
 
 @pytest.mark.slow
 def test_it_is_followed_from_the_first_fit_to_the_verdict(held):
-    _, told, end = held
-    live = [one for one in told if isinstance(one, Standings)]
+    _, messages, end = held
+    live = [one for one in messages if isinstance(one, Standings)]
     assert live[0].entries == ()
     assert {one.created for one in live} == {end.created}
     assert [one.spent for one in live] == sorted(one.spent for one in live)
@@ -92,9 +92,9 @@ def test_it_is_followed_from_the_first_fit_to_the_verdict(held):
 
 @pytest.mark.slow
 def test_its_runs_are_named_as_they_are_kept(held):
-    kept, told, end = held
+    kept, messages, end = held
     ids = [record.id for record in kept.runs]
-    assert [one.id for one in told if isinstance(one, RunRecord)] == ids
+    assert [one.id for one in messages if isinstance(one, RunRecord)] == ids
     assert ids[0].endswith("-2")
     assert {entry.run for entry in end.entries} == set(ids)
     assert end.best in ids
@@ -130,7 +130,7 @@ def test_a_repaired_project_keeps_them(held, tmp_path):
     assert Standings.from_json(found).verdict == end.verdict
 
 
-def test_what_cannot_be_written_is_told(table):
+def test_standings_that_cannot_be_written_are_reported(table):
     order = TournamentOrder(table, Validation(), None, 600.0)
     end = SearchLog(order, Kept("the disk is full"), lambda _news: None).end("stopped")
     assert any("the disk is full" in remark for remark in end.remarks)
@@ -140,8 +140,8 @@ def follow(table, act, entrants=LONG):
     """Hold a tournament; act when the first entry is ready."""
     kept, stop = Kept(), TournamentStop()
 
-    def tell(told):
-        if isinstance(told, Standings) and any(one.state == READY for one in told.entries):
+    def tell(messages):
+        if isinstance(messages, Standings) and any(one.state == READY for one in messages.entries):
             act(stop)
 
     order = TournamentOrder(table, Validation(seed=1), None, 600.0, entrants=entrants)
@@ -149,7 +149,7 @@ def follow(table, act, entrants=LONG):
 
 
 @pytest.mark.slow
-def test_a_stop_judges_what_is_ready(table):
+def test_a_stop_tests_finished_models(table):
     kept, end = follow(table, lambda stop: stop.gently.set())
     assert end.ended == "stopped"
     assert end.of_run(end.best).method == "auc-ensemble"
@@ -158,7 +158,7 @@ def test_a_stop_judges_what_is_ready(table):
 
 
 @pytest.mark.slow
-def test_ended_at_once_it_stands_with_what_was_told(table):
+def test_an_immediate_stop_ends_with_the_last_report(table):
     kept, end = follow(table, lambda stop: stop.at_once.set())
     assert end.ended == "stopped"
     assert "before any model was tested" in end.error
@@ -252,7 +252,7 @@ def test_on_labels_of_chance_held_out_figures_centre_on_one_half(tmp_path, rows,
     assert claims <= seeds // 4
 
 
-def test_two_that_begin_in_the_same_second_are_kept_beside_each_other(table, tmp_path, monkeypatch):
+def test_two_searches_that_begin_in_the_same_second_are_both_stored(table, tmp_path, monkeypatch):
     monkeypatch.setattr(RunRecord, "now", lambda: "2026-01-01T10:00:00+00:00")
     project, order = (
         ProjectFile.create(tmp_path / "p.aucproj"),

@@ -123,11 +123,11 @@ def test_the_same_seed_gives_the_same_tournament(table, board):
     assert [one.behind for one in again.entries] == [one.behind for one in board.entries]
 
 
-def test_a_p_that_is_corrected_says_so_beside_its_interval(board):
+def test_a_corrected_p_value_is_named_next_to_its_interval(board):
     """An interval of one difference may leave zero out where the corrected p is large."""
-    (told,) = [one for one in sentences_of(board) if one.startswith("The runner-up")]
-    assert "Holm-corrected p" in told
-    assert f"({len(board.entries) - 1} tests)." in told
+    (sentence,) = [one for one in sentences_of(board) if one.startswith("The runner-up")]
+    assert "Holm-corrected p" in sentence
+    assert f"({len(board.entries) - 1} tests)." in sentence
 
 
 @pytest.mark.parametrize("method", ["logistic", "auc-ensemble"])
@@ -336,7 +336,7 @@ def test_an_interrupt_ends_the_command_in_order(interruptible, file, monkeypatch
     assert document["leaderboard"] == []
 
 
-def test_a_stop_before_anything_is_ready_leaves_nothing_and_says_so(table):
+def test_a_stop_before_anything_is_ready_leaves_no_model(table):
     board = find_best(table, HELD_OUT, entrants=QUICK, budget=Budget(stopped=lambda: True))
     assert board.best is None
     assert list(sentences_of(board)) == ["No method was tested on the held-out rows."]
@@ -344,7 +344,7 @@ def test_a_stop_before_anything_is_ready_leaves_nothing_and_says_so(table):
 
 
 @pytest.mark.slow
-def test_what_cannot_be_trained_is_left_out_and_told(table, monkeypatch):
+def test_a_method_that_cannot_be_trained_is_reported(table, monkeypatch):
     def too_much(self, *_):
         raise MemoryError
 
@@ -398,7 +398,7 @@ def test_a_simpler_method_is_offered_only_where_a_large_loss_is_excluded(tmp_pat
 
 
 @pytest.mark.slow
-def test_on_labels_of_chance_the_estimate_centres_on_one_half_and_nothing_is_settled(tmp_path):
+def test_on_random_labels_the_estimate_centres_on_one_half_and_nothing_is_significant(tmp_path):
     """The inner figure of the best is too good, as it must be; the held-out one is not."""
     inner, outer, claims = [], [], 0
     for seed in range(24):
@@ -414,7 +414,7 @@ def test_on_labels_of_chance_the_estimate_centres_on_one_half_and_nothing_is_set
     assert claims <= 4
 
 
-def test_without_an_interval_it_is_said_that_rows_are_too_few(tmp_path):
+def test_without_an_interval_rows_are_reported_as_too_few(tmp_path):
     lines = ["a,label", *(f"{k % 7},{'yes' if k % 30 == 0 else 'no'}" for k in range(100))]
     (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
     table = read_table(tmp_path / "t.csv", label="label", positive="yes")
@@ -467,7 +467,7 @@ def test_a_test_file_is_the_held_out_part_and_no_choice_sees_it(tmp_path, table)
 
 
 @pytest.mark.slow
-def test_rows_to_judge_on_that_were_trained_on_are_told(tmp_path, file, table):
+def test_held_out_rows_that_were_trained_on_are_reported(tmp_path, file, table):
     head, *lines = file.read_text().splitlines()
     (tmp_path / "again.csv").write_text("\n".join([head, *lines[:40]]) + "\n")
     for path, said in (
@@ -483,10 +483,10 @@ def test_rows_to_judge_on_that_were_trained_on_are_told(tmp_path, file, table):
 def test_a_test_file_that_does_not_fit_is_refused_before_anything_is_trained(tmp_path, table):
     path = tmp_path / "other.csv"
     path.write_text("a,b,label\n1,2,yes\n2,1,no\n")
-    tested, told = Validation(scheme="file", test_file=str(path)), []
+    tested, messages = Validation(scheme="file", test_file=str(path)), []
     with pytest.raises(InputError, match="c"):
-        find_best(table, tested, entrants=QUICK, report=lambda *words: told.append(words))
-    assert not told
+        find_best(table, tested, entrants=QUICK, report=lambda *words: messages.append(words))
+    assert not messages
 
 
 @pytest.mark.slow
@@ -537,7 +537,7 @@ def test_the_command_prints_keeps_and_saves(tmp_path, file, monkeypatch, capsys)
 
 
 @pytest.mark.slow
-def test_how_it_ended_is_told_where_it_cannot_be_kept(tmp_path, file, monkeypatch, capsys):
+def test_a_result_that_cannot_be_stored_is_printed(tmp_path, file, monkeypatch, capsys):
     def refuse(self, *_what):
         raise InputError(f"cannot read or write the project {self.path}: the disk is full")
 

@@ -1,4 +1,4 @@
-"""Probabilities of runs: estimated at a second level, kept with models, carried by every export."""
+"""Calibration of runs: nested estimates, stored with models, in every export."""
 
 import csv
 import dataclasses
@@ -81,7 +81,7 @@ def test_on_noise_the_estimate_is_no_better_than_the_share(kind):
 
 
 @pytest.mark.parametrize("kind", [AS_IT_STANDS, *KINDS])
-def test_a_run_is_judged(folds, kind):
+def test_a_calibrated_run_has_measures(folds, kind):
     found = judge(folds, kind)
     assert found.diagram.rows.sum() == len(found.probabilities)
     assert 0 < found.brier.value < 0.5
@@ -91,7 +91,7 @@ def test_a_run_is_judged(folds, kind):
     assert "Brier score" in found.sentence()
 
 
-def test_few_rows_are_told():
+def test_few_rows_are_reported():
     assert "Platt or beta" in caution("isotonic", np.arange(200) < 20)
     assert caution("platt", np.arange(200) < 20) == ""
     one = HeldOut(np.arange(30) < 1, np.arange(30.0), np.zeros(30, np.intp))

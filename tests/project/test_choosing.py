@@ -199,32 +199,30 @@ def test_the_interval_of_the_fpr_holds_although_its_threshold_is_chosen_by_it():
 # ----------------------------------------------------------------- remarks
 
 
-def said(target, counts, stakes=HERE):
-    return " ".join(remarks(target, stakes, ThresholdFigures.of(Confusion(*counts), stakes.prior)))
+def codes(target, counts, stakes=HERE):
+    figures = ThresholdFigures.of(Confusion(*counts), stakes.prior)
+    return [found.code for found in remarks(target, stakes, figures)]
 
 
-def test_a_bound_below_what_one_row_is_worth_is_told():
-    assert "Too few negatives: one of 31 is 0.032." in said(Target("fpr", 0.01), (5, 5, 0, 31))
-    assert "Too few" not in said(Target("fpr", 1 / 31), (5, 5, 1, 30))
-    assert "Too few positives: one of 10 is 0.1." in said(Target("tpr", 0.95), (10, 0, 5, 9))
-    assert "Too few rows" in said(Target("alerts", 1.0), (1, 5, 0, 9), Stakes(cases=1000.0))
+FEW, TUNED, COUNTS = "too_few_rows_for_bound", "threshold_tuned", (40, 5, 40, 900)
+KNOWN = "interval_accounts_for_choice"
 
 
-def test_who_calls_nobody_and_who_calls_few():
-    assert "No row is predicted positive." in said(Target("fpr", 0.0), (0, 5, 0, 9))
-    assert "Only 3 of the rows are predicted positive" in said(
-        Target("precision", 0.9), (3, 5, 0, 9)
-    )
-
-
-def test_what_the_choice_means_for_the_figures():
-    counts = (40, 5, 40, 900)
-    assert said(Target(), counts) == ""
-    assert "The interval of the FPR accounts for" in said(Target("fpr", 0.1), counts)
-    assert "The interval of the TPR accounts for" in said(Target("tpr", 0.8), counts)
-    by_day = Stakes(cases=100.0)
-    assert "of the alerts accounts for" in said(Target("alerts", 9.0), counts, by_day)
-    elsewhere = Stakes(prior=0.001, cases=100.0)
-    assert "was tuned on these rows" in said(Target("alerts", 9.0), counts, elsewhere)
-    assert "was tuned on these rows" in said(Target("cost"), counts)
-    assert "If the threshold was tuned" in said(Target("typed", 0.3, "run", 0, 0.1), counts)
+@pytest.mark.parametrize(
+    ("target", "counts", "stakes", "expected"),
+    [
+        (Target("fpr", 0.01), (5, 5, 0, 31), HERE, [FEW, KNOWN]),
+        (Target("fpr", 1 / 31), (5, 5, 1, 30), HERE, [KNOWN]),
+        (Target("tpr", 0.95), (10, 0, 5, 9), HERE, [FEW, KNOWN]),
+        (Target("alerts", 1.0), (1, 5, 0, 9), Stakes(cases=1000.0), [FEW, KNOWN]),
+        (Target("fpr", 0.0), (0, 5, 0, 9), HERE, ["no_row_predicted_positive"]),
+        (Target("precision", 0.9), (3, 5, 0, 9), HERE, ["few_rows_predicted_positive", TUNED]),
+        (Target(), COUNTS, HERE, []),
+        (Target("alerts", 9.0), COUNTS, Stakes(cases=100.0), [KNOWN]),
+        (Target("alerts", 9.0), COUNTS, Stakes(prior=0.001, cases=100.0), [TUNED]),
+        (Target("cost"), COUNTS, HERE, [TUNED]),
+        (Target("typed", 0.3, "run", 0, 0.1), COUNTS, HERE, ["threshold_may_be_tuned"]),
+    ],
+)
+def test_the_limits_of_a_choice_are_noted(target, counts, stakes, expected):
+    assert codes(target, counts, stakes) == expected

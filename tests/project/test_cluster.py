@@ -1,4 +1,4 @@
-"""Runs on a real Dask scheduler with two workers on loopback, whatever dies there."""
+"""Runs on a real Dask scheduler with two workers on loopback, some of which are killed."""
 
 import contextlib
 import dataclasses
@@ -90,10 +90,10 @@ def test_workers_die_and_the_numbers_are_the_same(dask, plan, table, tmp_path):
 
 def a_worker_dies_in_a_search(dask, plan, table):
     tuned = dataclasses.replace(plan("auc-svm"), tuning=Tuning("auc", folds=3))
-    lost, heard = [], []
+    lost, reports = [], []
 
     def listen(progress):
-        heard.append(progress)
+        reports.append(progress)
         if progress.search is not None and progress.search.judged > 0 and not lost:
             lost.append(progress.search.judged)
             dask.end(dask.workers[1])
@@ -109,13 +109,13 @@ def a_worker_dies_in_a_search(dask, plan, table):
     (found,), (here,) = record.searches, alone.searches
     np.testing.assert_array_equal(found.areas, here.areas)
     assert (found.chosen, found.candidates) == (here.chosen, here.candidates)
-    shares = [progress.elsewhere.fraction for progress in heard]
+    shares = [progress.elsewhere.fraction for progress in reports]
     assert shares == sorted(shares)
-    assert heard[-1].elsewhere.where.endswith(f" of {dask.address}")
+    assert reports[-1].elsewhere.where.endswith(f" of {dask.address}")
 
 
 @pytest.mark.slow
-def test_members_of_an_ensemble_are_trained_there_whoever_dies(dask, plan, table):
+def test_members_of_an_ensemble_are_trained_although_a_worker_dies(dask, plan, table):
     for _ in range(2):
         dask.worker()
     dask.wait_for_workers(2)
@@ -173,7 +173,7 @@ def test_a_lost_scheduler_keeps_what_is_finished(dask, plan, table, monkeypatch)
 
 
 @pytest.mark.slow
-def test_the_command_line_says_what_is_wrong_in_one_line(
+def test_the_command_line_reports_an_error_in_one_line(
     dask, table_file, tmp_path, monkeypatch, capfd
 ):
     monkeypatch.setattr(cluster, "_TIMEOUT_SECONDS", 5.0)
@@ -223,7 +223,7 @@ def test_failures_there_are_recorded_as_here(standing, plan, table):
     assert "folds" in record.error
 
 
-def test_without_the_package_one_line_says_how_to_get_it(monkeypatch):
+def test_without_the_package_one_line_names_the_command_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(InputError, match=r"pip install 'aucstudio\[dask\]'"), cluster.connect("x"):
         pass

@@ -145,9 +145,9 @@ def test_after_several_splits_members_are_trained_on_all_rows_for_the_model(tabl
     assert np.corrcoef(scores[rows], held)[0, 1] > 0.8
 
 
-def a_scale(split, judged):
+def a_scale(split, tested):
     """The scale of a member on the rows that all of them held out."""
-    own = split.test_scores[np.isin(split.test_rows, judged.test_rows)] - split.model.intercept
+    own = split.test_scores[np.isin(split.test_rows, tested.test_rows)] - split.model.intercept
     return Scale.learn(own, 0.1 if split.model.method == "random-forest" else 0.0)
 
 
@@ -170,15 +170,17 @@ def test_weights_of_a_split_are_those_that_the_other_splits_choose(in_folds):
     chosen, classes = np.concatenate(z[1:], axis=1), np.concatenate(positive[1:])
     criterion = Criterion.of_range(BAND, classes)
     weights = choose_weights(chosen, classes, criterion, np.random.default_rng((0, 0)))
-    told = {share.title: share.weight for share in record.splits[0].model.scorer.members}
+    members_weights = {share.title: share.weight for share in record.splits[0].model.scorer.members}
     for (name, _), weight in zip(ordered, weights, strict=True):
-        assert told[name] == pytest.approx(weight, abs=1e-6)  # to the tolerance of the solver
+        assert members_weights[name] == pytest.approx(
+            weight, abs=1e-6
+        )  # to the tolerance of the solver
     total = weights @ z[0]
     found = record.splits[0].test_scores
     np.testing.assert_allclose(found - found.mean(), total - total.mean(), atol=1e-5)
 
 
-def test_classes_of_the_judged_rows_change_nothing_but_their_judgement(in_folds):
+def test_classes_of_scored_rows_do_not_change_their_scores(in_folds):
     before = combined(in_folds)
     turned = [with_splits(run, flipped, slice(0, 1)) for run in in_folds]
     after = combined(turned)
@@ -211,7 +213,7 @@ def test_weights_of_rows_count_when_members_are_chosen(table, in_folds):
         assert a.objective != b.objective
 
 
-def test_rows_that_weigh_nothing_have_no_say(table, held_out):
+def test_rows_of_weight_zero_have_no_effect(table, held_out):
     some = np.where(np.arange(table.rows) % 3 == 0, 0.0, 1.0)
     runs = [with_splits(run, weighted_by(some)) for run in held_out[:3]]
     (split,) = combined(runs).splits
@@ -224,7 +226,7 @@ def test_rows_that_weigh_nothing_have_no_say(table, held_out):
     assert split.objective == other.objective
 
 
-def test_one_held_out_part_is_judged_at_a_second_level_of_folds(table, held_out, monkeypatch):
+def test_one_held_out_part_is_scored_in_folds(table, held_out, monkeypatch):
     record = combined(held_out)
     (split,) = record.splits
     alone = {share.title: share.auc for share in split.model.scorer.members}
@@ -280,8 +282,8 @@ def with_classes(runs, positive):
 @pytest.mark.parametrize("validation", [FOLDS, HELD_OUT], ids=["folds", "hold-out"])
 def test_combinations_of_noise_centre_on_one_half(tmp_path, validation, monkeypatch):
     table, names = noise(tmp_path / "t.csv")
-    told = {"direction": "higher"}
-    runs = [(n, made(scored_by(table, n), MARKER, validation, told)) for n in names]
+    higher = {"direction": "higher"}
+    runs = [(n, made(scored_by(table, n), MARKER, validation, higher)) for n in names]
     monkeypatch.setattr(parts, "choose_weights", few_bags)
     rng, nested, flattered = np.random.default_rng(6), [], []
     for _ in range(25):
@@ -330,7 +332,7 @@ def test_exports_score_new_rows_as_the_model_does(table, held_out, tmp_path):
     assert any(line.startswith("viewed: ") for line in document["how"])
 
 
-def test_what_is_prepared_alike_needs_no_view(table):
+def test_equal_preparations_need_no_view(table):
     runs = [("one", made(table, "auc-rls", FOLDS)), ("two", made(table, "kernel-rank-svm", FOLDS))]
     models = [record.splits[0].model for _, record in runs]
     common, views = common_preparation([model.preparation for model in models])
@@ -407,15 +409,15 @@ def test_it_is_not_trained_again(table, in_folds):
 
 
 def test_a_stop_keeps_the_splits_that_were_finished(table, in_folds):
-    told = []
+    messages = []
 
     def stop_after_one(progress):
-        told.append(progress)
-        return any(one.finished is not None for one in told)
+        messages.append(progress)
+        return any(one.finished is not None for one in messages)
 
     with pytest.raises(combining.Stopped):
         combined(in_folds, listen=stop_after_one)
-    assert sum(one.finished is not None for one in told) == 1
+    assert sum(one.finished is not None for one in messages) == 1
 
 
 def test_the_command_saves_a_model_of_all_rows_after_several_splits(tmp_path, capsys):
@@ -461,7 +463,7 @@ def test_the_command_adds_it_to_the_project(tmp_path, capsys):
     assert cli.main(["combine", str(project), "AUC-RLS"]) == 2
 
 
-def test_a_project_without_finished_runs_says_so_and_lists_none(tmp_path, capsys):
+def test_a_project_without_finished_runs_lists_none(tmp_path, capsys):
     project = tmp_path / "p.aucproj"
     ProjectFile.create(project)
     assert cli.main(["combine", str(project), "one", "other"]) == 2

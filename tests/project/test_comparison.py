@@ -11,6 +11,7 @@ import scipy.stats
 
 from aucstudio.engine import inference, roc
 from aucstudio.engine.monitor import Stopped
+from aucstudio.notices import notice
 from aucstudio.project import words
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.results import comparison
@@ -59,7 +60,7 @@ def test_one_split_is_delongs_test(one):
     (pair,) = comparison.compare_runs([("a", one[0]), ("b", one[1])], BAND)
     a, b = (record.splits[0] for record in one)
     found = inference.auc_test(a.test_positive, a.test_scores, b.test_scores)
-    assert (pair.a, pair.b, pair.refused) == ("a", "b", "")
+    assert (pair.a, pair.b, pair.refused) == ("a", "b", None)
     assert (pair.difference, pair.low, pair.high) == (found.difference, found.low, found.high)
     assert pair.p == pair.p_corrected == found.p
 
@@ -101,7 +102,7 @@ def test_several_splits_take_the_corrected_t(several, measure):
 def test_same_scores_are_level(one, several):
     for record in (one[0], several[0]):
         (pair,) = comparison.compare_runs([("a", record), ("b", record)], BAND)
-        assert (pair.difference, pair.p, pair.settled) == (0.0, 1.0, False)
+        assert (pair.difference, pair.p, pair.significant) == (0.0, 1.0, False)
 
 
 def test_equal_differences_leave_no_variance_to_judge_by(several):
@@ -134,17 +135,17 @@ def test_different_rows_are_refused(one, several, make_run):
     split = one[1].splits[0]
     moved = dataclasses.replace(split, test_rows=split.test_rows + 1)
     cases = [
-        (one[0], other_seed, f"against {Validation(seed=7).describe()}"),
-        (one[0], dataclasses.replace(one[1], splits=(moved,)), "scored on different rows"),
-        (several[0], shorter, "4 against 2"),
-        (one[0], elsewhere, "different tables"),
+        (one[0], other_seed, "split_differently"),
+        (one[0], dataclasses.replace(one[1], splits=(moved,)), "scored_on_different_rows"),
+        (several[0], shorter, "different_splits_finished"),
+        (one[0], elsewhere, "trained_on_different_tables"),
     ]
-    for a, b, reason in cases:
+    for a, b, code in cases:
         (pair,) = comparison.compare_runs([("a", a), ("b", b)], BAND)
-        assert reason in pair.refused
+        assert pair.refused.code == code
         assert math.isnan(pair.difference)
         assert math.isnan(pair.p_corrected)
-        assert not pair.settled
+        assert not pair.significant
 
 
 def test_refused_pairs_do_not_count_in_the_correction(one, make_run):
@@ -209,7 +210,7 @@ def test_corrections(correction, oracle):
     pairs = of_differences((0.1, 0.04 / 3), (0.1, 0.09), (0.1, 0.03))
     found = comparison.corrected(pairs, correction)
     assert [pair.p_corrected for pair in found] == pytest.approx(oracle)
-    assert [pair.settled for pair in found] == [p < 0.05 for p in oracle]
+    assert [pair.significant for pair in found] == [p < 0.05 for p in oracle]
     assert [pair.p for pair in found] == [pair.p for pair in pairs]
     # Corrected figures can be corrected otherwise.
     assert comparison.corrected(found) == comparison.corrected(pairs)
@@ -284,7 +285,7 @@ def test_training_for_another_range_is_known(one):
 def open_pair(difference, se, quantile):
     reach = quantile * se
     pair = PairComparison("a", "b", difference, difference - reach, difference + reach, 0.2, 0.2)
-    assert not pair.settled
+    assert not pair.significant
     return pair
 
 
@@ -344,7 +345,8 @@ def tables(one):
     third = of_areas("c", 0.5)
     runs = [comparison.run_figures(n, r, BAND) for n, r in zip(("a", odd), one, strict=True)]
     (pair,) = comparison.compare_runs([("a", one[0]), (odd, one[1])], BAND)
-    refused = [PairComparison(n, "c", refused="trained on different tables") for n in ("a", odd)]
+    reason = notice("trained_on_different_tables", files="a against b")
+    refused = [PairComparison(n, "c", refused=reason) for n in ("a", odd)]
     return Comparison([*runs, third], [pair, *refused])
 
 
@@ -364,7 +366,7 @@ def test_csv_reads_back_exactly(tables, delimiter):
     assert sorted(float(row["Mean rank"]) for row in first[:2]) in ([1.0, 2.0], [1.5, 1.5])
     assert float(second[0]["A - B"]) == tables.pairs[0].difference
     assert float(second[0]["Holm-corrected p"]) == tables.pairs[0].p_corrected
-    assert (second[1]["p"], second[1]["Note"]) == ("", tables.pairs[1].refused)
+    assert (second[1]["p"], second[1]["Note"]) == ("", str(tables.pairs[1].refused))
 
 
 def test_heads_name_the_correction(tables):

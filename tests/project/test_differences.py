@@ -18,7 +18,8 @@ from aucstudio.project.geometry.differences import (
     places_of,
 )
 from aucstudio.project.geometry.directions import across_score, kernel_features
-from aucstudio.project.geometry.planes import Sample, score_plane
+from aucstudio.project.geometry.planes import score_plane
+from aucstudio.project.geometry.sampling import Sample
 
 
 def make_sample(seed=0, rows=60, d=5, scores=True):

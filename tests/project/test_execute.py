@@ -1,3 +1,5 @@
+"""Execution of experiments to records."""
+
 import dataclasses
 
 import numpy as np
@@ -56,7 +58,7 @@ def test_a_stop_keeps_the_finished_splits(plan, table):
     assert all(split.converged for split in record.splits)
 
 
-def test_a_stop_in_the_only_split_keeps_the_scorer_as_it_stands(plan, table):
+def test_a_stop_in_the_only_split_keeps_the_current_scorer(plan, table):
     record = execute(plan("auc-svm", {"C": 1000.0}), table, listen=lambda progress: True)
     assert record.status == STOPPED
     assert len(record.splits) == 1
@@ -64,16 +66,16 @@ def test_a_stop_in_the_only_split_keeps_the_scorer_as_it_stands(plan, table):
     assert np.isfinite(record.splits[0].test_scores).all()
 
 
-def test_progress_tells_steps_looks_and_ends(plan, table):
-    heard = []
-    record = execute(plan("auc-svm", scheme="folds", folds=3), table, listen=heard.append)
-    assert [p.finished for p in heard if p.finished is not None] == list(record.splits)
-    assert {p.split for p in heard} == {0, 1, 2}
-    looks = [p.look for p in heard if p.look is not None]
+def test_progress_reports_steps_evaluations_and_ends(plan, table):
+    reports = []
+    record = execute(plan("auc-svm", scheme="folds", folds=3), table, listen=reports.append)
+    assert [p.finished for p in reports if p.finished is not None] == list(record.splits)
+    assert {p.split for p in reports} == {0, 1, 2}
+    looks = [p.look for p in reports if p.look is not None]
     assert looks
     assert all(len(look.scores) == len(look.positive) for look in looks)
     # Messages outlive the step: none may hold on to the solver's memory.
-    assert all(p.step is None or p.step.scorer is None for p in heard)
+    assert all(p.step is None or p.step.scorer is None for p in reports)
 
 
 def test_a_failure_is_recorded_with_its_sentence(plan, table):
@@ -101,7 +103,7 @@ def test_too_few_rows_is_a_failure_not_a_crash(plan, table):
     assert "choose fewer folds" in record.error
 
 
-def test_an_experiment_survives_json_and_its_id_says_what_it_is(plan):
+def test_an_experiment_survives_json_and_its_id_depends_on_its_content(plan):
     experiment = plan("svm-pauc", {"fpr_range": (0.05, 0.3)}, repeats=3)
     again = Experiment.from_json(experiment.as_json())
     assert again == experiment

@@ -1,4 +1,4 @@
-"""Experiment files: what is written is read back, and mistakes are named."""
+"""Experiment files: written files are read back, and mistakes are named."""
 
 import copy
 import dataclasses

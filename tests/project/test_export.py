@@ -12,18 +12,9 @@ import numpy as np
 import pytest
 
 from aucstudio.engine import METHODS
-from aucstudio.engine.features.splines import AdditiveScorer
-from aucstudio.engine.kernels import Kernel
-from aucstudio.engine.scorers import (
-    EnsembleScorer,
-    FourierScorer,
-    KernelScorer,
-    LinearScorer,
-    Scorer,
-)
+from aucstudio.engine.scorers import LinearScorer, Scorer
 from aucstudio.project.data import date_parts
 from aucstudio.project.data.preparing.levels import MISSING
-from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
@@ -33,10 +24,10 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.experiments.planning import plan_experiment
-from aucstudio.project.runs.models.model import Model
 from aucstudio.project.store.export import FORMATS, export_model
 from aucstudio.project.store.model_file import load_model, save_model
 from tests.conftest import write_table
+from tests.project.hand_models import SCORERS, TEXT, hand_model, model_with, prepared
 
 KERNELS = {
     f"auc-rls {kernel}": ("auc-rls", {"kernel": kernel, "gamma": 0.1}) for kernel in ("rbf", "poly")
@@ -85,84 +76,15 @@ def trained(study):
     return model_of
 
 
-def prepared(**changes):
-    """Columns x and y, a category of text and one of numbers."""
-    return Preparation(
-        ("x", "y"),
-        np.array([0.5, -1.0]),
-        np.array([0.1, 2.0]),
-        np.array([3.0, 0.7]),
-        ("town", "zone"),
-        (("north", 'so"uth\\', MISSING), ("1", "2.5")),
-        **changes,
-    )
-
-
-def model_with(scorer, **changes):
-    words = "out", "yes", "no", "rows by hand"
-    columns = [ColumnSchema(name, "number", "number") for name in ("x", "y")]
-    columns += [
-        ColumnSchema("town", "category", "text"),
-        ColumnSchema("zone", "category", "number"),
-    ]
-    schema = Schema((*columns, ColumnSchema("out", "label")))
-    made = Model(prepared(), scorer, 0.25, "by-hand", {}, *words, schema=schema)
-    return dataclasses.replace(made, **changes)
-
-
-def cubic_pieces():
-    """Functions of features 1 and 0, with two breaks and with none."""
-    rng = np.random.default_rng(3)
-    return AdditiveScorer(
-        np.array([1, 0]), np.array([2, 0]), np.array([-4.0, -3.0]),
-        rng.normal(size=4), rng.normal(size=(4, 4)),
-    )  # fmt: skip
-
-
-def two_trees():
-    """A stump that knows where gaps go, and a tree that is one leaf."""
-    return EnsembleScorer(
-        roots=np.array([0, 3]),
-        feature=np.zeros(4, dtype=np.intp),
-        threshold=np.array([0.2, 0.0, 0.0, np.inf]),
-        left=np.array([1, 1, 2, 3]),
-        right=np.array([2, 1, 2, 3]),
-        value=np.array([0.0, -1.5, 2.5, 0.125]),
-        base=0.5,
-        gaps_left=np.array([True, False, False, False]),
-    )
-
-
-POINTS = np.random.default_rng(5).normal(size=(3, 7))
-WEIGHTS = np.array([0.3, -1.0, 0.9])
-SCORERS = {
-    "linear": LinearScorer(np.linspace(-1.0, 1.0, 7)),
-    "linear kernel": KernelScorer(Kernel("linear"), POINTS, WEIGHTS),
-    "rbf": KernelScorer(Kernel("rbf", gamma=0.2), POINTS, WEIGHTS),
-    "poly": KernelScorer(Kernel("poly", gamma=0.3, degree=2), POINTS, WEIGHTS),
-    "no points": KernelScorer(Kernel("rbf"), POINTS[:0], WEIGHTS[:0]),
-    "fourier": FourierScorer(POINTS, np.array([0.1, -2.0, 5.0]), WEIGHTS),
-    "trees": two_trees(),
-    "additive": cubic_pieces(),
-    "no function": AdditiveScorer(
-        np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp), np.zeros(0), np.zeros(0),
-        np.zeros((0, 4)),
-    ),
-}  # fmt: skip
-
-
 @pytest.fixture(params=SCORERS)
 def by_hand(request):
-    gaps = request.param in ("trees", "additive")
-    return model_with(SCORERS[request.param], preparation=prepared(keep_gaps=gaps))
+    return hand_model(request.param)
 
 
 @pytest.fixture
 def hand_file(tmp_path):
     path = tmp_path / "hand.csv"
-    path.write_text(
-        'y,x,zone,town\n1,0.7,1.0,north\n-2,,02.5,"so""uth\\"\n,1e1,,\n0.25,.2,7,\n0,-9,1,west\n'
-    )
+    path.write_text(TEXT)
     return path
 
 
@@ -388,6 +310,8 @@ def score_row(document, row):
     preparation, x = document["preparation"], []
     for number in preparation["numbers"]:
         cell = row[number["name"]]
+        if not float(number["low"]) <= cell <= float(number["high"]):
+            cell = math.nan
         if math.isnan(cell) and not preparation["keep_gaps"]:
             cell = number["median"]
         x.append((cell - number["mean"]) / number["scale"])

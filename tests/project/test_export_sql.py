@@ -9,12 +9,8 @@ import numpy as np
 import pytest
 
 from aucstudio.engine.ensembles.combined import CombinationScorer, Part
-from aucstudio.engine.ensembles.remapped import View, ViewedScorer
-from aucstudio.engine.features.splines import AdditiveScorer
-from aucstudio.engine.kernels import Kernel
-from aucstudio.engine.scorers import EnsembleScorer, FourierScorer, KernelScorer, LinearScorer
+from aucstudio.engine.scorers import EnsembleScorer
 from aucstudio.project.data.date_parts import PARTS
-from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
@@ -23,8 +19,8 @@ from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.experiments.planning import plan_experiment
 from aucstudio.project.runs.models.calibrating import calibrated
-from aucstudio.project.runs.models.model import Model
 from aucstudio.project.store.export import FORMATS, export_model
+from tests.project.hand_models import SCORERS, TEXT, hand_model, model_with, prepared
 
 ROWS = 240
 EXACT = {"rtol": 1e-9, "atol": 1e-9}
@@ -183,136 +179,69 @@ def test_sql_calibrates(study, tmp_path, kind):
 # ------------------------------------------------------------------ by hand
 
 
-def prepared(keep_gaps=True, names=("x", "y")):
-    return Preparation(
-        names,
-        np.array([0.5, -1.0]),
-        np.array([0.1, 2.0]),
-        np.array([3.0, 0.7]),
-        ("town",),
-        (("north", "(missing)"),),
-        keep_gaps=keep_gaps,
-        lows=np.array([-50.0, -np.inf]),
-        highs=np.array([np.inf, 50.0]),
-    )
+SQL_SCORERS = ("linear", "trees", "additive", "no function", "viewed", "combination")
 
 
-def model_with(scorer, **changes):
-    made = Model(prepared(), scorer, 0.25, "by-hand", {}, "out", "yes", "no", "rows by hand")
-    return dataclasses.replace(made, **changes)
+@pytest.fixture
+def hand_table(tmp_path):
+    (tmp_path / "hand.csv").write_text(TEXT)
+    return read_table(tmp_path / "hand.csv", need_label=False)
 
 
-TREES_BY_HAND = EnsembleScorer(
-    roots=np.array([0, 3, 4]),
-    feature=np.array([0, 0, 0, 0, 1, 0, 0]),
-    threshold=np.array([0.2, 0.0, 0.0, np.inf, np.inf, 0.0, 0.0]),
-    left=np.array([1, 1, 2, 3, 5, 5, 6]),
-    right=np.array([2, 1, 2, 3, 6, 5, 6]),
-    value=np.array([0.0, -1.5, 2.5, 0.125, 0.0, 0.25, 8.0]),
-    base=0.5,
-    gaps_left=np.array([True, False, False, False, False, False, False]),
-)
-CUBICS = AdditiveScorer(
-    np.array([1, 0]),
-    np.array([2, 0]),
-    np.array([-1.0, 0.5]),
-    np.array([0.1, 0.2, 0.3, 0.4]),
-    np.random.default_rng(3).normal(size=(4, 4)),
-)
-FILLED = View(
-    np.array([0, 1, 2, 0]),
-    np.array([2.0, 1.0, 1.0, 0.0]),
-    np.array([0.5, 0.0, 0.0, 0.0]),
-    np.array([0.3, -0.2, 0.0, 1.0]),
-)
-LINE = LinearScorer(np.array([0.7, -0.2, 1.5, 3.0]))
-SHARE = EnsembleScorer(
-    np.array([0]),
-    np.array([0, 0, 0]),
-    np.array([0.1, 0.0, 0.0]),
-    np.array([1, 1, 2]),
-    np.array([2, 1, 2]),
-    np.array([0.0, 0.2, 0.9]),
-    0.0,
-)
-BY_HAND = {
-    "trees": TREES_BY_HAND,
-    "additive": CUBICS,
-    "nothing": AdditiveScorer(
-        np.zeros(0, dtype=np.intp),
-        np.zeros(0, dtype=np.intp),
-        np.zeros(0),
-        np.zeros(0),
-        np.zeros((0, 4)),
-    ),
-    "viewed": ViewedScorer(LINE, FILLED),
-    "combination": CombinationScorer(
-        (
-            Part(TREES_BY_HAND, 0.5),
-            Part(CUBICS, -2.0),
-            Part(ViewedScorer(LINE, FILLED), 0.3),
-            Part(SHARE, 1.5, smoothing=0.01),
-        ),
-        base=-0.75,
-    ),
-}
-CELLS = {"x": [1.5, None, -60.0, 0.4], "y": [2.0, -1.0, None, 99.0]}
-TOWNS = ["north", None, "Atlantis", " north "]
-
-
-def run_both(statement, names=("x", "y")):
-    """Run a statement on four rows in both databases; returns two lists of rows."""
-    found = []
-    quoted = [name.replace('"', '""') for name in names]
+def run_both(model, table):
+    """Run the statement of a model on a table in both databases; returns two lists of rows."""
+    found, statement = [], FORMATS["sql"].write(model).decode()
+    names = [*model.preparation.numbers, "zone", "town"]
+    towns = [line.rpartition(",")[2] for line in TEXT.splitlines()[1:]]
+    towns[1] = 'so"uth\\'
+    numbers = [table.column(name).values.tolist() for name in ("x", "y", "zone")]
+    rows = [
+        [None if cell != cell else cell for cell in row]
+        for row in zip(*numbers, towns, strict=True)
+    ]
+    columns = [f"""{'"' + name.replace('"', '""') + '"'} DOUBLE""" for name in names[:-1]]
     for connect in (duckdb.connect, sqlite3.connect):
         connection = connect(":memory:")
-        columns = f'"{quoted[0]}" DOUBLE, "{quoted[1]}" DOUBLE, town TEXT'
-        connection.execute(f"CREATE TABLE cases ({columns})")
-        rows = [list(row) for row in zip(*CELLS.values(), TOWNS, strict=True)]
-        connection.executemany("INSERT INTO cases VALUES (?, ?, ?)", rows)
+        connection.execute(f"CREATE TABLE cases ({', '.join(columns)}, town TEXT)")
+        connection.executemany("INSERT INTO cases VALUES (?, ?, ?, ?)", rows)
         found.append(connection.execute(statement).fetchall())
         connection.close()
     return found
 
 
-@pytest.mark.parametrize("name", BY_HAND)
-def test_every_kind_of_scorer_in_sql(name, tmp_path):
-    model = model_with(BY_HAND[name])
-    table = tmp_path / "hand.csv"
-    lines = zip(*CELLS.values(), TOWNS, strict=True)
-    rows = [",".join("" if cell is None else str(cell) for cell in line) for line in lines]
-    table.write_text("\n".join(["x,y,town", *rows]) + "\n")
-    expected = model.score(read_table(table, need_label=False))
-    for found in run_both(FORMATS["sql"].write(model).decode()):
+@pytest.mark.parametrize("name", SQL_SCORERS)
+def test_every_kind_of_scorer_in_sql(name, hand_table):
+    model = hand_model(name)
+    expected = model.score(hand_table)
+    for found in run_both(model, hand_table):
         assert [row[-1] for row in found] == model.predicted(expected).tolist()
         np.testing.assert_allclose([row[-2] for row in found], expected, **EXACT)
 
 
-def test_names_cannot_become_statements():
+def test_names_cannot_become_statements(hand_table):
     names = ('x" FROM cases; DROP TABLE cases; --', "score")
     words = dict.fromkeys(("label", "positive", "negative", "trained_on"), "it's\n; DROP TABLE x")
-    model = model_with(LINE, preparation=prepared(keep_gaps=False, names=names), **words)
-    for found in run_both(FORMATS["sql"].write(model).decode(), names):
-        assert len(found) == 4
+    model = model_with(SCORERS["linear"], preparation=prepared(numbers=names), **words)
+    for found in run_both(model, hand_table):
+        assert len(found) == hand_table.rows
         assert {row[-1] for row in found} == {"it's\n; DROP TABLE x"}
 
 
-def test_a_score_on_the_far_side_of_every_threshold_has_one_class():
+def test_a_score_on_the_far_side_of_every_threshold_has_one_class(hand_table):
     for threshold, expected in ((np.inf, "no"), (-np.inf, "yes")):
-        model = model_with(LINE, preparation=prepared(keep_gaps=False), threshold=threshold)
-        for found in run_both(FORMATS["sql"].write(model).decode()):
+        model = model_with(SCORERS["linear"], threshold=threshold)
+        for found in run_both(model, hand_table):
             assert {row[-1] for row in found} == {expected}
 
 
-POINTS = np.ones((3, 4))
 REFUSED = {
-    "kernel": KernelScorer(Kernel("rbf"), POINTS, np.ones(3)),
-    "fourier": CombinationScorer((Part(FourierScorer(POINTS, np.ones(3), np.ones(3))),)),
+    "kernel": SCORERS["rbf"],
+    "fourier": CombinationScorer((Part(SCORERS["fourier"]),)),
     "tree nodes": EnsembleScorer(
         *(np.zeros(1, dtype=np.intp), np.zeros(60_000, dtype=np.intp), np.zeros(60_000)),
         *(np.arange(60_000), np.arange(60_000), np.zeros(60_000), 0.0),
     ),
-    "prepared columns": LinearScorer(np.zeros(4)),
+    "prepared columns": SCORERS["linear"],
 }
 
 
@@ -320,7 +249,7 @@ REFUSED = {
 def test_what_sql_cannot_hold_is_refused_with_the_reason(reason, tmp_path):
     model = model_with(REFUSED[reason])
     if reason == "prepared columns":
-        levels = ((*map(str, range(2_000)),),)
+        levels = ((*map(str, range(2_000)),), ("1",))
         model = dataclasses.replace(
             model, preparation=dataclasses.replace(prepared(), levels=levels)
         )

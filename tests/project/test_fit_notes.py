@@ -1,4 +1,4 @@
-"""What scores say against a model."""
+"""Notes on a fit that follow from its scores."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from aucstudio.notices import notice
 from aucstudio.project.runs.split_rows import leak_notes, score_notes
 
 
-def told(train, test, memorises=False, rows=200, seed=0):
+def messages(train, test, memorises=False, rows=200, seed=0):
     """Notes for scores that have some mean difference between the classes."""
     rng = np.random.default_rng(seed)
     y = np.arange(rows) < rows // 4
@@ -24,19 +24,19 @@ def told(train, test, memorises=False, rows=200, seed=0):
 
 
 def test_a_sound_model_gets_no_note():
-    assert told(1.5, 1.4) == ()
+    assert messages(1.5, 1.4) == ()
 
 
-def test_overfitting_is_told_with_both_areas():
-    (note,) = told(4.0, 0.3)
+def test_overfitting_is_reported_with_both_areas():
+    (note,) = messages(4.0, 0.3)
     assert str(note).startswith("Overfitted: the AUC is 0.99")
 
 
 def test_methods_that_memorise_are_not_blamed():
-    assert told(4.0, 0.3, memorises=True) == ()
+    assert messages(4.0, 0.3, memorises=True) == ()
 
 
-def test_few_held_out_rows_settle_nothing():
+def test_few_held_out_rows_give_no_note():
     y = np.array([True, False, False])
     rng = np.random.default_rng(1)
     train = np.arange(100) < 30
@@ -49,13 +49,13 @@ def test_few_held_out_rows_settle_nothing():
     )
 
 
-def test_training_rows_upside_down_are_told():
-    (note,) = told(-2.0, 0.0)
+def test_training_rows_ranked_backwards_are_reported():
+    (note,) = messages(-2.0, 0.0)
     assert note.code == "ranks_backwards"
 
 
 @pytest.mark.parametrize("constant", [0.0, -3.5])
-def test_equal_scores_are_told(constant):
+def test_equal_scores_are_reported(constant):
     y = np.array([True, False, True])
     (note,) = score_notes(
         y, np.full(3, constant), y, np.full(3, constant), method=METHODS["logistic"], params={}
@@ -81,7 +81,7 @@ def test_a_constant_fit_names_the_declared_settings_that_help(method, params, he
     assert [words for words in listed if words in str(note)] == helps
 
 
-def test_an_svm_whose_optimum_is_a_constant_says_so():
+def test_an_svm_with_a_constant_optimum_has_a_note():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(1_500, 8))
     signal = 0.7 * X[:, 0] + 0.5 * X[:, 1] + 0.7 * rng.logistic(size=1_500)

@@ -1,4 +1,4 @@
-"""Forward in time: no row that is trained on lies after one that it helps to judge."""
+"""Splits forward in time: no training row is later than a row that is tested."""
 
 import csv
 import dataclasses
@@ -52,7 +52,7 @@ some_times = npst.arrays(
     kinds=st.one_of(st.none(), st.integers(1, 8)),
     data=st.data(),
 )
-def test_every_step_trains_on_what_lies_before_and_judges_a_block(
+def test_every_step_trains_on_earlier_rows_and_tests_a_block(
     times, steps, gap, window, kinds, data
 ):
     codes = None
@@ -94,7 +94,7 @@ def test_rows_at_the_edge_of_a_gap_and_a_window_are_not_lost_to_rounding(unit):
             np.testing.assert_array_equal(train, ticks[max(0, latest - 7) : latest + 1])
 
 
-def test_blocks_are_of_about_as_many_rows():
+def test_blocks_have_about_equally_many_rows():
     times = np.random.default_rng(0).permutation(1000).astype(float)
     parts = forward_parts(times, 4)
     assert [len(test) for _, test in parts] == [200] * 4
@@ -135,7 +135,7 @@ def run(table, validation, method="auc-rls", tuning=None):
     return execute(experiment, table)
 
 
-def test_a_run_goes_forward_and_says_what_it_judged(dated):
+def test_a_forward_run_reports_its_tested_rows(dated):
     record = run(dated, MONTHS)
     assert record.status == "done"
     months = dated.column("month").values
@@ -194,7 +194,7 @@ def test_blocks_of_times_have_both_classes_and_part_no_time(times, data, most):
         assert 0 < positive[codes == block].sum() < (codes == block).sum()
 
 
-def test_dates_gaps_and_windows_are_told_in_days(dated):
+def test_gaps_and_windows_of_dates_are_reported_in_days(dated):
     how = {"scheme": "forward", "time": "day", "folds": 3, "gap": 20.0, "window": 90.0}
     record = run(dated, how)
     days = dated.column("day").values
@@ -210,7 +210,7 @@ def test_dates_gaps_and_windows_are_told_in_days(dated):
     assert "forward_trains_on_time" not in {note.code for note in record.notes}
 
 
-def test_a_group_is_not_trained_on_where_it_is_judged(dated):
+def test_a_group_is_not_trained_on_when_it_is_tested(dated):
     table = dated.with_roles(roles={"clinic": "group"})
     record = run(table, MONTHS)
     clinics = table.column("clinic").values
@@ -258,7 +258,7 @@ def test_what_cannot_go_forward_is_refused(dated, changes, said, setting):
         assert caught.value.setting == setting
 
 
-def test_the_number_of_steps_that_would_do_is_told():
+def test_the_possible_number_of_steps_is_reported():
     times = np.arange(40.0)
     positive = (times % 10) < 2
     with pytest.raises(InputError, match="choose 3 steps"):
@@ -282,7 +282,7 @@ def test_experiments_of_other_schemes_keep_their_identity(dated):
     assert again.validation == left
 
 
-def test_files_and_commands_say_it(dated, dated_file, tmp_path, capsys):
+def test_files_and_commands_declare_forward_splits(dated, dated_file, tmp_path, capsys):
     how = Validation(**MONTHS, gap=1.0, window=6.0)
     experiment = plan_on(dated, "auc-rls", {}, how, (0.0, 0.1))
     path = tmp_path / "ahead.toml"
@@ -316,7 +316,7 @@ def test_options_that_do_not_go_together_are_refused(dated_file, capsys, given, 
     assert said in capsys.readouterr().err
 
 
-def test_times_of_numbers_that_stand_for_missing_are_none(dated):
+def test_numbers_that_code_missing_values_are_no_times(dated):
     table = dated.with_roles(absent={"month": [0.0]})
     times = times_of(table, "month")
     assert np.isnan(times).sum() == (dated.column("month").values == 0).sum()

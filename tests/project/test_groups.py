@@ -1,4 +1,4 @@
-"""Rows of one group never stand on both sides of a split, whatever splits them."""
+"""Rows of a group are never both trained on and tested."""
 
 import contextlib
 import dataclasses
@@ -304,7 +304,7 @@ def test_no_patient_is_trained_on_and_tested(patients_file, validation):
 
 
 @pytest.mark.slow
-def test_a_table_on_disk_is_split_alike(patients_file):
+def test_a_table_on_disk_is_split_in_the_same_way(patients_file):
     table = opened(patients_file)
     streamed = open_stream(patients_file, label="outcome", positive="yes", block_bytes=2_000)
     try:
@@ -348,7 +348,7 @@ def test_a_search_keeps_patients_together(patients_file, monkeypatch, where):
     assert sorted(p for part in parts for p in everyone - part) == sorted(everyone)
 
 
-def test_a_search_takes_fewer_folds_or_says_why_not(tmp_path):
+def test_a_search_takes_fewer_folds_or_is_refused(tmp_path):
     path = tmp_path / "few.csv"
     lines = [f"p{i // 6},{i % 7},{'yes' if i % 2 else 'no'}" for i in range(24)]
     path.write_text("patient,x,outcome\n" + "\n".join(lines) + "\n", encoding="utf-8")
@@ -379,7 +379,7 @@ def test_the_role_is_part_of_the_identity(patients_file):
     assert one.id != other.id
 
 
-def test_repeats_that_draw_the_same_groups_are_told_of(tmp_path):
+def test_repeats_that_draw_the_same_groups_are_reported(tmp_path):
     path = tmp_path / "clinics.csv"
     lines = [f"c{int(i**0.5)},{i % 7},{'yes' if i % 3 else 'no'}" for i in range(1, 25)]
     path.write_text("patient,x,outcome\n" + "\n".join(lines) + "\n", encoding="utf-8")
@@ -416,7 +416,7 @@ def test_a_test_file_with_patients_that_were_trained_on_is_refused(tmp_path, pat
     assert record.notes[0] == notice("groups_apart_in_file", columns=("patient",))
 
 
-def test_a_test_file_without_the_column_is_told_of(tmp_path, patients_file):
+def test_a_test_file_without_the_column_is_reported(tmp_path, patients_file):
     lines = [line.split(",", 1)[1] for line in patients_file.read_text("utf-8").splitlines()]
     other = tmp_path / "bare.csv"
     other.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -454,10 +454,12 @@ def test_a_table_with_groups_goes_to_another_process(patients_file):
     assert dataclasses.replace(table).groups.count == table.groups.count
 
 
-def test_runs_that_group_otherwise_are_not_compared(patients_file):
+def test_runs_with_other_groups_are_not_compared(patients_file):
     tables = opened(patients_file), opened(patients_file, {"patient": "ignore"})
     runs = [
         (name, execute(planned(t, Validation()), t)) for name, t in zip("ab", tables, strict=True)
     ]
     (pair,) = compare_runs(runs, (0.0, 0.1))
-    assert pair.refused == "split differently (grouped by patient against not grouped)"
+    assert pair.refused == notice(
+        "split_differently", first="grouped by patient", second="not grouped"
+    )

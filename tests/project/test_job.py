@@ -1,3 +1,5 @@
+"""Jobs on threads, and runs that are submitted, stopped and stored."""
+
 import dataclasses
 import threading
 
@@ -75,7 +77,7 @@ def test_work_that_cannot_be_interrupted_is_given_up_with_what_is_finished():
 
 
 @pytest.mark.slow
-def test_without_a_leftover_a_given_up_job_says_stopped():
+def test_without_a_result_an_abandoned_job_is_stopped():
     release = threading.Event()
     job = Job(lambda post: release.wait(PATIENCE))
     job.start()
@@ -86,7 +88,7 @@ def test_without_a_leftover_a_given_up_job_says_stopped():
     job._thread.join(PATIENCE)
 
 
-def test_a_run_is_stored_before_it_is_told(plan, table, tmp_path):
+def test_a_run_is_stored_before_its_outcome_is_available(plan, table, tmp_path):
     project = ProjectFile.create(tmp_path / "p.aucproj")
     job = submit(PlannedRun(plan("auc-svm"), table, None), Here(), project=project)
     assert job.wait(PATIENCE)
@@ -150,7 +152,7 @@ def test_a_run_given_up_keeps_its_finished_splits_and_is_stored_once(
 
 
 @pytest.mark.slow
-def test_a_search_given_up_keeps_what_was_judged(plan, table, monkeypatch):
+def test_an_abandoned_search_keeps_evaluated_candidates(plan, table, monkeypatch):
     release, reached = threading.Event(), threading.Event()
     fit = METHODS["svm"]._fit
     fits = []

@@ -1,4 +1,4 @@
-"""Where to start on a table, and what a run would take."""
+"""Suggested methods for a table, and the estimated cost of runs."""
 
 import pytest
 

@@ -1,3 +1,5 @@
+"""Models: scores, thresholds and columns."""
+
 import json
 import pickle
 import zipfile

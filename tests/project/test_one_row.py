@@ -15,6 +15,7 @@ from aucstudio.engine.ensembles.combined import CombinationScorer, Part
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.scorers import KernelScorer, LinearScorer, joined
+from aucstudio.notices import notice
 from aucstudio.project.data.preparing.prepared_features import column_features
 from aucstudio.project.data.text import dates
 from aucstudio.project.errors import InputError
@@ -132,12 +133,9 @@ def test_rows_are_compared_with_as_often_as_they_weigh(table, plan, method):
     assert weighted.by_weight
     assert weighted.of_rows == np.count_nonzero(weights)
     counted = np.count_nonzero(weights)
-    draws = (
-        f"Compared with 10,000 draws from {counted:,} rows, drawn in proportion to their weights."
-    )
-    assert draws in about(weighted)
-    if weighted.exact:
-        assert any("exact for these comparison rows" in sentence for sentence in about(weighted))
+    found = about(weighted)
+    assert notice("compared_by_weight", background=10_000, of_rows=counted) in found
+    assert (notice("contributions_exact") in found) == weighted.exact
 
 
 def test_a_mark_of_missing_values_belongs_to_its_column(table, plan):
@@ -324,4 +322,4 @@ def test_one_row_against_itself_is_as_the_others(table, plan):
     detail = explain_row(table, split.model, 3, np.array([3]))
     assert all(part.contribution == 0 for part in detail.parts)
     assert headline(detail, 4, "the others").endswith("as the others on average.")
-    assert "exact" in " ".join(about(detail))
+    assert notice("contributions_exact") in about(detail)

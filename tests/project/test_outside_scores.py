@@ -1,4 +1,4 @@
-"""Scores from elsewhere are runs: a column of the table stands beside what was trained."""
+"""Runs of given scores: a column of the table or of a file."""
 
 import json
 
@@ -58,7 +58,7 @@ def test_its_scores_are_the_column_in_the_direction_that_is_found(patients, caps
         )
 
 
-def test_the_direction_that_is_told_counts(patients, capsys):
+def test_a_given_direction_is_used(patients, capsys):
     found = trained(patients, capsys, "--score-column", "marker")
     higher = trained(patients, capsys, "--score-column", "marker", "--higher-is-positive")
     lower = trained(patients, capsys, "--score-column", "marker", "--lower-is-positive")
@@ -153,7 +153,7 @@ def spelled(patients, text_of):
     patients.write_text("\n".join([head, *rows]) + "\n")
 
 
-def test_a_marker_that_is_the_label_again_is_told(patients, capsys, tmp_path):
+def test_a_marker_that_copies_the_label_is_reported(patients, capsys, tmp_path):
     project = tmp_path / "p.aucproj"
     spelled(patients, lambda _, y: f"{7 - 2 * int(y)}")
     run = trained(patients, capsys, "--score-column", "marker", "--project", project)

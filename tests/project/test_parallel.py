@@ -1,4 +1,4 @@
-"""Runs through an executor, whatever it is made of: the same numbers, an honest stop and loss."""
+"""Runs on workers: the same numbers as here, stops, and lost workers."""
 
 import dataclasses
 import pickle
@@ -70,7 +70,7 @@ def test_a_search_by_tasks_finds_what_it_finds_here(workers, plan, table, metric
         assert split.notes == other.notes
 
 
-def test_candidates_that_fail_are_told_of_as_here(workers, plan, table, monkeypatch):
+def test_candidates_fail_on_workers_as_here(workers, plan, table, monkeypatch):
     method = METHODS["logistic"]
     train = method._train
 
@@ -114,8 +114,8 @@ def ensemble(plan, **validation):
 
 def test_parts_of_a_fit_make_what_the_fit_makes_here(workers, plan, table):
     experiment = ensemble(plan, scheme="folds", folds=2)
-    heard = []
-    far, here = execute_on(workers, experiment, table, heard.append), execute(experiment, table)
+    reports = []
+    far, here = execute_on(workers, experiment, table, reports.append), execute(experiment, table)
     assert far.status == here.status == "done"
     assert workers.given == 2 * (1 + 3 * 3 + 1)
     for split, other in zip(far.splits, here.splits, strict=True):
@@ -123,10 +123,12 @@ def test_parts_of_a_fit_make_what_the_fit_makes_here(workers, plan, table):
         np.testing.assert_array_equal(split.train_scores, other.train_scores)
         assert split.model.scorer.members == other.model.scorer.members
         assert split.notes == other.notes
-    shares = [progress.elsewhere.fraction for progress in heard]
+    shares = [progress.elsewhere.fraction for progress in reports]
     assert shares == sorted(shares)
-    words = [progress.describe()[1] for progress in heard]
-    assert any("0 of 2 splits" in said and "of 3 members trained in 3" in said for said in words)
+    words = [progress.describe()[1] for progress in reports]
+    assert any(
+        "0 of 2 splits" in output and "of 3 members trained in 3" in output for output in words
+    )
 
 
 def test_settings_are_searched_before_the_parts_are_made(workers, plan, table, monkeypatch):
@@ -152,10 +154,10 @@ def never_ends(workers, member):
 
 def test_a_stop_keeps_the_members_that_are_ready(workers, plan, table):
     never_ends(workers, "rankboost")
-    heard = []
+    reports = []
 
     def listen(progress):
-        heard.append(progress)
+        reports.append(progress)
         return progress.elsewhere.doing == "2 of 3 members trained" and progress.finished is None
 
     record = execute_on(workers, ensemble(plan), table, listen)
@@ -163,7 +165,7 @@ def test_a_stop_keeps_the_members_that_are_ready(workers, plan, table):
     assert (record.status, record.error, split.converged) == ("stopped", "", False)
     assert len(split.model.scorer.members) == 2
     assert notice("member_stopped", member="RankBoost") in split.notes
-    assert heard[-1].finished is split
+    assert reports[-1].finished is split
 
 
 def test_a_stop_before_any_member_is_ready_keeps_nothing(workers, plan, table):
@@ -205,15 +207,15 @@ def test_a_table_that_stays_on_disk_is_not_sent(workers, plan, table_file):
 
 
 def test_progress_never_goes_back_and_names_the_place(workers, plan, table):
-    heard = []
+    reports = []
     experiment = tuned(plan("auc-rls", scheme="folds", folds=3))
-    execute_on(workers, experiment, table, heard.append)
-    shares = [progress.elsewhere.fraction for progress in heard]
+    execute_on(workers, experiment, table, reports.append)
+    shares = [progress.elsewhere.fraction for progress in reports]
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
-    assert {progress.elsewhere.where for progress in heard} == {"in 3 processes"}
-    assert sum(progress.finished is not None for progress in heard) == 3
-    assert any(progress.search is not None and progress.search.judged for progress in heard)
+    assert {progress.elsewhere.where for progress in reports} == {"in 3 processes"}
+    assert sum(progress.finished is not None for progress in reports) == 3
+    assert any(progress.search is not None and progress.search.judged for progress in reports)
 
 
 def test_lost_workers_leave_what_was_finished(workers, plan, table):
@@ -239,11 +241,11 @@ def test_lost_workers_leave_what_was_finished(workers, plan, table):
 
 def test_calls_are_answered_in_order_and_stopped_between(workers):
     calls = [(pow, 2, k) for k in range(20)]
-    heard = []
+    reports = []
     expected = [2**k for k in range(20)]
-    assert answers(workers, calls, heard.append) == expected == answers(None, calls)
-    assert heard == sorted(heard)
-    assert heard[-1] == 1.0
+    assert answers(workers, calls, reports.append) == expected == answers(None, calls)
+    assert reports == sorted(reports)
+    assert reports[-1] == 1.0
     for place in (None, workers):
         with pytest.raises(Stopped):
             answers(place, calls, lambda fraction: fraction > 0)

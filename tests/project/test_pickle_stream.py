@@ -1,3 +1,5 @@
+"""Objects sent through a pipe."""
+
 import dataclasses
 import io
 import pickle

@@ -9,24 +9,24 @@ from aucstudio.engine.scorers import FourierScorer, KernelScorer, LinearScorer
 from aucstudio.project.data.preparing.learning import learn_preparation
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.table import read_table
-from aucstudio.project.geometry.directions import across_score
+from aucstudio.project.geometry.directions import (
+    across_score,
+    angle,
+    carried,
+    mean_difference,
+    strongest,
+)
 from aucstudio.project.geometry.planes import (
     COMPONENTS,
     FEATURES,
     SCORE,
-    Sample,
-    angle,
-    carried,
     choose_plane,
     component_plane,
     curved_plane,
     feature_plane,
-    labelled_sample,
-    mean_difference,
     score_plane,
-    strongest,
-    thinned,
 )
+from aucstudio.project.geometry.sampling import Sample, labelled_sample, thinned
 from tests.project.test_differences import all_differences, make_sample
 
 # ------------------------------------------------------------------------ planes

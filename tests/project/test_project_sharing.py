@@ -13,7 +13,7 @@ import pytest
 
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.store.project import layout
+from aucstudio.project.store import files
 from aucstudio.project.store.project.plan_merge import merged
 from aucstudio.project.store.project.project_file import ProjectFile, StalePlanError, open_or_create
 from aucstudio.project.store.project.unfinished_runs import Owner
@@ -99,14 +99,14 @@ def test_a_created_project_has_the_mode_of_any_new_file(tmp_path):
 
 def test_who_comes_second_of_two_that_create_opens_what_the_first_made(tmp_path, monkeypatch):
     path = tmp_path / "raced.aucproj"
-    create = layout.create_whole
+    create = files.create_file
 
     def beaten(target, data):
         create(target, data)  # by the other
         ProjectFile(path).set_plan({"name": "the other's"})
         create(target, data)
 
-    monkeypatch.setattr("aucstudio.project.store.project.project_file.create_whole", beaten)
+    monkeypatch.setattr("aucstudio.project.store.project.project_file.create_file", beaten)
     assert open_or_create(path).plan() == {"name": "the other's"}
 
 

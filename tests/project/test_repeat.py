@@ -1,4 +1,4 @@
-"""What a run says about how it is repeated is true: it makes the same experiment again."""
+"""The text that repeats a run makes the same experiment again."""
 
 import os
 import shlex

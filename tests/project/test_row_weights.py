@@ -1,4 +1,4 @@
-"""Row weights from a column of the table to curves, tests and files; nothing ignores them."""
+"""Row weights: from a column of the table to curves, tests and files."""
 
 from __future__ import annotations
 
@@ -158,20 +158,20 @@ def test_weighted_and_other_runs_are_not_compared(table, record):
     other = run(table, "rank-svm")
     plain = run(table.with_roles(roles={"w": "ignore"}))
     pairs = compare_runs([("a", record), ("b", other), ("c", plain)], BAND)
-    assert pairs[0].refused == ""
+    assert pairs[0].refused is None
     split, second = record.splits[0], other.splits[0]
     expected = inference.auc_test(
         split.test_positive, split.test_scores, second.test_scores, weights=split.test_weights
     )
     assert pairs[0].p == pytest.approx(expected.p)
-    assert "weighted by w against unweighted" in pairs[1].refused
+    assert "weighted by w against unweighted" in str(pairs[1].refused)
 
 
 def test_scores_of_a_column_are_compared_with_weights(table, record):
     marker = run(scored_by(table, "a"), "marker")
     assert marker.splits[0].test_weights is not None
     (pair,) = compare_runs([("a", record), ("b", marker)], BAND)
-    assert pair.refused == ""
+    assert pair.refused is None
     assert np.isfinite(pair.p)
 
 
@@ -265,7 +265,7 @@ def spoiled(written, tmp_path, cell):
     return path
 
 
-def test_negative_weights_are_told_and_refused_with_their_row(written, tmp_path):
+def test_negative_weights_are_reported_and_refused_with_their_row(written, tmp_path):
     path = spoiled(written, tmp_path, "-2.5")
     with pytest.raises(InputError, match=r"row 20 has -2.5, which is below 0") as refused:
         plan_run(
@@ -281,7 +281,7 @@ def test_negative_weights_are_told_and_refused_with_their_row(written, tmp_path)
     assert "row 20" in record.error
 
 
-def test_missing_and_zero_weights_are_told(table):
+def test_missing_and_zero_weights_are_reported(table):
     told = [one.sentence for one in find(table) if one.kind == "weight"]
     assert any("2 rows have no weight in column w" in sentence for sentence in told)
     assert any("1 row has the weight 0 in column w" in sentence for sentence in told)
@@ -373,7 +373,7 @@ def test_weights_whose_squares_are_no_numbers_are_refused(tmp_path, written, cel
         _ = table.weights
 
 
-def test_a_class_that_weighs_nothing_is_told_before_a_tournament_begins(tmp_path):
+def test_a_class_of_weight_zero_is_refused_before_a_search(tmp_path):
     path = tmp_path / "t.csv"
     rng = np.random.default_rng(3)
     validation, positive = Validation(seed=2), np.arange(120) % 3 == 0

@@ -1,4 +1,4 @@
-"""Scoring tells what it met: columns, levels, missing values, rows left out, the AUC."""
+"""Scoring and its report: columns, levels, missing values, rejected rows, the AUC."""
 
 import csv
 import json
@@ -68,7 +68,7 @@ def scored(out):
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_what_was_met_is_told_in_json_and_in_sentences(score, later, tmp_path, stream):
+def test_the_input_check_is_reported_in_json_and_in_sentences(score, later, tmp_path, stream):
     rows = rows_of(20)
     rows[3][2] = rows[4][2] = "Chur"
     rows[5][1] = ""
@@ -140,7 +140,7 @@ def test_an_auc_needs_classes_that_the_model_was_made_for(score, later):
     ],
 )
 @pytest.mark.parametrize("stream", [False, True])
-def test_why_there_is_no_auc_is_told(score, later, value, words, stream):
+def test_the_reason_for_a_missing_auc_is_reported(score, later, value, words, stream):
     rows = [[*row[:-1], value(k)] for k, row in enumerate(rows_of(22))]
     status, _, err = score(later(rows), *(["--stream"] if stream else []))
     assert (status, words in err) == (0, True), err
@@ -158,7 +158,7 @@ def test_a_label_of_too_many_values_does_not_keep_rows_from_being_scored(score, 
     assert "cannot be the label" in err
 
 
-def test_the_label_that_is_asked_for_is_judged_by_the_classes_of_the_model(score, later):
+def test_a_requested_label_is_compared_with_the_classes_of_the_model(score, later):
     header = [*HEADER[:-1], "seen"]
     rows = rows_of(21)
     status, out, _ = score(later(rows, header), "--label", "seen", "--json")
@@ -237,14 +237,14 @@ def test_a_column_that_is_wholly_unknown_is_refused(score, later, k, value, word
     assert len(scored(out)) == 8
 
 
-def test_few_rows_are_scored_whatever_they_hold(score, later):
+def test_few_rows_are_scored_whatever_their_values(score, later):
     status, out, err = score(later(change(rows_of(2), 2, "Chur")))
     assert status == 0
     assert len(scored(out)) == 2
     assert "'Chur'" in err
 
 
-def test_an_absent_column_is_refused_and_the_one_that_was_meant_is_offered(score, later):
+def test_an_absent_column_is_refused_with_a_suggestion(score, later):
     path = later(rows_of(3), ["id", "age", "City ", "dose", "outcome"])
     status, out, err = score(path)
     assert (status, out) == (2, "")
@@ -258,7 +258,7 @@ def test_an_absent_column_is_refused_and_the_one_that_was_meant_is_offered(score
     assert "'town'" in err
 
 
-def test_a_stream_tells_the_same(model_path, later):
+def test_a_streamed_table_has_the_same_report(model_path, later):
     rows = rows_of(300, seed=2)
     rows[3][2], rows[9][1], rows[11][3] = "Chur", "old", ""
     path, model = later(rows), load_model(model_path)
@@ -287,12 +287,12 @@ def test_a_stream_tells_the_same(model_path, later):
         ({"label": "outcome", "positive": "Yes"}, "did you mean 'yes'"),
     ],
 )
-def test_a_name_that_is_nearly_right_is_offered(later, options, words):
+def test_a_similar_name_is_suggested(later, options, words):
     with pytest.raises(InputError, match=words):
         read_table(later(rows_of(20)), **options)
 
 
-def test_a_run_tells_what_its_test_file_held(later, tmp_path):
+def test_a_run_reports_the_input_check_of_its_test_file(later, tmp_path):
     train = read_table(write_csv(tmp_path / "train.csv", HEADER, rows_of(90)))
     rows = rows_of(40, seed=7)
     rows[3][2], rows[9][1] = "Chur", "old"
@@ -304,9 +304,9 @@ def test_a_run_tells_what_its_test_file_held(later, tmp_path):
     test = read_test_table(experiment)
     record = execute(experiment.tested_on(test), train, test)
     assert record.status == "done", record.error
-    told = [str(note) for note in record.notes if note.code == "test_file"]
-    assert all(words.startswith("Test file later.csv: ") for words in told)
-    assert len(told) == len(set(told)) == 5
+    messages = [str(note) for note in record.notes if note.code == "test_file"]
+    assert all(words.startswith("Test file later.csv: ") for words in messages)
+    assert len(messages) == len(set(messages)) == 5
     for words in (
         "Column city: 1 row with a level that is not in the training table ('Chur')",
         "Column age: 1 cell without a readable number, counted as missing; the first is 'old'",
@@ -314,7 +314,7 @@ def test_a_run_tells_what_its_test_file_held(later, tmp_path):
         "Missing values are more frequent than in training: 'age' 1 row, 'dose' 4 rows",
         "1 row left out, the first in line 13: 6 cells instead of 5",
     ):
-        assert sum(words in note for note in told) == 1, (words, told)
+        assert sum(words in note for note in messages) == 1, (words, messages)
     clean = later(rows_of(40, seed=7))
     test = read_test_table(experiment)
     assert clean == path
@@ -347,13 +347,13 @@ def test_columns_are_named_before_a_file_is_read(model_path, later, tmp_path):
         heading(path, schema, lambda _done, _words: True)
 
 
-def test_scoring_tells_how_far_it_is_and_can_be_stopped(model_path, later):
+def test_scoring_reports_progress_and_can_be_stopped(model_path, later):
     model, path = load_model(model_path), later(rows_of(30))
-    told = []
-    score_file(model, path, lambda *_: None, progress=lambda *message: told.append(message))
-    fractions = [fraction for fraction, _ in told]
+    messages = []
+    score_file(model, path, lambda *_: None, progress=lambda *message: messages.append(message))
+    fractions = [fraction for fraction, _ in messages]
     assert fractions == sorted(fractions)
-    assert told[-1] == (1.0, "scoring")
+    assert messages[-1] == (1.0, "scoring")
     taken = []
     with pytest.raises(Cancelled):
         score_file(

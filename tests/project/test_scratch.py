@@ -1,4 +1,4 @@
-"""Folders of a process lie in one, and go with it, or with the next one if it was killed."""
+"""Temporary folders of a process, removed with it or by the next process."""
 
 import functools
 import os

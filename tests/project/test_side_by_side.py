@@ -1,4 +1,4 @@
-"""Independent parts of a fit in threads: all of them, in any order, and a stop that is heard."""
+"""Independent parts of a fit in threads: complete, in any order, and stopped."""
 
 import os
 import subprocess
@@ -12,18 +12,18 @@ from aucstudio.engine import METHODS
 from aucstudio.project.runs.parallel_parts import side_by_side
 
 
-def test_every_task_is_done_once_whatever_the_order():
+def test_every_task_is_done_once_in_any_order():
     found = dict(side_by_side(lambda task, check: task**2, range(20), lambda: False))
     assert found == {task: task**2 for task in range(20)}
 
 
-def test_a_stop_is_told_to_what_is_under_way_and_nothing_else_begins():
-    begun, told = [], threading.Event()
+def test_a_stop_reaches_running_tasks_and_no_other_begins():
+    begun, never = [], threading.Event()
 
     def work(task, check):
         begun.append(task)
         while not check():
-            told.wait(0.01)
+            never.wait(0.01)
         return task
 
     answers = iter([False, True])
@@ -40,7 +40,7 @@ def test_what_fails_is_raised_where_it_is_waited_for():
 
 
 @pytest.mark.slow
-def test_each_thread_has_no_threads_of_openmp_beside_it():
+def test_each_thread_limits_openmp_to_one_thread():
     """The limit of OpenMP is one of each thread: that of the main thread says nothing."""
     script = """
 import sklearn.base

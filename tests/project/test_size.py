@@ -1,4 +1,4 @@
-"""What is refused for its size: by the largest candidate of a search, and by runs at once."""
+"""Runs that are refused for their size."""
 
 import dataclasses
 
@@ -48,21 +48,23 @@ def test_the_largest_candidate_of_a_search_counts(large, planned, monkeypatch):
     assert worst > alone
     monkeypatch.setattr(experiments, "machine_memory", lambda: (alone + worst) / 2 / 0.8)
     check_size(planned, large)
-    with pytest.raises(InvalidSetting, match=r"one fit of the search \(.*n_landmarks|v = ") as told:
+    with pytest.raises(
+        InvalidSetting, match=r"one fit of the search \(.*n_landmarks|v = "
+    ) as refused:
         check_size(tuned, large)
-    assert told.value.setting == "n_landmarks"
+    assert refused.value.setting == "n_landmarks"
     monkeypatch.setattr(experiments, "machine_memory", lambda: 1.001 * worst / 0.8)
     check_size(tuned, large)
 
 
-def test_runs_at_once_must_fit_beside_each_other(large, planned, monkeypatch):
+def test_runs_at_once_must_fit_in_memory_together(large, planned, monkeypatch):
     study = ExperimentFile(large, (planned, dataclasses.replace(planned, band=(0.0, 0.2))))
     table = 8 * ROWS * 2
     needed = 2 * (bytes_of(planned.params) + table)
     monkeypatch.setattr(experiments, "machine_memory", lambda: 0.999 * needed / 0.8)
-    with pytest.raises(InputError, match="2 runs at once would take about") as told:
+    with pytest.raises(InputError, match="2 runs at once would take about") as refused:
         run_experiments(study.plans(), open_place(jobs=3))
-    assert told.value.setting == "jobs"
+    assert refused.value.setting == "jobs"
     experiments.check_size_at_once(study.experiments, large, 1)
     monkeypatch.setattr(experiments, "machine_memory", lambda: 1.001 * needed / 0.8)
     experiments.check_size_at_once(study.experiments, large, 3)

@@ -21,7 +21,7 @@ from aucstudio.project.runs.experiments.planning import plan_experiment
 from aucstudio.project.survey.classes import Classes
 from aucstudio.project.survey.column_auc import ColumnAreas, RankedColumn
 from aucstudio.project.survey.conditions import read_conditions
-from aucstudio.project.survey.correlation import PEARSON, SPEARMAN, correlate, ranks
+from aucstudio.project.survey.correlation import PEARSON, SPEARMAN, correlate
 from aucstudio.project.survey.missing_pattern import gap_columns, map_gaps
 from aucstudio.project.survey.order import Query, find_rows, like_cell, text_codes
 from aucstudio.project.survey.row_scores import (
@@ -344,12 +344,6 @@ def test_of_many_columns_those_with_most_gaps_are_mapped():
     gaps = [3, 0, 1, 5]
     columns = [numbers(f"x{k}", [np.nan] * n + [1.0] * (6 - n)) for k, n in enumerate(gaps)]
     assert [c.name for c in gap_columns(columns, most=2)] == ["x0", "x3"]
-
-
-def test_ranks_are_those_of_scipy():
-    rng = np.random.default_rng(0)
-    for values in (rng.integers(0, 4, 30).astype(float), rng.normal(size=9), np.empty(0)):
-        np.testing.assert_array_equal(ranks(values), stats.rankdata(values))
 
 
 @pytest.mark.parametrize("kind", [SPEARMAN, PEARSON])

@@ -1,4 +1,4 @@
-"""A test file is what it holds: part of the experiment, read as the training table is."""
+"""Test files: part of the experiment by content, read by the training schema."""
 
 import dataclasses
 import shutil
@@ -115,7 +115,7 @@ def test_runs_on_other_rows_are_not_compared(train, test, tmp_path):
     assert pair.refused.startswith("split differently (test file ")
     old = dataclasses.replace(first, experiment=dataclasses.replace(first.experiment, test=None))
     (pair,) = compare_runs([("a", first), ("b", old)], (0.0, 0.1), "auc")
-    assert "earlier version" in pair.refused
+    assert pair.refused.code == "test_file_not_recorded"
 
 
 def test_each_run_of_a_study_sees_the_test_file_with_its_own_label(train, test, tmp_path):
@@ -167,7 +167,7 @@ def test_a_test_file_may_lack_what_is_ignored_and_hold_more(train, tmp_path):
     assert execute(experiment, table, held).status == "done"
 
 
-def test_a_test_file_that_the_training_says_nothing_of_is_refused(train, tmp_path):
+def test_a_test_file_unlike_the_training_table_is_refused(train, tmp_path):
     rows = [[code.lower() + "x", *rest] for code, *rest in rows_of(30, 2)]
     with pytest.raises(InputError, match=r"'code' .* only values that training never saw"):
         planned(train, write_csv(tmp_path / "t.csv", HEADER, rows))

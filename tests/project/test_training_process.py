@@ -1,3 +1,5 @@
+"""Runs in child processes: the same numbers as here, stops, and processes that die."""
+
 import dataclasses
 import os
 import signal
@@ -59,13 +61,13 @@ def test_a_run_gives_what_it_gives_here(process, plan, table, method):
     assert found.status == DONE
     assert found.id == here.id
     same_splits(found.splits, here.splits)
-    told = [progress.finished for progress in ears.told if progress.finished]
-    assert all(one is other for one, other in zip(told, found.splits, strict=True))
+    messages = [progress.finished for progress in ears.told if progress.finished]
+    assert all(one is other for one, other in zip(messages, found.splits, strict=True))
     assert all(progress.preparation is not None for progress in ears.told)
 
 
 @pytest.mark.slow
-def test_what_a_search_finds_is_told_and_recorded(process, plan, table):
+def test_the_result_of_a_search_is_reported_and_recorded(process, plan, table):
     experiment = dataclasses.replace(plan("auc-svm"), tuning=Tuning("auc", folds=2))
     ears = Ears()
     found, here = run(process, experiment, table, ears), execute(experiment, table)
@@ -103,10 +105,10 @@ def test_a_run_that_fails_there_is_recorded_here(process, plan, table):
 @pytest.mark.slow
 def test_what_was_finished_outlives_the_process(process, plan, table):
     task = submit(PlannedRun(plan("auc-svm", repeats=5_000), table, None), process)
-    told = []
-    while not any(progress.finished for progress in told):
+    messages = []
+    while not any(progress.finished for progress in messages):
         assert not task.wait(0.01)
-        told += task.drain()
+        messages += task.drain()
     (busy,) = process._busy
     os.kill(busy.pid, signal.SIGKILL)
     assert task.wait(PATIENCE)

@@ -1,4 +1,4 @@
-"""Searches: the same folds for all, areas averaged, nothing learnt from held-out rows."""
+"""Searches: equal folds for all candidates, mean areas, nothing fitted on held-out rows."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_areas_are_those_of_fits_on_the_folds(table, method, metric):
     assert found.chosen == found.candidates[int(np.argmax(found.areas.mean(axis=1)))]
 
 
-def test_leave_pair_out_judges_by_retraining(table):
+def test_leave_pair_out_equals_retraining(table):
     rows = np.flatnonzero(table.labelled())[:60]
     found = tuned("auc-rls", {"kernel": "rbf"}, Tuning("leave-pair-out"), table, rows)
     assert found.areas.shape == (len(found.candidates), 1)
@@ -208,7 +208,7 @@ def test_tuned_runs_repeat_bit_for_bit_and_are_stored(plan, table, tmp_path):
     assert "folds = 3" in command_line(experiment)
 
 
-def test_a_stop_during_the_search_keeps_what_was_judged(plan, table):
+def test_a_stop_during_the_search_keeps_evaluated_candidates(plan, table):
     def listen(progress):
         return progress.search is not None and progress.search.judged > 0.5
 
@@ -221,12 +221,12 @@ def test_a_stop_during_the_search_keeps_what_was_judged(plan, table):
 
 
 def test_refitting_tunes_again_on_all_rows(plan, table):
-    told = []
-    model = refit(plan("auc-svm"), table, lambda p: bool(told.append(p.search)))
+    messages = []
+    model = refit(plan("auc-svm"), table, lambda p: bool(messages.append(p.search)))
     rows = np.flatnonzero(table.labelled())
     found = tuned("auc-svm", {}, Tuning("auc", folds=3), table, rows)
     assert model.params["C"] == found.chosen["C"]
-    assert any(found is not None for found in told)
+    assert any(found is not None for found in messages)
 
 
 def test_an_untuned_experiment_keeps_its_identity(plan, table):
@@ -252,7 +252,7 @@ def test_what_does_not_go_together_is_refused(plan, method, metric, scheme, word
         plan(method, metric, scheme=scheme)
 
 
-def test_too_few_rows_of_a_class_is_said(table):
+def test_too_few_rows_of_a_class_are_refused(table):
     positive = np.flatnonzero(table.is_positive())[:1]
     negative = np.flatnonzero(~table.is_positive())[:20]
     rows = np.flatnonzero(table.labelled())[np.sort(np.r_[positive, negative])]

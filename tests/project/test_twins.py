@@ -1,4 +1,4 @@
-"""Runs that would come out the same are found; runs that might not are left alone."""
+"""Runs that give equal scores are found, and others are not."""
 
 import dataclasses
 
@@ -12,7 +12,7 @@ from aucstudio.project.results.cautions import (
     cautions,
     ranks_backwards,
     remarks,
-    trained_elsewhere_words,
+    trained_elsewhere,
 )
 from aucstudio.project.results.summary import Summary, tpr_summary
 from aucstudio.project.runs.execute import execute
@@ -77,11 +77,11 @@ def test_a_stopped_run_and_a_test_file_have_no_twin(table, table_file, made):
     assert find_twin(on_file, [dataclasses.replace(made, experiment=on_file)]) is None
 
 
-def test_settings_that_are_not_the_defaults_are_told(table, made):
+def test_settings_that_are_not_the_default_are_listed(table, made):
     assert differing_settings(made) == ""
     changed = execute(plan(table, "auc-svm", {"C": 1e5, "kernel": "rbf", "gamma": 0.5}), table)
-    told = differing_settings(changed).replace("\N{NO-BREAK SPACE}", " ")
-    assert told == "Kernel = Gaussian, γ = 0.5, C = 100000"
+    shown = differing_settings(changed).replace("\N{NO-BREAK SPACE}", " ")
+    assert shown == "Kernel = Gaussian, γ = 0.5, C = 100000"
     sentence = settings_sentence(changed.experiment).replace("\N{NO-BREAK SPACE}", " ")
     assert sentence.startswith("AUC-SVM: ")
     tuned = execute(plan(table, tuning=Tuning("auc")), table)
@@ -91,9 +91,9 @@ def test_settings_that_are_not_the_defaults_are_told(table, made):
 def test_a_fallback_and_no_convergence_are_cautions_and_other_notes_are_not(table, made):
     assert cautions(made) == []
     widened = execute(plan(table, "svm-pauc", {"C": 1e-6, "fpr_range": (0.0, 0.1)}), table)
-    (told,) = cautions(widened)
-    assert (told,) == widened.warnings
-    assert told.code == "trained_for_wider_range"
+    (caution,) = cautions(widened)
+    assert (caution,) == widened.warnings
+    assert caution.code == "trained_for_wider_range"
     assert remarks(widened) == []  # the note of the fit says the same
     assert caution_words(widened).startswith("FPR range widened to 0 … ")
     (split,) = widened.splits
@@ -109,11 +109,13 @@ def test_a_fallback_and_no_convergence_are_cautions_and_other_notes_are_not(tabl
     assert cautions(dataclasses.replace(unfinished, status=STOPPED)) == []
 
 
-def test_a_run_for_another_range_is_told_so(table, made):
+def test_a_run_for_another_range_is_labelled(table, made):
     narrow = execute(plan(table, "svm-pauc", {"fpr_range": (0.0, 0.3)}), table)
-    assert trained_elsewhere_words(narrow, (0.0, 0.3)) == ""
-    assert "FPR 0 … 0.3" in trained_elsewhere_words(narrow, (0.0, 0.1))
-    assert trained_elsewhere_words(made, (0.0, 0.1)) == ""
+    assert trained_elsewhere(narrow, (0.0, 0.3)) == []
+    assert trained_elsewhere(narrow, (0.0, 0.1)) == [
+        notice("trained_for_other_range", trained=(0.0, 0.3), shown=(0.0, 0.1))
+    ]
+    assert trained_elsewhere(made, (0.0, 0.1)) == []
 
 
 def test_backwards_is_what_excludes_one_half():

@@ -1,4 +1,4 @@
-"""Types that several threads meet for the first time at once."""
+"""Types that several threads use for the first time at once."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""A stored run is verified from its project and its table alone, and what was found stays there."""
+"""Verification of a stored run from its project and its table."""
 
 import dataclasses
 import json
@@ -142,7 +142,7 @@ def test_an_unfinished_fit_stored_as_converged_is_a_fault(table, method):
         assert not verify_run(wrong, 0, silent).agrees
 
 
-def test_a_table_that_is_gone_or_changed_is_told(make, table_file):
+def test_a_table_that_is_gone_or_changed_is_reported(make, table_file):
     record = make()
     with table_file.open("a") as file:
         file.write("1,2,3,4,north,yes\n")
@@ -153,7 +153,7 @@ def test_a_table_that_is_gone_or_changed_is_told(make, table_file):
         verify_run(record, 0, silent)
 
 
-def test_rows_that_are_drawn_otherwise_are_told(make):
+def test_a_split_that_is_drawn_differently_is_reported(make):
     record = make()
     split = record.splits[0]
     other = dataclasses.replace(split, train_rows=split.train_rows[::-1])
@@ -171,7 +171,7 @@ def test_what_does_not_fit_in_memory_is_refused(make, monkeypatch):
 # --- what is kept
 
 
-def test_what_was_found_is_kept_beside_its_run(project):
+def test_a_verification_is_stored_with_its_run(project):
     listing = project.read()
     first, second = listing.records
     assert set(listing.verifications) == {first.id}
@@ -198,7 +198,7 @@ def test_it_goes_along_where_the_project_is_saved_or_repaired(project, tmp_path)
 @pytest.mark.parametrize(
     "change", ["document = x'7b7d'", "checksum = x'00'", "name = 'verification other'"]
 )
-def test_a_damaged_one_is_told_and_left_out(project, change):
+def test_a_damaged_verification_is_reported_and_left_out(project, change):
     with sqlite3.connect(project.path) as database:
         database.execute(f"UPDATE documents SET {change} WHERE name LIKE 'verification %'")
     database.close()
@@ -274,16 +274,16 @@ def test_a_run_whose_table_is_gone_keeps_no_other_from_being_verified(project, t
     lost = project.add_run(execute(plan, gone))
     gone.path.unlink()
     assert main(["verify", str(project.path), "--json"]) == BAD_INPUT
-    told = capsys.readouterr()
-    assert "was not verified" in told.err
-    assert str(gone.path) in told.err
-    runs = json.loads(told.out)["runs"]
+    messages = capsys.readouterr()
+    assert "was not verified" in messages.err
+    assert str(gone.path) in messages.err
+    runs = json.loads(messages.out)["runs"]
     assert len(runs) == len(project.runs()) - 1
     assert lost.id not in [run["run"] for run in runs]
     assert all(run["agrees"] for run in runs)
 
 
-def test_the_command_tells_of_a_difference_by_its_status(tmp_path, make, capsys):
+def test_the_command_reports_a_difference_by_its_status(tmp_path, make, capsys):
     file = ProjectFile.create(tmp_path / "bad.aucproj")
     file.add_run(spoiled(make()))
     assert main(["verify", str(file.path)]) == 1
@@ -312,7 +312,7 @@ def test_an_interrupt_ends_the_command_with_130(project, capsys, monkeypatch):
     assert project.read().verifications == before
 
 
-def test_scores_that_are_no_numbers_are_told_as_such(make):
+def test_scores_that_are_not_finite_are_reported(make):
     record = make()
     split = record.splits[0]
     scores = np.full(len(split.train_scores), np.nan)

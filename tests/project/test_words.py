@@ -1,4 +1,4 @@
-"""Numbers in words: as many digits as they deserve."""
+"""Numbers as text."""
 
 import math
 
@@ -66,12 +66,12 @@ def test_signs_and_intervals():
         ("blood", "blood_pressure"),
     ],
 )
-def test_a_name_that_is_not_known_is_offered_its_nearest(wanted, meant):
+def test_a_similar_name_is_suggested_for_an_unknown_one(wanted, meant):
     known = ["height", "weight", "age", "blood_pressure", "bmi"]
     assert suggestion(wanted, known) == f"; did you mean {meant!r}?"
 
 
-def test_a_name_that_is_near_nothing_is_offered_nothing():
+def test_an_unlike_name_has_no_suggestion():
     assert suggestion("salary", ["age", "height"]) == ""
     assert suggestion("age", []) == ""
     assert suggestion("", ["age"]) == ""
@@ -115,5 +115,5 @@ def test_shares_ranges_and_counts():
     ("name", "told"),
     [("+", "“+”"), ("-", "“-”"), ("1", "“1”"), (">= 5", "“>= 5”"), ("yes", "yes"), ("Дa", "Дa")],
 )
-def test_a_class_without_letters_stands_between_quotes(name, told):
+def test_a_class_without_letters_is_quoted(name, told):
     assert class_words(name) == told

@@ -296,7 +296,7 @@ class ThresholdChooser(QWidget):
         problem = chosen.choice.problem
         tell(self.problem, f"{problem} {_OWN_SHOWN}" if problem else "", "error")
         more = [] if problem else remarks(target, stakes, chosen.figures)
-        tell(self.remarks, " ".join(filter(None, [chosen.where, *more])))
+        tell(self.remarks, " ".join(filter(None, [chosen.where, *map(str, more)])))
         self._show_everywhere(target)
 
     def _texts(self) -> dict[QLineEdit, str]:

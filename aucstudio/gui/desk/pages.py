@@ -51,7 +51,7 @@ View = ViewDeclaration
 PAGES = (
     PageDeclaration(
         "ROC",
-        "Which run ranks best where you can work?",
+        "Which run ranks best in the range that matters?",
         (View("roc_view", "ROC", "roc.roc_view", "RocView"),),
     ),
     PageDeclaration(

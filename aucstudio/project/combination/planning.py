@@ -15,7 +15,7 @@ from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.score_file import ScoreFile
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
 from aucstudio.project.errors import InputError
-from aucstudio.project.results.comparability import Apart, planned_apart, why_not_comparable
+from aucstudio.project.results.comparability import REMEDIES, difference, planned_difference
 from aucstudio.project.runs.experiments.experiment import (
     Band,
     DataReference,
@@ -174,11 +174,11 @@ def _alone(record: RunRecord) -> str:
 
 def _apart(one: Named, first: Named) -> str:
     """Return how the rows of two runs differ, and how to mend that."""
-    found = planned_apart(first[1], one[1]) or Apart(
-        "their tables were imported with different settings", "on the same rows"
-    )
-    words = f"{one[0]} shares no held-out rows with {first[0]}: {found.why}"
-    return f"{words}; rerun one of them {found.remedy}" if found.remedy else words
+    found = planned_difference(first[1], one[1])
+    why = str(found or "their tables were imported with different settings")
+    remedy = REMEDIES.get(found.code, "") if found else "on the same rows"
+    words = f"{one[0]} shares no held-out rows with {first[0]}: {why}"
+    return f"{words}; rerun one of them {remedy}" if remedy else words
 
 
 def _share(a: RunRecord, b: RunRecord) -> bool:
@@ -202,6 +202,6 @@ def require_sharing(runs: Sequence[Named]) -> None:
     """Raise InputError, which names the run, if runs did not hold out the same rows."""
     require_likely(runs)
     for name, record in runs[1:]:
-        if why := why_not_comparable(runs[0][1], record):
+        if why := difference(runs[0][1], record):
             words = f"{name} shares no held-out rows with {runs[0][0]}: {why}"
             raise InputError(words, setting="runs")

@@ -19,7 +19,7 @@ from aucstudio.project.data.date_parts import around
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.preparing.preparation_choice import STANDARD, USUAL, PreparationChoice
 from aucstudio.project.data.preparing.prepared_features import feature_groups
-from aucstudio.project.geometry.planes import evenly
+from aucstudio.project.geometry.sampling import evenly
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.record import SplitResult
 
@@ -165,7 +165,7 @@ def score_curve(
         Of the table.
     points, most_rows : int
     pulse : callable
-        Hears of every chunk that is scored; may raise to stop.
+        Called after every chunk that is scored; may raise to stop.
     """
     preparation = model.preparation
     features = feature_groups(preparation)[column]
@@ -198,7 +198,7 @@ def is_additive(scorer: Scorer, features: slice) -> bool:
     """Return whether the score is a term of some features plus a function of the others."""
     if not isinstance(scorer, EnsembleScorer):
         return scorer.kind in ("additive", "linear")
-    # A tree that asks them must ask nothing else; nodes of a tree stand together.
+    # A tree that splits on them must split on nothing else; nodes of a tree are adjacent.
     inner = scorer.left != np.arange(len(scorer.left))
     asks = (scorer.feature >= features.start) & (scorer.feature < features.stop)
     tree = np.searchsorted(np.sort(scorer.roots), np.arange(len(inner)), "right")

@@ -20,7 +20,7 @@ from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.scorers import LinearScorer, Scorer, score_rows
 from aucstudio.project.data.preparing.prepared_features import feature_groups
 from aucstudio.project.data.table import Table
-from aucstudio.project.geometry.planes import thinned
+from aucstudio.project.geometry.sampling import thinned
 from aucstudio.project.results.summary import LEVEL
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord, SplitResult
@@ -30,7 +30,7 @@ Mask = NDArray[np.bool_]
 
 MEASURES = ("auc", "pauc")
 REPEATS = 10
-MOST_ROWS = 20_000  # of a split; more tell the same and take longer
+MOST_ROWS = 20_000  # of a split; more add time and no precision
 # Of more columns those that move the scores most are permuted, so many.
 MOST_COLUMNS, KEPT_COLUMNS = 1_000, 200
 _SEARCH = 0.5  # its share of the progress
@@ -38,7 +38,7 @@ _SEARCH = 0.5  # its share of the progress
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Importance:
-    """What permuting each column costs.
+    """Loss of area by permuting each column.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class Importance:
         """Return the mean loss of each column with the bounds of its interval.
 
         Over several splits the interval is the corrected resampled t, over one split the t
-        interval of the mean over permutations, which says nothing of other rows. With a single
+        interval of the mean over permutations, which does not cover other rows. With a single
         value the bounds are NaN.
 
         Returns
@@ -144,7 +144,7 @@ def permutation_importance(
         The FPR range of the partial AUC.
     repeats, seed : int
     listen : callable
-        Hears the share that is done; a true answer stops, what is finished is kept.
+        Receives the share done; stops if it returns True, and keeps what is finished.
     most_rows : int
         Of a split; of more as many are taken evenly.
 
@@ -155,7 +155,7 @@ def permutation_importance(
     Stopped
         If the stop comes before one permutation of all columns is finished.
     """
-    # Whether a column is marked, or counted by frequency, each split learns for itself.
+    # Each split decides which columns have an indicator or become a share.
     known = (feature_groups(split.model.preparation) for split in record.splits)
     columns = tuple(dict.fromkeys(name for groups in known for name in groups))
     first, begin = _HeldOut(record.splits[0], table, band, columns, most_rows, listen), 0.0
@@ -266,7 +266,7 @@ def movers(
         How many columns to name. Fewer are where the others move nothing.
     seed : int
     listen : callable
-        Told the share done; may raise to stop.
+        Receives the share done; may raise to stop.
     """
     if isinstance(scorer, LinearScorer):
         reach = np.square(scorer.weights * X.std(axis=0))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.notices import Notice, notice
 from aucstudio.project.data.columns import Column, spell_cell, without
 from aucstudio.project.data.preparing.prepared_features import column_features
 from aucstudio.project.data.table import Table
@@ -23,7 +24,7 @@ Index = NDArray[np.intp]
 Weights = NDArray[np.float64]
 Facts = tuple[str, str, str]
 
-MOST_ROWS = 10_000  # of the background; more tell the same and take longer
+MOST_ROWS = 10_000  # of the background; more add time and no precision
 _MOST_CELLS = 20_000_000
 
 
@@ -52,7 +53,7 @@ class Contribution:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class RowDetail:
-    """A row's score, taken apart.
+    """The score of a row as a sum of contributions.
 
     Attributes
     ----------
@@ -125,7 +126,7 @@ def explain_row(
     seed: int = 0,
     listen: Callable[[float, RowDetail | None], bool] = lambda _fraction, _sofar: False,
 ) -> RowDetail:
-    """Return what each column did to the score of a row.
+    """Compute the contribution of each column to the score of a row.
 
     Parameters
     ----------
@@ -141,14 +142,14 @@ def explain_row(
         What each of them weighs; one of weight 0 is not compared with.
     seed : int
     listen : callable
-        Hears the share that is done and what is known so far; a true answer stops, and keeps it.
+        Receives the share done and what is known so far; stops if it returns True, and keeps it.
 
     Raises
     ------
     InputError
         If a table lacks columns of the model.
     Stopped
-        If the stop comes before anything can be told.
+        If stopped before anything is known.
     """
     others = table if against is None else against
     for one in (table, others):
@@ -167,14 +168,16 @@ def explain_row(
         for name in columns
     ]
 
-    def told(found: Contributions) -> RowDetail:
+    def detail_of(found: Contributions) -> RowDetail:
         detail = _detail(row, model.intercept, facts, found, (len(kept), of_rows))
         return dataclasses.replace(detail, by_weight=weights is not None)
 
-    def hear(fraction: float, sofar: Contributions | None) -> bool:
-        return listen(fraction, None if sofar is None else told(sofar))
+    def report(fraction: float, sofar: Contributions | None) -> bool:
+        return listen(fraction, None if sofar is None else detail_of(sofar))
 
-    return told(contributions(model.scorer, x, Z, list(columns.values()), seed=seed, listen=hear))
+    return detail_of(
+        contributions(model.scorer, x, Z, list(columns.values()), seed=seed, listen=report)
+    )
 
 
 def _facts(mine: Column, others: Column, row: int, rows: Index, number: bool) -> Facts:
@@ -218,62 +221,44 @@ _NAMED = 3
 
 def headline(detail: RowDetail, number: int, others: str) -> str:
     """Describe the difference of a score from the mean, and its main contributions."""
-    gap = detail.score - detail.mean
-    if gap == 0:
-        return (
-            f"Row {number:,} scores {_signed(detail.score, plain=True)}, the same as {others} "
-            "on average."
-        )
-    side = "above" if gap > 0 else "below"
-    most = [part for part in detail.parts if part.contribution * gap > 0][:_NAMED]
-    first = (
-        f"Row {number:,} scores {_signed(detail.score, plain=True)}, "
-        f"{plain_number(abs(gap), 3)} {side} the mean score of {others}"
-    )
-    if not most:
-        return f"{first}."
-    return f"{first}: {', '.join(map(named, most))}."
+    difference = detail.score - detail.mean
+    score = f"Row {number:,} scores {_signed(detail.score, plain=True)}"
+    if difference == 0:
+        return f"{score}, the same as {others} on average."
+    side = "above" if difference > 0 else "below"
+    most = [part for part in detail.parts if part.contribution * difference > 0][:_NAMED]
+    named_parts = f": {', '.join(map(named, most))}" if most else ""
+    size = plain_number(abs(difference), 3)
+    return f"{score}, {size} {side} the mean score of {others}{named_parts}."
 
 
 def named(part: Contribution) -> str:
-    """Name a column with the row's cell and what it did."""
+    """Name a column with the row's cell and its contribution."""
     return f"{part.column} = {part.value} ({_signed(part.contribution)})"
 
 
-def about(detail: RowDetail) -> Iterator[str]:
-    """Describe what else should be known: who speaks against, how exact it is, what is compared."""
-    gap = detail.score - detail.mean
-    against = [part for part in detail.parts if part.contribution * gap < 0][:_NAMED]
-    if against:
-        yield f"Against it: {', '.join(map(named, against))}."
+def about(detail: RowDetail) -> list[Notice]:
+    """Return opposite contributions, precision and the rows compared with."""
+    difference = detail.score - detail.mean
+    against = [part for part in detail.parts if part.contribution * difference < 0][:_NAMED]
+    found = [notice("contributions_against", columns=tuple(map(named, against)))] if against else []
     if detail.exact:
-        yield (
-            "The contributions are exact for these comparison rows and add up to the difference."
-        )
+        found.append(notice("contributions_exact"))
     else:
         worst = max(part.standard_error for part in detail.parts)
-        ended = "" if detail.found.complete else ", stopped before reaching the tolerance"
-        yield (
-            "The contributions are Shapley values and add up to the difference; each is a "
-            f"mean over {detail.draws:,} sampled pairs of permutations{ended}, with a standard "
-            f"error of at most {plain_number(worst, 2)}."
-        )
-    yield (
-        "Each contribution is the change in the score when the row's own value replaces "
-        "values from other rows, with the other columns unchanged (interventional). It "
-        "describes the model, not causes; correlated columns may share a contribution."
-    )
+        values = {"draws": detail.draws, "error": plain_number(worst, 2)}
+        found.append(notice("contributions_sampled", stopped=not detail.found.complete, **values))
+    found.append(notice("contributions_of_the_model"))
+    rows = {"background": detail.background, "of_rows": detail.of_rows}
     if detail.by_weight:
-        yield (
-            f"Compared with {detail.background:,} draws from {detail.of_rows:,} rows, drawn "
-            "in proportion to their weights."
-        )
+        found.append(notice("compared_by_weight", **rows))
     elif detail.background < detail.of_rows:
-        yield f"Compared with {detail.background:,} of {detail.of_rows:,} rows, taken evenly."
+        found.append(notice("compared_with_some", **rows))
+    return found
 
 
 def tip(part: Contribution, *, exact: bool) -> str:
-    """State all of one part."""
+    """Describe a contribution in full."""
     error = "" if exact else f" (standard error {plain_number(part.standard_error, 2)})"
     moved = f"moves the score by {_signed(part.contribution)}{error}"
     if not part.usual:

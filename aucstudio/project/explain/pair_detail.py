@@ -26,7 +26,7 @@ _COLUMNS_PER_CHUNK = 128
 
 @dataclasses.dataclass(frozen=True)
 class ColumnShare:
-    """What one column has to do with a pair.
+    """Contribution of one column to a pair.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class ColumnShare:
     cells : (str, str)
         Of the positive and the negative row, as the table has them.
     difference : float
-        z in standard deviations of training; NaN for a category or beside a gap.
+        z in standard deviations of training; NaN for a category or a missing value.
     contribution : float
         To the difference of the scores; see :func:`explain_pair`.
     """
@@ -47,7 +47,7 @@ class ColumnShare:
 
 @dataclasses.dataclass(frozen=True)
 class PairDetail:
-    """A pair of rows with what decided it.
+    """A pair of rows with the contributions of the columns.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class PairDetail:
 
     @property
     def interplay(self) -> float:
-        """What the columns do together: the margin without the sum of the contributions."""
+        """The margin minus the sum of the contributions."""
         return self.margin - sum(part.contribution for part in self.parts)
 
 

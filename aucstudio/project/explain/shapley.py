@@ -37,13 +37,13 @@ LEAST_DRAWS, MOST_DRAWS = 32, 4_000
 _MOST_SCORES = 4_000_000  # rows that are scored in all
 _BATCH = 64  # draws between two looks at the error
 _CELLS = 1 << 18  # of rows that are scored at once
-_FEWEST = 8  # draws that an error can be told of
-_FEWEST_AGAIN = 30  # rows that came again, to tell how draws differ within one
+_FEWEST = 8  # draws that an error can be estimated from
+_FEWEST_AGAIN = 30  # repeated rows, to estimate how draws differ within one
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Contributions:
-    """What each column adds to a score.
+    """Contribution of each column to a score.
 
     Attributes
     ----------
@@ -143,13 +143,13 @@ def contributions(
     most_draws : int
         Fewer are made where there are many columns.
     listen : callable
-        Hears the share that is done and the values so far; a true answer stops, and keeps what can
-        be told by then.
+        Receives the share done and the values so far; stops if it returns True, and keeps what is
+        known by then.
 
     Raises
     ------
     Stopped
-        If the stop comes before anything can be told.
+        If stopped before anything is known.
     """
 
     def pulse(_what: str, fraction: float) -> None:
@@ -201,12 +201,12 @@ def _additive_term(scorer: AdditiveScorer, features: Index) -> Term | None:
 
 
 def _tree_terms(scorer: EnsembleScorer, columns: Sequence[Index]) -> list[Term | None] | None:
-    """Sort the trees by the column that they ask; None if one asks several."""
+    """Group the trees by the column that they split on; None if one splits on several."""
     owner = np.zeros(1 + max((int(at.max()) for at in columns if len(at)), default=0), dtype=int)
     for k, at in enumerate(columns):
         owner[at] = k
     inner = scorer.left != np.arange(len(scorer.left))
-    starts, which = np.unique(scorer.roots, return_inverse=True)  # nodes of a tree stand together
+    starts, which = np.unique(scorer.roots, return_inverse=True)  # nodes of a tree are adjacent
     tree = np.searchsorted(starts, np.flatnonzero(inner), "right") - 1
     asked = owner[scorer.feature[inner]]
     of_tree = np.full(len(starts), -1)

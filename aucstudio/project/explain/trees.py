@@ -38,7 +38,7 @@ class Node:
     value : float
         What a leaf adds to the score; NaN for other nodes.
     condition : str
-        The question in the column's own unit; rows that answer yes go left. Empty for a leaf.
+        In the column's own unit; rows that meet it go left. Empty for a leaf.
     gaps_left : bool
         Where rows go whose cell is not known.
     leaves : int
@@ -78,7 +78,7 @@ def read_tree(
     tree : int
         Which of its trees.
     preparation : Preparation
-        What the features stand for.
+        Describes the features.
     X : ndarray of shape (N, d)
         Prepared rows to count.
     positive : ndarray of bool, shape (N,)
@@ -86,7 +86,7 @@ def read_tree(
         How dates are written, by column of dates.
     """
     counts = node_counts(scorer, tree, X, positive)
-    # Children stand after their parents: made last to first, both exist when a parent is made.
+    # Children come after their parents: built last to first, both exist before a parent.
     order = _reached(scorer, int(scorer.roots[tree]))
     depth = {int(scorer.roots[tree]): 0}
     for p in order:
@@ -140,16 +140,16 @@ def sent_left(scorer: EnsembleScorer, p: int, X: Array) -> Mask:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class FeatureUse:
-    """How much an ensemble asks of each column.
+    """How much each column contributes to an ensemble.
 
     Attributes
     ----------
     columns : tuple of str
     splits : ndarray of int, shape (columns,)
-        Nodes that ask it.
+        Nodes that split on it.
     gain : ndarray of shape (columns,)
         Share of the variance of the trees' outputs that its nodes make; sums to 1, or is 0
-        where no tree tells rows apart.
+        where no tree separates rows.
     """
 
     columns: tuple[str, ...]
@@ -166,8 +166,8 @@ def feature_use(scorer: EnsembleScorer, preparation: Preparation, X: Array) -> F
     groups = feature_groups(preparation)
     column = np.concatenate([np.full(g.stop - g.start, c) for c, g in enumerate(groups.values())])
     splits, gain = np.zeros(len(groups), dtype=np.intp), np.zeros(len(groups))
-    for root in scorer.roots:
-        for p, share in _gains(scorer, int(root), X):
+    for tree in range(len(scorer.roots)):
+        for p, share in _gains(scorer, tree, X):
             splits[column[scorer.feature[p]]] += 1
             gain[column[scorer.feature[p]]] += share
     total = gain.sum()
@@ -186,9 +186,9 @@ def side_by_side(found: Sequence[FeatureUse]) -> list[FeatureUse]:
     return aligned
 
 
-def _gains(scorer: EnsembleScorer, root: int, X: Array) -> list[tuple[int, float]]:
-    order = _reached(scorer, root)
-    sizes = {p: sum(pair) for p, pair in _sizes(scorer, root, X).items()}
+def _gains(scorer: EnsembleScorer, tree: int, X: Array) -> list[tuple[int, float]]:
+    order = _reached(scorer, int(scorer.roots[tree]))
+    sizes = {p: m for p, (m, _) in node_counts(scorer, tree, X, np.ones(len(X), bool)).items()}
     sums, gains = {}, []
     for p in reversed(order):
         left, right = int(scorer.left[p]), int(scorer.right[p])
@@ -200,11 +200,6 @@ def _gains(scorer: EnsembleScorer, root: int, X: Array) -> list[tuple[int, float
         apart = sums[left] / n - sums[right] / m if n and m else 0.0
         gains.append((p, n * m / (n + m) * apart**2 if n + m else 0.0))
     return gains
-
-
-def _sizes(scorer: EnsembleScorer, root: int, X: Array) -> dict[int, tuple[int, int]]:
-    tree = int(np.flatnonzero(scorer.roots == root)[0])
-    return node_counts(scorer, tree, X, np.zeros(len(X), dtype=bool))
 
 
 def _reached(scorer: EnsembleScorer, root: int) -> list[int]:
@@ -231,8 +226,8 @@ def condition(
         column, level = level_of(preparation, feature)
         return f"{column} ≠ {level}"
     value = float(preparation.in_own_unit(feature, np.array([threshold]))[0])
-    told = dates.spell(value, layouts[name]) if name in layouts else plain_number(value)
-    return f"{name} ≤ {told}"
+    limit = dates.spell(value, layouts[name]) if name in layouts else plain_number(value)
+    return f"{name} ≤ {limit}"
 
 
 def plain_number(value: float, digits: int = 4) -> str:

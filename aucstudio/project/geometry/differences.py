@@ -151,7 +151,7 @@ def pair_frame(cloud: PairCloud, positive: Mask) -> Array:
     """Return corners of the rectangle to show, shape (2, 2): few far-off pairs must not rule it.
 
     That is all pairs, but at most the inner 98 % of them with as much room again on both sides;
-    of large classes an even sample of rows stands for all.
+    large classes are represented by an even sample of rows.
     """
     first, second = (evenly(np.flatnonzero(own), _ROWS_FRAMED) for own in (positive, ~positive))
     z = (cloud.places[first][:, None] - cloud.places[second][None]).reshape(-1, 2)

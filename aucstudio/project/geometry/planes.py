@@ -1,7 +1,6 @@
 """Planes onto which rows or differences are projected.
 
-Symbols are those of :mod:`directions`; f is a score. What rows are drawn is the business of
-:mod:`sampling`; its names, and those of directions, can be had from here too.
+Symbols are those of :mod:`directions`; f is a score.
 """
 
 from __future__ import annotations
@@ -14,8 +13,6 @@ from numpy.typing import NDArray
 from aucstudio.engine.scorers import Scorer
 from aucstudio.project.geometry.directions import (
     across_score,
-    angle,
-    carried,
     mean_difference,
     spread_rows,
     strongest,
@@ -23,41 +20,15 @@ from aucstudio.project.geometry.directions import (
     unit,
 )
 from aucstudio.project.geometry.sampling import (
-    LIVE_ROWS,
     Sample,
-    evenly,
-    labelled_sample,
-    split_sample,
     thinned,
 )
-
-__all__ = [
-    "COMPONENTS",
-    "FEATURES",
-    "LIVE_ROWS",
-    "SCORE",
-    "Plane",
-    "Sample",
-    "angle",
-    "carried",
-    "choose_plane",
-    "component_plane",
-    "curved_plane",
-    "evenly",
-    "feature_plane",
-    "labelled_sample",
-    "mean_difference",
-    "score_plane",
-    "split_sample",
-    "strongest",
-    "thinned",
-]
 
 Array = NDArray[np.float64]
 
 SCORE, FEATURES, COMPONENTS = "score", "features", "components"
 
-_ROWS = 100_000  # that tell a direction
+_ROWS = 100_000  # that a direction is computed from
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -129,7 +100,7 @@ def score_plane(sample: Sample, weights: Array, of_pairs: bool) -> Plane:
 
 
 def curved_plane(sample: Sample, of_pairs: bool, scorer: Scorer | None = None) -> Plane:
-    """Make the plane of a score f that is no direction, and of the strongest spread beside it.
+    """Make the plane of a score f that is no direction, and of the strongest spread across it.
 
     First coordinate f. Second, for a kernel: the strongest direction across f in the kernel's
     space. For other scorers: with b the regression of the features on f, over all pairs of
@@ -168,7 +139,7 @@ def choose_plane(
     """Make the plane of a kind; ``weights`` is None for a scorer that is no direction.
 
     Without ``features``, the two with the largest weights are taken (without weights, those
-    with the largest mean difference). Of very many rows an even sample tells the directions.
+    with the largest mean difference). Of many rows an even sample gives the directions.
     """
     kept = thinned(sample.positive, _ROWS)
     if len(kept) < len(sample.positive):

@@ -20,20 +20,20 @@ LIVE_ROWS = 2_000
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Sample:
-    """Prepared rows with what is known of them.
+    """Prepared rows with classes, scores and row numbers.
 
     Attributes
     ----------
     X : ndarray of shape (N, d)
-        Without gaps: a picture needs a place for every row.
+        Without missing values: a picture needs a place for every row.
     positive : ndarray of bool, shape (N,)
     scores : ndarray of shape (N,) or None
-        With the constant, from the rows as the method saw them, gaps and all; None where no
-        finished run scored them.
+        Including the intercept, from the rows with their missing values; None where no finished
+        run scored them.
     numbers : ndarray of int, shape (N,)
         Row numbers in the table.
     gaps : int
-        Cells that the method saw as gaps and that stand at the training median here.
+        Missing values, which are placed at the training median here.
     """
 
     X: Array
@@ -77,7 +77,7 @@ def _without_gaps(preparation: Preparation, table: Table, rows: Index) -> tuple[
     """Prepare rows with missing values at the training median; return how many there were."""
     X = preparation.apply(table, rows)
     at_row, at_feature = np.nonzero(np.isnan(X))
-    # Only numbers have gaps, and they come first.
+    # Only numbers have missing values, and they come first.
     medians = [preparation.scaled(k, m) for k, m in enumerate(preparation.medians[:, None].copy())]
     X[at_row, at_feature] = np.concatenate(medians)[at_feature] if medians else 0.0
     return X, len(at_row)
@@ -105,7 +105,7 @@ def evenly(rows: Index, size: int) -> Index:
 
 
 def by_weight(rows: Index, weights: Array, size: int) -> Index:
-    """Choose ``size`` of some rows, each as often as its weight says, to less than once."""
+    """Choose ``size`` rows in proportion to their weights, by systematic sampling."""
     reached = np.cumsum(weights)
     places = (np.arange(size) + 0.5) / size * reached[-1]
     chosen: Index = rows[np.searchsorted(reached, places, side="right")]

@@ -1,6 +1,6 @@
 """Scores on a plane in tiles, coarse to fine, with contours.
 
-A place c of a straight plane stands for the row x = r + D c, with D the plane's directions and r
+A place c of a straight plane represents the row x = r + D c, with D the plane's directions and r
 the mean of the rows in all other directions.
 """
 
@@ -52,16 +52,15 @@ class Slice:
         """
         if source is target:
             return self
-        place = {name: k for k, name in enumerate(source.feature_names)}
-        names = target.feature_names
-        rest, directions = np.zeros(len(names)), np.zeros((len(names), 2))
-        (means, scales), (new_means, new_scales) = source.scaling, target.scaling
-        for k, name in enumerate(names):
-            s = place.get(name)
-            if s is not None:
-                ratio = scales[s] / new_scales[k]
-                rest[k] = self.rest[s] * ratio + (means[s] - new_means[k]) / new_scales[k]
-                directions[k] = self.directions[s] * ratio
+        _, of_source, of_target = np.intersect1d(
+            source.feature_names, target.feature_names, return_indices=True
+        )
+        means, scales = (part[of_source] for part in source.scaling)
+        new_means, new_scales = (part[of_target] for part in target.scaling)
+        width = len(target.feature_names)
+        rest, directions = np.zeros(width), np.zeros((width, 2))
+        rest[of_target] = (self.rest[of_source] * scales + means - new_means) / new_scales
+        directions[of_target] = self.directions[of_source] * (scales / new_scales)[:, None]
         return Slice(rest, directions)
 
 
@@ -138,7 +137,7 @@ def score_map(
     cell: int,
     go_on: Callable[[], bool],
 ) -> ScoreMap | None:
-    """Score the corners of all cells; None if ``go_on`` says no on the way."""
+    """Score the corners of all cells; None if ``go_on`` returns False meanwhile."""
     if isinstance(scorer, LinearScorer):
         # Linear on the plane as well, however many features there are.
         intercept += float(part.rest @ scorer.weights)

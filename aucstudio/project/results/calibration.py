@@ -149,8 +149,8 @@ def probabilities_of(
     """Return a probability for each held-out row, by a calibration fitted without it."""
     if kind == AS_IT_STANDS:
         # Off 0 and 1, where the log score would be infinite by rounding.
-        told: Array = np.clip(scipy.special.expit(rows.scores), 1e-15, 1 - 1e-15)
-        return told
+        shares: Array = np.clip(scipy.special.expit(rows.scores), 1e-15, 1 - 1e-15)
+        return shares
 
     def score(_fold: int, fitted: Index, held: Index) -> Array:
         if asked_to_stop():
@@ -161,7 +161,7 @@ def probabilities_of(
 
 
 def _folds(rows: HeldOut) -> Folds:
-    """Return folds of the held-out rows: the splits of the run, or folds drawn anew."""
+    """Return folds of the held-out rows: the splits of the run, or new folds."""
     splits = [rows.split == k for k in np.unique(rows.split)]
     others = [rows.positive[~held] for held in splits]
     if len(splits) >= _LEAST_SPLITS and all(one.any() and not one.all() for one in others):

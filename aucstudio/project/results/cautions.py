@@ -28,19 +28,18 @@ def cautions(record: RunRecord) -> list[Notice]:
     return found
 
 
-def stopped_words(record: RunRecord) -> str:
-    """State for a run that was stopped by the user what its figures rest on; empty of any other."""
+def stopped(record: RunRecord) -> list[Notice]:
+    """Return what the figures of a run are based on that the user stopped; nothing for others."""
     if record.status != STOPPED:
-        return ""
-    there, asked = len(record.splits), record.experiment.validation.splits
-    if not there:
-        return "Stopped before the first fit ended: no results."
-    if there == 1 and not record.splits[0].converged:
-        fit = "the fit" if asked == 1 else f"the first of {asked} fits"
-        return f"Stopped within {fit}: the model is not fully trained."
-    if there < asked:
-        return f"Stopped after {there} of {asked} splits: figures use these only."
-    return "Stopped by the user: finished fits are kept."
+        return []
+    finished, planned = len(record.splits), record.experiment.validation.splits
+    if not finished:
+        return [notice("stopped_before_first_fit")]
+    if finished == 1 and not record.splits[0].converged:
+        return [notice("stopped_within_fit", planned=planned)]
+    if finished < planned:
+        return [notice("stopped_after_splits", finished=finished, planned=planned)]
+    return [notice("stopped_by_user")]
 
 
 def remarks(record: RunRecord) -> list[Notice]:
@@ -66,13 +65,10 @@ def ranks_backwards(area: Summary) -> bool:
     return area.high < _CHANCE
 
 
-def trained_elsewhere_words(record: RunRecord, band: Band) -> str:
-    """State that a run was trained for another FPR range than the one shown.
-
-    Empty if it was not.
-    """
+def trained_elsewhere(record: RunRecord, band: Band) -> list[Notice]:
+    """Return whether a run was trained for another FPR range than the one shown."""
     trained = trained_for(record)
     if trained is None or max(abs(a - b) for a, b in zip(trained, band, strict=True)) <= 1e-9:
-        return ""
-    verb = "Asked to train" if record.widened else "Trained"
-    return f"{verb} for FPR {range_words(trained)}, not for the range shown, {range_words(band)}."
+        return []
+    code = "asked_for_other_range" if record.widened else "trained_for_other_range"
+    return [notice(code, trained=trained, shown=band)]

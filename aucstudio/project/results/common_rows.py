@@ -66,7 +66,7 @@ def common_scores(a: RunRecord, b: RunRecord) -> Iterator[tuple[Scores, Scores]]
 
 
 def comparable(a: RunRecord, b: RunRecord) -> bool:
-    """Return whether there are positive and negative rows, alike in both, in every split."""
+    """Return whether every split has common rows of both classes, labelled equally in both runs."""
     return all(
         np.array_equal(one.positive, other.positive)
         and 0 < np.count_nonzero(one.positive) < len(one.positive)

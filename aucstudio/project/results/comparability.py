@@ -1,102 +1,86 @@
-"""Why two runs were not tested on the same rows, and what to do."""
+"""Why two runs were not tested on the same rows."""
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import PurePath
 
 import numpy as np
 
 from aucstudio.engine.roc import FREQUENCY
+from aucstudio.notices import Notice, notice
 from aucstudio.project.results.common_rows import comparable
 from aucstudio.project.results.summary import same_rows
 from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.given_scores import is_given
 from aucstudio.project.runs.record import RunRecord, SplitResult
-from aucstudio.project.words import counted
+
+REMEDIES = {
+    "trained_on_different_tables": "on the same table",
+    "tested_on_different_tables": "with the test file of the other",
+    "made_for_different_classes": "for the same class",
+    "split_differently": "with the validation and groups of the other",
+    "weighted_differently": "with the weights of the other",
+}
+"""How one of two runs has to be repeated; other differences have no remedy."""
 
 
-@dataclasses.dataclass(frozen=True)
-class Apart:
-    """What sets the rows of two runs apart.
-
-    Attributes
-    ----------
-    why : str
-        In words, as in "tested on different tables".
-    remedy : str
-        What has to be done to one of the runs, as in "on the test file of the other"; empty where
-        training again is no help.
-    """
-
-    why: str
-    remedy: str = ""
-
-
-def planned_apart(a: RunRecord, b: RunRecord) -> Apart | None:
-    """Find what sets the rows of two runs apart, without reading their scores; None if nothing."""
+def planned_difference(a: RunRecord, b: RunRecord) -> Notice | None:
+    """Return how the planned rows of two runs differ, without reading scores; None if equal."""
     data, other = a.experiment.data, b.experiment.data
     if data.sha256 != other.sha256:
-        return Apart(f"trained on different tables ({_files(data, other)})", "on the same table")
+        return notice("trained_on_different_tables", files=_files(data, other))
     test, other_test = a.experiment.test, b.experiment.test
     if test is not None and other_test is not None:
         if test.sha256 != other_test.sha256:
-            why = f"tested on different tables ({_files(test, other_test)})"
-            return Apart(why, "with the test file of the other")
+            return notice("tested_on_different_tables", files=_files(test, other_test))
     elif (test or other_test) and a.experiment.validation.scheme == b.experiment.validation.scheme:
-        return Apart("an earlier version did not record the contents of the test file")
-    first, second = (f"{one.label} = {one.positive}" for one in (data, other))
-    if first != second:
-        return Apart(f"made for different classes ({first} and {second})", "for the same class")
-    for differ, words, remedy in (
-        ("split differently", _validation, "with the same validation as the other"),
-        ("split differently", _grouping, "with the groups of the other"),
-        ("their rows are weighted differently", _weighing, "with the weights of the other"),
+        return notice("test_file_not_recorded")
+    for code, describe in (
+        ("made_for_different_classes", _label),
+        ("split_differently", _validation),
+        ("split_differently", _grouping),
+        ("weighted_differently", _weighing),
     ):
-        first, second = words(a), words(b)
+        first, second = describe(a), describe(b)
         if first != second:
-            return Apart(f"{differ} ({first} against {second})", remedy)
+            return notice(code, first=first, second=second)
     return None
 
 
-def why_not_comparable(a: RunRecord, b: RunRecord) -> str:
-    """Explain why two runs were not scored on the same rows; nothing if they were."""
+def difference(a: RunRecord, b: RunRecord) -> Notice | None:
+    """Return how the scored rows of two runs differ; None if they can be compared."""
     if same_rows(a, b):
-        return ""
-    if apart := planned_apart(a, b):
-        return apart.why
+        return None
+    if planned := planned_difference(a, b):
+        return planned
     if len(a.splits) != len(b.splits):
-        return f"different splits finished ({len(a.splits)} against {len(b.splits)})"
+        return notice("different_splits_finished", first=len(a.splits), second=len(b.splits))
     if any(is_given(one) or one.experiment.members for one in (a, b)):
-        return "" if comparable(a, b) else "too few rows have both scores"
-    reasons = map(_why_apart, a.splits, b.splits)
-    return next(filter(None, reasons), "scored on different rows")
+        return None if comparable(a, b) else notice("too_few_common_rows")
+    found = filter(None, map(_split_difference, a.splits, b.splits))
+    return next(found, notice("scored_on_different_rows", only_first=0, only_second=0))
 
 
-def _why_apart(a: SplitResult, b: SplitResult) -> str:
-    """Explain how the held-out rows of two splits differ; empty if they do not."""
+def _split_difference(a: SplitResult, b: SplitResult) -> Notice | None:
     rows, others = a.test_rows, b.test_rows
     if not np.array_equal(rows, others):
         only_a, only_b = np.setdiff1d(rows, others).size, np.setdiff1d(others, rows).size
         if only_a or only_b:
-            return (
-                f"scored on different rows: {counted(only_a, 'row')} only in the first, "
-                f"{counted(only_b, 'row')} only in the second"
-            )
-        if len(rows) != len(others):
-            return "scored on the same rows, but some of them more than once"
-        return "scored on the same rows in another order"
-    differ = int(np.count_nonzero(a.test_positive != b.test_positive))
-    return f"the labels of {counted(differ, 'row')} differ" if differ else ""
+            return notice("scored_on_different_rows", only_first=only_a, only_second=only_b)
+        repeated = len(rows) != len(others)
+        return notice("some_rows_scored_twice" if repeated else "rows_in_another_order")
+    count = int(np.count_nonzero(a.test_positive != b.test_positive))
+    return notice("labels_differ", count=count) if count else None
 
 
 def _files(a: DataReference, b: DataReference) -> str:
-    names = PurePath(a.path).name, PurePath(b.path).name
-    return (
-        f"{names[0]} has changed in the meantime"
-        if names[0] == names[1]
-        else " against ".join(names)
-    )
+    first, second = PurePath(a.path).name, PurePath(b.path).name
+    same = first == second
+    return f"{first} has changed in the meantime" if same else f"{first} against {second}"
+
+
+def _label(record: RunRecord) -> str:
+    return f"{record.experiment.data.label} = {record.experiment.data.positive}"
 
 
 def _validation(record: RunRecord) -> str:

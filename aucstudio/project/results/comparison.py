@@ -3,8 +3,8 @@
 One held-out part is compared by DeLong's paired test, as few rows allow (for the partial AUC, by
 its components);
 several splits by the corrected resampled t test on the differences split by split. The p-values
-are corrected over all pairs that can be compared. Tests of pairs know nothing of each other:
-where they are heavy, workers may make them.
+are corrected over all pairs that can be compared. The tests of pairs are independent, so that
+workers may make them.
 
 Splits of one table share rows, so their ranks are described (a mean) and not tested: Friedman's
 and Nemenyi's tests take the tables they rank over to be independent.
@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 
 from aucstudio.engine import DECLARED, inference
 from aucstudio.engine.params import declared_params
-from aucstudio.project.results.comparability import why_not_comparable
+from aucstudio.notices import Notice
+from aucstudio.project.results.comparability import difference
 from aucstudio.project.results.pair_tests import FractionListener, pair_tests
 from aucstudio.project.results.summary import (
     LEVEL,
@@ -104,13 +105,13 @@ class PairComparison:
         Measure of ``a`` minus that of ``b`` with its 95 % interval.
     p, p_corrected : float
         Two-sided; the second corrected for all pairs compared at once.
-    refused : str
-        The reason where nothing was computed; the numbers are NaN then.
+    refused : Notice or None
+        Why nothing was computed; the numbers are NaN then.
     correction : {"holm", "bonferroni", "none"}
     reason : str
         Why a difference was computed but not tested; empty where it was.
     alike : bool
-        Whether both rank the very same, so that there is nothing to tell apart.
+        Whether both rank every pair identically, so that there is nothing to test.
     """
 
     a: str
@@ -120,13 +121,13 @@ class PairComparison:
     high: float = math.nan
     p: float = math.nan
     p_corrected: float = math.nan
-    refused: str = ""
+    refused: Notice | None = None
     correction: str = HOLM
     reason: str = ""
     alike: bool = False
 
     @property
-    def settled(self) -> bool:
+    def significant(self) -> bool:
         """Whether the difference is significant after the correction."""
         return inference.is_significant(self.p_corrected, LEVEL)
 
@@ -152,6 +153,7 @@ class PairComparison:
         correction, p = values.pop("correction"), values.pop("p_corrected")
         if correction != UNCORRECTED:
             values[f"p_{correction}"] = p
+        values["refused"] = str(self.refused or "")
         return {k: number(v) if isinstance(v, float) else v for k, v in values.items()}
 
 
@@ -165,7 +167,7 @@ class WinCount:
     Attributes
     ----------
     wins, ties, losses : int
-        Pairs settled for it, tested and not settled, and settled against it.
+        Pairs that it wins significantly, that are not significant, and that it loses significantly.
     mean_rank : float
         Over splits, among the runs scored on the same rows; 1 is best, and equal areas share
         their mean. NaN where there is no other such run.
@@ -205,7 +207,7 @@ class Comparison:
         peers = np.eye(count, dtype=bool)
         for i, j, pair in self.places():
             peers[i, j] = peers[j, i] = not pair.refused
-            if pair.settled:
+            if pair.significant:
                 won, lost = (i, j) if pair.difference >= 0 else (j, i)
                 tally[won, 0] += 1
                 tally[lost, 2] += 1
@@ -267,9 +269,9 @@ def compare_runs(
     measure : {"auc", "pauc"}
         Which area; the partial one is normalised by the band's width.
     progress : callable, optional
-        Hears the fraction done after every pair; returning True stops.
+        Receives the fraction done after every pair; stops if it returns True.
     workers : Workers, optional
-        Who makes the tests, where these are worth sending; by default they are made here.
+        Make the tests, if these are worth sending; by default they are made in this process.
 
     Raises
     ------
@@ -280,7 +282,7 @@ def compare_runs(
     """
     band = (0.0, 1.0) if measure == AUC else band
     pairs = list(itertools.combinations(runs, 2))
-    refusals = [why_not_comparable(a, b) for (_, a), (_, b) in pairs]
+    refusals = [difference(a, b) for (_, a), (_, b) in pairs]
     sound = [(a, b) for ((_, a), (_, b)), why in zip(pairs, refusals, strict=True) if not why]
     tests = iter(pair_tests(sound, band, progress, workers))
     found = [

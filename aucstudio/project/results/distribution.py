@@ -16,13 +16,13 @@ _BINS = (20, 60)
 
 @dataclasses.dataclass(frozen=True)
 class WeightedRates:
-    """What a threshold does where rows are weighted or come in groups.
+    """Rates at a threshold where rows are weighted or grouped.
 
     Attributes
     ----------
     tpr, fpr : float
     positives, negatives : float
-        How many independent rows of equal weight would say as much.
+        Number of independent rows of equal weight with the same information.
     prior : float
         Share of the positives in the whole weight.
     """
@@ -36,14 +36,14 @@ class WeightedRates:
 
 @dataclasses.dataclass(frozen=True)
 class Confusion:
-    """Counts of a threshold: a row is called positive where its score exceeds it.
+    """Counts at a threshold: a row is predicted positive where its score exceeds it.
 
     Attributes
     ----------
     tp, fn, fp, tn : int
-        Rows, whatever they weigh.
+        Rows (unweighted).
     weighted : WeightedRates or None
-        Where rows are weighted or come in groups: rates are these, then.
+        Rates, if rows are weighted or grouped.
     """
 
     tp: int
@@ -70,7 +70,7 @@ class Confusion:
 
     @property
     def precision(self) -> float:
-        """NaN where nothing is called positive."""
+        """NaN where nothing is predicted positive."""
         called = self.tp + self.fp
         if self.weighted is not None and called:
             of = self.weighted

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from aucstudio.notices import texts
+from aucstudio.notices import Notice, notice, texts
 from aucstudio.project import typed
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.errors import InputError
@@ -78,21 +78,21 @@ def results_table(records: Sequence[RunRecord], band: Band) -> str:
                 f"{record.fit_seconds:.3g}",
             )
         )
-    return "\n".join([*aligned(rows), *doubts(records, band)])
+    return "\n".join([*aligned(rows), *texts(doubts(records, band))])
 
 
-def doubts(records: Sequence[RunRecord], band: Band) -> list[str]:
-    """List why figures have no interval, and what puts partial areas in doubt.
-
-    As in ``No interval: fewer than 3 splits: SVM (AUC).``
-    """
+def doubts(records: Sequence[RunRecord], band: Band) -> list[Notice]:
+    """Return why figures have no interval, and what puts partial areas in doubt."""
     reasons: dict[str, list[str]] = {}
     for record in records:
         for name, found in (("AUC", auc_summary(record)), ("pAUC", pauc_summary(record, band))):
             if found.reason:
                 reasons.setdefault(found.reason, []).append(f"{record.experiment.title} ({name})")
-    absent = [f"No interval: {reason}: {', '.join(of)}." for reason, of in reasons.items()]
-    return [*absent, *texts(found for record in records for found in range_notices(record, band))]
+    absent = [
+        notice("no_interval", reason=reason, measures=", ".join(of))
+        for reason, of in reasons.items()
+    ]
+    return [*absent, *(found for record in records for found in range_notices(record, band))]
 
 
 def named_runs(
@@ -103,7 +103,7 @@ def named_runs(
     Parameters
     ----------
     complain : callable, optional
-        Told what is damaged, a sentence at a time.
+        Receives a sentence for each fault.
 
     Raises
     ------
@@ -136,8 +136,8 @@ def named_runs(
     return named, named[-1][1].experiment.band if named else (0.0, 0.1)
 
 
-def told_apart(named: Sequence[tuple[str, RunRecord]]) -> list[tuple[str, RunRecord]]:
-    """Return runs that are called alike names with their ids."""
+def with_distinct_names(named: Sequence[tuple[str, RunRecord]]) -> list[tuple[str, RunRecord]]:
+    """Append the id to the names that several runs share."""
     often = Counter(name for name, _ in named)
     return [
         (titled(name, record.id) if often[name] > 1 else name, record) for name, record in named

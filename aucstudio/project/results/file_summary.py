@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.documents import named_runs
 from aucstudio.project.results.summary import auc_summary, pauc_summary
-from aucstudio.project.store.files import write_atomically
 from aucstudio.project.store.project.checksums import DamagedError
-from aucstudio.project.store.workspace import home
+from aucstudio.project.store.workspace import read_memory, write_memory
 from aucstudio.project.words import runs_words
 
 _MOST_RUNS = 40  # that are read for the best of them
 _MOST_KEPT = 100
+_MEMORY = "outlines.json"
 _KINDS = {".aucproj": "Project", ".toml": "Experiments"}
 
 
@@ -53,17 +51,15 @@ def outline(path: Path) -> Outline:
         return Outline(kind, is_there=False)
     if kind != "Project":
         return Outline(kind)
-    memory, state = _memory(), [found.st_mtime_ns, found.st_size]
+    memory, state = read_memory(_MEMORY), [found.st_mtime_ns, found.st_size]
+    memory = memory if isinstance(memory, dict) else {}
     with contextlib.suppress(KeyError, TypeError, ValueError):
         known, facts = memory[str(path)]
         if known == state:
             return Outline(kind, str(facts))
     facts = _facts(path)
     memory[str(path)] = (state, facts)
-    with contextlib.suppress(OSError, InputError):
-        kept = dict(list(memory.items())[-_MOST_KEPT:])
-        home().mkdir(parents=True, exist_ok=True)
-        write_atomically(_memory_file(), json.dumps(kept))
+    write_memory(_MEMORY, dict(list(memory.items())[-_MOST_KEPT:]))
     return Outline(kind, facts)
 
 
@@ -82,15 +78,3 @@ def _facts(path: Path) -> str:
             low, high = (f"{edge:.3g}" for edge in band)
             facts.append(f"best {name}: pAUC {part:.3f} in FPR {low} … {high}, AUC {whole:.3f}")
     return " · ".join(facts)
-
-
-def _memory() -> dict[str, Any]:
-    try:
-        found = json.loads(_memory_file().read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _memory_file() -> Path:
-    return home() / "outlines.json"

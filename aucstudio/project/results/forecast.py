@@ -47,7 +47,7 @@ def growth_to_significance(
         there is nothing to forecast, for the difference is significant, 0 or untested.
     """
     reach = max(pair.high - pair.difference, pair.difference - pair.low)
-    if pair.settled or not pair.difference or not reach > 0:  # NaN is not above 0 either
+    if pair.significant or not pair.difference or not reach > 0:  # NaN is not above 0 either
         return None
     measured = pair.difference * _quantile(1 - LEVEL, splits) / reach  # in standard errors
     strict = _quantile((1 - LEVEL) / (1 if pair.correction == UNCORRECTED else tests), splits)

@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 
 CASES = 10_000
 _DRAWS = 100, 500
-_ROWS_DRAWN = 20_000_000  # at most, before draws are saved
+_ROWS_DRAWN = 20_000_000  # at most, before fewer resamples are drawn
 LEAST_PRIOR = 1e-6
 
 
@@ -77,7 +77,7 @@ def expected_cost(tpr: Array | float, fpr: Array | float, prior: float, miss: fl
 
 
 def draws_for(rows: int) -> int:
-    """Return how many resamples of so many rows are worth waiting for."""
+    """Return the number of resamples for a number of rows."""
     return int(np.clip(_ROWS_DRAWN // rows, *_DRAWS))
 
 

@@ -12,7 +12,7 @@ from aucstudio.engine import DECLARED
 from aucstudio.notices import texts
 from aucstudio.project.errors import InputError
 from aucstudio.project.results import calibration
-from aucstudio.project.results.cautions import cautions, remarks, stopped_words
+from aucstudio.project.results.cautions import cautions, remarks, stopped
 from aucstudio.project.results.comparison import AUC, PAUC, PairComparison, compare_runs
 from aucstudio.project.results.documents import doubts
 from aucstudio.project.results.page import (
@@ -83,7 +83,7 @@ def write_report(
         Paragraph(_explained(runs, band)),
     ]
     if points := doubts(list(runs.values()), band):
-        blocks.append(BulletList(points))
+        blocks.append(BulletList(texts(points)))
     blocks += _differences(runs, band)
     if pictures:
         blocks += [Heading("Pictures"), *(Picture(*item) for item in pictures.items())]
@@ -170,7 +170,7 @@ def _differences(runs: Mapping[str, RunRecord], band: Band) -> list[Block]:
 
 
 def _pair_row(pair: PairComparison) -> tuple[str, str, str, str]:
-    why = pair.refused or pair.reason or ("Identical rankings" if pair.alike else "")
+    why = str(pair.refused or pair.reason) or ("Identical rankings" if pair.alike else "")
     return (
         f"{pair.a} − {pair.b}",
         figure_words(pair.difference),
@@ -298,9 +298,9 @@ def _calibration(record: RunRecord) -> list[Block]:
 
 
 def _limits(record: RunRecord, band: Band) -> list[Block]:
-    found = texts([*cautions(record), *range_notices(record, band), *remarks(record)])
-    points = [point for point in (stopped_words(record), *found) if point]
-    points += [
+    found = [*stopped(record), *cautions(record), *range_notices(record, band), *remarks(record)]
+    points = [
+        *texts(found),
         "The estimates hold for data drawn like these rows; other places, times or selections "
         "need a new validation.",
         "A score ranks rows. It is a probability only where the model was calibrated.",

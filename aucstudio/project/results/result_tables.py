@@ -53,7 +53,8 @@ def _run_row(run: RunFigures, standing: WinCount) -> tuple[Cell, ...]:
 
 def _pair_row(pair: PairComparison) -> tuple[Cell, ...]:
     p = (pair.p,) if pair.correction == UNCORRECTED else (pair.p, pair.p_corrected)
-    return (pair.a, pair.b, pair.difference, pair.low, pair.high, *p, pair.refused or pair.reason)
+    why = str(pair.refused or pair.reason)
+    return (pair.a, pair.b, pair.difference, pair.low, pair.high, *p, why)
 
 
 def estimate_cells(found: Estimate) -> tuple[str, str]:

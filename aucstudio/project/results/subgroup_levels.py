@@ -17,22 +17,22 @@ from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 
 MOST_LEVELS = 20
-QUANTILES = 4  # parts of a column of many numbers
+QUANTILES = 4  # groups of a column of many numbers
 OTHERS = "(others)"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Parting:
-    """The part of each row of a table.
+    """The subgroup of each row of a table.
 
     Attributes
     ----------
     names : tuple of str
-        Of the parts, in their order: numbers by size, texts by letters, then those that are merged
-        and those without a value.
+        Of the subgroups: numbers by size, texts by letters, then the merged levels and the rows
+        without a value.
     part : ndarray of int, shape (rows,)
     merged : int
-        How many levels are merged into one part; 0 if none.
+        Number of levels merged into one subgroup; 0 if none.
     """
 
     names: tuple[str, ...]
@@ -43,9 +43,9 @@ class Parting:
 def part_rows(table: Table, name: str, cuts: Sequence[float] = ()) -> Parting:
     """Split the rows by a column of any role.
 
-    Numbers are parted at the cuts; without any, a column with at most 20 values by these, one with
-    more by its quartiles. Of more than 20 levels the largest keep a part each, and the others share
-    one. Rows without a value are a part.
+    Numbers are divided at the cut points; without any, a column with at most 20 values by these
+    values, one with more by its quartiles. If there are more than 20 levels, the smallest are
+    merged into one group. Rows without a value are a group.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def part_rows(table: Table, name: str, cuts: Sequence[float] = ()) -> Parting:
 
 
 def read_cuts(text: str) -> tuple[float, ...]:
-    """Read cuts as a person writes them: ``40, 65``.
+    """Read cut points such as ``40, 65``.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def _by_range(column: Column, cuts: Sequence[float]) -> Parting:
     if not cuts and len(values):
         shares = np.arange(1, QUANTILES) / QUANTILES
         cuts = np.unique(np.quantile(values, shares, method="inverted_cdf")).tolist()
-    # A cut below all values, or above, parts nothing.
+    # A cut point below or above all values divides nothing.
     ends = [cut for cut in cuts if values.size and values.min() < cut <= values.max()]
     said = [spell_cell(column, cut) for cut in ends]
     below, above = ("before {}", "from {} on") if column.is_date else ("below {}", "{} and above")

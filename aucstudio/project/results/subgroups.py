@@ -33,7 +33,7 @@ Parts = list[Scores]
 Labelled = tuple[roc.Ranking, NDArray[np.intp] | None]
 
 _MOST_POINTS = 2_000  # of a curve
-_FEW = 10  # rows of a class, that figures of a level hardly rest on
+_FEW = 10  # rows of a class: fewer make the figures of a level unreliable
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Subgroup:
 
     @property
     def few(self) -> bool:
-        """Whether so few rows of a class decide that the figures say little."""
+        """Whether a class has too few rows for reliable figures."""
         return min(self.positives, self.negatives) < _FEW
 
     def as_json(self) -> dict[str, Any]:
@@ -130,7 +130,7 @@ def subgroups(
     cuts: Sequence[float] = (),
     thresholds: Sequence[float] | None = None,
 ) -> Subgroups:
-    """Look at a run's held-out rows by the levels of a column; at those that weigh anything.
+    """Compute the results of a run by the levels of a column, on held-out rows with a weight.
 
     Parameters
     ----------
@@ -141,10 +141,11 @@ def subgroups(
         Of any role.
     band : (float, float)
     cuts : sequence of float
-        Where numbers are parted; see :func:`~aucstudio.project.results.subgroup_levels.part_rows`.
+        Cut points of a number column; see
+        :func:`~aucstudio.project.results.subgroup_levels.part_rows`.
     thresholds : sequence of float, optional
-        One for each split, to tell rates at; the lowest ones that keep to the range among all
-        held-out negatives if left out.
+        One for each split; by default the lowest ones that keep to the range among all held-out
+        negatives.
 
     Raises
     ------
@@ -180,7 +181,7 @@ def _equality(groups: Sequence[Sequence[Labelled]], band: Band) -> tuple[float, 
 
 
 def _counts(split: SplitResult) -> NDArray[np.bool_]:
-    """Return which held-out rows weigh anything."""
+    """Return which held-out rows have a weight above 0."""
     weights = split.test_weights
     return np.ones(split.n_test, dtype=bool) if weights is None else weights > 0
 
@@ -252,7 +253,7 @@ def _notices(ranked: Sequence[roc.Ranking], band: Band) -> tuple[Notice, ...]:
 
 
 def _called(parts: Parts, thresholds: Sequence[float], of: bool) -> Estimate:
-    """Return the share of a class that is called positive, of weighted rows by what they say."""
+    """Return the share of a class that is predicted positive."""
     called, weight, groups = [], [], []
     for fold, (part, threshold) in enumerate(zip(parts, thresholds, strict=False)):
         rows = part.positive == of
@@ -295,7 +296,7 @@ def _area(ranked: Sequence[roc.Ranking], band: Band) -> Estimate:
 def subgroups_of(
     named: Sequence[tuple[str, RunRecord]], column: str, band: Band, cuts: Sequence[float] = ()
 ) -> list[tuple[str, Subgroups]]:
-    """Look at several runs by one column, in the tables that their rows were held out of.
+    """Compute the results of several runs by the levels of a column.
 
     Raises
     ------
@@ -306,15 +307,15 @@ def subgroups_of(
     tables: dict[object, Table] = {}
     found = []
     for name, record in named:
-        data = parted_data(name, record)
+        data = held_out_table(name, record)
         if data not in tables:
             tables[data] = data.open()
         found.append((name, subgroups(record, tables[data], column, band, cuts)))
     return found
 
 
-def parted_data(name: str, record: RunRecord) -> DataReference:
-    """Return the table whose rows a run held out; InputError if these cannot be parted."""
+def held_out_table(name: str, record: RunRecord) -> DataReference:
+    """Return the table whose rows a run held out; InputError if there are no single rows."""
     experiment = record.experiment
     scheme = experiment.validation.scheme
     data = experiment.test if scheme == FILE else experiment.data

@@ -94,7 +94,7 @@ _rankings = BoundedCache(_MOST_BYTES)
 
 
 def ranking(split: SplitResult) -> roc.Ranking:
-    """Sort the held-out scores of a split; those sorted lately are kept, up to some memory."""
+    """Sort the held-out scores of a split; recent rankings are cached up to a limit of memory."""
     known: roc.Ranking | None = _rankings.get(split)
     if known is not None:
         return known
@@ -103,12 +103,12 @@ def ranking(split: SplitResult) -> roc.Ranking:
     return made
 
 
-def _remembered(
+def _cached(
     compute: Callable[Concatenate[RunRecord, Rest], Result],
 ) -> Callable[Concatenate[RunRecord, Rest], Result]:
-    """Compute each figure of a record once, and forget it with the record.
+    """Cache the figures of a record as long as the record exists.
 
-    Records are frozen, and told apart by identity: two studies may hold runs of the same id.
+    Records are frozen and compared by identity: two studies may hold runs with the same id.
     """
     known: WeakKeyDictionary[RunRecord, dict[Hashable, Result]] = WeakKeyDictionary()
 
@@ -127,13 +127,13 @@ def _remembered(
     return look_up
 
 
-@_remembered
+@_cached
 def auc_summary(record: RunRecord, level: float = LEVEL) -> Summary:
     """Summarise the held-out AUC."""
     return pauc_summary(record, WHOLE, level)
 
 
-@_remembered
+@_cached
 def pauc_summary(record: RunRecord, band: Band, level: float = LEVEL) -> Summary:
     """Summarise the held-out partial AUC, normalised by the band's width."""
     over_folds = record.experiment.validation.scheme in (FOLDS, FORWARD)
@@ -158,7 +158,7 @@ def pauc_summary(record: RunRecord, band: Band, level: float = LEVEL) -> Summary
     return Summary(float(np.mean(values)), low, high, reason, tuple(values))
 
 
-@_remembered
+@_cached
 def tpr_summary(record: RunRecord, fpr: float, level: float = LEVEL) -> Summary:
     """Summarise the held-out TPR at an FPR."""
 
@@ -195,7 +195,7 @@ def _summarise(
     return Summary(float(np.mean(values)), found.low, found.high, found.reason, values)
 
 
-@_remembered
+@_cached
 def measures(record: RunRecord, band: Band) -> dict[str, float]:
     """Return the held-out measures of :func:`aucstudio.engine.roc.describe`, means over splits."""
     found = [roc.describe(ranking(s).curve, band) for s in record.splits]
@@ -203,16 +203,13 @@ def measures(record: RunRecord, band: Band) -> dict[str, float]:
 
 
 def work_out(record: RunRecord) -> None:
-    """Compute the figures that are shown of every run, so that who shows them need not wait.
-
-    They do not depend on a band, which is dragged.
-    """
+    """Compute in advance the figures of a run that do not depend on the FPR range."""
     auc_summary(record)
     measures(record, WHOLE)
     train_auc(record)
 
 
-@_remembered
+@_cached
 def train_auc(record: RunRecord) -> float:
     """Return the mean AUC on the training parts."""
     values = [
@@ -250,14 +247,14 @@ def same_rows(a: RunRecord, b: RunRecord) -> bool:
     return _planned_rows(a) == _planned_rows(b) and _scored_rows(a) == _scored_rows(b)
 
 
-@_remembered
+@_cached
 def _planned_rows(record: RunRecord) -> tuple[object, ...]:
     """Return what decides which rows a run is scored on, and how they count."""
     made = record.experiment
     return made.rows_of(), made.weight, made.weight_kind, len(record.splits)
 
 
-@_remembered
+@_cached
 def _scored_rows(record: RunRecord) -> bytes:
     """Return a digest of the held-out rows and classes of every split."""
     digest = hashlib.sha256()

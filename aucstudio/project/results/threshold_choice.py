@@ -1,6 +1,6 @@
 """Choose a threshold by a rule, with its uncertainty.
 
-A case is called positive where its score is greater than the threshold.
+A case is predicted positive where its score exceeds the threshold.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import dataclasses
 import math
 
 from aucstudio.engine import roc
+from aucstudio.notices import Notice, notice
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.deployment import Stakes
 from aucstudio.project.results.distribution import Confusion, WeightedRates
@@ -33,7 +34,7 @@ class Target:
     Attributes
     ----------
     rule : str
-        "own" is the model's own, "typed" a number that somebody chose; else one of
+        "own" is the model's own, "typed" a number that the user entered; else one of
         :data:`roc.RULES`.
     value : float
         The bound of the FPR, the TPR, the precision or the alerts of a day; or the number.
@@ -41,7 +42,7 @@ class Target:
     split : int
         On whose scale that number is.
     fpr : float
-        What it has there, which is what other scales are asked for.
+        FPR at that number, which thresholds on other scales aim at.
     """
 
     rule: str = OWN
@@ -74,7 +75,7 @@ class Target:
         Raises
         ------
         InputError
-            If alerts are counted by the day and nobody said how many cases that has.
+            If alerts are counted per day and the number of cases per day is not set.
         """
         if self.rule == OWN:
             return None
@@ -131,7 +132,7 @@ def counts_at(curve: roc.Curve, threshold: float) -> Confusion:
     return Confusion(tp, m - tp, fp, n - fp, weighted)
 
 
-# ----------------------------------------------------------------- what it does
+# ----------------------------------------------------------------- figures
 
 
 def estimate_share(count: float, rows: float) -> Estimate:
@@ -143,7 +144,7 @@ def estimate_share(count: float, rows: float) -> Estimate:
 
 @dataclasses.dataclass(frozen=True)
 class ThresholdFigures:
-    """What a threshold does.
+    """Figures of a threshold.
 
     Attributes
     ----------
@@ -151,7 +152,7 @@ class ThresholdFigures:
     prior : float
         Share of positives that precision and alerts are of.
     tpr, fpr, precision, alerts : Estimate
-        Alerts are the share of all cases that is called positive.
+        Alerts are the share of all cases that is predicted positive.
     """
 
     counts: Confusion
@@ -192,53 +193,37 @@ class ThresholdFigures:
         return cls(counts, prior, *rates, precision, Estimate(value, low, high))
 
 
-def remarks(target: Target, stakes: Stakes, figures: ThresholdFigures) -> list[str]:
-    """Describe the limits of a threshold choice on these rows."""
+def remarks(target: Target, stakes: Stakes, figures: ThresholdFigures) -> list[Notice]:
+    """Return the limits of a threshold choice on these rows."""
     counts = figures.counts
+    called = counts.tp + counts.fp
     if target.rule == OWN:
         return []
-    if not counts.tp + counts.fp:
-        return ["No row is predicted positive.", *_resolution(target, stakes, figures)]
-    said = _resolution(target, stakes, figures)
-    if target.rule == "precision" and counts.tp + counts.fp < _FEW_CALLED:
-        said.append(
-            f"Only {counts.tp + counts.fp} of the rows are predicted positive, so their "
-            "precision is very uncertain."
-        )
-    return [*said, _caveat(target, stakes)]
+    found = _resolution(target, stakes, counts)
+    if not called:
+        return [notice("no_row_predicted_positive"), *found]
+    if target.rule == "precision" and called < _FEW_CALLED:
+        found.append(notice("few_rows_predicted_positive", count=called))
+    return [*found, _caveat(target, stakes)]
 
 
-def _resolution(target: Target, stakes: Stakes, figures: ThresholdFigures) -> list[str]:
-    """State whether a single row is more than what a bound allows."""
-    counts = figures.counts
+def _resolution(target: Target, stakes: Stakes, counts: Confusion) -> list[Notice]:
+    """Return whether a single row is more than a bound allows."""
     m, n = counts.tp + counts.fn, counts.fp + counts.tn
-    allowed = {"fpr": target.value, "tpr": 1 - target.value}
-    if target.rule == ALERTS and stakes.cases:
-        allowed[ALERTS] = target.value / stakes.cases
-    rows, what = {
-        "fpr": (n, "negatives"),
-        "tpr": (m, "positives"),
-        ALERTS: (m + n, "rows"),
-    }.get(target.rule, (0, ""))
-    share = allowed.get(target.rule, 0.0)
-    if not rows or not 0 < share < (1 - 1e-9) / rows:
+    allowed, rows, rows_of = {
+        "fpr": (target.value, n, "negatives"),
+        "tpr": (1 - target.value, m, "positives"),
+        ALERTS: (target.value / (stakes.cases or math.inf), m + n, "rows"),
+    }.get(target.rule, (0.0, 0, ""))
+    if not rows or not 0 < allowed < (1 - 1e-9) / rows:
         return []
-    return [f"Too few {what}: one of {rows:,} is {1 / rows:.2g}."]
+    return [notice("too_few_rows_for_bound", rows_of=rows_of, rows=rows, share=1 / rows)]
 
 
-def _caveat(target: Target, stakes: Stakes) -> str:
-    # With k negatives above it, a threshold put among the negatives has a true FPR between the
-    # k-th and the next uniform order statistic: their quantiles are Clopper and Pearson's bounds.
-    known = {"fpr": "FPR", "tpr": "TPR"}
-    if stakes.prior is None:
-        known[ALERTS] = "alerts"
+def _caveat(target: Target, stakes: Stakes) -> Notice:
+    # With k negatives above it, a threshold placed among the negatives has a true FPR between the
+    # k-th and the next uniform order statistic: their quantiles are Clopper–Pearson bounds.
+    known = {"fpr": "FPR", "tpr": "TPR"} | ({} if stakes.prior is not None else {ALERTS: "alerts"})
     if target.rule in known:
-        return (
-            f"The interval of the {known[target.rule]} accounts for the choice on these rows; "
-            "on new data the other figures may be slightly worse."
-        )
-    if target.rule == TYPED:
-        return (
-            "If the threshold was tuned on these rows, expect slightly worse results on new data."
-        )
-    return "This threshold was tuned on these rows; expect slightly worse results on new data."
+        return notice("interval_accounts_for_choice", rate=known[target.rule])
+    return notice("threshold_may_be_tuned" if target.rule == TYPED else "threshold_tuned")

@@ -11,7 +11,7 @@ from aucstudio.project.words import aligned, power_words, range_words, seconds_w
 HEADINGS = ("What", "This program", "Another route", "Difference")
 Line = tuple[str, str, str, str]
 
-_SAME = 1e-9  # of the objective: what no one would call a difference
+_SAME = 1e-9  # of the objective: smaller differences are rounding
 
 
 def verified_table(verification: Verification) -> list[Line]:
@@ -45,7 +45,7 @@ def _lines(found: Verified) -> Iterator[Line]:
 
 
 def verdict(verification: Verification) -> str:
-    """State in a sentence or two what was proven, and what was not."""
+    """State in one or two sentences what was proven."""
     found = verification.found
     if found.faults:
         return " ".join(found.faults)

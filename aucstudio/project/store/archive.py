@@ -1,6 +1,6 @@
 """Zip archives with checksums, checked before decompression.
 
-The digests stand in the entry ``SHA256SUMS``, as the program ``sha256sum`` writes and checks them.
+The digests are in the entry ``SHA256SUMS``, as the program ``sha256sum`` writes and checks them.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ _LAST_CODE_POINT = 0x10FFFF
 
 @dataclasses.dataclass(frozen=True)
 class ArrayHeader:
-    """What the beginning of an array's bytes says.
+    """The header of a stored array.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ def array_from_bytes(data: bytes | bytearray) -> NDArray[Any]:
     Raises
     ------
     ValueError
-        If it is no plain array, or has other numbers than its header says.
+        If it is no plain array, or does not match its header.
     """
     header = array_header(data)
     if len(data) != header.size:

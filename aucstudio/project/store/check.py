@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import os
 import sqlite3
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +11,7 @@ from aucstudio.project.bounded_cache import BoundedCache
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiments.experiment_file import check_document
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.store.files import cannot_write
+from aucstudio.project.store.files import cannot_write, creating
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.store.project.contents import read_contents, read_through
 from aucstudio.project.store.project.database import FAILURES
@@ -142,15 +139,8 @@ def repair_project(path: str | Path, target: str | Path | None = None) -> Repair
         raise InputError(f"{target} exists already: choose another name with -o", file=str(target))
     found = salvage(path)
     try:
-        handle, partial = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-        os.close(handle)
-        try:
-            write_salvage(found, Path(partial))
-            os.link(partial, target)
-        finally:
-            for left in (partial, f"{partial}-journal"):
-                with contextlib.suppress(FileNotFoundError):
-                    os.unlink(left)
+        with creating(target) as partial:
+            write_salvage(found, partial)
     except FileExistsError as error:
         raise InputError(f"{target} exists already", file=str(target)) from error
     except OSError as error:

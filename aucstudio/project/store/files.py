@@ -86,10 +86,7 @@ def replacing(target: Path) -> Iterator[Path]:
     """
     target = _end_of_links(target)
     present = _present(target)
-    prefix = target.name[:_LONGEST_PREFIX]
-    unique = f"{_this_host()}-{os.getpid()}-{secrets.token_hex(4)}"
-    partial = target.with_name(f".{prefix}.{unique}.part")
-    _remove_stale(target.parent)
+    partial = _partial_beside(target)
     try:
         yield partial
         if present is not None:
@@ -98,6 +95,95 @@ def replacing(target: Path) -> Iterator[Path]:
     finally:
         with contextlib.suppress(FileNotFoundError):
             partial.unlink()
+
+
+@contextlib.contextmanager
+def creating(target: Path) -> Iterator[Path]:
+    """Return the name of a file to make beside the target, which becomes the target at the end.
+
+    If two programs create the same target, the second one fails. Nothing is left beside it.
+
+    Raises
+    ------
+    FileExistsError
+        If the target exists at the end.
+    OSError
+    """
+    partial = _partial_beside(target)
+    try:
+        yield partial
+        with partial.open("r+b") as file:
+            os.fsync(file.fileno())
+        try:
+            os.link(partial, target)
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without links
+            if target.exists():
+                raise FileExistsError(str(target)) from None
+            os.rename(partial, target)
+        _sync_folder(target.parent)
+    finally:
+        for left in (partial, Path(f"{partial}-journal")):
+            with contextlib.suppress(FileNotFoundError):
+                left.unlink()
+
+
+def create_file(target: Path, data: bytes) -> None:
+    """Write a file that must not exist; a program that is killed leaves all of it or nothing.
+
+    Raises
+    ------
+    FileExistsError
+        If it exists; of two programs the second one fails.
+    OSError
+    """
+    if _link_nameless(target, data):
+        _sync_folder(target.parent)
+        return
+    with creating(target) as partial:
+        partial.write_bytes(data)
+
+
+def _link_nameless(path: Path, data: bytes) -> bool:
+    """Link a file without a name once it is written.
+
+    Returns False where the system has no such files.
+    """
+    if not hasattr(os, "O_TMPFILE") or not os.path.isdir("/proc/self/fd"):
+        return False
+    try:
+        handle = os.open(path.parent, os.O_TMPFILE | os.O_WRONLY, 0o666)
+    except OSError:
+        return False
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+        try:
+            # A folder's handle, which an absolute name does not use, makes Linux follow the link.
+            os.link(f"/proc/self/fd/{file.fileno()}", path, src_dir_fd=file.fileno())
+        except FileExistsError:
+            raise
+        except OSError:
+            return False
+    return True
+
+
+def _partial_beside(target: Path) -> Path:
+    """Return an unused name beside a target, after removing what killed programs left there."""
+    _remove_stale(target.parent)
+    unique = f"{_this_host()}-{os.getpid()}-{secrets.token_hex(4)}"
+    return target.with_name(f".{target.name[:_LONGEST_PREFIX]}.{unique}.part")
+
+
+def _sync_folder(folder: Path) -> None:
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def _remove_stale(folder: Path) -> None:
@@ -192,7 +278,7 @@ def cannot_write(path: str | Path, error: OSError) -> InputError:
 def _opened(target: Path) -> Iterator[BinaryIO]:
     descriptor = _open_descriptor(target)
     if descriptor is not None:
-        # Opened anew, a file that a shell redirects to would be written from its beginning.
+        # Opened again, a file that a shell redirects to would be overwritten from its beginning.
         sys.stdout.flush()
         with os.fdopen(os.dup(descriptor), "wb") as file:
             yield file

@@ -52,6 +52,7 @@ from aucstudio.project.store.files import write_atomically
 FORMAT = 1
 
 _MANIFEST = "manifest.json"
+_FACTS = ("method", "label", "positive", "negative", "trained_on", "threshold_rule")
 _MOST_MANIFEST = 64_000_000
 _MOST_VALUES = 4_000_000
 _MOST_OF_MEMORY = 0.8
@@ -122,14 +123,9 @@ def model_to_bytes(model: Model) -> bytes:
     manifest: dict[str, Any] = {
         "format": FORMAT,
         "program": f"AUC Studio {__version__}",
-        "method": model.method,
+        **{name: getattr(model, name) for name in _FACTS},
         "params": dict(model.params),
-        "label": model.label,
-        "positive": model.positive,
-        "negative": model.negative,
-        "trained_on": model.trained_on,
         "threshold": float(model.threshold),
-        "threshold_rule": model.threshold_rule,
         "intercept": float(model.intercept),
         "schema": model.schema.as_json(),
         "preparation": settings_of(model.preparation),
@@ -263,17 +259,12 @@ def _assemble(manifest: _Manifest, arrays: Arrays) -> Model:
         preparation,
         restore(scorer.kind, scorer.settings, _group("scorer.", arrays), manifest.n_features),
         manifest.intercept,
-        manifest.method,
-        manifest.params,
-        manifest.label,
-        manifest.positive,
-        manifest.negative,
-        manifest.trained_on,
-        manifest.threshold,
-        manifest.threshold_rule,
-        _schema(manifest, preparation),
-        _calibration(manifest, arrays),
-        "" if manifest.calibration is None else manifest.calibration.rows,
+        params=manifest.params,
+        threshold=manifest.threshold,
+        schema=_schema(manifest, preparation),
+        calibration=_calibration(manifest, arrays),
+        calibrated_on="" if manifest.calibration is None else manifest.calibration.rows,
+        **{name: getattr(manifest, name) for name in _FACTS},
     )
     if abs(manifest.intercept) > LARGEST:
         raise ValueError(f"its intercept is beyond {LARGEST}")

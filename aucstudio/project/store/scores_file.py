@@ -147,8 +147,8 @@ def parquet_sink(
 ) -> Iterator[Sink]:
     """Open a sink whose blocks of scores are in a Parquet file at the end, or not at all.
 
-    Unlike in CSV, text is as it is: no spreadsheet would run it. Blocks come with probabilities
-    if that is said.
+    Text is written unchanged, unlike in CSV, because no spreadsheet runs it. ``probability`` states
+    whether blocks come with probabilities.
 
     Raises
     ------

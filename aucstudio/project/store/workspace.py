@@ -1,7 +1,6 @@
 """The program's folder: unsaved studies, recent files, pasted tables.
 
-A pasted table is stored under a name that says when its content is the same, so that a study on it
-finds it again.
+A pasted table is stored under a name that contains its checksum, so that a study finds it again.
 """
 
 from __future__ import annotations
@@ -24,6 +23,7 @@ from aucstudio.project.store.files import cannot_write, write_atomically
 from aucstudio.project.store.project.project_file import ProjectFile
 
 RECENT = 10
+_RECENTS = "recent.json"
 _STAMP = "%Y-%m-%d %H.%M.%S.%f"
 
 
@@ -68,7 +68,7 @@ def unsaved_projects() -> list[Path]:
 
 @dataclasses.dataclass(frozen=True)
 class Recent:
-    """A table or project that was opened lately.
+    """A recently opened table or project.
 
     Attributes
     ----------
@@ -81,17 +81,34 @@ class Recent:
     opened: datetime.datetime
 
 
-def recents() -> list[Recent]:
-    """List what was opened lately, newest first, whether it is still there or not."""
+def read_memory(name: str) -> Any:
+    """Read a JSON file of the program's folder; None if there is none, or it is damaged."""
     try:
-        known = json.loads(_recent_file().read_text(encoding="utf-8"))
-        return [_recent(entry) for entry in known]
-    except (OSError, ValueError, TypeError):
+        return json.loads((home() / name).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def write_memory(name: str, document: Any) -> None:
+    """Write a JSON file of the program's folder; a failure is not reported."""
+    with contextlib.suppress(OSError, InputError):
+        home().mkdir(parents=True, exist_ok=True)
+        write_atomically(home() / name, json.dumps(document))
+
+
+def recents() -> list[Recent]:
+    """List recently opened files, newest first, including those that no longer exist."""
+    try:
+        return [
+            Recent(Path(path), datetime.datetime.fromisoformat(opened))
+            for path, opened in read_memory(_RECENTS) or []
+        ]
+    except (ValueError, TypeError):
         return []
 
 
 def recent_files() -> list[Path]:
-    """List tables and projects opened lately that are still there, newest first."""
+    """List recently opened tables and projects that still exist, newest first."""
     return [recent.path for recent in recents() if recent.path.is_file()]
 
 
@@ -120,20 +137,8 @@ def unsaved_since(project: Path) -> tuple[str, datetime.datetime | None]:
         return project.stem, None
 
 
-def _recent_file() -> Path:
-    return home() / "recent.json"
-
-
-def _recent(entry: Any) -> Recent:
-    path, opened = entry
-    return Recent(Path(path), datetime.datetime.fromisoformat(opened))
-
-
 def _keep_recents(kept: list[Recent]) -> None:
-    entries = [(str(known.path), known.opened.isoformat()) for known in kept]
-    with contextlib.suppress(OSError, InputError):
-        home().mkdir(parents=True, exist_ok=True)
-        write_atomically(_recent_file(), json.dumps(entries))
+    write_memory(_RECENTS, [(str(known.path), known.opened.isoformat()) for known in kept])
 
 
 _DIGITS = 12

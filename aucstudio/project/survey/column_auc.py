@@ -98,7 +98,7 @@ class ColumnAreas:
         self.wanted: tuple[int, ...] = ()
 
     def find(self, tell: Callable[[int], bool]) -> None:
-        """Find unknown ones; ``tell`` receives each and returns True to stop."""
+        """Compute the missing ones; ``tell`` receives each and returns True to stop."""
         classes, following = self._classes(), 0
         if classes is None:
             self.done[:] = True

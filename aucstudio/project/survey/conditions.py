@@ -18,7 +18,7 @@ from aucstudio.project.words import suggestion
 
 Mask = NDArray[np.bool_]
 
-MISSING, KNOWN, CONTAINS, WITHIN = "missing", "known", "contains", "within"
+MISSING, KNOWN, CONTAINS = "missing", "known", "contains"
 _COMPARED: Mapping[str, Callable[[Any, Any], Any]] = {
     "=": operator.eq,
     "!=": operator.ne,
@@ -64,7 +64,7 @@ class Condition:
         return f"{name} {self.test} {value}"
 
     def holds(self, column: Column) -> Mask:
-        """Mark the rows that it holds for; a missing cell fulfils nothing but ``missing``.
+        """Mark the rows that it holds for; a missing value meets no condition but ``missing``.
 
         Raises
         ------
@@ -145,7 +145,7 @@ def _known(values: NDArray[Any]) -> Mask:
 
 
 def read_conditions(text: str, columns: Mapping[str, Column]) -> tuple[Condition, ...]:
-    """Read conditions that are parted by semicolons; all of them are to hold.
+    """Read conditions separated by semicolons, all of which must hold.
 
     Raises
     ------

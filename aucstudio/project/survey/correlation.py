@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from aucstudio.project.data.columns import Column
@@ -52,12 +53,13 @@ def correlate(
     step = max(1, -(-total // MOST_ROWS))
     height = len(range(0, total, step))
     cells, known = np.zeros((height, len(columns))), np.zeros((height, len(columns)))
+    rank = scipy.stats.rankdata if kind == SPEARMAN else np.asarray
     for k, column in enumerate(columns):
         stop()
         values = column.values[::step]
         here = ~np.isnan(values)
         known[:, k] = here
-        cells[here, k] = _standard(ranks(values[here]) if kind == SPEARMAN else values[here])
+        cells[here, k] = _standard(rank(values[here]))
     stop()
     values, rows = _pairwise(cells, known)
     return Correlation(tuple(c.name for c in columns), values, rows, height)
@@ -84,17 +86,6 @@ def most_telling(
         told[k] = 0.0 if ranked is None else abs(ranked.area() - 0.5)
     kept = np.sort(np.argsort(-told, kind="stable")[:most])
     return [columns[k] for k in kept]
-
-
-def ranks(values: Array) -> Array:
-    """Rank values from 1; those that are alike share the mean of their ranks."""
-    order = np.argsort(values, kind="stable")
-    ordered = values[order]
-    first = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]][: len(values) + 1]))
-    ends = np.append(first[1:], len(values))
-    found = np.empty(len(values))
-    found[order] = np.repeat((first + 1 + ends) / 2, ends - first)
-    return found
 
 
 def _standard(values: Array) -> Array:

@@ -21,7 +21,7 @@ _WINDOW = 2_000
 
 
 def as_text(columns: Sequence[Column], rows: Rows, tell: Callable[[float], object]) -> str:
-    """Write cells with the names of their columns, parted by tabs; a single cell alone."""
+    """Write cells with column names, separated by tabs; a single cell alone."""
     sheet = io.StringIO()
     if len(columns) > 1 or len(rows) > 1:
         write_rows(sheet, [[column.name for column in columns]], "\t")
@@ -38,7 +38,7 @@ def save_rows(
     numbers: NDArray[np.int64],
     tell: Callable[[float], object],
 ) -> None:
-    """Write rows as CSV; the first column says which data row of the table's file each is.
+    """Write rows as CSV; the first column is the number of the data row in the file.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def save_rows(
     numbers : ndarray of int
         Of all rows of the table.
     tell : callable
-        Told the fraction done; may raise, and the file of before stays.
+        Receives the fraction done; may raise, and the previous file stays.
 
     Raises
     ------

@@ -31,7 +31,7 @@ class GapMap:
     positive : ndarray of shape (lines,)
         Share of positives among the labelled rows; NaN where there are none.
     rows : int
-        Rows with at least one gap in any of the columns.
+        Rows with at least one missing value in the columns.
     """
 
     columns: tuple[str, ...]
@@ -42,7 +42,7 @@ class GapMap:
 
 
 def gap_columns(columns: Sequence[Column], most: int = MOST_COLUMNS) -> list[Column]:
-    """Choose columns with gaps, in their order; of too many those with most of them."""
+    """Choose columns with missing values, in their order; of too many those with most."""
     gappy = [k for k, column in enumerate(columns) if column.missing]
     kept = sorted(gappy, key=lambda k: -columns[k].missing)[:most]
     return [columns[k] for k in sorted(kept)]

@@ -71,7 +71,7 @@ def find_rows(
     Returns
     -------
     rows : ndarray of int
-        Numbers of rows of the table. Rows alike keep their order; missing cells come last.
+        Numbers of rows of the table. Equal rows keep their order; missing cells come last.
     """
     mask = np.ones(table.rows, dtype=bool)
     for condition in query.conditions:
@@ -135,6 +135,6 @@ def like_cell(column: Column, row: int, test: str = "=") -> Condition:
         return Condition(column.name, MISSING if test == "=" else KNOWN)
     if column.kind == "text":
         return Condition(column.name, test, str(value))
-    told = spell_cell(column, value)
-    exact = read_spelled(column, told) == value
-    return Condition(column.name, test, told if exact and column.is_date else repr(float(value)))
+    spelled = spell_cell(column, value)
+    exact = read_spelled(column, spelled) == value
+    return Condition(column.name, test, spelled if exact and column.is_date else repr(float(value)))

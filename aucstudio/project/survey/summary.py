@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
@@ -46,13 +47,13 @@ class Distribution:
     edges : ndarray or None
         Of the bins of numbers, one more than there are bins; None where each bar is one value.
     names : tuple of str
-        Of the bars where each is one value; the last one may stand for all others.
+        Of the bars where each is one value; the last one may be all others.
     shares : ndarray of shape (groups, bars)
         Of the known cells of a group; groups are the positives and the negatives, or all rows.
     below, above : int
         Cells that lie outside the bins.
     others : int
-        Values that the last bar stands for.
+        Values in the last bar.
     """
 
     edges: Array | None
@@ -201,22 +202,17 @@ def _bin_edges(known: Array) -> Array:
 
 
 def _texts(column: Column, masks: list[Mask], stop: Callable[[], object]) -> Distribution:
-    counted: list[dict[str, int]] = []
-    for mask in masks:
-        values, found = column.values[mask], dict[str, int]()
+    counted = [Counter[str]() for _ in masks]
+    for mask, found in zip(masks, counted, strict=True):
+        values = column.values[mask]
         for start in range(0, len(values), _WINDOW):
             stop()
-            for value in values[start : start + _WINDOW].tolist():
-                if value is not None:
-                    found[value] = found.get(value, 0) + 1
-        counted.append(found)
-    together: dict[str, int] = {}
-    for found in counted:
-        for value, count in found.items():
-            together[value] = together.get(value, 0) + count
-    most = together if len(together) <= MOST_BARS else _commonest(together, MOST_BARS - 1)
+            found.update(v for v in values[start : start + _WINDOW].tolist() if v is not None)
+    together: Counter[str] = sum(counted, Counter())
+    fits = len(together) <= MOST_BARS
+    most = together if fits else dict(together.most_common(MOST_BARS - 1))
     levels = sorted(most, key=lambda value: (-together[value], value))
-    counts = np.array([[found.get(value, 0) for value in levels] for found in counted], dtype=float)
+    counts = np.array([[found[value] for value in levels] for found in counted], dtype=float)
     counts = counts.reshape(len(masks), len(levels))
     others = len(together) - len(levels)
     names = tuple(levels)
@@ -225,15 +221,6 @@ def _texts(column: Column, masks: list[Mask], stop: Callable[[], object]) -> Dis
         counts = np.column_stack([counts, rest])
         names = (*names, f"{others:,} others")
     return Distribution(None, names, _shares(counts), others=others)
-
-
-def _commonest(counts: dict[str, int], most: int) -> list[str]:
-    """Name the values of most rows, without sorting all of them."""
-    sizes = np.fromiter(counts.values(), dtype=np.int64, count=len(counts))
-    least = np.partition(sizes, len(sizes) - most)[len(sizes) - most]
-    more = [value for value, count in counts.items() if count > least]
-    equal = (value for value, count in counts.items() if count == least)
-    return [*more, *(value for value, _ in zip(equal, range(most - len(more)), strict=False))]
 
 
 def _shares(counts: NDArray[np.number]) -> Array:

@@ -115,14 +115,14 @@ class PairMatrix(QAbstractTableModel):
             return tip_text(pair_sentence(pair, *self._about).text)
         if role == _ROLE.AccessibleTextRole:
             return pair_sentence(pair, *self._about).text
-        if role == _ROLE.FontRole and pair.settled:
+        if role == _ROLE.FontRole and pair.significant:
             font = QFont()
             font.setBold(True)
             return font
-        if role == _ROLE.BackgroundRole and pair.settled:
+        if role == _ROLE.BackgroundRole and pair.significant:
             better = self._looks[row if pair.difference >= 0 else column]
             return faded(run_colour(current_theme(), better.colour), _TINT)
-        if role == _ROLE.ForegroundRole and not pair.settled:
+        if role == _ROLE.ForegroundRole and not pair.significant:
             return QColor(current_theme().muted)
         return None
 

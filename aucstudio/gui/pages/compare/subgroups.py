@@ -25,7 +25,7 @@ from aucstudio.project.results.subgroup_levels import MOST_LEVELS, read_cuts
 from aucstudio.project.results.subgroups import (
     Subgroup,
     Subgroups,
-    parted_data,
+    held_out_table,
     subgroups,
 )
 from aucstudio.project.results.summary import Estimate
@@ -235,7 +235,7 @@ class GroupsPage(QSplitter):
 
 def _rows_of(name: str, record: RunRecord, table: Table) -> Table:
     """Return the table with the held-out rows: the open one, or a test file."""
-    data = parted_data(name, record)
+    data = held_out_table(name, record)
     return table if data.sha256 == table.sha256 else data.open()
 
 

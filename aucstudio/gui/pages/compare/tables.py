@@ -137,16 +137,16 @@ def pair_row(pair: PairComparison) -> Row:
         words.p_number(pair.p_corrected),
         _better(pair),
     )
-    return Row(cells, strong=pair.settled)
+    return Row(cells, strong=pair.significant)
 
 
 def _better(pair: PairComparison) -> str:
     if pair.refused:
-        return pair.refused
+        return str(pair.refused)
     if math.isnan(pair.p):
         return pair.reason or "too few rows to test"
     if pair.alike:
         return "alike"
-    if not pair.settled:
+    if not pair.significant:
         return "open"
     return "A" if pair.difference >= 0 else "B"

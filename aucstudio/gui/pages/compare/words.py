@@ -62,7 +62,7 @@ def pair_sentence(pair: PairComparison, measure: str, rows: str) -> Statement:
         f"{name} difference {words.figure_words(ahead.difference)}{place}{known}, "
         f"{p_value_words(pair)}."
     )
-    if pair.settled:
+    if pair.significant:
         return Statement(f"{ahead.a} ranks better than {ahead.b} on {rows}.", sure)
     return Statement(f"{ahead.a} and {ahead.b} do not differ significantly on {rows}.", sure)
 
@@ -86,7 +86,10 @@ def forecast_words(pair: PairComparison, record: RunRecord, tests: int) -> str:
     if growth is None:
         return ""
     if math.isinf(growth):
-        return f"{splits} splits are too few for one of {tests} pairs to be significant: make more."
+        return (
+            f"{splits} splits are too few for one of {tests} pairs to be significant: "
+            "use more splits."
+        )
     held_out = int(first.test_positive.sum())
     here = held_out if splits == 1 else held_out + int(first.train_positive.sum())
     what, rest = "held-out positives" if splits == 1 else "positives in the table", "negatives"
@@ -121,7 +124,7 @@ def tally_words(pairs: Sequence[PairComparison]) -> str:
     tested = [pair for pair in pairs if not math.isnan(pair.p)]
     if len(pairs) < 2 or not tested:
         return ""
-    settled = sum(pair.settled for pair in tested)
+    settled = sum(pair.significant for pair in tested)
     refused = len(pairs) - len(tested)
     left = f"; {refused} not comparable" if refused else ""
     count = f"{settled} of {len(tested)} pairs differ" if settled else "No pair differs"

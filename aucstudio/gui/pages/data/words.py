@@ -122,7 +122,7 @@ def gaps_sentence(found: GapMap, rows: int, left_out: int) -> Statement:
         f"{found.rows:,} of {counted(rows, 'row')} lack a value in at least one of them.",
         "Rows in the order of the sheet; the strip at the left shows their class."
         + (
-            f" Each line stands for about {round(rows / lines):,} rows."
+            f" Each line represents about {round(rows / lines):,} rows."
             if lines and rows > lines
             else ""
         ),

@@ -13,6 +13,7 @@ from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.whiskers import Whisker, WhiskerChart
 from aucstudio.gui.pages.model.model_picture import Columns, LongPicture, ModelSubject, Post
 from aucstudio.gui.state.answer import Work
+from aucstudio.notices import texts
 from aucstudio.project.explain.one_row import (
     CSV_HEAD,
     Contribution,
@@ -151,7 +152,7 @@ class RowPart(LongPicture[Explained]):
         if self._answer.busy:
             details = ["Still sampling: the error becomes smaller."]
         else:
-            details = [found.place, *about(detail)]
+            details = [found.place, *texts(about(detail))]
         self.told.emit(Statement.of(words, *details))
 
     def data(self) -> Columns:

@@ -155,7 +155,7 @@ def key_lines(record: RunRecord, found: RunFigures | None, band: Band) -> list[T
             "AUC",
             None if found is None else found.area,
             f"How often a positive held-out row scores above a negative one{mean}; chance gives "
-            "0.5. Beside it the 95 % interval.",
+            "0.5. The 95 % interval is beside it.",
         )
     ]
     if band != WHOLE:
@@ -165,7 +165,7 @@ def key_lines(record: RunRecord, found: RunFigures | None, band: Band) -> list[T
                 f"TPR at FPR {end}",
                 None if found is None else found.tpr,
                 f"The share of positives that is found where {end} of the negatives is "
-                f"predicted positive{mean}. Beside it the 95 % interval.",
+                f"predicted positive{mean}. The 95 % interval is beside it.",
             )
         )
     return lines

@@ -10,7 +10,7 @@ from aucstudio.gui.common.table import ColumnSpec
 from aucstudio.gui.panels.runs.figures import RunFigures
 from aucstudio.gui.panels.runs.run_texts import Facts, facts_of
 from aucstudio.gui.state.session import ShownRun
-from aucstudio.project.results.cautions import trained_elsewhere_words
+from aucstudio.project.results.cautions import trained_elsewhere
 from aucstudio.project.results.summary import Summary
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import DONE, FAILED, STOPPED
@@ -123,14 +123,14 @@ def summary_sentence(name: str, found: Summary) -> str:
 
 
 def _part_below(row: RowContent) -> str:
-    mark = f" {ELSEWHERE}" if trained_elsewhere_words(row.run.record, row.band) else ""
+    mark = f" {ELSEWHERE}" if trained_elsewhere(row.run.record, row.band) else ""
     return _interval(lambda f: f.part)(row) + mark
 
 
 def _part_about(row: RowContent) -> str:
     told = _about(f"pAUC in FPR {range_words(row.band)}", lambda f: f.part)(row)
-    elsewhere = trained_elsewhere_words(row.run.record, row.band)
-    return "\n".join(filter(None, (told, f"{ELSEWHERE} {elsewhere}" if elsewhere else "")))
+    elsewhere = trained_elsewhere(row.run.record, row.band)
+    return "\n".join([told, *(f"{ELSEWHERE} {found}" for found in elsewhere)])
 
 
 def _name(row: RowContent) -> str:

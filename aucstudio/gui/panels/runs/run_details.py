@@ -37,8 +37,8 @@ from aucstudio.project.results.cautions import (
     cautions,
     ranks_backwards,
     remarks,
-    stopped_words,
-    trained_elsewhere_words,
+    stopped,
+    trained_elsewhere,
 )
 from aucstudio.project.results.summary import range_notices
 from aucstudio.project.runs.experiments.settings_shown import shown_settings
@@ -146,7 +146,7 @@ class RunDetails(Card):
         self.warnings.show_sentences(self._cautions(shown, found))
         if not has_figures:
             return
-        mark = f" {ELSEWHERE}" if trained_elsewhere_words(record, band) else ""
+        mark = f" {ELSEWHERE}" if trained_elsewhere(record, band) else ""
         lost = NONE if self._figures.is_current(record) else COMING
         self.figure.setText(lost if found is None else figure_words(found.headline.value))
         self.measure.setText(headline_words(band) + mark)
@@ -158,13 +158,12 @@ class RunDetails(Card):
         record = shown.record
         band, unsaved = self.session.plan.band, self.session.unsaved.get(record.id, "")
         reverse = found is not None and ranks_backwards(found.area)
-        elsewhere = trained_elsewhere_words(record, band)
         parts = [
-            stopped_words(record),
+            *texts(stopped(record)),
             f"Not saved: {unsaved}" if unsaved else "",
             "Ranks in reverse: check which class is the positive one." if reverse else "",
             *texts([*cautions(record), *range_notices(record, band)]),
-            f"{ELSEWHERE} {elsewhere}" if elsewhere else "",
+            *(f"{ELSEWHERE} {one}" for one in trained_elsewhere(record, band)),
         ]
         return [part for part in parts if part]
 

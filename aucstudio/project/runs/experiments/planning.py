@@ -61,9 +61,7 @@ def plan_experiment(
     params = defaults | {n: _as_declared(known, n, value) for n, value in settings.items()}
     if tuning is not None:
         check_tuning(known, params, tuning)
-    _check_validation(known, validation, tuning)
-    _check_pairs(data, validation, tuning)
-    _check_weights(known, data, validation, tuning)
+    _check_together(known, data, validation, tuning)
     return Experiment(data, validation, method, params, band, tuning, preparation=preparation)
 
 
@@ -145,60 +143,45 @@ def plan_on(
     return experiment
 
 
-def _check_validation(
-    method: type[AUCClassifier], validation: Validation, tuning: Tuning | None
+def _check_together(
+    method: type[AUCClassifier], data: DataReference, validation: Validation, tuning: Tuning | None
 ) -> None:
-    if validation.scheme != LEAVE_PAIR_OUT:
-        return
-    if not method.leaves_pairs_out:
+    """Refuse methods, schemes and searches that exclude each other, groups or weights of rows."""
+    in_search = tuning is not None and tuning.metric == LEAVE_PAIR_OUT
+    setting = "tune" if in_search else "validation"
+    if validation.scheme == LEAVE_PAIR_OUT and not method.leaves_pairs_out:
         able = [other.title for other in DECLARED.values() if other.leaves_pairs_out]
         raise InputError(
             f"leave-pair-out would train {method.title} once for every pair; it is for methods "
             f"with a closed form ({', '.join(able)}): choose another scheme",
             setting="validation",
         )
-    if tuning is not None:
+    if validation.scheme == LEAVE_PAIR_OUT and tuning is not None:
         raise InputError(
             "leave-pair-out would test settings on the pairs they were chosen by: choose "
             "another scheme to tune, or give the settings",
             setting="validation",
         )
-
-
-def _check_pairs(data: DataReference, validation: Validation, tuning: Tuning | None) -> None:
-    """Refuse to leave pairs out if rows are kept together."""
-    leaves = tuning is not None and tuning.metric == LEAVE_PAIR_OUT
-    columns = [name for name, role in data.roles if role == "group"]
-    if columns and (leaves or validation.scheme == LEAVE_PAIR_OUT):
-        raise pairs_break_groups(" and ".join(columns), "tune" if leaves else "validation")
-
-
-def _check_weights(
-    method: type[AUCClassifier], data: DataReference, validation: Validation, tuning: Tuning | None
-) -> None:
-    """Refuse methods and schemes that would ignore the weights of rows."""
-    name = data.schema.weight
-    if name is None:
-        return
-    if not method.takes_weights:
-        raise InputError(weights_refused(method, name), column=name, setting="method")
-    leaves = tuning is not None and tuning.metric == LEAVE_PAIR_OUT
-    if leaves or validation.scheme == LEAVE_PAIR_OUT:
+    leaves_pairs_out = in_search or validation.scheme == LEAVE_PAIR_OUT
+    groups = [name for name, role in data.roles if role == "group"]
+    if groups and leaves_pairs_out:
+        raise pairs_break_groups(" and ".join(groups), setting)
+    weight = data.schema.weight
+    if weight is not None and not method.takes_weights:
+        able = [other.title for other in DECLARED.values() if other.takes_weights]
         raise InputError(
-            f"column {name!r} weighs the rows, and leave-pair-out counts every row once: choose "
-            "another way to validate and to tune, or give the column another role",
-            column=name,
-            setting="tune" if leaves else "validation",
+            f"column {weight!r} weighs the rows, and {method.title} takes no row weights: give "
+            f"the column another role, or take one of {', '.join(able)}",
+            column=weight,
+            setting="method",
         )
-
-
-def weights_refused(method: type[AUCClassifier], name: str) -> str:
-    """Return the sentence for a method that takes no row weights."""
-    able = ", ".join(other.title for other in DECLARED.values() if other.takes_weights)
-    return (
-        f"column {name!r} weighs the rows, and {method.title} takes no row weights: give the "
-        f"column another role, or take one of {able}"
-    )
+    if weight is not None and leaves_pairs_out:
+        raise InputError(
+            f"column {weight!r} weighs the rows, and leave-pair-out counts every row once: choose "
+            "another way to validate and to tune, or give the column another role",
+            column=weight,
+            setting=setting,
+        )
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -33,10 +33,10 @@ FORMAT = 1
 _PREPARING = (
     "A prepared row x has one number for each number column, in order, then one for each level of "
     "each category column, in order.",
-    "A number becomes (cell - mean) / scale; a missing value is median before that, or stays "
-    "missing if keep_gaps is true. A cell below low or above high is missing, and so is one among "
-    "the numbers of missing, where a column has such.",
-    "A level is 1 where the cell is that text, else 0; a missing value counts as the text "
+    "A number becomes (cell - mean) / scale; a missing value is median before that, or "
+    "stays missing if keep_gaps is true. A cell below low or above high is missing, and so is one "
+    "among the numbers of missing, if a column has them.",
+    "A level is 1 where the cell is that text, else 0; a missing value is the text "
     f"{MISSING!r}. In a column of numbers a cell is spelled with 15 significant digits. "
     "Texts that are listed together in same, where a column has it, count as the first of them.",
     "The row is predicted positive where its score exceeds threshold, else negative.",

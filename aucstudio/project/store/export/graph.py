@@ -1,8 +1,8 @@
 """Export a model as an ONNX graph in double precision.
 
-Inputs are the columns, each of shape (rows, 1): doubles with NaN for a gap, or texts with "" for
-a gap. Outputs are the raw ``score``, the ``predicted`` class and, of a calibrated model, the
-``probability``, each of shape (rows,).
+Inputs are the columns, each of shape (rows, 1): doubles with NaN for a missing value, or
+texts with "" for one. Outputs are the raw ``score``, the ``predicted`` class and, of a calibrated
+model, the ``probability``, each of shape (rows,).
 
 Symbols: X prepared rows; Z points about their centre; K kernel values.
 """
@@ -31,13 +31,14 @@ from aucstudio.project.data.preparing.prepared_features import (
 )
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.store.export.nodes import Graph, add_probability, import_onnx
-from aucstudio.project.store.export.visitor import ScorerVisitor, date_inputs
+from aucstudio.project.store.export.visitor import ScorerVisitor, date_inputs, describe, printable
 
 Array = NDArray[np.float64]
 
 OPSET, ML_OPSET, IR_VERSION = 17, 5, 10
 
 _ML = "ai.onnx.ml"
+_CELLS = "Numbers are doubles, NaN if missing; texts are '' if missing."
 
 
 def check(model: Model) -> None:
@@ -330,9 +331,7 @@ def _finished(graph: Graph, model: Model) -> Any:
         ir_version=IR_VERSION,
         producer_name="AUC Studio",
         producer_version=__version__,
-        doc_string=f"Scores for class {model.positive!r} of {model.label!r}, which is predicted "
-        f"where the score exceeds {model.threshold!r}. Numbers are doubles, NaN where missing; "
-        "texts are '' where missing.",
+        doc_string=printable(" ".join([*describe(model), _CELLS])),
     )
     helper.set_model_props(made, _properties(model))
     return made

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio import __version__
 from aucstudio.engine.calibration import TILT, Calibration
 from aucstudio.engine.ensembles.combined import CombinationScorer
 from aucstudio.engine.ensembles.remapped import ViewedScorer
@@ -26,7 +25,7 @@ from aucstudio.project.data.text.numerals import FOREIGN_DIGITS, OWN_DIGITS, Num
 from aucstudio.project.resources import resource_path
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.store.arrays import array_to_bytes
-from aucstudio.project.store.export.visitor import ScorerVisitor
+from aucstudio.project.store.export.visitor import ScorerVisitor, describe, printable
 
 _MARK = re.compile(r"^# section (\w+)\n", re.MULTILINE)
 _MOST_READABLE = 200
@@ -71,33 +70,23 @@ def write_script(model: Model) -> bytes:
 
 
 def _described(head: str, model: Model) -> str:
-    """Put a docstring that says what this is in the place of the program's own."""
-    settings = ", ".join(f"{name}={value!r}" for name, value in model.params.items())
+    """Replace the docstring of the program by one that describes this model."""
+    first, *others = describe(model)
+    calibrated = " ``probability(scores)`` returns probabilities." if model.calibration else ""
     words = f"""\
-Scores rows for class {model.positive!r} (against {model.negative!r}) of {model.label!r}.
+{first}
 
-A model of AUC Studio {__version__}: method {model.method} ({settings}), trained on \
-{model.trained_on}. Class {model.positive!r} is predicted where the score exceeds \
-{model.threshold!r} (threshold: {model.threshold_rule}).{_about_probabilities(model)}
+{" ".join(others)}
 
 Needs Python 3.10 or newer and numpy. On a CSV file, by the names of its columns:
 
     python THIS_FILE TABLE.csv -o SCORES.csv
 
 From Python, ``score(columns)`` takes a dict of lists and returns the raw scores as an array;
-``predict(scores)`` returns the predicted class of each.
+``predict(scores)`` returns the predicted class of each.{calibrated}
 """
     lines = (textwrap.fill(_harmless(line), 100, **_UNBROKEN) for line in words.splitlines())
     return '"""' + "\n".join(lines) + '\n"""' + head.split('"""', 2)[2]
-
-
-def _about_probabilities(model: Model) -> str:
-    if model.calibration is None:
-        return ""
-    return (
-        f" Probabilities are by {model.calibration.kind} calibration on {model.calibrated_on}, and "
-        "hold where positives are as frequent; ``probability(scores)`` gives them."
-    )
 
 
 _UNBROKEN: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
@@ -105,8 +94,7 @@ _UNBROKEN: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": Fals
 
 def _harmless(text: str) -> str:
     """Escape what could end a docstring or is not printable."""
-    quoted = text.replace("\\", "\\\\").replace('"', '\\"')
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in quoted)
+    return printable(text.replace("\\", "\\\\").replace('"', '\\"'))
 
 
 def _constants(model: Model) -> Iterable[str]:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from aucstudio import __version__
 from aucstudio.engine.calibration import TILT, Calibration, Sigmoid, Steps
 from aucstudio.engine.ensembles.combined import CombinationScorer
 from aucstudio.engine.ensembles.remapped import ViewedScorer
@@ -24,7 +23,7 @@ from aucstudio.project.store.export.sql_terms import (
     text,
     total,
 )
-from aucstudio.project.store.export.visitor import ScorerVisitor, date_inputs
+from aucstudio.project.store.export.visitor import ScorerVisitor, date_inputs, describe, printable
 
 MOST_NODES, MOST_FEATURES = 50_000, 1_500
 _DEPTH = 7  # of nested cases: SQLite's parser holds a hundred symbols
@@ -79,18 +78,13 @@ def write_sql(model: Model) -> bytes:
         f"SELECT {', '.join(outputs)}\nFROM (\nSELECT {_TABLE}.*,\n{expression} AS {score}\n"
         f"FROM {identifier(_TABLE)} AS {_TABLE}\n) AS {_TABLE}\n"
     )
-    comments = "".join(f"-- {_one_line(line)}\n" for line in _comments(model))
+    comments = "".join(f"-- {printable(line)}\n" for line in _comments(model))
     return (comments + statement).encode()
 
 
 def _comments(model: Model) -> list[str]:
     lines = [
-        f"Scores rows for class {model.positive!r} (against {model.negative!r}) of "
-        f"{model.label!r}.",
-        f"A model of AUC Studio {__version__}: method {model.method}, trained on "
-        f"{model.trained_on}.",
-        f"The positive class is predicted where the score exceeds {model.threshold!r} "
-        f"(threshold: {model.threshold_rule}).",
+        *describe(model),
         f'Replace "{_TABLE}" in the last lines by the name of your table. It needs the columns '
         f"{', '.join(map(repr, model.preparation.columns))}.",
         "Numbers are stored as numbers, missing values as NULL.",
@@ -99,10 +93,6 @@ def _comments(model: Model) -> list[str]:
         "Runs in DuckDB and in SQLite 3.35 or newer with its mathematical functions.",
     ]
     return [*lines, *(f"{name!r}: {words}." for name, words in date_inputs(model).items())]
-
-
-def _one_line(words: str) -> str:
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in words)
 
 
 def _free(name: str, taken: set[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Generic, TypeVar
 
+from aucstudio import __version__
 from aucstudio.engine.scorers import Scorer, inner_scorers
 from aucstudio.project.data.date_parts import WHOLE, DatePart
 from aucstudio.project.data.text import dates
@@ -47,6 +48,30 @@ class ScorerVisitor(Generic[Result]):
                     "it as an AUC Studio model",
                     setting="to",
                 )
+
+
+def describe(model: Model) -> list[str]:
+    """Describe a model in sentences for the head of a file."""
+    settings = ", ".join(f"{name}={value!r}" for name, value in model.params.items())
+    sentences = [
+        f"Scores rows for class {model.positive!r} (against {model.negative!r}) of "
+        f"{model.label!r}.",
+        f"A model of AUC Studio {__version__}: method {model.method} ({settings}), trained on "
+        f"{model.trained_on}.",
+        f"Class {model.positive!r} is predicted where the score exceeds {model.threshold!r} "
+        f"(threshold: {model.threshold_rule}).",
+    ]
+    if model.calibration is not None:
+        sentences.append(
+            f"Probabilities are by {model.calibration.kind} calibration on {model.calibrated_on}, "
+            "and hold where positives are as frequent."
+        )
+    return sentences
+
+
+def printable(text: str) -> str:
+    """Escape characters that are not printable."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def date_inputs(model: Model) -> dict[str, str]:

@@ -37,15 +37,15 @@ _WHEN_DAMAGED = {
         "The result of the search of {} is damaged ({}); its runs are here.",
     ),
 }
-_MOST_TOLD = 10
+_MOST_LISTED = 10
 # Each is read with what belongs to it.
 _ONE_OF_EACH = ("train_rows", "test_rows", "support_pairs", "curve", "trajectory", "model")
 
 
 class Amounts(msgspec.Struct):
-    """How much there is: runs, version of the plan, runs under way."""
+    """Numbers of runs, of the plan's version and of runs in progress."""
 
-    runs: Annotated[int, msgspec.Meta(ge=0, lt=1 << 31)]
+    runs: Annotated[int, msgspec.Meta(ge=0, lt=1 << 20)]
     plan: Annotated[int, msgspec.Meta(ge=0)]
     flights: Annotated[int, msgspec.Meta(ge=0)]
 
@@ -97,9 +97,9 @@ class Listing:
     notes : list of str
         What else is damaged.
     verifications : dict of str to Verification
-        By run; earlier programs leave them be.
+        By run.
     standings : dict of str to dict
-        By name, how tournaments stand, as plain data; earlier programs leave them be.
+        Results of searches by name, as plain data.
     """
 
     plan: dict[str, Any]
@@ -111,14 +111,14 @@ class Listing:
     standings: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     def warnings(self, path: Path) -> list[str]:
-        """Return what is damaged, a sentence each."""
-        told = [f"{run.title} is damaged and left out: {run.what}." for run in self.damaged]
-        if len(told) > _MOST_TOLD:
-            told = [*told[:_MOST_TOLD], f"{len(told) - _MOST_TOLD} more runs are damaged."]
-        told += self.notes
-        if told:
-            told.append(f"aucstudio check {path} --repair saves what can be saved.")
-        return told
+        """Return one sentence for each fault."""
+        found = [f"{run.title} is damaged and left out: {run.what}." for run in self.damaged]
+        if len(found) > _MOST_LISTED:
+            found = [*found[:_MOST_LISTED], f"{len(found) - _MOST_LISTED} more runs are damaged."]
+        found += self.notes
+        if found:
+            found.append(f"aucstudio check {path} --repair saves what can be saved.")
+        return found
 
 
 @dataclasses.dataclass(frozen=True)
@@ -258,19 +258,27 @@ def read_plan(database: sqlite3.Connection, amounts: Amounts | None) -> tuple[di
 
 
 def rows_of(database: sqlite3.Connection, amounts: Amounts | None) -> Iterator[StoredRow]:
-    """Yield every run in order, including those that are missing."""
-    at = 0
+    """Yield every run in order, including those that are missing or cannot be read."""
+    count = 0 if amounts is None else amounts.runs
+    positions, problem = set(range(1, count + 1)), ""
     try:
-        for row in _all_rows(database):
-            yield from (_missing(k) for k in range(at + 1, row.position))
-            at = row.position
-            yield row
+        for (position,) in database.execute("SELECT position FROM records"):
+            positions.add(position)
     except FAILURES as error:
-        # Behind the place that cannot be read there may be more, each to be found by its number.
-        yield from _single_rows(database, at, amounts, str(error))
-        return
-    if amounts is not None:
-        yield from (_missing(k) for k in range(at + 1, amounts.runs + 1))
+        problem = f"from here on runs cannot be read ({error})"
+    query = "SELECT id, document, checksum FROM records WHERE position = ?"
+    for position in sorted(positions):
+        try:
+            row = database.execute(query, (position,)).fetchone()
+        except FAILURES as error:
+            yield StoredRow(position, "", problem=f"it cannot be read ({error})")
+            continue
+        if row is None:
+            yield StoredRow(position, "", problem="it is missing")
+        else:
+            yield StoredRow(position, str(row[0]), row[1], row[2])
+    if problem and amounts is None:
+        yield StoredRow(max(positions, default=0) + 1, "", problem=problem)
 
 
 def _document(database: sqlite3.Connection, name: str) -> Any:
@@ -278,29 +286,6 @@ def _document(database: sqlite3.Connection, name: str) -> Any:
         "SELECT document, checksum FROM documents WHERE name = ?", (name,)
     ).fetchone()
     return unseal(*(row or (None, None)), name)
-
-
-def _all_rows(database: sqlite3.Connection, where: str = "") -> Iterator[StoredRow]:
-    query = f"SELECT position, id, document, checksum FROM records {where} ORDER BY position"
-    for position, run, document, found in database.execute(query):
-        yield StoredRow(position, str(run), document, found)
-
-
-def _single_rows(
-    database: sqlite3.Connection, at: int, amounts: Amounts | None, problem: str
-) -> Iterator[StoredRow]:
-    if amounts is None:
-        yield StoredRow(at + 1, "", problem=f"from here on runs cannot be read ({problem})")
-        return
-    for position in range(at + 1, amounts.runs + 1):
-        try:
-            yield next(_all_rows(database, f"WHERE position = {position}"), _missing(position))
-        except FAILURES as error:
-            yield StoredRow(position, "", problem=f"it cannot be read ({error})")
-
-
-def _missing(position: int) -> StoredRow:
-    return StoredRow(position, "", problem="it is missing")
 
 
 def _name(row: StoredRow, plan: dict[str, Any]) -> str:
@@ -347,15 +332,9 @@ def insert_document(
     database.execute("INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", row)
 
 
-class Ids:
-    """The ids of the runs in a file, looked up one by one."""
-
-    def __init__(self, database: sqlite3.Connection) -> None:
-        self._database = database
-
-    def __contains__(self, run: object) -> bool:
-        query = "SELECT 1 FROM records WHERE id = ?"
-        return self._database.execute(query, (run,)).fetchone() is not None
+def run_ids(database: sqlite3.Connection) -> set[str]:
+    """Return the ids of the runs in a file."""
+    return {run for (run,) in database.execute("SELECT id FROM records")}
 
 
 def _last_position(database: sqlite3.Connection) -> int:

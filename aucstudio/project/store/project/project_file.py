@@ -7,7 +7,7 @@ reads: calls may come from any thread, and from several programs at once.
 The tables are described in :mod:`aucstudio.project.store.project.layout`. Arrays may be added
 without another format number: a program reads those it knows, and does without those that an
 earlier one did not write (the stages, and the looks on the way). So may documents: what verifying
-a run found is stored beside its record, which never changes.
+a run found is stored separately from its record, which never changes.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.store.files import replacing
+from aucstudio.project.store.files import cannot_write, create_file, replacing
 from aucstudio.project.store.project.checksums import DamagedError, plain, seal
 from aucstudio.project.store.project.contents import (
     STANDINGS,
     VERIFICATION,
-    Ids,
     Listing,
     count_anew,
     insert_document,
     insert_run,
     plan_of,
     read_contents,
+    run_ids,
 )
 from aucstudio.project.store.project.database import FAILURES, connect, explained, has_stale_journal
-from aucstudio.project.store.project.layout import check_format, create_whole, empty_project
+from aucstudio.project.store.project.layout import check_format, empty_project
 from aucstudio.project.store.project.run_documents import run_document
 from aucstudio.project.store.project.source import ProjectSource
 from aucstudio.project.store.project.unfinished_runs import (
@@ -88,7 +88,12 @@ class ProjectFile:
                 "the new one: delete it, or choose another name",
                 file=str(path),
             )
-        create_whole(project.path, empty_project())
+        try:
+            create_file(project.path, empty_project())
+        except FileExistsError as error:
+            raise InputError(f"{path} exists already", file=str(path)) from error
+        except OSError as error:
+            raise cannot_write(path, error) from error
         project._version = 0
         return project
 
@@ -147,7 +152,7 @@ class ProjectFile:
         """
         document, blobs = run_document(record)
         with self._writing() as database:
-            run = free_id(Ids(database), record.id)
+            run = free_id(run_ids(database), record.id)
             insert_run(database, run, document, blobs)
             forget_running(database, [Owner.this().key(record.id)])
             count_anew(database)
@@ -182,7 +187,7 @@ class ProjectFile:
             found, gone = read_unfinished(database)
         source.close()
         if gone:
-            # A project that cannot be written to tells again the next time.
+            # A project that cannot be written reports them again the next time.
             with contextlib.suppress(InputError):
                 self._forget(gone)
         return found
@@ -256,7 +261,7 @@ def open_or_create(project: str | Path) -> ProjectFile:
 def keep_first_reading(project: str | Path, table: AnyTable) -> None:
     """Keep the notes of a table read by a script, for the window.
 
-    Nothing depends on it: a project that cannot be written is told of where a run is lost.
+    Failures are ignored: a project that cannot be written is reported when a run cannot be saved.
     """
     from aucstudio.project.data.first_reading import FirstReading
 

@@ -81,7 +81,7 @@ def read_run(document: Any, run: str, source: ProjectSource) -> RunRecord:
     Raises
     ------
     ValueError
-        If it is not what this program writes; the sentence says what is wrong.
+        If it is not what this program writes; the message names the fault.
     """
     checked = typed.convert(document, RunDocument)
     if checked.id != run:

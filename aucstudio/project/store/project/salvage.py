@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import mmap
 import sqlite3
 import struct
@@ -21,29 +20,6 @@ from aucstudio.project.store.project.split_arrays import required
 Run = dict[str, Any]
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class Salvage:
-    """Runs, arrays and plan that are whole.
-
-    Attributes
-    ----------
-    runs : dict of position to (id, document)
-        Only what can be read of it: splits that are not whole have gone from the document.
-    lost : list of str
-        What could not be kept, a sentence each.
-    blobs : dict of checksum to bytes
-    plan : dict
-    documents : dict of str to dict
-        What verifying runs found and how tournaments stand, each by name.
-    """
-
-    runs: dict[int, tuple[str, Run]]
-    lost: list[str]
-    blobs: dict[bytes, bytes]
-    plan: dict[str, Any]
-    documents: dict[str, dict[str, dict[str, Any]]]
-
-
 def salvage(path: Path) -> Salvage:
     """Find what can be read of a project, whatever is wrong with it.
 
@@ -54,14 +30,15 @@ def salvage(path: Path) -> Salvage:
     """
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as held:
-            finds = _Finds()
+            found = Salvage()
             for number, row in rows(held):  # type: ignore[arg-type]
-                finds.take(number, row)
+                found.take(number, row)
     except (OSError, ValueError) as error:
         raise InputError(f"cannot read {path}: {error}", file=str(path)) from error
-    if not finds.runs and not finds.plans:
+    if not found.runs and not found.plan_version:
         raise InputError(f"{path} has no project data that could be saved", file=str(path))
-    return finds.whole()
+    found.leave_out_incomplete()
+    return found
 
 
 def write_salvage(found: Salvage, path: Path) -> None:
@@ -99,13 +76,27 @@ def write_salvage(found: Salvage, path: Path) -> None:
         database.close()
 
 
-class _Finds:
-    """Rows that proved to be of a project."""
+class Salvage:
+    """What can be read of a project.
+
+    Attributes
+    ----------
+    runs : dict of position to (id, document)
+    lost : list of str
+        What could not be kept, a sentence each.
+    blobs : dict of checksum to bytes
+    plan : dict
+        The one written last.
+    documents : dict of str to dict
+        Results of verifying runs and of searches, each by name.
+    """
 
     def __init__(self) -> None:
         self.runs: dict[int, tuple[str, Run]] = {}
+        self.lost: list[str] = []
         self.blobs: dict[bytes, bytes] = {}
-        self.plans: list[tuple[int, dict[str, Any]]] = []
+        self.plan: dict[str, Any] = {}
+        self.plan_version = 0
         self.documents: dict[str, dict[str, dict[str, Any]]] = {VERIFICATION: {}, STANDINGS: {}}
 
     def take(self, number: int, row: tuple[Any, ...]) -> None:
@@ -116,7 +107,8 @@ class _Finds:
                     self.runs[number] = run, unseal(data, found, "record", number, run)
                 case ("plan", bytes(data), bytes(found)):
                     plan = unseal(data, found, "plan")
-                    self.plans.append((plan["version"], plan["plan"]))
+                    if plan["version"] >= self.plan_version:
+                        self.plan_version, self.plan = plan["version"], plan["plan"]
                 case (str(title), bytes(data), bytes(found)):
                     kind, _, name = title.partition(" ")
                     self.documents[kind][name] = unseal(data, found, kind, name)
@@ -125,37 +117,32 @@ class _Finds:
         except (ValueError, TypeError, KeyError):
             return
 
-    def whole(self) -> Salvage:
-        """Leave out what refers to something that is not there."""
-        kept: dict[int, tuple[str, Run]] = {}
-        lost: list[str] = []
+    def leave_out_incomplete(self) -> None:
+        """Leave out runs and splits that refer to something that is not there."""
         for position, (run, document) in sorted(self.runs.items()):
             try:
                 experiment = document["experiment"]
                 method = DECLARED.get(experiment["method"])
                 title = experiment.get("name") or (method.title if method else run)
-                splits = self._whole_splits(document, f"{title} ({run})", lost)
-                document["splits"] = list(splits)
-                kept[position] = run, document
+                document["splits"] = list(self._whole_splits(document, f"{title} ({run})"))
             except (KeyError, TypeError, AttributeError):
-                lost.append(f"run {position} ({run}) has an invalid structure")
-        plans = [plan for _, plan in sorted(self.plans, key=lambda one: one[0])]
-        plan = plans[-1] if plans else {}
-        return Salvage(kept, lost, self.blobs, plan, self.documents)
+                self.lost.append(f"run {position} ({run}) has an invalid structure")
+                del self.runs[position]
+        self.runs = dict(sorted(self.runs.items()))
 
-    def _whole_splits(self, document: Run, title: str, lost: list[str]) -> Iterator[dict[str, Any]]:
+    def _whole_splits(self, document: Run, title: str) -> Iterator[dict[str, Any]]:
         for k, split in enumerate(list(document["splits"])):
             wanted = split["parts"]
             parts = {n: key for n, key in wanted.items() if bytes.fromhex(key) in self.blobs}
             needed = required(wanted)
             missing = [name for name in needed if name not in parts]
             if missing:
-                lost.append(f"{title}, split {k + 1}: {', '.join(missing)}")
+                self.lost.append(f"{title}, split {k + 1}: {', '.join(missing)}")
                 if document["status"] == DONE:
                     document["status"] = STOPPED
                 continue
             if len(parts) < len(wanted):
-                lost.append(f"{title}, split {k + 1}: its training progress")
+                self.lost.append(f"{title}, split {k + 1}: its training progress")
                 parts = {n: key for n, key in parts.items() if n in needed}
             yield split | {"parts": parts}
 

@@ -44,14 +44,14 @@ class ProjectSource:
         self.path = path
         self._cache = _cache if cache is None else cache
         self._lock = threading.RLock()
-        with told(path):
+        with explained_errors(path):
             self._database = connect(path)
         self.close = weakref.finalize(self, self._database.close)
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """Open a transaction, which reads one state of the file."""
-        with self._lock, told(self.path):
+        with self._lock, explained_errors(self.path):
             grant(self._database)
             self._database.execute("BEGIN")
             try:
@@ -100,7 +100,7 @@ class ProjectSource:
 
 
 @contextlib.contextmanager
-def told(path: Path) -> Iterator[None]:
+def explained_errors(path: Path) -> Iterator[None]:
     """Turn any error of reading a file into one sentence.
 
     Raises

@@ -61,7 +61,7 @@ def read_unfinished(database: sqlite3.Connection) -> tuple[UnfinishedRuns, list[
             flight = typed.convert(unseal(document, found, "flight", key), UnfinishedRunDocument)
             experiment = read_experiment(flight.experiment)
         except ValueError:
-            gone.append(key)  # nobody can tell any more what it was
+            gone.append(key)  # unreadable
             continue
         if not flight.owner.lives():
             lost.append(experiment)

@@ -142,12 +142,12 @@ def _compared(runs: list[ShownRun], band: Band) -> tuple[float, str, bool]:
     mean = f"Mean of {splits} splits, " if splits > 1 else ""
     if pair.reason:
         no = "no" if mean else "No"
-        return pair.difference, f"{mean}{no} test: {pair.reason}.", pair.settled
+        return pair.difference, f"{mean}{no} test: {pair.reason}.", pair.significant
     known = p_words(pair.p)
     if tests > 1:
         known = f"{p_words_corrected(pair.p, pair.p_corrected, 'Holm')} ({tests} pairs)"
     sure = f"{mean}{_bounds(pair.low, pair.high)}, {known}."
-    return pair.difference, sure, pair.settled
+    return pair.difference, sure, pair.significant
 
 
 def _bounds(low: float, high: float) -> str:
