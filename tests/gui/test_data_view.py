@@ -8,13 +8,14 @@ import pytest
 from PySide6.QtCore import QItemSelectionModel, QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QPushButton
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 
 from aucstudio.engine import roc
 from aucstudio.gui.common.theme import apply_theme, current_theme
 from aucstudio.gui.pages.data.data_view import COLUMNS, CORRELATION, GAPS, ROWS, DataView
 from aucstudio.gui.pages.data.row_query import Asked, Finder, RowFilter
 from aucstudio.gui.pages.data.rows_model import GAP, RowsModel
+from aucstudio.gui.state.answer import Answer
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
@@ -313,8 +314,9 @@ def test_the_card_sums_the_column_up_that_is_pointed_at(view, session, table, qt
     assert view.card.title.text() == "x1"
     assert summary.area.value == roc.auc(positive[known], values[known])
     assert f"AUC {summary.area.value:.3f}" in view.card.area.text()
-    assert view.card._cells[2, 0].text() == str((~known).sum())
-    assert view.card._cells[3, 1].text() == f"{values[known & positive].mean():.4g}"
+    missing, mean = (view.findChild(QLabel, f"data_figure_{at}").text() for at in ("2_0", "3_1"))
+    assert missing == str((~known).sum())
+    assert mean == f"{values[known & positive].mean():.4g}"
     x, y = view.card.roc.curve.getData()
     assert (x[0], y[0], x[-1], y[-1]) == (0, 0, 1, 1)
     data = view.figure_data()
@@ -376,10 +378,7 @@ def test_columns_are_listed_with_their_areas_and_sorted_by_them(view, session, t
     shown(view, qtbot)
     assert [listed.model.index(k, 0).data() for k in range(3)] == ["outcome", "town", "x0"]
     listed.search.setText("TOWN")
-    listed._typing.stop()
-    listed._on_search()
-    shown(view, qtbot)
-    assert listed.model.rowCount() == 1
+    qtbot.waitUntil(lambda: listed.model.rowCount() == 1)
     listed.list.setCurrentIndex(listed.model.index(0, 0))
     text = shown(view, qtbot)
     assert text.startswith("town: Alone it ranks yes above no with AUC")
@@ -414,7 +413,7 @@ def test_a_hundred_thousand_columns_are_listed(session, open_view, qtbot, table)
     qtbot.waitUntil(lambda: bool(listed.areas.done[-1]))
     assert not listed.areas.done.all()
     choose(view.show_combo, ROWS)
-    assert not listed._finding.busy
+    assert not any(answer.busy for answer in listed.findChildren(Answer))
 
 
 # ------------------------------------------------------------- pictures

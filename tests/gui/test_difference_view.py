@@ -271,10 +271,10 @@ def test_a_density_is_counted_anew_where_its_cells_would_be_wide(qtbot, session,
     assert area.width() / image.image.shape[0] < 4.5 * view.plot.getViewBox().viewPixelSize()[0]
     inside = ((z >= low) & (z <= high)).all(axis=1).sum()
     assert 0 < inside < len(z)
-    assert view.close_up._shown.counts.sum() == inside
+    assert view.close_up.shown.counts.sum() == inside
     view.plot.reset()
     settle(qtbot, view)
-    assert view.close_up._shown.counts.sum() == len(z)
+    assert view.close_up.shown.counts.sum() == len(z)
 
 
 @pytest.mark.slow

@@ -188,12 +188,12 @@ def test_the_window_turns_to_the_page_and_back(window, table_file, run_to_end, q
     run_to_end(window)
     deck, session = window.deck, window.session
     window.session.show_rows((3,))
-    qtbot.waitUntil(lambda: deck._front().objectName() == "data_view")
+    qtbot.waitUntil(lambda: deck.active().objectName() == "data_view")
     session.explain_row(3)
-    page = deck._front()
+    page = deck.active()
     assert page.objectName() == "model_view"
     assert page.part is page.row_part
     qtbot.waitUntil(lambda: not page.busy() and page.row_part.found is not None)
     assert page.row_part.found.detail.row == 3
     session.asked.emit("back", ())
-    assert deck._front().objectName() == "data_view"
+    assert deck.active().objectName() == "data_view"

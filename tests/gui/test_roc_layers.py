@@ -143,7 +143,7 @@ def test_every_vertex_can_be_reached(session, plot, scene):
     layer.show(scene())
     curve = layer.point.curve
     for vertex in range(len(curve.tp)):
-        layer._go(vertex)
+        layer.handle.dragged.emit(float(curve.fpr[vertex]), float(curve.tpr[vertex]))
         called = split.test_scores > session.focus.threshold
         counts = called[split.test_positive].sum(), called[~split.test_positive].sum()
         assert counts == (curve.tp[vertex], curve.fp[vertex])

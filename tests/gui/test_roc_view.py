@@ -476,8 +476,8 @@ def test_the_legend_of_many_runs_stays_small(view, session, records):
     many = {f"run {k}": dataclasses.replace(records["RLS"], id=f"r{k}") for k in range(14)}
     show(session, many, *many)
     assert len(view.canvas.legend.rows) == 14
-    assert len(view.canvas.legend._lines()) == 10
-    assert view.canvas.legend._lines()[-1].name == "and 5 more"
+    assert len(view.canvas.legend.shown_rows()) == 10
+    assert view.canvas.legend.shown_rows()[-1].name == "and 5 more"
     assert not view.grab().isNull()
 
 

@@ -301,16 +301,13 @@ def test_an_earlier_record_has_no_areas(view, add, qtbot):
 def test_pointing_reads_a_step_and_a_look(view, session, add, qtbot):
     curve = add("auc-svm").splits[0].curve
     shown(view, qtbot)
-    lines = view.plots_.lower_lines[0]
-    line = areas(view)[0]
-    found = lines.nearest(QPointF(line.x[-1], line.y[-1]))
-    assert found == (line, len(line.x) - 1)
-    view._read(lines, *found)
+    line, plots = areas(view)[0], view.plots_
+    plots.lower.hovered.emit(QPointF(line.x[-1], line.y[-1]))
     assert f"AUC: held-out {line.y[-1]:.3f}, training " in view.readout.text()
-    view._read(view.plots_.upper_lines[0], steps(view)[0], 0)
+    plots.upper.hovered.emit(QPointF(1.0, np.log10(curve.gap[0])))
     assert "iteration 1, " in view.readout.text()
     assert f"dual gap {power_words(curve.gap[0])}" in view.readout.text()
-    view._clear_readout()
+    plots.upper.hovered.emit(None)
     assert not view.readout.isVisible()
     assert view.key.text().startswith("Above: upper bound on the remaining improvement")
 

@@ -120,6 +120,7 @@ class ColumnCard(QScrollArea):
             grid.addWidget(self._heads[-1], line, 0)
             for place in range(3):
                 cell = PlainLabel()
+                cell.setObjectName(f"data_figure_{line}_{place}")
                 cell.setAlignment(Qt.AlignmentFlag.AlignRight)
                 grid.addWidget(cell, line, place + 1)
                 self._cells[line, place] = cell

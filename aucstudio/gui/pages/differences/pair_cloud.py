@@ -184,13 +184,18 @@ class CloseUp:
     plot : PlotWidget
     show : callable
         Draws a density in place of the last.
+
+    Attributes
+    ----------
+    shown : Density or None
+        The density that is drawn.
     """
 
     def __init__(self, plot: pg.PlotWidget, show: Callable[[Density], None]) -> None:
         self._box, self._show = plot.getViewBox(), show
         self._cloud: PairCloud | None = None
         self._positive: NDArray[np.bool_] | None = None
-        self._shown: Density | None = None
+        self.shown: Density | None = None
         # Without a close-up the coarse cells stay, which are right too.
         self._answer = Answer(plot, self._put, lambda _why: None)
         for changed in (self._box.sigRangeChanged, self._box.sigResized):
@@ -200,11 +205,11 @@ class CloseUp:
         """Refine the density of a cloud, or of none."""
         self._answer.forget()
         self._cloud, self._positive = cloud, positive
-        self._shown = None if cloud is None else cloud.density
+        self.shown = None if cloud is None else cloud.density
         self._count()
 
     def _on_range(self, *_changed: Any) -> None:
-        cloud, shown = self._cloud, self._shown
+        cloud, shown = self._cloud, self.shown
         if cloud is None or cloud.density is None or shown is None:
             return
         low, high = self._view()
@@ -219,7 +224,7 @@ class CloseUp:
 
     def _wanted(self) -> tuple[Array, Array] | None:
         """Return the corners of the region to recount, if any."""
-        cloud, shown = self._cloud, self._shown
+        cloud, shown = self._cloud, self.shown
         pixel = np.array(self._box.viewPixelSize())
         if cloud is None or shown is None or cloud.pairs > PAIRS_COUNTED or not (pixel > 0).all():
             return None
@@ -245,5 +250,5 @@ class CloseUp:
         self._answer.ask((cloud, *low.tolist(), *high.tolist()), work, pause=_PAUSE)
 
     def _put(self, density: Density) -> None:
-        self._shown = density
+        self.shown = density
         self._show(density)

@@ -76,7 +76,7 @@ class RunLegend(QGraphicsItem):
 
     def hidden_rows(self) -> list[tuple[str, RunLook]]:
         """List the name and the look of each row that is not shown."""
-        shown = self._lines() if self.isVisible() else []
+        shown = self.shown_rows() if self.isVisible() else []
         hidden = [row for row in self.rows if row not in shown]
         return [(row.name, row.look) for row in hidden if row.look is not None]
 
@@ -90,10 +90,10 @@ class RunLegend(QGraphicsItem):
     def _measured(self) -> QRectF:
         names, small = QFontMetricsF(self._font()), QFontMetricsF(note_font())
         notes = self.notes if self._noted else ()
-        wide = [names.horizontalAdvance(row.name) for row in self._lines()]
+        wide = [names.horizontalAdvance(row.name) for row in self.shown_rows()]
         wide = [self._SAMPLE + self._GAP + width for width in wide]
         wide += [small.horizontalAdvance(note) for note in notes]
-        height = self._line() * len(self._lines()) + self._note_line() * len(notes)
+        height = self._line() * len(self.shown_rows()) + self._note_line() * len(notes)
         width = math.ceil(max(wide, default=0.0)) + 2 * self._PADDING
         return QRectF(0, 0, width, height + 2 * self._PADDING)
 
@@ -108,7 +108,7 @@ class RunLegend(QGraphicsItem):
         painter.setFont(self._font())
         inner = self.boundingRect().adjusted(self._PADDING, self._PADDING, -self._PADDING, 0)
         line = QRectF(inner.topLeft(), QSizeF(inner.width(), self._line()))
-        for row in self._lines():
+        for row in self.shown_rows():
             if row.look is not None:
                 sample = QRectF(line.topLeft(), QSizeF(self._SAMPLE, line.height()))
                 paint_sample(painter, sample, row.look, row.width)
@@ -122,7 +122,8 @@ class RunLegend(QGraphicsItem):
             painter.drawText(line, middle, note)
             line.translate(0, line.height())
 
-    def _lines(self) -> list[LegendRow]:
+    def shown_rows(self) -> list[LegendRow]:
+        """Return the rows of the card: the first ones, and how many more there are."""
         if len(self.rows) <= self._MOST:
             return self.rows
         kept = self.rows[: self._MOST - 1]
