@@ -12,7 +12,7 @@ from aucstudio.gui.dialogs.find_best import FindBestDialog
 from aucstudio.gui.dialogs.model_choice import REFIT, VALIDATED
 from aucstudio.gui.pages.best.best_view import BestView
 from aucstudio.gui.pages.best.words import cells, statement, typeset
-from aucstudio.gui.windows import what_is_under_way
+from aucstudio.gui.windows import describe_work
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.model_file import load_model
@@ -199,7 +199,7 @@ def test_it_is_stopped_with_the_best_so_far(view, qtbot):
     session = view.session
     begin(session, LONG)
     qtbot.waitUntil(lambda: bool(session.study.tournament.live.course), timeout=PATIENCE)
-    assert "Find the best" in what_is_under_way([session])
+    assert "Find the best" in describe_work([session])
     press(qtbot, view.stop)
     assert session.study.tournament.stopping
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)

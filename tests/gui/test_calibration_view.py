@@ -110,11 +110,13 @@ def export(session, qtbot, answers, tmp_path):
         dialog.choice.kinds.button(model).setChecked(True)
         choose(dialog.findChild(QComboBox, "calibration_combo"), kind)
         if target is not None:
-            dialog.choice.ask(target)
+            dialog.choice.chooser.target_chosen.emit(target)
         answers.save_path = str(tmp_path / "model.aucmodel")
         done = []
         dialog.accepted.connect(lambda: done.append(True))
-        dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
+        button = dialog.buttons.button(QDialogButtonBox.StandardButton.Save)
+        qtbot.waitUntil(button.isEnabled)  # the format is checked first
+        button.click()
         qtbot.waitUntil(lambda: bool(done))
         return load_model(tmp_path / "model.aucmodel")
 

@@ -3,7 +3,7 @@
 import dataclasses
 
 import pytest
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QComboBox, QLabel
 
 from aucstudio.gui.panels.data_panel import DataPanel
 from aucstudio.gui.panels.validation_panel import ValidationPanel
@@ -35,10 +35,10 @@ def test_the_cards_say_what_is_kept_together(qtbot, table_session):
     assert note.text() == (
         "Rows of one town are never in both training and test sets: grouped by town (2 groups)."
     )
-    assert not pairs_out(panels[1].scheme).isEnabled()
+    assert not pairs_out(panels[1].findChild(QComboBox, "scheme_combo")).isEnabled()
     table_session.set_roles(roles={"town": "category"})
     assert note.isHidden()
-    assert pairs_out(panels[1].scheme).isEnabled()
+    assert pairs_out(panels[1].findChild(QComboBox, "scheme_combo")).isEnabled()
 
 
 @pytest.mark.parametrize(

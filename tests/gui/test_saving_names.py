@@ -99,7 +99,9 @@ def test_a_model_never_replaces_another_unasked(table_session, answers, tmp_path
         run = table_session.run(table_session.selected)
         dialog = ExportModelDialog(table_session, run, parent)
         answers.save_path = str(tmp_path / typed)
-        dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
+        button = dialog.buttons.button(QDialogButtonBox.StandardButton.Save)
+        qtbot.waitUntil(button.isEnabled)  # the format is checked first
+        button.click()
         return dialog.findChild(QLabel, "export_words").text()
 
     assert save_as("model.v2") == ""

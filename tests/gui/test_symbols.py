@@ -37,7 +37,7 @@ def three(session):
         record = make_record(session.table, "logistic", {}, Validation(repeats=2))
         record = dataclasses.replace(record, id=name)
         put(session, record, name)
-        session.put_plan(session.plan.with_look(record.id, colour=colour))
+        session.put_plan(session.plan.with_looks([record.id], colour=colour))
     return session.shown_runs()
 
 

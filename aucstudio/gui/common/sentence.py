@@ -17,12 +17,13 @@ from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.widgets import named, unbroken
 
+_HEADLINE_LINES = 2
 _MOST_LINES = 3
 _MOST_OF_PAGE = 0.18  # of the page's height: the rest belongs to the picture
 
 
 class Sentence(QWidget):
-    """A statement in a line or two, elided if necessary; a button unfolds the rest.
+    """A headline of two lines, elided if necessary; a button unfolds the rest.
 
     Its height depends on the button and the page, never on the text, so that a picture does not
     move while something in it is dragged.
@@ -31,20 +32,17 @@ class Sentence(QWidget):
     ----------
     name : str
         Object name.
-    lines : int
-        Lines of the headline.
 
     Attributes
     ----------
-    lines : int
     headline, rest : PlainLabel
     more_button : QPushButton
     """
 
-    def __init__(self, name: str, lines: int = 1) -> None:
+    def __init__(self, name: str) -> None:
         super().__init__()
         self.setObjectName(name)
-        self._statement, self.lines = Statement(), lines
+        self._statement = Statement()
         self._make_line(name)
         self._make_rest(name)
         line = across((self.headline, 1), self.more_button)
@@ -97,7 +95,7 @@ class Sentence(QWidget):
         """Show as much of the headline as fits, and the rest if it is unfolded."""
         headline = unbroken(self._statement.headline)
         inside, measure = self.headline.contentsRect(), self.headline.fontMetrics()
-        seen = _wrapped(headline, self.lines, inside.width() - _SPARE, measure)
+        seen = _wrapped(headline, _HEADLINE_LINES, inside.width() - _SPARE, measure)
         is_cut, is_open = seen.replace("\n", " ") != headline, self.more_button.isChecked()
         rest = self._statement.more
         if is_cut and is_open:  # the rest continues the headline
@@ -105,7 +103,7 @@ class Sentence(QWidget):
             seen, rest = f"{seen[:kept]} …", f"… {headline[kept:].lstrip()} {rest}".rstrip()
         self.headline.setText(seen)
         padding = self.headline.height() - inside.height()
-        self.headline.setMinimumHeight(padding + self.lines * measure.lineSpacing())
+        self.headline.setMinimumHeight(padding + _HEADLINE_LINES * measure.lineSpacing())
         plain_tooltip(self.headline, self.text() if is_cut else "")
         self.more_button.setText("Less" if is_open else "More")
         self.more_button.setVisible(is_cut or is_open or bool(self._statement.more))

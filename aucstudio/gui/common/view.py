@@ -62,8 +62,6 @@ class PageView(QWidget):
         Whether to show the run in progress, on pages that can.
     sentence : Sentence
         The conclusion: one sentence, and details on demand.
-    sentence_lines : int
-        Class attribute: number of lines of the headline.
     shows_threshold : bool
         Class attribute: whether the page shows the threshold and its errors.
     picture_verbs : sequence of QAction
@@ -86,7 +84,6 @@ class PageView(QWidget):
         "live": "follow_live",
     }
 
-    sentence_lines: ClassVar = 1
     shows_threshold: ClassVar = False
 
     def __init__(self, session: Session, name: str, title: str) -> None:
@@ -98,7 +95,7 @@ class PageView(QWidget):
         self._short_name = name.removesuffix("_view")
         self.controls = ControlRow()
         self.body = QHBoxLayout()
-        self.sentence = Sentence(f"{name}_sentence", self.sentence_lines)
+        self.sentence = Sentence(f"{name}_sentence")
         self.switch = Segments(f"{name}_switch", "View of the page")
         self.switch.chosen.connect(self.view_asked)
         self.controls.addWidget(self.switch)

@@ -47,8 +47,6 @@ class ModelView(PageView):
         "band_rested": "mark_stale",
     }
 
-    sentence_lines: ClassVar = 2
-
     def __init__(self, session: Session) -> None:
         super().__init__(session, "model_view", "Model")
         self.weights, self.row_part = WeightsPart(), RowPart()
