@@ -7,6 +7,7 @@ import pytest
 
 from aucstudio.project.data.readers.workbook_formatting import looks
 from aucstudio.project.data.table import read_table
+from tests.project.test_workbook_looks import hidden_parts
 
 SECTOR, END, FREE, TABLE = 512, 0xFFFFFFFE, 0xFFFFFFFF, 0xFFFFFFFD
 HEIGHT = 40
@@ -102,13 +103,12 @@ def write_ods(path, hidden_rows="", hidden_columns=""):
     return path
 
 
-ROWS = "2 rows of the sheet are hidden and are also read"
-COLUMN = "1 column of the sheet is hidden and is also read"
+HIDDEN = {(2, "row"), (1, "column")}
 
 
 def test_what_an_old_workbook_hides_is_told(tmp_path):
     table = read_table(write_xls(tmp_path / "t.xls", hidden_rows=(3, 7), hidden_columns=(1,)))
-    assert {ROWS, COLUMN} <= set(table.notes)
+    assert hidden_parts(table) == HIDDEN
     assert table.rows == HEIGHT
 
 
@@ -138,7 +138,7 @@ def test_a_damaged_old_workbook_has_no_looks(tmp_path):
 def test_what_an_opendocument_sheet_hides_is_told(tmp_path, how):
     said = f'table:visibility="{how}"'
     table = read_table(write_ods(tmp_path / "t.ods", said, said))
-    assert {ROWS, COLUMN} <= set(table.notes)
+    assert hidden_parts(table) == HIDDEN
     assert (table.rows, table.column("age").kind) == (HEIGHT, "number")
     shown = read_table(write_ods(tmp_path / "s.ods"))
     assert not any("hidden" in note for note in shown.notes)
