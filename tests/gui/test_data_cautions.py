@@ -39,7 +39,7 @@ def test_one_positive_is_told_before_it_is_tried(card, scheme):
 
 def test_one_positive_can_be_learnt_from_where_there_is_a_test_file(card):
     told = card(1, Validation("file", test_file="later.csv"))
-    assert told.text() == "Only 1 positive to learn from."
+    assert told.text() == "Only 1 positive to train on."
 
 
 def test_the_advice_is_possible(card, session):

@@ -186,7 +186,7 @@ class Overview(QWidget):
         for head in (header, made.verticalHeader()):
             head.setSelectionModel(QItemSelectionModel(self.model, head))
         made.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        for place, width in enumerate((110, 76, 64, 64, 68, 60)):
+        for place, width in enumerate((100, 70, 54, 56, 66, 60)):
             header.resizeSection(place, scaled(width))
         header.setStretchLastSection(True)
         header.setSortIndicatorShown(True)

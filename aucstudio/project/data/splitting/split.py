@@ -273,7 +273,7 @@ def few_rows_caution(positives: int, negatives: int, validation: Validation) -> 
     rows = "positive" if positives <= negatives else "negative"
     some = f"Only {fewest} {rows}{'' if fewest == 1 else 's'}"
     if validation.scheme == FILE:
-        return f"{some} to learn from." if fewest < _FEW_TO_TRAIN else ""
+        return f"{some} to train on." if fewest < _FEW_TO_TRAIN else ""
     held = round(validation.test_size * fewest)
     if validation.scheme == HOLD_OUT and validation.repeats == 1 and held < _FEW_TO_TEST:
         return (
