@@ -267,7 +267,7 @@ def in_column(spin: Spin) -> Spin:
 
 
 def swallow_wheel(widget: QWidget) -> None:
-    """Let the wheel scroll the column instead of changing the field."""
+    """Scroll the column by the wheel instead of changing the field."""
     widget.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
     widget.installEventFilter(_WheelFilter(widget))
 

@@ -286,7 +286,7 @@ class Deck(QWidget):
     # ------------------------------------------------------------- actions
 
     def connect_actions(self, actions: Actions) -> None:
-        """Let actions act on the active view."""
+        """Point actions at the active view."""
         self._actions = actions
         for action, verb in (
             (actions.next_page, lambda: self.turn(self._front(), 1)),

@@ -244,7 +244,7 @@ class Placed:
 
 
 def place(node: Node, levels: int) -> Placed:
-    """Lay a tree out: levels to the right, leaves one below another, parents between."""
+    """Place the nodes of a tree: levels to the right, leaves one below another, parents between."""
     slots = iter(range(1 << 30))
 
     def lay(one: Node) -> Placed:

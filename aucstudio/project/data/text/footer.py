@@ -96,7 +96,7 @@ class TableRow:
 
 
 def mark_footer(rows: Iterator[TableRow]) -> Iterator[TableRow]:
-    """Give a reason to subtotals, and to totals and remarks at the end; drop blank rows."""
+    """Mark subtotals, and totals and remarks at the end, with a reason; drop blank rows."""
     last: collections.deque[TableRow] = collections.deque()
     # A first cell that occurs further above is a level, not a total.
     levels, groups = set[str](), set[str]()
