@@ -41,14 +41,14 @@ def run(options: argparse.Namespace) -> int:
     unsaved, missed = "", 0
     for k, (name, record) in enumerate(chosen):
 
-        def tell(stage: str, share: float, k: int = k, name: str = name) -> None:
+        def report(stage: str, share: float, k: int = k, name: str = name) -> None:
             bar((k + share) / (len(chosen) + 1), f"{name}: {stage}")
 
         key = record.experiment.data
         try:
             if key not in tables:
                 tables[key] = open_table(record)
-            verification = verify_run(record, options.split - 1, tell, tables[key])
+            verification = verify_run(record, options.split - 1, report, tables[key])
         except InputError as error:
             if len(chosen) == 1:
                 raise

@@ -31,7 +31,7 @@ class Fit:
         Upper bound on the objective minus its optimum.
     needed : float
         The requested gap.
-    settled : bool
+    finished : bool
         Whether the method ended by its own rule, where that is no gap.
     lowest : float
         Lower bound on every objective of the method, which bounds the gap.
@@ -50,7 +50,7 @@ class Fit:
     n_iter: int | None = None
     gap: float | None = None
     needed: float = 0.0
-    settled: bool = True
+    finished: bool = True
     lowest: float = 0.0
     intercept: float | None = None
     support_pairs: tuple[NDArray[np.intp], NDArray[np.intp]] | None = None
@@ -70,7 +70,7 @@ class Fit:
     @property
     def converged(self) -> bool:
         """Whether the optimum is reached within the requested gap."""
-        return self.settled and (self.gap is None or self.gap <= self.needed)
+        return self.finished and (self.gap is None or self.gap <= self.needed)
 
     def among_all(self, counted: Index) -> Self:
         """Number the rows of a fit as they were before those without weight were left out."""

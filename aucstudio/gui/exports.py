@@ -114,18 +114,18 @@ class Exports(QObject):
         view = self._deck.active()
         columns = view.figure_data()
         if not columns:
-            self._session.told.emit(f"{view.title} shows no numbers yet: run a method first")
+            self._session.message.emit(f"{view.title} shows no numbers yet: run a method first")
         return columns
 
     def _on_copy_data(self) -> None:
         columns = self._columns()
         if columns:
             QGuiApplication.clipboard().setText(columns_as_csv(columns, "\t"))
-            self._session.told.emit("Numbers copied")
+            self._session.message.emit("Numbers copied")
 
     def _on_copy(self) -> None:
         printing.copy_to_clipboard(printing.on_screen(self._deck.active()), _COPY_DPI)
-        self._session.told.emit("Picture copied")
+        self._session.message.emit("Picture copied")
 
     def _on_report(self) -> None:
         path = prompts.ask_save_path(self._window, "Save the report", "report.html", _PAGES)
@@ -174,7 +174,7 @@ class Exports(QObject):
 
     def _on_written(self, path: str, job: Job[object, object]) -> None:
         if job.error is None:
-            self._session.told.emit(f"Saved {path}")
+            self._session.message.emit(f"Saved {path}")
         elif isinstance(job.error, InputError):
             self._session.failed.emit(str(job.error), "")
         else:

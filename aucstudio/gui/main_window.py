@@ -150,7 +150,7 @@ class MainWindow(StudyWindow):
         session.listen(self._refresh_state, "table", "runs", "selection")
         session.listen(self._refresh_starts, "plan")
         session.listen(self._on_live, "live", "best")
-        session.told.connect(self.statusBar().showMessage)
+        session.message.connect(self.statusBar().showMessage)
         session.failed.connect(self.messages.add)
         self.files.opened.connect(self._on_opened)
         self.files.table_refused.connect(lambda words: self.data_panel.show_problem(words))
@@ -236,7 +236,7 @@ class MainWindow(StudyWindow):
         super().apply_style()
         if self.has_workplace:
             for view in self.deck.made_views():
-                view.retheme()
+                view.restyle()
             self.runs_panel.apply_style()
 
     def _on_opened(self, found: OpenedStudy) -> None:

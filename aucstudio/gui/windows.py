@@ -81,7 +81,7 @@ class StudyWindow(QMainWindow):
     def close_when_done(self) -> None:
         """Close as soon as nothing is running."""
         self._closes_when_done = True
-        self.session.told.emit("The window closes when all runs have ended")
+        self.session.message.emit("The window closes when all runs have ended")
         self.close_if_done()
 
     def close_if_done(self) -> None:
@@ -241,7 +241,7 @@ class WindowPreferences(QObject):
             self._on_changed("runs_at_once")
         self._on_changed("fpr_range")
         if kept.problem:
-            window.session.told.emit(kept.problem)
+            window.session.message.emit(kept.problem)
         self._restore_place()
         window.installEventFilter(self)
 

@@ -20,7 +20,7 @@ def rows():
 
 
 @pytest.mark.parametrize(
-    ("gap", "needed", "settled", "converged"),
+    ("gap", "needed", "finished", "converged"),
     [
         (None, 0.0, True, True),
         (None, 0.0, False, False),
@@ -28,9 +28,9 @@ def rows():
         (0.1, 0.09, True, False),
     ],
 )
-def test_convergence_follows_from_the_gap(gap, needed, settled, converged):
+def test_convergence_follows_from_the_gap(gap, needed, finished, converged):
     scorer = LinearScorer(np.ones(1))
-    done = Fit(scorer, 1.0, gap=gap, needed=needed, settled=settled)
+    done = Fit(scorer, 1.0, gap=gap, needed=needed, finished=finished)
     assert done.converged is converged
 
 

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from aucstudio.gui.app import make_application
 from aucstudio.gui.common.plots.axis_titles import fitting
-from aucstudio.gui.common.plotting import dress_plot, make_plot
+from aucstudio.gui.common.plotting import make_plot, style_plot
 from aucstudio.gui.common.printing import Sheet, draw
 from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.pages.training.plots import TrainingPlots
@@ -52,7 +52,7 @@ def test_a_title_is_no_longer_than_its_axis(plot, size):
 def test_a_title_grows_with_its_axis_again(plot):
     resize(plot, 240, 150)
     assert title(plot, "left")[0] == "Density"
-    dress_plot(plot)
+    style_plot(plot)
     assert title(plot, "left")[0] == "Density"
     resize(plot, 900, 700)
     assert title(plot, "left")[0] == "Density within the class"

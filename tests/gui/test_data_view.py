@@ -460,12 +460,12 @@ def test_a_picture_takes_on_another_theme(view, session, table, qtbot, qapp, wha
     light = picture.image.image.copy()
     try:
         apply_theme(qapp, "dark")
-        view.retheme()
+        view.restyle()
         shown(view, qtbot)
         assert not np.array_equal(picture.image.image, light)
     finally:
         apply_theme(qapp, "light")
-    view.retheme()
+    view.restyle()
     shown(view, qtbot)
     np.testing.assert_array_equal(picture.image.image, light)
 

@@ -139,7 +139,7 @@ def test_clicking_a_pair_points_the_session_at_it_and_shows_its_rows(qtbot, sess
     shown = [row.cells for row in view.panel.table.sheet.rows]
     assert [cells[0] for cells in shown] == [part.column for part in expected.parts]
     assert [cells[1:3] for cells in shown] == [part.cells for part in expected.parts]
-    assert expected.parts[0].column in view.panel.told.text()
+    assert expected.parts[0].column in view.panel.message.text()
     assert_allclose(points(view.marked.chosen), [place_of(view, pair)])
 
 

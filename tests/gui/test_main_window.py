@@ -287,7 +287,7 @@ def test_report_and_command_of_a_run(
     run_to_end(window)
     answers.save_path = str(tmp_path / "report.html")
     told = []
-    window.session.told.connect(told.append)
+    window.session.message.connect(told.append)
     window.findChild(QAction, "action_export_report").trigger()
     qtbot.waitUntil(lambda: f"Saved {answers.save_path}" in told, timeout=PATIENCE)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")

@@ -105,7 +105,7 @@ def test_only_the_dots_are_painted_anew(view, record, fly):
     kept = QGraphicsItem.CacheMode.DeviceCoordinateCache
     assert chart.plot.getAxis("left").cacheMode() == kept
     told = []
-    view.weights.told.connect(told.append)
+    view.weights.message.connect(told.append)
     put_in_flight(view.session, view.session.live)
     assert told == []
 

@@ -57,7 +57,7 @@ def test_another_theme_keeps_what_is_shown(page, table_session, qtbot):
     before, numbers = words_of(page, qtbot), page.figure_data()
     try:
         apply_theme(QApplication.instance(), "dark")
-        page.retheme()
+        page.restyle()
         settle(qtbot, page)
         assert words_of(page, qtbot) == before
         np.testing.assert_equal(page.figure_data(), numbers)

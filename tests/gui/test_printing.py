@@ -231,7 +231,7 @@ def test_title_and_caption_stand_above_and_below(view):
 @pytest.mark.slow
 def test_print_is_light_whatever_the_window_wears(view, window):
     window.set_theme("dark")
-    view.retheme()
+    view.restyle()
     view.plot.plot([0, 1], [0.2, 0.2], pen=pen(DARK.runs[2], 2.0))
     light = printing.draw(view, Sheet()).svg().decode()
     dark = printing.draw(view, Sheet(light=False)).svg().decode()

@@ -484,7 +484,7 @@ def test_the_switches_are_in_the_menu(session, open_view, qtbot):
     menu.findChild(QAction, "operating_point_action").trigger()
     assert not view.layers.point.handle.isVisible()
     qtbot.waitUntil(lambda: not view.busy())
-    view.retheme()
+    view.restyle()
 
 
 def test_a_page_that_was_hidden_shows_the_threshold_of_now(session, open_view, qtbot):

@@ -486,7 +486,7 @@ def test_another_theme_keeps_the_data(view, session, records):
     before, rows = lines(view), view.canvas.legend.rows
     try:
         apply_theme(QApplication.instance(), "dark")
-        view.retheme()
+        view.restyle()
         QApplication.processEvents()
         assert all(np.array_equal(a, b) for a, b in zip(before, lines(view), strict=True))
         assert view.canvas.legend.rows == rows
@@ -494,7 +494,7 @@ def test_another_theme_keeps_the_data(view, session, records):
         assert view.plot.backgroundBrush().color().name() == DARK.card
     finally:
         apply_theme(QApplication.instance(), "light")
-    view.retheme()
+    view.restyle()
 
 
 def test_nothing_is_drawn_while_hidden(view, session, records):

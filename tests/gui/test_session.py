@@ -363,7 +363,7 @@ def test_another_table_during_a_run_leaves_the_run_in_its_project(
     session.files.save_as(tmp_path / "its own.aucproj")
     session.runs.run_methods()  # waits
     told = []
-    session.told.connect(told.append)
+    session.message.connect(told.append)
     session.files.open_now(write_table(tmp_path / "another.csv", seed=5), "table")
     assert session.project is None
     assert session.running == []

@@ -54,7 +54,7 @@ def test_two_windows_keep_what_either_changed(session, path, other, qtbot):
     first, second = session.records
     assert other.files.open_now(path, "project").warnings == []
     told = []
-    session.told.connect(told.append)
+    session.message.connect(told.append)
     other.set_look(first, "Rename run", name="renamed there")
     other.save_plan()
     session.set_look(second, "Rename run", name="renamed here")

@@ -146,11 +146,11 @@ def make_plot(
     plot.showGrid(x=True, y=True, alpha=0.18)
     plot.setLabel("bottom", x_label)
     plot.setLabel("left", y_label)
-    dress_plot(plot)
+    style_plot(plot)
     return plot
 
 
-def dress_plot(plot: pg.PlotWidget) -> None:
+def style_plot(plot: pg.PlotWidget) -> None:
     """Apply the current theme's colours to a plot."""
     theme = current_theme()
     plot.setBackground(theme.card)

@@ -20,7 +20,7 @@ from aucstudio.gui.common.widgets import (
     named,
     push_button,
     quietly,
-    tell,
+    show_note,
 )
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.errors import InputError
@@ -294,9 +294,9 @@ class ThresholdChooser(QWidget):
         self.card.name_classes(*chosen.names)
         self.card.show_figures(chosen.figures, stakes)
         problem = chosen.choice.problem
-        tell(self.problem, f"{problem} {_OWN_SHOWN}" if problem else "", "error")
+        show_note(self.problem, f"{problem} {_OWN_SHOWN}" if problem else "", "error")
         more = [] if problem else remarks(target, stakes, chosen.figures)
-        tell(self.remarks, " ".join(filter(None, [chosen.where, *map(str, more)])))
+        show_note(self.remarks, " ".join(filter(None, [chosen.where, *map(str, more)])))
         self._show_everywhere(target)
 
     def _texts(self) -> dict[QLineEdit, str]:
@@ -338,7 +338,7 @@ class ThresholdChooser(QWidget):
         try:
             apply(field.text().replace("\u2212", "-").strip())
         except InputError as error:
-            tell(self.problem, as_sentence(str(error)), "error")
+            show_note(self.problem, as_sentence(str(error)), "error")
 
     def _on_bound(self, text: str) -> None:
         assert self._chosen is not None

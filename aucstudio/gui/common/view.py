@@ -27,7 +27,7 @@ from aucstudio.gui.common.layouts import TOP, across, down, holding
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plots.menu import plot_menu
 from aucstudio.gui.common.plots.plot import Plot
-from aucstudio.gui.common.plotting import dress_plot
+from aucstudio.gui.common.plotting import style_plot
 from aucstudio.gui.common.segments import Segments
 from aucstudio.gui.common.sentence import Sentence
 from aucstudio.gui.common.widgets import follow_check, hint_label, named
@@ -285,10 +285,10 @@ class PageView(QWidget):
         if self.isVisible():
             self.session.turns.ask(self._refresh_if_stale)
 
-    def retheme(self) -> None:
+    def restyle(self) -> None:
         """Apply the current theme."""
         for plot in self.plots():
-            dress_plot(plot)
+            style_plot(plot)
         self.mark_stale()
 
     def let_controls_shrink(self) -> None:

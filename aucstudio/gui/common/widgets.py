@@ -393,7 +393,7 @@ def set_role(widget: QWidget, role: str) -> None:
         widget.style().polish(widget)
 
 
-def tell(target: QLabel, text: str, role: str = "muted") -> None:
+def show_note(target: QLabel, text: str, role: str = "muted") -> None:
     """Show a text under a field, or hide the empty label."""
     target.setText(text)
     target.setVisible(bool(text))

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 
 from aucstudio.gui.common.layouts import across, down
 from aucstudio.gui.common.prompts import Dialog
-from aucstudio.gui.common.widgets import answers, check_box, label, make_combo, named, tell
+from aucstudio.gui.common.widgets import answers, check_box, label, make_combo, named, show_note
 from aucstudio.project.data.columns import Column, spell_number
 from aucstudio.project.data.labels import LabelRule, usual_spellings
 from aucstudio.project.data.table import Table
@@ -157,10 +157,10 @@ class ClassesDialog(Dialog):
             table = self._read()
         except InputError as error:
             ok.setEnabled(False)
-            tell(self.counts, str(error), "error")
+            show_note(self.counts, str(error), "error")
             return
         ok.setEnabled(table is not None)
-        tell(self.counts, "Choose at least one class." if table is None else _counts(table))
+        show_note(self.counts, "Choose at least one class." if table is None else _counts(table))
 
     def _read(self) -> Table | None:
         if self.by_number.isChecked():

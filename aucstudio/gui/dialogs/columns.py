@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 from aucstudio.gui.common.layouts import STRETCH, across, down, scrolled
 from aucstudio.gui.common.prompts import Dialog
 from aucstudio.gui.common.table import ColumnSpec, TableModel, TableView
-from aucstudio.gui.common.widgets import answers, label, push_button, search_field, tell
+from aucstudio.gui.common.widgets import answers, label, push_button, search_field, show_note
 from aucstudio.project.data.columns import NUMERIC_ROLES, spell_cell
 from aucstudio.project.data.readers.registry import BY_KEY
 from aucstudio.project.data.table import Column as TableColumn
@@ -247,7 +247,7 @@ class ColumnsDialog(Dialog):
             if role not in NUMERIC_ROLES:
                 why = "are the label" if several else "is the label"
             words = f"{counted(refused, 'column')} {why} and cannot be {_NAMES[role]}"
-            tell(self.status, words, "error")
+            show_note(self.status, words, "error")
 
     def _on_search(self, text: str) -> None:
         self._columns.search(text)
@@ -260,7 +260,7 @@ class ColumnsDialog(Dialog):
         shown, changed = self._columns.rowCount(), len(self.roles())
         parts = [f"{counted(shown, 'column')} shown", f"{len(selected):,} selected"]
         parts += [f"{changed:,} to be changed"] if changed else []
-        tell(self.status, " · ".join(parts))
+        show_note(self.status, " · ".join(parts))
 
 
 _NAMES = {

@@ -20,7 +20,7 @@ from aucstudio.gui.common.widgets import (
     answers,
     label,
     named,
-    tell,
+    show_note,
 )
 from aucstudio.gui.dialogs.preferences import FIGURE_TITLES, figure_fields
 from aucstudio.gui.state.session import Session
@@ -115,7 +115,7 @@ class ExportFigureDialog(Dialog):
         words = f"A PNG has {pixels} pixels."
         if fitted.font < sheet.font:
             words += f" Text is set in {fitted.font:g} pt, the largest that fits this size."
-        tell(self.words, words)
+        show_note(self.words, words)
 
     def _draw(self) -> tuple[Drawing, Sheet]:
         fitted = printing.fitting(self._view, self.sheet())
@@ -132,17 +132,17 @@ class ExportFigureDialog(Dialog):
         try:
             printing.write_figure(drawing, Path(path), sheet)
         except InputError as error:
-            tell(self.words, str(error), "error")
+            show_note(self.words, str(error), "error")
             return
         self._remember()
-        self._session.told.emit(f"Saved {path}")
+        self._session.message.emit(f"Saved {path}")
         self.accept()
 
     def _on_copy(self) -> None:
         drawing, sheet = self._draw()
         printing.copy_to_clipboard(drawing, sheet.dpi)
         self._remember()
-        tell(self.words, "Copied as image and as SVG.")
+        show_note(self.words, "Copied as image and as SVG.")
 
     def _remember(self) -> None:
         printing.remember_sheet(self.sheet())

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.form import choice_box
 from aucstudio.gui.common.layouts import STRETCH, across, down
-from aucstudio.gui.common.widgets import answers, label, tell
+from aucstudio.gui.common.widgets import answers, label, show_note
 from aucstudio.gui.dialogs.model_choice import VALIDATED, ModelChoice
 from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.background import Background
@@ -139,7 +139,7 @@ class ExportModelDialog(prompts.Dialog):
         """Cancel refitting and writing."""
         self._work.drop()
         self._writing.drop()
-        tell(self.words, "")
+        show_note(self.words, "")
         self._refresh()
 
     def _on_save(self) -> None:
@@ -155,10 +155,10 @@ class ExportModelDialog(prompts.Dialog):
     def _on_made(self, _key: object, job: Job[Progress, Model]) -> None:
         self._refresh()
         if job.result is not None:
-            tell(self.words, self.choice.words(job.result))
+            show_note(self.words, self.choice.words(job.result))
             self._save(job.result)
         else:
-            tell(self.words, str(job.error), "error")
+            show_note(self.words, str(job.error), "error")
 
     def _save(self, model: Model) -> None:
         chosen = self.chosen_format()
@@ -173,7 +173,7 @@ class ExportModelDialog(prompts.Dialog):
         try:
             target = prompts.with_ending(path, chosen.ending)
         except InputError as error:
-            tell(self.words, str(error), "error")
+            show_note(self.words, str(error), "error")
             return
         self.progress.show_work(None, f"writing {target.name}")
 
@@ -188,11 +188,11 @@ class ExportModelDialog(prompts.Dialog):
     def _on_written(self, key: tuple[Path, Model], job: Job[object, None]) -> None:
         self._refresh()
         if job.error is not None:
-            tell(self.words, describe_failure(job.error)[0], "error")
+            show_note(self.words, describe_failure(job.error)[0], "error")
             return
         target, model = key
         parts = (f"Saved {target}", self.choice.words(model))
-        self._session.told.emit(": ".join(filter(None, parts)))
+        self._session.message.emit(": ".join(filter(None, parts)))
         self.accept()
 
     def reject(self) -> None:

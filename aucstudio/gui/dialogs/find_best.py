@@ -17,7 +17,7 @@ from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import (
     answers,
     label,
-    tell,
+    show_note,
 )
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.session import Session
@@ -90,15 +90,15 @@ class FindBestDialog(Dialog):
                 words = few_rows_words(table, validation)
             if validation.scheme == FORWARD:
                 words = f"{words} {_NOT_IN_TIME}".strip()
-        tell(self.caution, words, "warning")
-        tell(self.problem, "", "error")
+        show_note(self.caution, words, "warning")
+        show_note(self.problem, "", "error")
 
     def _on_start(self) -> None:
         minutes = self.minutes.value()
         try:
             self._session.best.begin(self.band.value(), minutes)
         except (InputError, InvalidSetting) as error:
-            tell(self.problem, as_sentence(str(error)), "error")
+            show_note(self.problem, as_sentence(str(error)), "error")
             return
         preferences().put(best_minutes=minutes)
         self.accept()

@@ -11,7 +11,14 @@ from aucstudio.gui.common import prompts
 from aucstudio.gui.common.form import Form, choice_box
 from aucstudio.gui.common.layouts import across, down, holding
 from aucstudio.gui.common.plain_text import plain_tooltip
-from aucstudio.gui.common.widgets import answers, check_box, label, make_combo, push_button, tell
+from aucstudio.gui.common.widgets import (
+    answers,
+    check_box,
+    label,
+    make_combo,
+    push_button,
+    show_note,
+)
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session
 from aucstudio.project.data.readers.registry import dialog_filter
@@ -118,8 +125,8 @@ class GivenScoresDialog(prompts.Dialog):
         joined, problem = self.joined, self._problem
         if not self._of_file:
             joined, problem = None, "" if self.column.count() else _NO_COLUMN
-        tell(self.matched, "" if joined is None else joined.sentence(), "muted")
-        tell(self.problem, problem, "error")
+        show_note(self.matched, "" if joined is None else joined.sentence(), "muted")
+        show_note(self.problem, problem, "error")
         ready = joined is not None if self._of_file else not problem
         self.ends.button(QDialogButtonBox.StandardButton.Ok).setEnabled(ready)
 
@@ -183,7 +190,7 @@ class GivenScoresDialog(prompts.Dialog):
             if not self._of_file and not self.learnt.isChecked():
                 self._session.keep_from_methods(column)
         except InputError as error:
-            tell(self.problem, str(error), "error")
+            show_note(self.problem, str(error), "error")
             return
         self.accept()
 

@@ -16,7 +16,7 @@ from aucstudio.gui.common.widgets import (
     make_buddy,
     named,
     search_field,
-    tell,
+    show_note,
 )
 from aucstudio.project import guide
 from aucstudio.project.resources import resource_path
@@ -163,13 +163,13 @@ class HelpFinder(QWidget):
 
     def _go(self, place: int) -> None:
         if not self.hits:
-            tell(self.status, "not found" if self.field.text().strip() else "")
+            show_note(self.status, "not found" if self.field.text().strip() else "")
             return
         place %= len(self.hits)
         self._browser.setTextCursor(self.hits[place])
         self._browser.ensureCursorVisible()
         more = " or more" if len(self.hits) == _MOST else ""
-        tell(self.status, f"{place + 1} of {len(self.hits)}{more}")
+        show_note(self.status, f"{place + 1} of {len(self.hits)}{more}")
         self._name_section()
 
     def _name_section(self) -> None:

@@ -19,7 +19,7 @@ from aucstudio.gui.common.layouts import STRETCH, across, down
 from aucstudio.gui.common.plain_text import tip_text
 from aucstudio.gui.common.prompts import Dialog
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.common.widgets import label, named, primary, push_button, search_field, tell
+from aucstudio.gui.common.widgets import label, named, primary, push_button, search_field, show_note
 from aucstudio.project.runs.method_advice import Outlook
 from aucstudio.project.words import as_sentence
 
@@ -218,7 +218,7 @@ class MethodChooser(Dialog):
 
     def show_problem(self, sentence: str) -> None:
         """Show why the requested methods cannot be run."""
-        tell(self.problem, sentence, "error")
+        show_note(self.problem, sentence, "error")
 
     def _on_search(self) -> None:
         before, phrase = self.current() or "", self.search.text().strip().casefold()
@@ -240,18 +240,18 @@ class MethodChooser(Dialog):
 
     def _on_current(self, *_items: object) -> None:
         key = self.current()
-        tell(self.problem, "")
+        show_note(self.problem, "")
         if key is None:
             self.title.setText(f"No method matches “{self.search.text().strip()}”")
-            tell(self.words, "Search for a name, a family or what a method trains for.", "")
-            tell(self.facts, "")
+            show_note(self.words, "Search for a name, a family or what a method trains for.", "")
+            show_note(self.facts, "")
         else:
             method, outlook = METHODS[key], self._outlooks.get(key)
             self.title.setText(f"{method.in_words} ({method.title})")
-            tell(self.words, f"{method.use_when} {method.summary}", "")
+            show_note(self.words, f"{method.use_when} {method.summary}", "")
             takes = "" if outlook is None else f" {as_sentence(outlook.details)}"
             aim = f"Trains for {AIMS[method.trains_for]}. {method.weights_words()}"
-            tell(self.facts, f"{aim}{takes} Source: {method.source}.")
+            show_note(self.facts, f"{aim}{takes} Source: {method.source}.")
         self._name_buttons()
 
     def _name_buttons(self) -> None:

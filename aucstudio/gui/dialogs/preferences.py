@@ -11,7 +11,7 @@ from aucstudio.gui.common.form import Fields, Form, RangeBox, choice_box, number
 from aucstudio.gui.common.layouts import STRETCH, down, holding
 from aucstudio.gui.common.prompts import Dialog
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import answers, label, named, tell
+from aucstudio.gui.common.widgets import answers, label, named, show_note
 from aucstudio.gui.state.preferences import FigureRules, PreferencesFile
 
 _COLOURS = {True: "For print, on a white background", False: "As on screen"}
@@ -100,7 +100,7 @@ class PreferencesDialog(Dialog):
     def _check(self) -> None:
         low, high = self.fields["fpr_range"].value()
         problem = "" if low < high else "The lower end must be below the upper end."
-        tell(self.problem, problem, "error")
+        show_note(self.problem, problem, "error")
         self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(low < high)
 
     def accept(self) -> None:

@@ -21,7 +21,7 @@ from aucstudio.gui.common.widgets import (
     named,
     order_tabs,
     push_button,
-    tell,
+    show_note,
 )
 from aucstudio.gui.dialogs.classes import ClassesDialog
 from aucstudio.gui.dialogs.columns import ColumnsDialog
@@ -138,9 +138,9 @@ class DataPanel(Card):
             button.setVisible(table is not None)
         if table is None:
             self.title.setText("No table yet")
-            tell(self.facts, _NO_TABLE)
+            show_note(self.facts, _NO_TABLE)
             for shown in (self.notes, self.caution, self.problem):
-                tell(shown, "")
+                show_note(shown, "")
             self.findings.show_findings((), None)
             return
         self.title.setText(table.path.name)
@@ -149,7 +149,7 @@ class DataPanel(Card):
         self._fill_label(table)
         self._fill_positive(table)
         self._show_findings()
-        tell(self.problem, _problem(table), "error")
+        show_note(self.problem, _problem(table), "error")
 
     def _show_findings(self) -> None:
         """Show the findings, and the notes that are not among them."""
@@ -159,7 +159,7 @@ class DataPanel(Card):
         self.findings.show_findings(found, table)
         order_tabs(self.rows)
         shown = {finding.sentence for finding in found if finding.kind not in QUIET}
-        tell(self.notes, "\n".join(map(as_sentence, _notes(table, shown))))
+        show_note(self.notes, "\n".join(map(as_sentence, _notes(table, shown))))
 
     def _on_plan(self) -> None:
         if self.session.table is not None:
@@ -168,8 +168,10 @@ class DataPanel(Card):
     def _show_facts(self, table: Table) -> None:
         """Describe the data, and whether the validation scheme can use it."""
         plan = self.session.plan
-        tell(self.facts, _facts(table, METHODS[plan.method].takes_missing, plan.preparation.fill))
-        tell(self.caution, *self._caution(table))
+        show_note(
+            self.facts, _facts(table, METHODS[plan.method].takes_missing, plan.preparation.fill)
+        )
+        show_note(self.caution, *self._caution(table))
 
     def _caution(self, table: Table) -> tuple[str, str]:
         """Return a warning about few rows of a class for the scheme, and its style."""
@@ -206,7 +208,7 @@ class DataPanel(Card):
 
     def show_problem(self, sentence: str) -> None:
         """Show why a file could not be opened; the present table stays."""
-        tell(self.problem, sentence, "error")
+        show_note(self.problem, sentence, "error")
 
     def _on_label(self) -> None:
         name, table = self.label_combo.currentText(), self.session.table
@@ -236,7 +238,7 @@ class DataPanel(Card):
             self.session.set_roles(undo, **roles)
         except InputError as error:
             self.refresh()
-            tell(self.problem, str(error), "error")
+            show_note(self.problem, str(error), "error")
 
     def _on_columns(self) -> None:
         table = self.session.table
@@ -248,7 +250,7 @@ class DataPanel(Card):
     def _change_in(self, table: Table, change: dict[str, Any]) -> None:
         """Change roles as chosen in a dialog, unless the table has changed meanwhile."""
         if table is not self.session.table:
-            tell(self.problem, _CHANGED)
+            show_note(self.problem, _CHANGED)
         else:
             self._change(**change)
 

@@ -21,7 +21,7 @@ from aucstudio.gui.common.widgets import (
     label,
     order_tabs,
     push_button,
-    tell,
+    show_note,
     unbroken,
 )
 from aucstudio.gui.dialogs.method_chooser import MethodChooser
@@ -114,8 +114,8 @@ class MethodPanel(Card):
         self._show_settings()
         self.tune_by.setCurrentIndex(list(_METRICS).index(plan.tune_by))
         enable_item(self.tune_by, LEAVE_PAIR_OUT, method.leaves_pairs_out)
-        tell(self.cost, unbroken(self._cost()))
-        tell(self.problem, "")
+        show_note(self.cost, unbroken(self._cost()))
+        show_note(self.problem, "")
 
     def _show_settings(self) -> None:
         """Show the settings; one of them may be the range of the study."""
@@ -150,7 +150,7 @@ class MethodPanel(Card):
     def show_problem(self, setting: str, sentence: str) -> None:
         """Show what is wrong, beside its setting if the form has it."""
         if not self.form.show_error(setting, sentence):
-            tell(self.problem, sentence, "error")
+            show_note(self.problem, sentence, "error")
 
     def _on_method(self) -> None:
         key = self.combo.currentData()

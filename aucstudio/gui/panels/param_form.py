@@ -16,7 +16,7 @@ from aucstudio.engine.params import InvalidSetting, Param, declared_params, mult
 from aucstudio.gui.common.curves import band_words
 from aucstudio.gui.common.form import Form, swallow_wheel
 from aucstudio.gui.common.plain_text import tip_text
-from aucstudio.gui.common.widgets import check_box, label, named, tell
+from aucstudio.gui.common.widgets import check_box, label, named, show_note
 from aucstudio.gui.state.plan import RANGE
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.experiments.settings_shown import choice_word
@@ -281,7 +281,7 @@ class ParamForm(QWidget):
         hint = self._hints.get(setting)
         if hint is None:
             return False
-        tell(hint, sentence, "error")
+        show_note(hint, sentence, "error")
         return True
 
     def _on_edited(self, name: str) -> None:
@@ -301,7 +301,7 @@ class ParamForm(QWidget):
             words, role = self._remark(name), "muted"
         if isinstance(editor, TextEditor):
             editor.mark(valid=role != "error")
-        tell(self._hints[name], words, role)
+        show_note(self._hints[name], words, role)
 
     def _remark(self, name: str) -> str:
         """Return a remark on a value, such as sigma for gamma."""

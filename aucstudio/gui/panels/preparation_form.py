@@ -11,7 +11,7 @@ from aucstudio.engine.params import InvalidSetting, Param
 from aucstudio.gui.common.form import Fields, Form, choice_box, value_of
 from aucstudio.gui.common.layouts import across, down, holding
 from aucstudio.gui.common.plain_text import plain_tooltip
-from aucstudio.gui.common.widgets import label, named, tell
+from aucstudio.gui.common.widgets import label, named, show_note
 from aucstudio.gui.panels.param_form import TextEditor
 from aucstudio.gui.state.session import Session
 from aucstudio.project.data.preparing.preparation_choice import (
@@ -113,7 +113,7 @@ class PreparationForm(QWidget):
         settings, table = plan.settings(plan.method), self.session.table
         sparse = table is not None and fits_sparse(plan.method, settings, None, choice, table)
         words = choice.describe(keep_gaps=keeps, keep_zeros=sparse)
-        tell(self.line, f"Preprocessing: {words}")
+        show_note(self.line, f"Preprocessing: {words}")
 
     def check(self) -> None:
         """Check the threshold of rare levels.
@@ -145,4 +145,4 @@ class PreparationForm(QWidget):
 
     def _mark(self, problem: str) -> None:
         self.fields["rare"].mark(valid=not problem)
-        tell(self.problem, problem, "error")
+        show_note(self.problem, problem, "error")

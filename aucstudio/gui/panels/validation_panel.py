@@ -30,7 +30,7 @@ from aucstudio.gui.common.widgets import (
     enable_item,
     label,
     named,
-    tell,
+    show_note,
 )
 from aucstudio.gui.panels.param_form import TextEditor
 from aucstudio.gui.state.session import Session
@@ -152,7 +152,7 @@ class ValidationPanel(Card):
         groups = None if table is None else table.groups
         can_leave = method.leaves_pairs_out and groups is None
         enable_item(self.fields["scheme"], LEAVE_PAIR_OUT, can_leave)
-        tell(self.together, _groups_words(groups))
+        show_note(self.together, _groups_words(groups))
         self._show_times(plan)
         values = {key: getattr(plan, key) for key in self.fields}
         self.fields.write(values | {"test_size": round(100 * plan.test_size)})
@@ -161,7 +161,7 @@ class ValidationPanel(Card):
         for key, schemes in _SCHEMES_OF.items():
             self._form.setRowVisible(self.fields.get(key, self._file), plan.scheme in schemes)
         self._show_band()
-        tell(self.problem, "")
+        show_note(self.problem, "")
 
     def _show_times(self, plan: Validation) -> None:
         """Show what belongs to going forward in time."""
@@ -175,7 +175,7 @@ class ValidationPanel(Card):
                 spin.setSuffix(" days" if _is_date(table, plan.time) else "")
         key = "steps" if forward else "folds"
         self._form.retitle(self.fields["folds"], key.capitalize(), _TIPS[key])
-        tell(self.ahead, _AHEAD.format(plan.time or "time") if forward else "")
+        show_note(self.ahead, _AHEAD.format(plan.time or "time") if forward else "")
 
     def _show_band(self) -> None:
         self.band.setValue(self.session.plan.band)
@@ -189,7 +189,7 @@ class ValidationPanel(Card):
         except InvalidSetting as error:
             problem = str(error)
         self.band.mark(valid=not problem)
-        tell(self.band_problem, problem, "error")
+        show_note(self.band_problem, problem, "error")
         return not problem
 
     def check(self) -> None:
@@ -210,7 +210,7 @@ class ValidationPanel(Card):
 
     def show_problem(self, sentence: str) -> None:
         """Show what is wrong with the scheme."""
-        tell(self.problem, sentence, "error")
+        show_note(self.problem, sentence, "error")
 
     def _on_edited(self, key: str) -> None:
         value = value_of(self.fields[key])

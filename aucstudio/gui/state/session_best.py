@@ -148,7 +148,7 @@ class FindBest:
         if study is session.study and follows and standings.best in study.records:
             self._choose(standings.best, standings)
         where = "" if study is session.study else f" of {study.name}"
-        session.told.emit(f"The search{where} ended. {session.study.status}")
+        session.message.emit(f"The search{where} ended. {session.study.status}")
         unsaved = [study.home.unsaved[run] for run in judged if run in study.home.unsaved]
         for sentence in unsaved[:1]:
             session.failed.emit(sentence, "")

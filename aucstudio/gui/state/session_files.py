@@ -119,7 +119,7 @@ class StudyFiles(QObject):
         study, before = found.study(self._session.plan), self._session.study
         self._leave_for(study)
         if found.table is not None and before.table is not None and not study.has_default_form:
-            self._session.told.emit(_KEPT)
+            self._session.message.emit(_KEPT)
         if unread := found.unread:
             self._reading.start(study, lambda post: find_damaged(unread, stop=lambda: post(None)))
         if found.experiments is not None:
@@ -163,7 +163,7 @@ class StudyFiles(QObject):
             self.saver.save(save, session.keeper.wait)
             return
         session.keep_plan()
-        session.told.emit(study.status)
+        session.message.emit(study.status)
 
     def save_as(self, path: str | Path) -> None:
         """Save the project under a name and continue in that file, with the running runs.
@@ -191,10 +191,10 @@ class StudyFiles(QObject):
         self._on_damage(study, save.left_out)
         if study is session.study:
             session.keep_plan()  # it may have changed while it was written
-            session.told.emit(study.status)
+            session.message.emit(study.status)
             session.notify({"runs"})
         else:
-            session.told.emit(f"Saved {save.path.name}")
+            session.message.emit(f"Saved {save.path.name}")
 
     def close(self) -> None:
         """Finish saves, and try again to write what could not be written."""

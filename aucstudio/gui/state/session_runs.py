@@ -261,8 +261,8 @@ class Runs:
         follows = study.follows
         session.put_looks(study, {**study.plan.looks, record.id: look})
         if study is not session.study:
-            session.told.emit(f"{look.name} ended in {study.name}")
+            session.message.emit(f"{look.name} ended in {study.name}")
             return
         if follows:
             session.select(record.id)
-        session.told.emit(study.status if follows else f"{look.name} ended. {study.status}")
+        session.message.emit(study.status if follows else f"{look.name} ended. {study.status}")

@@ -68,7 +68,7 @@ class SessionState(QObject):
 
     changed = Signal(object)  # the FIELDS that changed
     asked = Signal(str, object)  # a page or a dialog to show, and its arguments
-    told = Signal(str)  # a sentence for the status bar
+    message = Signal(str)  # a sentence for the status bar
     failed = Signal(str, str)  # a sentence and a traceback for the message bar
 
     _plan_joined = Signal(object, object, object)  # study, plan as sent, plan as stored
@@ -368,7 +368,7 @@ class SessionState(QObject):
             return
         with contextlib.suppress(ValueError):
             self.put_plan(joined_plan(self.plan, wanted, joined))
-            self.told.emit("Another window changed this project; its changes are shown here")
+            self.message.emit("Another window changed this project; its changes are shown here")
 
 
 class _Swap(QUndoCommand):

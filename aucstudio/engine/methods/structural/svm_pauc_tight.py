@@ -92,7 +92,7 @@ class SVMpAUCTight(RangeSVM):
         collapsed = search.ranks_nothing(found.weights)
         self.fpr_range_used_ = used if collapsed else asked
         if not collapsed:
-            return dataclasses.replace(search.fit(found), gap=None, settled=found.converged)
+            return dataclasses.replace(search.fit(found), gap=None, finished=found.converged)
         if search.ranks_nothing(begun.weights):
             return search.fit(begun, notes(asked, used, nothing=True))
         return search.fit(begun, (_collapsed(asked, used),))
@@ -110,18 +110,18 @@ def _descend(
     w = begun.weights
     scores = search.features @ w
     tangent, cuts = risk.tangent(scores), Cuts(len(w))
-    objective, settled = search.objective(w, risk(scores)), False
+    objective, finished = search.objective(w, risk(scores)), False
     for _ in range(_MAX_ROUNDS):
-        if settled or search.monitor.stopped:
+        if finished or search.monitor.stopped:
             break
         w = search.go_on(risk.above(tangent), w, cuts).weights
         scores, before = search.features @ w, objective
         objective = search.objective(w, risk(scores))
-        settled = before - objective <= tol * abs(objective)
+        finished = before - objective <= tol * abs(objective)
         former, tangent = tangent, risk.tangent(scores)
         cuts.tilt(search.features.T @ (former[0] - tangent[0]), former[1] - tangent[1])
     # No bound is known for a function that is not convex.
-    needed = np.inf if settled else 0.0
+    needed = np.inf if finished else 0.0
     return Direction(weights=w, objective=objective, needed=needed, n_iter=search.n_iter)
 
 

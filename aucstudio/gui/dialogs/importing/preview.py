@@ -28,7 +28,7 @@ from aucstudio.gui.common.widgets import (
     named,
     primary,
     push_button,
-    tell,
+    show_note,
 )
 from aucstudio.gui.dialogs.importing.controls import ImportControls
 from aucstudio.gui.dialogs.importing.preview_rows import ImportSheet
@@ -214,7 +214,7 @@ class ImportPreview(Dialog):
             self.sheet.show_table(None)
             self.findings.show_findings((), None)
             self.left_out.show_head(None)
-            tell(self.caution, "")
+            show_note(self.caution, "")
         else:
             self._show(job.result)
         parts = self.caution, self.findings, self.left_out
@@ -226,14 +226,14 @@ class ImportPreview(Dialog):
         if self._recalling:  # a late result must not undo later choices
             self._recalling, self._choices = False, seen.choices
             self.controls.choose(seen.choices)
-        tell(self.words, "")
+        show_note(self.words, "")
         self.controls.show_head(head)
         self.facts.setText(_facts(head))
         self.sheet.show_table(head.table)
         self.findings.show_findings(seen.findings, head.table)
         self.left_out.show_head(head)
         self.columns_button.setVisible(head.narrow is not None)
-        tell(
+        show_note(
             self.caution,
             f"{head.problem}. Checked again on the whole file." if head.problem else "",
         )
@@ -241,7 +241,7 @@ class ImportPreview(Dialog):
     def _complain(self, error: BaseException | None) -> None:
         if error is not None and not isinstance(error, (Stopped, Cancelled)):
             assert isinstance(error, Exception)
-            tell(self.words, describe_failure(error)[0], "error")
+            show_note(self.words, describe_failure(error)[0], "error")
 
     def _refresh(self) -> None:
         opening = self.imports

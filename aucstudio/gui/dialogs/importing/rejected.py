@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QListWidget, QListWidgetItem, QWidget
 
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.layouts import LEFT, down
-from aucstudio.gui.common.widgets import label, named, push_button, tell
+from aucstudio.gui.common.widgets import label, named, push_button, show_note
 from aucstudio.gui.state.background import Background
 from aucstudio.project.data.preview import Head
 from aucstudio.project.data.table import Table
@@ -57,7 +57,7 @@ class RejectedRows(QWidget):
     def show_head(self, head: Head | None) -> None:
         """Show the rows that cannot be read among the first ones."""
         self._table = None if head is None else head.table
-        tell(self.status, "")
+        show_note(self.status, "")
         self.rows.clear()
         if head is None or not head.table.rejected_rows:
             self.hide()
@@ -84,9 +84,9 @@ class RejectedRows(QWidget):
             target = prompts.with_ending(path, ".csv")
             refuse_own_input(target, table.path)
         except InputError as error:
-            tell(self.status, str(error), "error")
+            show_note(self.status, str(error), "error")
             return
-        tell(self.status, "Writing…")
+        show_note(self.status, "Writing…")
         self.export.setEnabled(False)
         self._writing.start(target, lambda _post: write_rejected(table, target))
 
@@ -94,7 +94,7 @@ class RejectedRows(QWidget):
         self.export.setEnabled(True)
         if job.result is None:
             assert isinstance(job.error, Exception)
-            tell(self.status, describe_failure(job.error)[0], "error")
+            show_note(self.status, describe_failure(job.error)[0], "error")
         else:
             rows = counted(job.result, "row")
-            tell(self.status, f"{rows} of the whole file written to {target}")
+            show_note(self.status, f"{rows} of the whole file written to {target}")

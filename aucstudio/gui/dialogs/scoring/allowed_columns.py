@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
 from aucstudio.gui.common.eliding import elided
 from aucstudio.gui.common.layouts import down, scrolled
 from aucstudio.gui.common.plain_text import plain_tooltip
-from aucstudio.gui.common.widgets import ElidedLabel, label, named, set_role, tell
+from aucstudio.gui.common.widgets import ElidedLabel, label, named, set_role, show_note
 from aucstudio.project.data.preparing.acceptance import KINDS, RANGE, Refusal
 from aucstudio.project.data.text.later_files import Remedy
 
@@ -96,7 +96,7 @@ class AllowedColumns(QWidget):
 
     def refuse(self, sentence: str, refusals: Mapping[str, Refusal]) -> None:
         """Show a refusal; checked boxes stay checked."""
-        tell(self.sentence, sentence, "error")
+        show_note(self.sentence, sentence, "error")
         for name, refusal in refusals.items():
             if (remedy := refusal.remedy) is not None:
                 self._offer(name, remedy)
@@ -143,7 +143,7 @@ class AllowedColumns(QWidget):
 
     def accept_all(self) -> None:
         """Hide the sentence once the table is scored; checked boxes stay."""
-        tell(self.sentence, "")
+        show_note(self.sentence, "")
 
     def clear(self) -> None:
         """Remove all boxes, as for another table or model."""
@@ -152,5 +152,5 @@ class AllowedColumns(QWidget):
             if widget is not None:
                 widget.deleteLater()
         self.boxes, self._meanings, self._remedies = {}, {}, {}
-        tell(self.sentence, "")
+        show_note(self.sentence, "")
         self.hide()

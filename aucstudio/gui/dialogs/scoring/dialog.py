@@ -26,7 +26,7 @@ from aucstudio.gui.common.widgets import (
     label,
     primary,
     push_button,
-    tell,
+    show_note,
 )
 from aucstudio.gui.dialogs.scoring.allowed_columns import AllowedColumns
 from aucstudio.gui.dialogs.scoring.form import ScoreForm, ScoringChoices
@@ -175,7 +175,7 @@ class ScoreTableDialog(prompts.Dialog):
                 with contextlib.suppress(OSError):  # such as while it is copied
                     file.unlink()
             self._scored = None
-        tell(self.words, "")
+        show_note(self.words, "")
         self._refresh()
 
     def _refresh(self) -> None:
@@ -205,7 +205,7 @@ class ScoreTableDialog(prompts.Dialog):
     def _complain(self, error: BaseException | None) -> None:
         if error is not None and not isinstance(error, (Stopped, Cancelled)):
             assert isinstance(error, Exception)
-            tell(self.words, failure_sentence(error), "error")
+            show_note(self.words, failure_sentence(error), "error")
 
     # ------------------------------------------------------------- reading
 
@@ -293,8 +293,8 @@ class ScoreTableDialog(prompts.Dialog):
         if job.error is not None:
             self._complain(job.error)
         else:
-            tell(self.words, f"Saved {target}")
-            self._session.told.emit(f"Saved {target}")
+            show_note(self.words, f"Saved {target}")
+            self._session.message.emit(f"Saved {target}")
         self._refresh()
 
     # ------------------------------------------------------------- Qt

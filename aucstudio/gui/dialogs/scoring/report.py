@@ -19,7 +19,7 @@ from aucstudio.gui.common.plots.roc_sketch import RocSketch
 from aucstudio.gui.common.plotting import pen
 from aucstudio.gui.common.table import Row, SheetModel, TableView
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.common.widgets import label, named, tell
+from aucstudio.gui.common.widgets import label, named, show_note
 from aucstudio.project.results.threshold_choice import ThresholdFigures, counts_at
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.models.model import Model
@@ -148,7 +148,7 @@ class ScoreReport(QWidget):
         matched = tuple(name for name in columns if name in known)
         absent = tuple(name for name in known if name not in columns)
         others = tuple(name for name in columns if name not in known and name != label)
-        tell(self.figure, "")
+        show_note(self.figure, "")
         self.curve.show_ranking(None)
         at_hand = f"the label is {label!r}" if label is not None else "there is no label"
         self.sentence.setText(
@@ -173,7 +173,7 @@ class ScoreReport(QWidget):
         """
         self.curve.show_ranking(ranking)
         area = report.auc
-        tell(self.figure, "" if area is None else f"AUC {figure_words(area.value)}", "figure")
+        show_note(self.figure, "" if area is None else f"AUC {figure_words(area.value)}", "figure")
         parts = [f"{report.scored:,} of {report.rows:,} rows scored"]
         parts += [_area_words(report), *([also] if also else [])]
         self.sentence.setText("; ".join(parts) + ".")

@@ -6,7 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QScrollArea
 
 from aucstudio.gui.common.layouts import STRETCH, Part, across, down, holding
-from aucstudio.gui.common.widgets import label, named, primary, push_button, tell
+from aucstudio.gui.common.widgets import label, named, primary, push_button, show_note
 from aucstudio.gui.pages.best.words import measure_words, rows_words, settings, title, typeset
 from aucstudio.project.tournament.standings import RUNNING, Standings, Verdict
 
@@ -86,7 +86,7 @@ class VerdictPanel(QScrollArea):
         entry = standings.of_run(standings.simpler)
         for part in (self.simpler_head, self.prefer):
             part.setVisible(entry is not None)
-        tell(self.simpler, typeset(standings.verdict.simpler if standings.verdict else ""), "")
+        show_note(self.simpler, typeset(standings.verdict.simpler if standings.verdict else ""), "")
         if entry is not None:
             is_taken = chosen == standings.simpler
             name = title(entry)

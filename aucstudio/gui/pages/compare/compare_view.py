@@ -15,7 +15,7 @@ from aucstudio.gui.common.layouts import down
 from aucstudio.gui.common.segments import Segments
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import label, tell
+from aucstudio.gui.common.widgets import label, show_note
 from aucstudio.gui.pages.compare import export
 from aucstudio.gui.pages.compare import words as texts
 from aucstudio.gui.pages.compare.pages import PicturePage, TablesPage
@@ -175,7 +175,7 @@ class CompareView(PageView):
             if shown is not None:
                 self.picture.show_comparison(shown)
                 self.tables.show_comparison(shown)
-                tell(self.footnote_label, texts.footnote(shown.found, shown.band))
+                show_note(self.footnote_label, texts.footnote(shown.found, shown.band))
             self.fit_page()
         if shown is None:
             self.sentence.setText(texts.what_next(self.session))

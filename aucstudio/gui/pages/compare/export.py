@@ -28,7 +28,7 @@ _FORMATS = (
 def copy_tables(session: Session, found: Comparison) -> None:
     """Copy the tables as text."""
     QGuiApplication.clipboard().setText(tables_as_csv(comparison_tables(found), "\t"))
-    session.told.emit("Tables copied")
+    session.message.emit("Tables copied")
 
 
 def save_tables(parent: QWidget, session: Session, found: Comparison) -> None:
@@ -41,7 +41,7 @@ def save_tables(parent: QWidget, session: Session, found: Comparison) -> None:
     except InputError as error:
         session.failed.emit(str(error), "")
     else:
-        session.told.emit(f"Saved {path}")
+        session.message.emit(f"Saved {path}")
 
 
 def table_text(path: Path, found: Comparison) -> str:

@@ -124,10 +124,10 @@ def tally_words(pairs: Sequence[PairComparison]) -> str:
     tested = [pair for pair in pairs if not math.isnan(pair.p)]
     if len(pairs) < 2 or not tested:
         return ""
-    settled = sum(pair.significant for pair in tested)
+    significant = sum(pair.significant for pair in tested)
     refused = len(pairs) - len(tested)
     left = f"; {refused} not comparable" if refused else ""
-    count = f"{settled} of {len(tested)} pairs differ" if settled else "No pair differs"
+    count = f"{significant} of {len(tested)} pairs differ" if significant else "No pair differs"
     correction = pairs[0].correction
     if correction == UNCORRECTED:
         chance = (

@@ -19,7 +19,7 @@ from aucstudio.gui.common.eliding import elided, told_apart
 from aucstudio.gui.common.layouts import STRETCH, across, down
 from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
 from aucstudio.gui.common.theme import current_theme, scaled
-from aucstudio.gui.common.widgets import ElidedLabel, label, make_buddy, named, tell
+from aucstudio.gui.common.widgets import ElidedLabel, label, make_buddy, named, show_note
 from aucstudio.gui.pages.data.distribution_plot import ColumnRoc, DistributionPlot
 from aucstudio.gui.pages.data.words import area_sentence, spread_words
 from aucstudio.project.data.columns import NUMERIC_ROLES, ColumnInfo
@@ -146,8 +146,8 @@ class ColumnCard(QScrollArea):
         if DatePartsButton.fits(column):
             self.parts_button.show_column(column)
         why = column.reason or ("The role was detected from the cells." if column.guessed else "")
-        tell(self.why, why[:1].upper() + why[1:])
-        tell(self.problem, "")
+        show_note(self.why, why[:1].upper() + why[1:])
+        show_note(self.problem, "")
         if not same:
             self.show_summary(None)
 
@@ -173,8 +173,8 @@ class ColumnCard(QScrollArea):
         self.spread.show(summary)
         self.roc.show(summary)
         self.figures.setVisible(summary is not None)
-        tell(self.spread_told, "" if summary is None else spread_words(summary))
-        tell(self.area, "" if summary is None else area_sentence(summary).text, "")
+        show_note(self.spread_told, "" if summary is None else spread_words(summary))
+        show_note(self.area, "" if summary is None else area_sentence(summary).text, "")
         if summary is not None:
             self._fill(summary)
 
@@ -202,7 +202,7 @@ class ColumnCard(QScrollArea):
 
     def show_problem(self, text: str) -> None:
         """Show why a role is not possible."""
-        tell(self.problem, text, "error")
+        show_note(self.problem, text, "error")
         if self._column is not None:
             self.role_combo.setCurrentIndex(max(0, self.role_combo.findData(self._column.role)))
 

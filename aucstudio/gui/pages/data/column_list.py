@@ -22,7 +22,7 @@ from aucstudio.gui.common.layouts import down
 from aucstudio.gui.common.table import ColumnSpec as TableColumn
 from aucstudio.gui.common.table import TableModel, TableView
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import clearable, label, named, tell
+from aucstudio.gui.common.widgets import clearable, label, named, show_note
 from aucstudio.gui.pages.data.row_query import stop_if_asked
 from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.timers import delayed, ticking
@@ -174,8 +174,8 @@ class Overview(QWidget):
         self.search.setPlaceholderText("Search by name, role, kind or reason")
         self.model = OverviewModel(self)
         self.list = self._make_list()
-        self.told = label("", "muted", name="data_columns_told", wrap=True)
-        self.setLayout(down(self.search, (self.list, 1), self.told, gap=4))
+        self.message = label("", "muted", name="data_columns_told", wrap=True)
+        self.setLayout(down(self.search, (self.list, 1), self.message, gap=4))
         self._typing = delayed(self, _SOON, self._on_search)
         self.search.textChanged.connect(lambda _text: self._typing.start())
         self._look = ticking(self, _LOOK, self._on_look)
@@ -262,7 +262,7 @@ class Overview(QWidget):
 
     def _on_failed(self, words: str) -> None:
         self._look.stop()
-        tell(self.told, words, "error")
+        show_note(self.message, words, "error")
 
     def _on_arranged(self, shown: Index) -> None:
         assert self._asked is not None
@@ -270,7 +270,7 @@ class Overview(QWidget):
         self.model.show_columns(table, self.areas, shown)
         found, total = len(shown), len(table.columns)
         words = f"{found:,} of {total:,} columns" if found < total else f"{total:,} columns"
-        tell(self.told, words)
+        show_note(self.message, words)
         self.mark(self._wanted)
 
     def _on_look(self) -> None:

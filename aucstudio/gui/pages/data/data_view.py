@@ -149,11 +149,11 @@ class DataView(PageView):
         data = {GAPS: self.gaps.data, CORRELATION: self.correlation.data}
         return data.get(self.shows, self.card.spread.data)()
 
-    def retheme(self) -> None:
-        self.sheet.model_.retheme()
-        self.gaps.retheme()
-        self.correlation.retheme()
-        super().retheme()
+    def restyle(self) -> None:
+        self.sheet.model_.restyle()
+        self.gaps.restyle()
+        self.correlation.restyle()
+        super().restyle()
         if self.card.summary is not None:
             self.card.show_summary(self.card.summary)
 
@@ -346,7 +346,7 @@ class DataView(PageView):
         row_filter = self.filters.row_filter
         if row_filter.text or row_filter.of_class is not None or row_filter.part != ALL:
             self._going = rows
-            self.session.told.emit("The filter was removed because it hid the row")
+            self.session.message.emit("The filter was removed because it hid the row")
             self._unfilter()
             self.session.turns.ask(self.refresh)
 

@@ -14,7 +14,7 @@ from aucstudio.gui.common.eliding import elided
 from aucstudio.gui.common.plots.curve_item import CurveItem
 from aucstudio.gui.common.plots.date_ticks import date_ticks
 from aucstudio.gui.common.plots.plot import Plot
-from aucstudio.gui.common.plotting import dress_plot, faded, make_plot, pen
+from aucstudio.gui.common.plotting import faded, make_plot, pen, style_plot
 from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.project.data.text import dates
 from aucstudio.project.survey.summary import ColumnSummary
@@ -41,7 +41,7 @@ class DistributionPlot:
     def show(self, summary: ColumnSummary | None) -> None:
         """Draw another column, or none."""
         self.summary = summary
-        dress_plot(self.plot)
+        style_plot(self.plot)
         for item in self._drawn:
             self.plot.removeItem(item)
         self._drawn = []
@@ -152,7 +152,7 @@ class ColumnRoc:
     def show(self, summary: ColumnSummary | None) -> None:
         """Draw the curve of another column, or none."""
         theme = current_theme()
-        dress_plot(self.plot)
+        style_plot(self.plot)
         curve = None if summary is None else summary.curve
         self.plot.setVisible(curve is not None)
         if curve is None:

@@ -47,7 +47,7 @@ class RowExport(QObject):
             return
         if len(columns) * len(lines) > _MOST_COPIED:
             text = f"More than {_MOST_COPIED:,} cells are not copied at once: save the rows"
-            self._session.told.emit(text)
+            self._session.message.emit(text)
             return
         rows = self._sheet.model_.rows[lines]
         self._copying.forget()
@@ -57,7 +57,7 @@ class RowExport(QObject):
 
     def _on_copied(self, text: str) -> None:
         QGuiApplication.clipboard().setText(text)
-        self._session.told.emit("Cells copied")
+        self._session.message.emit("Cells copied")
 
     def _on_save(self) -> None:
         if self._saving.busy:
@@ -87,15 +87,15 @@ class RowExport(QObject):
         self._saving.ask(path, save)
 
     def _on_saving(self, part: float) -> None:
-        self._session.told.emit(f"Saving rows: {100 * part:.0f} %")
+        self._session.message.emit(f"Saving rows: {100 * part:.0f} %")
 
     def _on_saved(self, path: str) -> None:
         self.save_button.setText(_SAVE)
-        self._session.told.emit(f"Saved {path}")
+        self._session.message.emit(f"Saved {path}")
 
     def _on_unsaved(self, words: str) -> None:
         self.save_button.setText(_SAVE)
         if words:
             self._session.failed.emit(words, "")
         else:
-            self._session.told.emit("The rows were not saved")
+            self._session.message.emit("The rows were not saved")

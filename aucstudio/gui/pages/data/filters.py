@@ -17,7 +17,7 @@ from aucstudio.gui.common.widgets import (
     label,
     named,
     quietly,
-    tell,
+    show_note,
 )
 from aucstudio.gui.pages.data.row_query import RowFilter
 from aucstudio.gui.state.timers import delayed
@@ -120,7 +120,7 @@ class Filters(QWidget):
 
     def show_problem(self, text: str) -> None:
         """Show the error in the conditions, if any."""
-        tell(self.problem, text, "error")
+        show_note(self.problem, text, "error")
         self.field.setProperty("invalid", bool(text))
         self.field.style().unpolish(self.field)
         self.field.style().polish(self.field)

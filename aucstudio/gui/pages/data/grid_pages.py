@@ -19,7 +19,7 @@ from aucstudio.gui.common.eliding import elided
 from aucstudio.gui.common.layouts import down
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plots.readout import Readout
-from aucstudio.gui.common.plotting import dress_plot, make_plot, pen
+from aucstudio.gui.common.plotting import make_plot, pen, style_plot
 from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.gui.common.widgets import hint_label, make_combo, named
 from aucstudio.gui.pages.data import words
@@ -123,15 +123,15 @@ class GridPage(QWidget):
         if self.found is not None and not self._answer.busy:
             self.concluded.emit(self.conclusion(self.found))
 
-    def retheme(self) -> None:
+    def restyle(self) -> None:
         """Draw the grid in the current theme."""
         if self.found is not None:
-            dress_plot(self.plot)
+            style_plot(self.plot)
             self.draw(self.found)
 
     def _on_found(self, found: Any) -> None:
         self.found = found
-        self.retheme()
+        self.restyle()
         hint = self.hint_of(found)
         self.hint.setText(hint)
         self.hint.setVisible(bool(hint))

@@ -56,9 +56,9 @@ class RowsModel(QAbstractTableModel):
         self._classes: Classes | None = None
         self._extras: tuple[RunColumn, ...] = ()
         self._first = 0  # place of the first extra column
-        self.retheme()
+        self.restyle()
 
-    def retheme(self) -> None:
+    def restyle(self) -> None:
         """Apply the current theme."""
         theme = current_theme()
         inks = (theme.positive, theme.negative, theme.muted, theme.text)

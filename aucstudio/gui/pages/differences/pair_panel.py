@@ -11,7 +11,7 @@ from PySide6.QtWidgets import (
 
 from aucstudio.gui.common.layouts import across, down
 from aucstudio.gui.common.table import Row, SheetTable
-from aucstudio.gui.common.widgets import data_button, label, named, push_button, tell
+from aucstudio.gui.common.widgets import data_button, label, named, push_button, show_note
 from aucstudio.gui.pages.differences.words import margin_words, row_name
 from aucstudio.gui.state.answer import Answer
 from aucstudio.project.data.table import Table
@@ -52,7 +52,7 @@ class PairPanel(QWidget):
         self._classes, self._unit = ("", ""), "sd"
         self._answer = Answer[PairDetail](self, self._show, self._on_failed)
         self.heading = label("", "title", name="pair_heading")
-        self.told = label("", "muted", name="pair_words", wrap=True)
+        self.message = label("", "muted", name="pair_words", wrap=True)
         heads = ("Column", "", "", "Difference (sd)", "To the lead")
         self.table = SheetTable("pair_table", "Columns of the two rows", heads, _ROW, tips=_TIPS)
         self.table.setMinimumHeight(_LEAST)
@@ -79,7 +79,7 @@ class PairPanel(QWidget):
             )
         )
         head = across((self.heading, 1), back, on, self.data_button, close)
-        self.setLayout(down(head, self.told, self.table, gap=4))
+        self.setLayout(down(head, self.message, self.table, gap=4))
         self.hide()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -99,7 +99,7 @@ class PairPanel(QWidget):
             self.heading.setText(f"{first.capitalize()} against {second}")
             self._classes = model.positive, model.negative
             self._unit = model.preparation.choice.unit
-            self.told.setText("computing the reasons for this ranking…")
+            self.message.setText("computing the reasons for this ranking…")
             self._answer.ask(
                 request, lambda _post: explain_pair(data.with_scores(table), model, rows)
             )
@@ -114,7 +114,7 @@ class PairPanel(QWidget):
     def _on_failed(self, words: str) -> None:
         self.detail = None
         self.table.show_rows([])
-        tell(self.told, words, "error")
+        show_note(self.message, words, "error")
 
     def _show(self, detail: PairDetail) -> None:
         self.detail = detail
@@ -130,7 +130,7 @@ class PairPanel(QWidget):
         seen = min(len(detail.parts), _MOST_ROWS)
         head = self.table.horizontalHeader().sizeHint().height()
         self.table.setMaximumHeight(max(_LEAST, head + seen * _ROW + 2))
-        tell(self.told, " ".join(_decided(detail)))
+        show_note(self.message, " ".join(_decided(detail)))
 
 
 def _row(part: ColumnShare) -> Row:

@@ -159,7 +159,7 @@ class ShapesPart(ModelPicture[ScoreCurves]):
         self.plot.setLabel("bottom", found.column + ticks)
         what = "Term of the score" if own.exact else f"Mean score over {ROWS} rows"
         self.plot.setLabel("left", what)
-        self.told.emit(_sentence(subject, found, own))
+        self.message.emit(_sentence(subject, found, own))
 
     def _add(
         self, curve: ScoreCurve, own: ScoreCurve, colour: QColor, width: float, look: RunLook

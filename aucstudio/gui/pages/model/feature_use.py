@@ -61,7 +61,7 @@ class FeatureUsePart(ModelPicture[list[FeatureUse]]):
         self.chart.show_rows(rows, subject.run.look)
         first, idle = order[0], int((counts == 0).sum())
         unused = f"{idle:,} of {len(columns):,} columns {'is' if idle == 1 else 'are'} not used"
-        self.told.emit(
+        self.message.emit(
             Statement.of(
                 f"{columns[first]} contributes most to the trees of {subject.name}: "
                 f"{mean[first]:.0f} % of the variance of their outputs, "

@@ -103,7 +103,7 @@ class ImportancePart(LongPicture[Importance]):
 
         rows = Whiskers(names, value, low, high, tip)
         self.chart.show_rows(rows, subject.run.look)
-        self.told.emit(_sentence(subject, found, measure, rows))
+        self.message.emit(_sentence(subject, found, measure, rows))
 
     def data(self) -> Columns:
         found = self.found

@@ -41,7 +41,7 @@ class MembersPart(ModelPicture[list[dict[str, MemberShare]]]):
         where = "held-out rows"
         if not subject.record.experiment.members:
             where = "rows held out within the training rows"
-        self.told.emit(
+        self.message.emit(
             Statement.of(
                 f"{most.name} has the largest weight in {subject.name}: {most.value:.0f} %.",
                 f"{best} ranks best on its own: AUC {alone:.3f}.",

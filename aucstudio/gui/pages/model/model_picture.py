@@ -88,7 +88,7 @@ class ModelPicture(QWidget, Generic[Found]):
         The result that is shown.
     """
 
-    told = Signal(object)  # Statement or str
+    message = Signal(object)  # Statement or str
     key: ClassVar[str]
     title: ClassVar[str]
     tip: ClassVar[str]
@@ -174,7 +174,7 @@ class ModelPicture(QWidget, Generic[Found]):
             self.plot.clear()
         elif self.subject is not None:
             self.shown.show_rows([], self.subject.run.look)
-        self.told.emit(sentence)
+        self.message.emit(sentence)
 
     def leave(self) -> None:
         """Cancel computations that are no longer shown."""

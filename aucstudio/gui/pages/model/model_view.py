@@ -68,7 +68,7 @@ class ModelView(PageView):
         self.stack = QStackedWidget()
         for part in self.parts:
             self.stack.addWidget(part)
-            part.told.connect(lambda words, part=part: self._hear(part, words))
+            part.message.connect(lambda words, part=part: self._on_message(part, words))
         # The controls of a part have a row of their own: the centre may be narrow.
         bars = [part.bar for part in self.parts]
         self.set_content(down(across(*bars, STRETCH), (self.stack, 1)), "No model yet")
@@ -190,7 +190,7 @@ class ModelView(PageView):
         self._wanted = str(self.picture_combo.itemData(index))
         self.refresh()
 
-    def _hear(self, part: ModelPicture[Any], words: Statement | str) -> None:
+    def _on_message(self, part: ModelPicture[Any], words: Statement | str) -> None:
         if part is not self.part or not (self._flying or self._run()):
             return
         self.sentence.setText(words)

@@ -153,7 +153,7 @@ class RowPart(LongPicture[Explained]):
             details = ["Still sampling: the error becomes smaller."]
         else:
             details = [found.place, *texts(about(detail))]
-        self.told.emit(Statement.of(words, *details))
+        self.message.emit(Statement.of(words, *details))
 
     def data(self) -> Columns:
         if self.found is None:

@@ -103,7 +103,7 @@ class TreePart(ModelPicture[Node]):
         seen = (-0.6, min(leaves, slots) - 0.4)
         self.plot.set_whole(across, seen, reach=(across, (-0.6, leaves - 0.4)))
         self.plot.show_whole()
-        self.told.emit(_sentence(subject, found, levels))
+        self.message.emit(_sentence(subject, found, levels))
 
     def _levels_that_fit(self, root: Node, slots: int) -> int:
         """Return how many levels are readable in the available space."""

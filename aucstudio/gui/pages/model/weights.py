@@ -70,7 +70,7 @@ class WeightsPart(ModelPicture[Coefficients]):
             low = high = np.full(len(found.names), np.nan)
         tip = functools.partial(_tip, found)
         self.chart.show_rows(Whiskers(found.names, found.mean, low, high, tip), subject.run.look)
-        self.told.emit(_sentence(subject, found))
+        self.message.emit(_sentence(subject, found))
 
     def end_live(self) -> None:
         """Forget the run in progress."""
@@ -96,7 +96,7 @@ class WeightsPart(ModelPicture[Coefficients]):
             now = weights[self._order]
             self.found = dataclasses.replace(self.found, weights=now[None])
             self.chart.move_dots(now[:MOST_ROWS])
-        self.told.emit(_live_sentence(live, self.found))
+        self.message.emit(_live_sentence(live, self.found))
 
     def data(self) -> Columns:
         found = self.found

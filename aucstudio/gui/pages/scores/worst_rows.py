@@ -22,7 +22,7 @@ from aucstudio.gui.common.widgets import (
     explain_button,
     label,
     named,
-    tell,
+    show_note,
 )
 from aucstudio.gui.pages.scores.words import number
 from aucstudio.project.data.table import Table
@@ -144,7 +144,7 @@ class WorstRows(QWidget):
         seen = row is not None and self._table is not None and row < self._table.rows
         self.sheet.setVisible(seen)
         if row is None or self._table is None or not seen:
-            tell(
+            show_note(
                 self.about,
                 "" if self._table else ("The rows of the test file are not part of the table."),
             )
@@ -152,7 +152,7 @@ class WorstRows(QWidget):
         assert self._split is not None
         place = np.flatnonzero(self._split.test_rows == row)
         where = "" if len(place) else ", not held out in this split"
-        tell(self.about, f"Row {row + 1:,}{where}")
+        show_note(self.about, f"Row {row + 1:,}{where}")
         self.sheet.show_rows([Row(cells) for cells in row_cells(self._table, row)])
 
     def _fill(self) -> None:

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 
 from aucstudio.engine.types import Array, Index
 from aucstudio.gui.common.plain_text import plot_title
-from aucstudio.gui.common.plotting import dress_plot, faded, make_plot, pen
+from aucstudio.gui.common.plotting import faded, make_plot, pen, style_plot
 from aucstudio.gui.common.theme import Theme, current_theme, mixed
 from aucstudio.gui.pages.search.results import CandidateStanding, Setting
 from aucstudio.project.runs.experiments.experiment import Experiment
@@ -58,7 +58,7 @@ class TitledPlot:
         if named == self._named:
             return
         self._named = named
-        dress_plot(self.plot)
+        style_plot(self.plot)
         for side, title in titles.items():
             self.plot.setLabel(side, title, color=theme.muted)
         plot_title(self.plot, key, color=theme.muted, size="9pt")

@@ -322,7 +322,7 @@ class SearchView(PageView):
             "Use settings of a candidate",
         )
         title = METHODS[experiment.method].title
-        self.session.told.emit(f"{title} is set to {self._words(self.chosen)}")
+        self.session.message.emit(f"{title} is set to {self._words(self.chosen)}")
 
     def _describe_at(self, place: QPointF) -> str:
         return self._candidate_words(self._picture().candidate_at(place))

@@ -15,7 +15,7 @@ from aucstudio.gui.common.plain_text import line_label, plain_tooltip
 from aucstudio.gui.common.plots.legend import Legend, keep_sample
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plots.stepwise_view import SteadyBox, sides_of
-from aucstudio.gui.common.plotting import NumberAxis, dress_plot, faded, make_plot, pen, run_pen
+from aucstudio.gui.common.plotting import NumberAxis, faded, make_plot, pen, run_pen, style_plot
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.training.progress import HELD, ITERATION, TRAIN, Course
 from aucstudio.gui.pages.training.progress_lines import CourseLine, CourseLines
@@ -154,16 +154,16 @@ class TrainingPlots(QVBoxLayout):
         for plot, share in zip(self.both(), (5, 6), strict=True):
             plot.restored.connect(self.show_all)
             self.addWidget(plot, stretch=share)
-        self.retheme()
+        self.restyle()
 
     def both(self) -> tuple[Plot, Plot]:
         return self.upper, self.lower
 
-    def retheme(self) -> None:
+    def restyle(self) -> None:
         """Apply the current theme."""
         theme = current_theme()
         for plot in self.both():
-            dress_plot(plot)
+            style_plot(plot)
         self._held.setPen(pen(theme.muted, _HELD_WIDTH))
         self._held.setSymbolBrush(theme.muted)
         self._held.setSymbolPen(None)

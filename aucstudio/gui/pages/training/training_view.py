@@ -300,8 +300,8 @@ class TrainingView(PageView):
         seen = self._all_seen()
         return course_table(seen, self.session.plan.band)
 
-    def retheme(self) -> None:
-        self.plots_.retheme()
+    def restyle(self) -> None:
+        self.plots_.restyle()
         self.mark_stale()
 
     # ------------------------------------------------------------- pointing

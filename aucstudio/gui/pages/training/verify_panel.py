@@ -14,7 +14,7 @@ from aucstudio.gui.common.layouts import across, down
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.table import Row, SheetTable
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import label, named, tell
+from aucstudio.gui.common.widgets import label, named, show_note
 from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.session import Session
 from aucstudio.project.results.verified import HEADINGS, place_words, verdict, verified_table
@@ -98,7 +98,7 @@ class VerifyPanel(QWidget):
         words = "" if found is None else f"{verdict(found)} {place_words(found)}"
         sound = found is None or found.agrees
         shown = "" if busy else trouble or words
-        tell(self.verdict, shown, "muted" if sound and not trouble else "error")
+        show_note(self.verdict, shown, "muted" if sound and not trouble else "error")
         self.setVisible(busy or found is not None or bool(trouble))
 
     def fit_page(self, height: int) -> None:

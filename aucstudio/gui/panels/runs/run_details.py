@@ -17,7 +17,7 @@ from aucstudio.gui.common import prompts
 from aucstudio.gui.common.icons import icon
 from aucstudio.gui.common.layouts import STRETCH, TOP, across, down, holding, scrolled
 from aucstudio.gui.common.plotting import SWATCH, swatch
-from aucstudio.gui.common.widgets import Card, Fold, label, named, push_button, tell
+from aucstudio.gui.common.widgets import Card, Fold, label, named, push_button, show_note
 from aucstudio.gui.panels.runs.card_figures import (
     FigureTable,
     TableLine,
@@ -125,11 +125,11 @@ class RunDetails(Card):
         record = shown.record
         self.name.setText(shown.look.name)
         self.line.setPixmap(swatch(shown.look).pixmap(SWATCH))
-        tell(self.error, record.error, "error")
+        show_note(self.error, record.error, "error")
         self.trace.setVisible(bool(record.traceback))
         self.export.setVisible(bool(record.splits))
         self.settings.show_lines(_settings_lines(shown))
-        tell(self.remarks, "\n".join(texts(remarks(record))))
+        show_note(self.remarks, "\n".join(texts(remarks(record))))
         self._show_figures()
 
     def _show_figures(self) -> None:

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 from aucstudio.gui.common.layouts import LEFT, STRETCH, TOP, across, down
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import Card, label, named, push_button, search_field, tell
+from aucstudio.gui.common.widgets import Card, label, named, push_button, search_field, show_note
 from aucstudio.gui.panels.runs.queue_list import QueueList
 from aucstudio.gui.panels.runs.run_actions import RunActions
 from aucstudio.gui.panels.runs.run_details import RunDetails
@@ -124,7 +124,7 @@ class RunsPanel(QWidget):
         self.view.setVisible(listed)
         self._spacer.setVisible(not listed)
         nothing = made and not listed and self.model.order.needle
-        tell(self.unfound, f"No run matches “{self.model.order.needle}”." if nothing else "")
+        show_note(self.unfound, f"No run matches “{self.model.order.needle}”." if nothing else "")
         self._show_selection()
         self._show_count()
 
@@ -180,7 +180,7 @@ class RunsPanel(QWidget):
         self._clear_filter_of(run)
         self.session.select(run.record.id)
         self.notice.offer(run.look.name, again)
-        self.session.told.emit(self.notice.words.text())
+        self.session.message.emit(self.notice.words.text())
 
     def _clear_filter_of(self, run: ShownRun) -> None:
         """Show the row of a run that is filtered out or folded away."""

@@ -18,7 +18,7 @@ from aucstudio.gui.common.confusion import CARD_WIDTH
 from aucstudio.gui.common.layouts import across, down
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import label, make_buddy, named, push_button, tell
+from aucstudio.gui.common.widgets import label, make_buddy, named, push_button, show_note
 from aucstudio.gui.state.session import Session
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.operating_points import (
@@ -145,9 +145,9 @@ class CostPanel(QWidget):
         try:
             share = read_share(text)
         except InputError as error:
-            tell(self.problem, str(error), "error")
+            show_note(self.problem, str(error), "error")
             return
-        tell(self.problem, "")
+        show_note(self.problem, "")
         self._session.weigh(prior=share)
 
     def _on_miss(self) -> None:
@@ -157,9 +157,9 @@ class CostPanel(QWidget):
                 raise ValueError
         except ValueError:
             words = "the cost of a miss is a number from 0.000001 to 1000000; it is"
-            tell(self.problem, f"{words} {self.miss_field.text()!r}", "error")
+            show_note(self.problem, f"{words} {self.miss_field.text()!r}", "error")
             return
-        tell(self.problem, "")
+        show_note(self.problem, "")
         self._session.weigh(miss=miss)
 
 

@@ -121,8 +121,8 @@ def _best_two(runs: list[ShownRun], band: Band) -> Statement:
             f"{where}, {names[0]} has a normalised pAUC of {figure_words(a)} and {names[1]} of "
             f"{figure_words(b)}, on different test rows: not comparable pair by pair."
         )
-    difference, sure, settled = _compared(runs, band)
-    verdict = "significant" if settled else "not significant"
+    difference, sure, significant = _compared(runs, band)
+    verdict = "significant" if significant else "not significant"
     if figure_words(difference) == "0.000":
         return Statement(f"{where}, {names[0]} and {names[1]} are level: {verdict}.", sure)
     lead = figure_words(difference)
