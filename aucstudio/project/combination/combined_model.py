@@ -15,8 +15,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from aucstudio.engine.ensembles.combined import combine, member_shares, seen_through
-from aucstudio.engine.ensembles.remapped import View
+from aucstudio.engine.ensembles.combined import View, combine, member_shares, seen_through
 from aucstudio.project.combination.parts import ChosenWeights, SharedSplit
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.preparing.scales import KNOTS

@@ -17,8 +17,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from aucstudio.engine.crossfit.folds import draw_folds
-from aucstudio.engine.crossfit.nested import nested_scores
+from aucstudio.engine.crossfit.folds import draw_folds, nested_scores
 from aucstudio.engine.monitor import Step, Stopped
 from aucstudio.engine.types import Array, Index, Mask
 from aucstudio.notices import Notice, notice

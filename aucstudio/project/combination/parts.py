@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from aucstudio.engine import DECLARED, roc
 from aucstudio.engine.crossfit.fitting import log_odds_smoothing
-from aucstudio.engine.ensembles.criterion import Criterion
-from aucstudio.engine.ensembles.scales import Scale
-from aucstudio.engine.ensembles.selection import choose_weights
+from aucstudio.engine.ensembles.combined import Scale
+from aucstudio.engine.ensembles.selection import Criterion, choose_weights
 from aucstudio.engine.types import Array, Index, Mask
 from aucstudio.project.combination.planning import Named
 from aucstudio.project.errors import InputError
