@@ -13,7 +13,7 @@ import scipy
 from numpy.typing import NDArray
 
 from aucstudio.engine.types import Array
-from aucstudio.gui.common.plotting import NumberAxis
+from aucstudio.gui.common.plots.axes import NumberAxis
 from aucstudio.gui.pages.roc.picture.scene import Axis
 
 LINEAR = Axis("linear", "Linear", np.asarray, np.asarray)

@@ -11,7 +11,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QTransform
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
-from aucstudio.gui.common.plots.thinning import PlacedLine, Window
+from aucstudio.gui.common.plots.curves import PlacedLine, Window
 from aucstudio.gui.common.plotting import pen
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.roc.picture.legend import note_font, paint_card
