@@ -28,7 +28,7 @@ pg.setConfigOptions(antialias=True)
 
 SWATCH = QSize(32, 12)
 MARKER = QSize(16, 16)  # of icons in menus and heads of tables
-_GRID = 0.5  # strength of a grid line
+_GRID = 0.4  # strength of a grid line
 _MARK, _CLEAR = 8.0, 1.5  # pixels: a sample's marker, and the space beside it
 
 
@@ -112,6 +112,8 @@ def make_plot(
     plot = Plot(axisItems=sides)
     plot.setObjectName(name)
     plot.setAccessibleName(name.replace("_", " "))
+    # Room for half of the number at the end of an axis.
+    plot.getPlotItem().layout.setContentsMargins(1, 8, 12, 1)
     plot.setMenuEnabled(False)
     plot.hideButtons()
     plot.setAntialiasing(True)

@@ -245,8 +245,10 @@ class TrainingPlots(QVBoxLayout):
 
         Around a fit in progress they grow in steps, so that the axes do not jump.
         """
-        sides = [_united([lines.bounds() for lines in of]) for of in self._all_lines()]
+        both = self.upper_lines, self.lower_lines
+        sides = [_united([lines.bounds() for lines in of]) for of in both]
         across = [side[0] for side in sides if side is not None]
+        zoomed = any(plot.is_zoomed() for plot in self.both())
         for plot, side in zip(self.both(), sides, strict=True):
             if side is not None:
                 wanted = _around(across), side[1]
@@ -255,9 +257,8 @@ class TrainingPlots(QVBoxLayout):
                     right, room = (_ROOM_RIGHT, _ROOM_ACROSS) if live else (_MARGIN, _MARGIN)
                     x, y = _widened(wanted[0], _MARGIN, right), _widened(wanted[1], room, room)
                     plot.set_whole(x, y)
-
-    def _all_lines(self) -> tuple[tuple[CourseLines, ...], ...]:
-        return self.upper_lines, self.lower_lines
+        if not zoomed:
+            self.show_all()  # the range of one plot has moved that of the other
 
     # ------------------------------------------------------------- drawing
 

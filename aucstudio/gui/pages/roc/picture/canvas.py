@@ -122,7 +122,6 @@ class Canvas:
         self.plot = make_plot("roc_plot", "", "", axes=[self._bottom, self._left])
         for side in ("top", "right"):  # never shown, but laid out anew with each range
             self.plot.getAxis(side).unlinkFromView()
-        self.plot.getPlotItem().layout.setContentsMargins(1, 8, 10, 1)
         self.box: Any = self.plot.getPlotItem().getViewBox()
         self.face, self.along, self.up = FACES["roc"], LINEAR, LINEAR
         self.whole = (0.0, 1.0), (0.0, 1.0)
