@@ -15,8 +15,7 @@ from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.runs.progress import Look, Progress
-from aucstudio.project.runs.record import TrainingCurve
-from aucstudio.project.runs.trajectory import ScoresOnTheWay, Stage
+from aucstudio.project.runs.record import ScoresOnTheWay, Stage, TrainingCurve
 from aucstudio.project.words import power_words
 from tests.gui.conftest import PATIENCE, choose, make_record, put, put_in_flight, shown
 

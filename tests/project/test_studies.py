@@ -8,8 +8,7 @@ from aucstudio.project.examples.demo import run_demo
 from aucstudio.project.examples.samples import make_sample
 from aucstudio.project.examples.studies import STUDIES, examples, make_study
 from aucstudio.project.results.summary import auc_summary, pauc_summary
-from aucstudio.project.runs.experiments.experiment_file import read_study
-from aucstudio.project.runs.experiments.experiment_writing import write_study
+from aucstudio.project.runs.experiments.experiment_file import read_study, write_study
 from aucstudio.project.runs.record import DONE
 from aucstudio.project.store.project.project_file import ProjectFile
 

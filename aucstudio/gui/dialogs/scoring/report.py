@@ -23,7 +23,7 @@ from aucstudio.gui.common.widgets import label, named, show_note
 from aucstudio.project.results.threshold_choice import ThresholdFigures, counts_at
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.models.model import Model
-from aucstudio.project.runs.models.scoring_report import ScoringReport, some_names
+from aucstudio.project.runs.models.scoring import ScoringReport, some_names
 from aucstudio.project.words import figure_words, interval_words
 
 _SIDE = 260
