@@ -18,8 +18,7 @@ from aucstudio.notices import Notice, notice
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import spell_cell
 from aucstudio.project.data.date_parts import grows
-from aucstudio.project.data.preparing.learning import learn_preparation
-from aucstudio.project.data.preparing.preparation import Preparation
+from aucstudio.project.data.preparing.preparation import Preparation, learn_preparation
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.preparing.scales import FarCells
 from aucstudio.project.data.sparse_columns import SparseColumn
@@ -177,7 +176,7 @@ def forward_notes(
     """
     if validation.scheme != FORWARD:
         return ()
-    from aucstudio.project.data.splitting.forward import time_column, times_of
+    from aucstudio.project.data.splitting.split import time_column, times_of
 
     name, times = validation.time, times_of(table, validation.time)
     column = time_column(table, name)
@@ -222,7 +221,7 @@ def kept_together(validation: Validation, table: AnyTable, places: Rows) -> Grou
         return table.groups.part(places)
     if validation.scheme != FORWARD:
         return None
-    from aucstudio.project.data.splitting.forward import blocks_of, times_of
+    from aucstudio.project.data.splitting.split import blocks_of, times_of
 
     times = times_of(table, validation.time)[places]
     codes = blocks_of(times, table.is_positive()[places], _MOST_BLOCKS)

@@ -26,7 +26,7 @@ from aucstudio.gui.common.widgets import (
 )
 from aucstudio.gui.pages.scores.words import number
 from aucstudio.project.data.table import Table
-from aucstudio.project.explain.pair_detail import cell_words
+from aucstudio.project.explain.contributions import cell_words
 from aucstudio.project.runs.record import SplitResult
 from aucstudio.project.words import class_words
 

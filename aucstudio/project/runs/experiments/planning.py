@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from aucstudio.engine import DECLARED
 from aucstudio.engine.params import InvalidSetting, check_settings, declared_params
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.choices import listed
+from aucstudio.project.data.labels import listed
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.score_file import Joined, join_scores, read_score_file
 from aucstudio.project.data.splitting.groups import groups_by
@@ -410,7 +410,7 @@ def check_groups(
         If a class lies within too few groups or times, or groups are in the test file too.
     """
     if validation.scheme == FORWARD:
-        from aucstudio.project.data.splitting.forward import time_column
+        from aucstudio.project.data.splitting.split import time_column
 
         # Sorting many rows takes long; the run sorts them anyway.
         time_column(table, validation.time)

@@ -15,8 +15,8 @@ from aucstudio.engine.inference import delong_interval
 from aucstudio.engine.roc import auc
 from aucstudio.notices import Notice, notice
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.choices import check_classes
 from aucstudio.project.data.columns import spell_number, spelled
+from aucstudio.project.data.labels import check_classes
 from aucstudio.project.data.preparing.acceptance import (
     KINDS,
     RANGE,
@@ -24,8 +24,7 @@ from aucstudio.project.data.preparing.acceptance import (
     Allowed,
     check_accepted,
 )
-from aucstudio.project.data.preparing.levels import MAX_LEVELS, MISSING, spell_level
-from aucstudio.project.data.preparing.scales import FarCells
+from aucstudio.project.data.preparing.scales import MAX_LEVELS, MISSING, FarCells, spell_level
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.splitting.groups import groups_by
 from aucstudio.project.data.table import (
