@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.notices.words import listed
 from aucstudio.project.data.choices import (
     MOST_CLASSES,
     check_absent,
@@ -18,7 +19,6 @@ from aucstudio.project.data.choices import (
     check_classes,
     check_role,
     find_class,
-    listed,
     spelled_as,
 )
 from aucstudio.project.data.column_range import ColumnRange, sample_rows

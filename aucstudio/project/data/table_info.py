@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.project.data.choices import listed, one_class
+from aucstudio.notices.words import class_words, listed, suggestion
+from aucstudio.project.data.choices import one_class
 from aucstudio.project.data.columns import ColumnInfo
 from aucstudio.project.data.finding import FORMAT, Finding, found, grouped, ranked
 from aucstudio.project.data.labels import AS_THEY_ARE, LabelRule
@@ -20,7 +21,6 @@ from aucstudio.project.data.roles import other_labels
 from aucstudio.project.data.text.contents import Rejected, Unreadable
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.errors import InputError, input_error
-from aucstudio.project.words import class_words, suggestion
 
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)

@@ -9,11 +9,11 @@ import dataclasses
 import tomllib
 from pathlib import Path
 
+from aucstudio.notices.words import suggestion
 from aucstudio.project.errors import InputError
 from aucstudio.project.examples.samples import make_sample
 from aucstudio.project.resources import resource_path
 from aucstudio.project.store.files import cannot_write, write_atomically
-from aucstudio.project.words import suggestion
 
 # In the order in which they teach.
 STUDIES = ("payments", "two-scorers", "two-gaussians", "xor", "ten-dimensions", "digits")

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.notices import Notice, notice
+from aucstudio.notices.words import aligned
 from aucstudio.project.data.columns import Column, spell_cell, without
 from aucstudio.project.data.preparing.prepared_features import column_features
 from aucstudio.project.data.table import Table
@@ -18,7 +19,6 @@ from aucstudio.project.explain.shapley import Contributions, contributions
 from aucstudio.project.explain.trees import plain_number
 from aucstudio.project.geometry.sampling import by_weight, evenly
 from aucstudio.project.runs.models.model import Model
-from aucstudio.project.words import aligned
 
 Index = NDArray[np.intp]
 Weights = NDArray[np.float64]

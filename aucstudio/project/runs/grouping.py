@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.notices import Notice, notice
+from aucstudio.notices.words import listed
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.choices import listed
 from aucstudio.project.data.columns import spell_cell
 from aucstudio.project.data.date_parts import grows
 from aucstudio.project.data.splitting.groups import Groups, groups_by

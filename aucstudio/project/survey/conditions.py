@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.notices.words import suggestion
 from aucstudio.project.data.columns import Column, read_spelled
 from aucstudio.project.errors import InputError
-from aucstudio.project.words import suggestion
 
 Mask = NDArray[np.bool_]
 

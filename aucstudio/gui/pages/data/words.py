@@ -6,6 +6,13 @@ import math
 
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.pages.data.row_query import FoundRows
+from aucstudio.notices.words import (
+    class_words,
+    counted,
+    figure_words,
+    interval_words,
+    percent_words,
+)
 from aucstudio.project.survey.correlation import SPEARMAN, Correlation
 from aucstudio.project.survey.missing_pattern import GapMap
 from aucstudio.project.survey.row_scores import (
@@ -18,13 +25,6 @@ from aucstudio.project.survey.row_scores import (
     TRAINED_ON,
 )
 from aucstudio.project.survey.summary import ColumnSummary
-from aucstudio.project.words import (
-    class_words,
-    counted,
-    figure_words,
-    interval_words,
-    percent_words,
-)
 
 _PARTS = {
     HELD: "held out in {0}",

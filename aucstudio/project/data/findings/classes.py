@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from aucstudio.notices.words import class_words, listed
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.choices import listed
 from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.roles import is_label_name
 from aucstudio.project.data.text.numerals import is_remark
-from aucstudio.project.words import class_words
 
 _FEW = 10
 _SHOWN = 3

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from aucstudio.project.data.choices import listed
+from aucstudio.notices.words import listed
 from aucstudio.project.data.columns import Column, spell_cell
 from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.roles import is_flag

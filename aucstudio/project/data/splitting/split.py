@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.notices.words import counted
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.splitting.groups import Groups
 from aucstudio.project.data.splitting.validation import (
@@ -19,7 +20,6 @@ from aucstudio.project.data.splitting.validation import (
     Validation,
 )
 from aucstudio.project.errors import InputError, input_error
-from aucstudio.project.words import counted
 
 Mask = NDArray[np.bool_]
 Rows = NDArray[np.intp]
