@@ -25,7 +25,7 @@ from aucstudio.gui.windows import StudyWindow, WindowPreferences
 from aucstudio.notices.words import as_sentence
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
-from aucstudio.project.examples.studies import STUDIES
+from aucstudio.project.examples import STUDIES
 from aucstudio.project.work.submit import Place
 
 if TYPE_CHECKING:

@@ -13,9 +13,8 @@ from aucstudio.notices.words import (
     interval_words,
     percent_words,
 )
-from aucstudio.project.survey.correlation import SPEARMAN, Correlation
-from aucstudio.project.survey.missing_pattern import GapMap
-from aucstudio.project.survey.row_scores import (
+from aucstudio.project.survey.columns import SPEARMAN, ColumnSummary, Correlation, GapMap
+from aucstudio.project.survey.rows import (
     ALL,
     CHOSEN,
     FALSE_ALARM,
@@ -24,7 +23,6 @@ from aucstudio.project.survey.row_scores import (
     MISSED,
     TRAINED_ON,
 )
-from aucstudio.project.survey.summary import ColumnSummary
 
 _PARTS = {
     HELD: "held out in {0}",

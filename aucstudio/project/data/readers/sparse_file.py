@@ -18,7 +18,7 @@ import scipy
 from numpy.typing import NDArray
 
 from aucstudio.notices.words import bytes_words
-from aucstudio.project.data.column_builder import number_cells
+from aucstudio.project.data.cells import number_cells
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.parquet import typed_table
 from aucstudio.project.data.schema import Schema
