@@ -17,6 +17,7 @@ from aucstudio.engine import METHODS, inference, roc
 from aucstudio.engine.monitor import Spread, Step, Stopped
 from aucstudio.engine.params import InvalidSetting, declared_params
 from aucstudio.notices import Notice, notice
+from aucstudio.notices.words import file_words
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.splitting.groups import Groups, groups_by
@@ -51,7 +52,6 @@ from aucstudio.project.runs.rows import (
     shared_notes,
 )
 from aucstudio.project.runs.tuning import Search, few_negatives_notes
-from aucstudio.project.words import file_words
 
 if TYPE_CHECKING:
     from aucstudio.engine.base import AUCClassifier

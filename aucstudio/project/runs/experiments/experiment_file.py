@@ -58,6 +58,7 @@ from msgspec import Struct
 
 from aucstudio.engine import DECLARED
 from aucstudio.engine.params import InvalidSetting, Param, declared_params
+from aucstudio.notices.words import suggestion
 from aucstudio.project import typed
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
@@ -79,7 +80,6 @@ from aucstudio.project.runs.experiments.planning import (
     scored_by,
 )
 from aucstudio.project.runs.tuning import Tuning
-from aucstudio.project.words import suggestion
 
 ChooseReader = Callable[[str, Sequence[str]], Callable[..., AnyTable]]
 FORMAT = 1

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from aucstudio.engine import DECLARED
 from aucstudio.engine.params import InvalidSetting, check_settings, declared_params
+from aucstudio.notices.words import listed, suggestion
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.labels import listed
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.score_file import Joined, join_scores, read_score_file
 from aucstudio.project.data.splitting.groups import groups_by
@@ -26,7 +26,6 @@ from aucstudio.project.runs.experiments.experiment import (
     check_band,
 )
 from aucstudio.project.runs.tuning import Tuning, check_tuning
-from aucstudio.project.words import suggestion
 
 if TYPE_CHECKING:
     from aucstudio.engine.base import AUCClassifier

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from aucstudio.engine.calibration import KINDS, Calibration, learn
 from aucstudio.engine.roc import ThresholdRule, roc_curve
+from aucstudio.notices.words import percent_words, suggestion
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
 from aucstudio.project.errors import InputError
@@ -18,7 +19,6 @@ from aucstudio.project.runs.experiments.planning import PlannedRun
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.models.scoring import scores_of
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.words import percent_words, suggestion
 
 
 def take_model(

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from aucstudio.engine.inference import delong_interval
 from aucstudio.engine.roc import auc
 from aucstudio.notices import Notice, notice
+from aucstudio.notices.words import figure_words, interval_words
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import spell_number, spelled
 from aucstudio.project.data.labels import check_classes
@@ -41,7 +42,6 @@ from aucstudio.project.data.text.numerals import NumberFormat, other_mark
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.rows import far_cells
-from aucstudio.project.words import figure_words, interval_words
 
 Array = NDArray[np.float64]
 
