@@ -25,8 +25,7 @@ from aucstudio.gui.desk.pages import VIEWS
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.project.data.table import read_table
-from aucstudio.project.examples.samples import make_sample
-from aucstudio.project.examples.studies import make_study
+from aucstudio.project.examples import make_sample, make_study
 from aucstudio.project.runs.estimate import training_size
 from aucstudio.project.runs.experiments.experiment_file import read_study
 from aucstudio.project.runs.record import DONE, STOPPED

@@ -18,7 +18,7 @@ from aucstudio.gui.common.widgets import ElidedLabel, label, named, order_tabs, 
 from aucstudio.gui.common.wrapping import WrappingRow
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.timers import delayed
-from aucstudio.project.examples.studies import examples
+from aucstudio.project.examples import examples
 from aucstudio.project.results.file_summary import kind_of, outline
 from aucstudio.project.store.workspace import (
     forget_recent,

@@ -14,7 +14,7 @@ from aucstudio.engine.ensembles.combined import CombinationScorer, MemberShare
 from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.roc import ThresholdRule, roc_curve
 from aucstudio.notices import texts
-from aucstudio.project.data.choices import listed
+from aucstudio.project.data.labels import listed
 from aucstudio.project.data.splitting.validation import FILE, Validation
 from aucstudio.project.data.table import Table
 from aucstudio.project.results.cautions import cautions

@@ -28,8 +28,7 @@ from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.timers import delayed, ticking
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.table import Table
-from aucstudio.project.survey.classes import Classes
-from aucstudio.project.survey.column_auc import ColumnAreas
+from aucstudio.project.survey.columns import Classes, ColumnAreas
 from aucstudio.project.words import figure_words
 
 AREA, MISSING, DISTINCT, ROLE = 1, 2, 3, 4

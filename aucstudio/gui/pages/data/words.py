@@ -6,9 +6,8 @@ import math
 
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.pages.data.row_query import FoundRows
-from aucstudio.project.survey.correlation import SPEARMAN, Correlation
-from aucstudio.project.survey.missing_pattern import GapMap
-from aucstudio.project.survey.row_scores import (
+from aucstudio.project.survey.columns import SPEARMAN, ColumnSummary, Correlation, GapMap
+from aucstudio.project.survey.rows import (
     ALL,
     CHOSEN,
     FALSE_ALARM,
@@ -17,7 +16,6 @@ from aucstudio.project.survey.row_scores import (
     MISSED,
     TRAINED_ON,
 )
-from aucstudio.project.survey.summary import ColumnSummary
 from aucstudio.project.words import (
     class_words,
     counted,

@@ -36,9 +36,8 @@ from aucstudio.gui.pages.planes.subject import (
 )
 from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.session import Session
-from aucstudio.project.geometry.class_density import share_contours
-from aucstudio.project.geometry.planes import SCORE
-from aucstudio.project.geometry.sampling import Sample, evenly
+from aucstudio.project.geometry.planes import SCORE, Sample, evenly
+from aucstudio.project.geometry.score_map import share_contours
 from aucstudio.project.runs.experiments.experiment import Band
 
 

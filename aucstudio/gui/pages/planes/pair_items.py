@@ -22,7 +22,7 @@ from aucstudio.gui.pages.planes.pairs import NO_PAIRS, PairPanel, PlacedPairs, p
 from aucstudio.gui.pages.planes.subject import PlanePicture, add_curve, add_marks, is_pair
 from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.session import Session
-from aucstudio.project.geometry.differences import (
+from aucstudio.project.geometry.pairs import (
     PAIRS_COUNTED,
     Density,
     PairCloud,

@@ -24,18 +24,18 @@ from aucstudio.gui.pages.planes.subject import PlanePicture, Subject, left_out_w
 from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.project.data.table import Table
-from aucstudio.project.explain.pair_detail import ColumnShare, PairDetail, explain_pair
-from aucstudio.project.geometry.differences import (
+from aucstudio.project.explain.contributions import ColumnShare, PairDetail, explain_pair
+from aucstudio.project.geometry.pairs import (
     SUPPORT_DRAWN,
+    Misranked,
     PairCloud,
+    PairOrder,
     pair_cloud,
     pair_frame,
     penalised_covariance,
     places_of,
 )
-from aucstudio.project.geometry.directions import kernel_features
-from aucstudio.project.geometry.pair_order import Misranked, PairOrder
-from aucstudio.project.geometry.planes import FEATURES, SCORE
+from aucstudio.project.geometry.planes import FEATURES, SCORE, kernel_features
 from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.models.model import Model
 

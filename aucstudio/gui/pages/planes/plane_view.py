@@ -36,8 +36,14 @@ from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.session import Session
 from aucstudio.project.data.preparing.preparation import Preparation
-from aucstudio.project.geometry.directions import carried
-from aucstudio.project.geometry.planes import COMPONENTS, FEATURES, SCORE, Plane, choose_plane
+from aucstudio.project.geometry.planes import (
+    COMPONENTS,
+    FEATURES,
+    SCORE,
+    Plane,
+    carried,
+    choose_plane,
+)
 from aucstudio.project.runs.progress import Look
 
 

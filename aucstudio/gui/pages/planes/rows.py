@@ -26,10 +26,9 @@ from aucstudio.gui.common.widgets import data_button, explain_button, label, nam
 from aucstudio.gui.pages.planes.subject import PlanePicture, Subject, add_marks
 from aucstudio.gui.state.session import Session
 from aucstudio.project.data.table import Table
-from aucstudio.project.explain.pair_detail import cell_words
-from aucstudio.project.geometry.class_density import SHARES, Contour
-from aucstudio.project.geometry.planes import Plane
-from aucstudio.project.geometry.sampling import Sample, thinned
+from aucstudio.project.explain.contributions import cell_words
+from aucstudio.project.geometry.planes import Plane, Sample, thinned
+from aucstudio.project.geometry.score_map import SHARES, Contour
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import SplitResult
 

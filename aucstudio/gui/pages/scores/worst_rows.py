@@ -30,7 +30,7 @@ from aucstudio.gui.common.widgets import (
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.data.columns import spelled
 from aucstudio.project.data.table import Table
-from aucstudio.project.explain.pair_detail import cell_words
+from aucstudio.project.explain.contributions import cell_words
 from aucstudio.project.results.distribution import Confusion
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import SplitResult

@@ -12,8 +12,8 @@ import numpy as np
 import scipy
 
 from aucstudio.project.data import finding
-from aucstudio.project.data.choices import listed
 from aucstudio.project.data.columns import Column
+from aucstudio.project.data.labels import listed
 from aucstudio.project.data.readers.format import MATRIX
 from aucstudio.project.data.readers.reading import Plain, make_plain, read_columns
 from aucstudio.project.data.schema import ColumnSchema, Schema

@@ -17,7 +17,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from aucstudio.project.data.column_builder import number_cells
+from aucstudio.project.data.cells import number_cells
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.parquet import typed_table
 from aucstudio.project.data.schema import Schema

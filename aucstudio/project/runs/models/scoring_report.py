@@ -18,8 +18,7 @@ from aucstudio.project.data.preparing.acceptance import (
     Allowed,
     check_accepted,
 )
-from aucstudio.project.data.preparing.levels import MAX_LEVELS, MISSING, spell_level
-from aucstudio.project.data.preparing.scales import FarCells
+from aucstudio.project.data.preparing.scales import MAX_LEVELS, MISSING, FarCells, spell_level
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.text.contents import Rejected, Unreadable
 from aucstudio.project.errors import InputError
