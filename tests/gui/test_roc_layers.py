@@ -17,9 +17,9 @@ from aucstudio.gui.pages.roc.costs import CostLayer, hull_of, prior_at, prior_st
 from aucstudio.gui.pages.roc.operating_point import OperatingPointLayer
 from aucstudio.gui.pages.roc.overlays import DifferenceLayer, IsometricLayer
 from aucstudio.gui.pages.roc.roc_view import RocView
+from aucstudio.notices.words import p_words
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.results.operating_points import expected_cost
-from aucstudio.project.words import p_words
 from tests.gui.conftest import make_record, on, points, put
 
 KINDS = ("linear", "log", "probit")

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.notices import Notice, notice
+from aucstudio.notices.words import listed
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import spell_cell
 from aucstudio.project.data.date_parts import grows
-from aucstudio.project.data.labels import listed
 from aucstudio.project.data.splitting.groups import Groups, groups_by
 from aucstudio.project.data.splitting.split import Split, require_groups, splits_of
 from aucstudio.project.data.splitting.validation import FILE, FORWARD, Validation

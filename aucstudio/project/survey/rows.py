@@ -24,12 +24,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.notices.words import suggestion
 from aucstudio.project.data.columns import Column, read_spelled, spell_cell
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.files import written_atomically
 from aucstudio.project.store.sheets import write_rows
-from aucstudio.project.words import suggestion
 
 if TYPE_CHECKING:
     from aucstudio.project.runs.record import RunRecord

@@ -27,7 +27,7 @@ from aucstudio.gui.pages.compare.words import (
     run_name,
 )
 from aucstudio.gui.state.plan import RunLook
-from aucstudio.project import words
+from aucstudio.notices import words
 from aucstudio.project.results import comparison
 from aucstudio.project.results.comparison import (
     CORRECTION_NAMES,

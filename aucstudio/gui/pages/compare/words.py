@@ -12,7 +12,7 @@ from aucstudio.gui.common.curves import band_words
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.project import words
+from aucstudio.notices import words
 from aucstudio.project.results import comparison
 from aucstudio.project.results.comparison import (
     AUC,

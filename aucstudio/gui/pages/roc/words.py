@@ -26,18 +26,18 @@ from aucstudio.gui.pages.roc.curve_kinds import Face, Shape
 from aucstudio.gui.pages.roc.lines import Drawn, shapes_of
 from aucstudio.gui.pages.roc.operating_point import FocusedPoint
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.project.results.cautions import ranks_backwards
-from aucstudio.project.results.comparison import PAUC, compare_runs, trained_for
-from aucstudio.project.results.summary import LEVEL, Summary, pauc_summary, same_rows
-from aucstudio.project.runs.experiments.experiment import Band
-from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.words import (
+from aucstudio.notices.words import (
     counted,
     figure_words,
     interval_words,
     p_words,
     p_words_corrected,
 )
+from aucstudio.project.results.cautions import ranks_backwards
+from aucstudio.project.results.comparison import PAUC, compare_runs, trained_for
+from aucstudio.project.results.summary import LEVEL, Summary, pauc_summary, same_rows
+from aucstudio.project.runs.experiments.experiment import Band
+from aucstudio.project.runs.record import RunRecord
 
 FEW_NEGATIVES = 20
 _MOST_NAMES = 2

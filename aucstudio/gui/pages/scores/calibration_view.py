@@ -20,10 +20,10 @@ from aucstudio.gui.common.view import PageView
 from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.notices.words import figure_words
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.calibration import AS_IT_STANDS, TITLES, JudgedMaps, judge
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.words import figure_words
 
 _LEAST_REACH = 0.02  # of the axes: rarer positives than these would be drawn as large
 

@@ -28,13 +28,13 @@ from aucstudio.gui.common.widgets import (
     show_note,
 )
 from aucstudio.gui.state.session import ShownRun
+from aucstudio.notices.words import class_words
 from aucstudio.project.data.columns import spelled
 from aucstudio.project.data.table import Table
 from aucstudio.project.explain.contributions import cell_words
 from aucstudio.project.results.distribution import Confusion
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import SplitResult
-from aucstudio.project.words import class_words
 
 
 def threshold_sentence(
