@@ -12,8 +12,9 @@ from aucstudio.gui.common.plots.curve_item import ShadeItem
 from aucstudio.gui.common.plots.thinning import PlacedLine, Window
 from aucstudio.gui.common.plotting import BEYOND, faded, make_plot, pen
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol
-from aucstudio.gui.pages.roc.picture.axes import (
+from aucstudio.gui.pages.roc.axes import (
     LINEAR,
+    Axis,
     RateAxis,
     chance_line,
     draw,
@@ -21,12 +22,9 @@ from aucstudio.gui.pages.roc.picture.axes import (
     place,
     rate_at,
 )
-from aucstudio.gui.pages.roc.picture.curve_kinds import FACES, Face, Points
-from aucstudio.gui.pages.roc.picture.inset import Inset
-from aucstudio.gui.pages.roc.picture.legend import RunLegend
-from aucstudio.gui.pages.roc.picture.line_labels import CARD
-from aucstudio.gui.pages.roc.picture.lines import Lines
-from aucstudio.gui.pages.roc.picture.scene import Axis
+from aucstudio.gui.pages.roc.cards import CARD, Inset, RunLegend
+from aucstudio.gui.pages.roc.curve_kinds import FACES, Face, Points
+from aucstudio.gui.pages.roc.lines import Lines
 from aucstudio.project.runs.experiments.experiment import Band
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from aucstudio.engine import roc
 from aucstudio.engine.types import Array
 from aucstudio.gui.common.curves import RunCurves, Trace
-from aucstudio.gui.pages.roc.picture.axes import cut
+from aucstudio.gui.pages.roc.axes import cut
 
 _GRID = 2_001  # places at which the mean of long curves is taken
 TOP = 0.1  # share of the rows that gain and lift are quoted for

@@ -22,7 +22,7 @@ from aucstudio.gui.common.plotting import pen
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol
 from aucstudio.gui.common.threshold_chooser import Chosen, ThresholdChooser
 from aucstudio.gui.common.widgets import label, named
-from aucstudio.gui.pages.roc.picture.scene import Scene, height, nearest, trace_of
+from aucstudio.gui.pages.roc.axes import Scene, height, nearest, trace_of
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.results.distribution import Confusion
 from aucstudio.project.results.operating_points import vertex_of

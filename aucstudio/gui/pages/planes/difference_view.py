@@ -23,16 +23,11 @@ from aucstudio.gui.common.plots.legend import Entry
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.theme import current_theme, run_colour
 from aucstudio.gui.common.widgets import quietly
-from aucstudio.gui.pages.differences import words
-from aucstudio.gui.pages.differences.hyperplane import SideNames
-from aucstudio.gui.pages.differences.marked_pairs import MarkedPairs
-from aucstudio.gui.pages.differences.pair_cloud import CloseUp, CloudItems
-from aucstudio.gui.pages.differences.pair_panel import PairPanel
-from aucstudio.gui.pages.differences.pair_selection import Pointing
-from aucstudio.gui.pages.differences.pairs import drawn_pairs, find_pairs, pair_columns
-from aucstudio.gui.pages.differences.run_planes import RunPlanes, own_normal
-from aucstudio.gui.pages.planes.controls import is_whole_plane
-from aucstudio.gui.pages.planes.plane_view import PlaneView
+from aucstudio.gui.pages.planes import pairs as texts
+from aucstudio.gui.pages.planes.hyperplane import RunPlanes, SideNames, own_normal
+from aucstudio.gui.pages.planes.pair_items import CloseUp, CloudItems, MarkedPairs, Pointing
+from aucstudio.gui.pages.planes.pairs import PairPanel, drawn_pairs, find_pairs, pair_columns
+from aucstudio.gui.pages.planes.plane_view import PlaneView, is_whole_plane
 from aucstudio.gui.pages.planes.subject import PlanePicture, Subject, is_curved, left_out_words
 from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.session import Session
@@ -186,7 +181,7 @@ class DifferenceView(PlaneView):
         band = self.session.plan.band
         shown = self.errors_check.isChecked()
         self.marked.draw_errors(*drawn_pairs(picture.extra, band), shown)
-        self._verdict = list(words.verdict(picture, band, shown))
+        self._verdict = list(texts.verdict(picture, band, shown))
         return self._sentence(picture)
 
     def _on_counted(self) -> None:
@@ -195,7 +190,7 @@ class DifferenceView(PlaneView):
             self.sentence.setText(self._sentence(self.picture))
 
     def describe(self, picture: PlanePicture) -> str:
-        return words.caption(picture, _exact_normal(picture) is not None)
+        return texts.caption(picture, _exact_normal(picture) is not None)
 
     def follow(self, picture: PlanePicture) -> None:
         focus = self.session.focus.row, self.session.focus.pair
@@ -244,9 +239,9 @@ class DifferenceView(PlaneView):
             self.sentence.setText(self._sentence(picture))
 
     def _sentence(self, picture: PlanePicture) -> Statement:
-        live = words.live_words(self.session.live, self.session.plan.band)
+        live = texts.live_words(self.session.live, self.session.plan.band)
         if live and not self.live_line.isVisible():
-            return Statement.of(words.other_words(picture.subject, self.session.live), live)
+            return Statement.of(texts.other_words(picture.subject, self.session.live), live)
         if live and picture.subject.run is None:
             return Statement(live)
         compared = self.run_planes.about_compared(picture.subject)
