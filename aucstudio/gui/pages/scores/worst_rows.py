@@ -7,7 +7,6 @@ import dataclasses
 import numpy as np
 from PySide6.QtCore import QItemSelectionModel, Signal, SignalInstance
 from PySide6.QtWidgets import (
-    QComboBox,
     QWidget,
 )
 
@@ -18,6 +17,7 @@ from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
 from aucstudio.gui.common.table import Row, SheetTable
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import (
+    ElidedCombo,
     data_button,
     explain_button,
     label,
@@ -96,7 +96,7 @@ class WorstRows(QWidget):
         self.worst: Worst | None = None
         self._split: SplitResult | None = None
         self._table: Table | None = None
-        self.side = named(QComboBox(), "worst_side_combo", "Which rows are listed")
+        self.side = named(ElidedCombo(), "worst_side_combo", "Which rows are listed")
         self.side.addItems(
             ["Positives with the lowest scores", "Negatives with the highest scores"]
         )
