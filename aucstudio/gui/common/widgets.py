@@ -269,6 +269,11 @@ class Fold(QWidget):
         self.button.toggled.connect(self._on_toggled)
         self._on_toggled(False)
 
+    def retitle(self, title: str) -> None:
+        """Set the text of the heading."""
+        self._title = title
+        self._on_toggled(self.button.isChecked())
+
     def _on_toggled(self, shown: bool) -> None:
         self.button.setText(f"{'▾' if shown else '▸'} {self._title}")
         self._body.setVisible(shown)
