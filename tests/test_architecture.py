@@ -88,7 +88,6 @@ ROOMS = [
     "bounded_cache",
     "scratch",
     "resources",
-    "words",
     "inputs",
     "data",
     "runs",

@@ -14,7 +14,7 @@ from aucstudio.gui.pages.features import feature_view
 from aucstudio.gui.pages.features.feature_view import FeatureView
 from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.project.data.splitting.validation import Validation
-from aucstudio.project.examples.studies import make_study
+from aucstudio.project.examples import make_study
 from aucstudio.project.geometry.score_map import CELLS
 from aucstudio.project.runs.progress import Look
 from tests.conftest import write_table

@@ -20,9 +20,9 @@ from aucstudio.gui.pages.roc.layers.operating_point import OperatingPointLayer
 from aucstudio.gui.pages.roc.picture import axes
 from aucstudio.gui.pages.roc.picture.scene import Scene, height
 from aucstudio.gui.pages.roc.roc_view import RocView
+from aucstudio.notices.words import p_words
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.results.operating_points import expected_cost
-from aucstudio.project.words import p_words
 from tests.gui.conftest import make_record, on, points, put
 
 KINDS = ("linear", "log", "probit")

@@ -8,8 +8,7 @@ pytestmark = pytest.mark.slow
 
 READ = (
     *("strip_run", "label_combo", "positive_combo", "open_button", "columns_button"),
-  XX
-    *("choose_methods_button", "method_combo", "param_kernel", "tune_button"),
+    XX * ("choose_methods_button", "method_combo", "param_kernel", "tune_button"),
     *("view_tabs_bar", "face_combo", "band_low", "band_high", "roc_plot"),
 )
 

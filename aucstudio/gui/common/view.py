@@ -34,7 +34,7 @@ from aucstudio.gui.common.widgets import follow_check, hint_label, named
 from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.project.survey.row_scores import FALSE_ALARM, MISSED
+from aucstudio.project.survey.rows import FALSE_ALARM, MISSED
 
 _LEAST_COMBO = 64
 

@@ -35,6 +35,7 @@ from aucstudio.gui.common.widgets import (
 )
 from aucstudio.gui.panels.param_form import TextEditor
 from aucstudio.gui.state.session import Session
+from aucstudio.notices.words import counted
 from aucstudio.project.data.splitting.groups import Groups
 from aucstudio.project.data.splitting.validation import (
     FILE,
@@ -45,7 +46,6 @@ from aucstudio.project.data.splitting.validation import (
     Validation,
 )
 from aucstudio.project.data.table import Table
-from aucstudio.project.words import counted
 
 _SCHEMES = {
     HOLD_OUT: "Hold-out",

@@ -12,7 +12,7 @@ from typing import Any
 
 from aucstudio.gui.state.plan import Plan, RunLook
 from aucstudio.gui.state.stored_plans import read_plan
-from aucstudio.project.data.first_reading import FirstReading
+from aucstudio.project.data.import_choices import FirstReading
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiments.experiment import DataReference, Experiment

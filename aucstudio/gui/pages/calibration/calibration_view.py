@@ -16,10 +16,10 @@ from aucstudio.gui.common.view import PageView
 from aucstudio.gui.pages.calibration.diagram import ProbabilityPlot, ReliabilityPlot
 from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.notices.words import figure_words
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.calibration import AS_IT_STANDS, TITLES, JudgedMaps, judge
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.words import figure_words
 
 # On two lines, so that the names of runs have the room.
 _HEADS = ("Run", "By", "Brier", "Miscali-\nbration", "Discrimi-\nnation", "Log\nscore", "ECE")

@@ -19,7 +19,7 @@ from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol
 from aucstudio.gui.pages.compare.shown_comparison import ShownComparison
 from aucstudio.gui.pages.compare.tables import run_name
 from aucstudio.gui.state.plan import RunLook
-from aucstudio.project import words
+from aucstudio.notices import words
 from aucstudio.project.results.comparison import RunFigures
 
 _LEAST_ROW, _GOOD_ROW, _MOST_ROW = 22, 34, 44  # pixels

@@ -18,7 +18,7 @@ from aucstudio.gui.pages.compare.shown_comparison import ShownComparison
 from aucstudio.gui.pages.compare.tables import rank_cell, tally_cell
 from aucstudio.gui.pages.compare.words import pair_sentence, rows_words
 from aucstudio.gui.state.plan import RunLook
-from aucstudio.project import words
+from aucstudio.notices import words
 from aucstudio.project.results.comparison import PairComparison
 
 _TALLY = "Wins/ties/\nlosses"

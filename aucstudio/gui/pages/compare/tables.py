@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QTableView
 from aucstudio.gui.common.table import Row, SheetTable
 from aucstudio.gui.pages.compare.shown_comparison import ShownComparison
 from aucstudio.gui.pages.compare.words import MARK
-from aucstudio.project import words
+from aucstudio.notices import words
 from aucstudio.project.results import comparison
 from aucstudio.project.results.comparison import (
     CORRECTION_NAMES,

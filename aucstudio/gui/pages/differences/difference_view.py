@@ -36,7 +36,7 @@ from aucstudio.gui.pages.planes.plane_view import PlaneView
 from aucstudio.gui.pages.planes.subject import PlanePicture, Subject, is_curved, left_out_words
 from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.session import Session
-from aucstudio.project.geometry.differences import ellipse
+from aucstudio.project.geometry.pairs import ellipse
 from aucstudio.project.geometry.planes import SCORE
 
 _LEAST_PLOT, _LEAST_BESIDE_PAIR, _LEAST_FOR_BOTH = 96, 160, 600  # pixels

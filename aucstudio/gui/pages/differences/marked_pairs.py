@@ -17,7 +17,7 @@ from aucstudio.gui.common.plotting import faded, pen
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.differences.pairs import NO_PAIRS
 from aucstudio.gui.pages.planes.marks import add_marks
-from aucstudio.project.geometry.differences import PairCloud
+from aucstudio.project.geometry.pairs import PairCloud
 
 REACH = 10.0  # pixels
 _FEW = 200

@@ -17,7 +17,7 @@ from aucstudio.gui.common.plotting import faded, pen
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.planes.marks import add_curve, add_marks
 from aucstudio.gui.state.answer import Answer
-from aucstudio.project.geometry.differences import (
+from aucstudio.project.geometry.pairs import (
     PAIRS_COUNTED,
     Density,
     PairCloud,

@@ -15,7 +15,7 @@ from aucstudio.gui.common.widgets import data_button, label, named, push_button,
 from aucstudio.gui.pages.differences.words import margin_words, row_name
 from aucstudio.gui.state.answer import Answer
 from aucstudio.project.data.table import Table
-from aucstudio.project.explain.pair_detail import ColumnShare, PairDetail, explain_pair
+from aucstudio.project.explain.contributions import ColumnShare, PairDetail, explain_pair
 from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.models.model import Model
 

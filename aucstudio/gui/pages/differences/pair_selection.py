@@ -15,7 +15,7 @@ from aucstudio.gui.pages.differences.pairs import NO_PAIRS, PlacedPairs
 from aucstudio.gui.pages.differences.words import pair_words, row_name
 from aucstudio.gui.pages.planes.subject import PlanePicture, is_pair
 from aucstudio.gui.state.session import Session
-from aucstudio.project.geometry.differences import places_of
+from aucstudio.project.geometry.pairs import places_of
 
 
 class Pointing:

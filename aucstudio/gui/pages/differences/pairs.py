@@ -10,16 +10,17 @@ from numpy.typing import NDArray
 from aucstudio.engine.scorers import KernelScorer
 from aucstudio.engine.types import Array, Index, Mask
 from aucstudio.gui.pages.planes.subject import PlanePicture
-from aucstudio.project.geometry.differences import (
+from aucstudio.project.geometry.pairs import (
     SUPPORT_DRAWN,
+    Misranked,
     PairCloud,
+    PairOrder,
     pair_cloud,
     pair_frame,
     penalised_covariance,
     places_of,
 )
-from aucstudio.project.geometry.directions import kernel_features
-from aucstudio.project.geometry.pair_order import Misranked, PairOrder
+from aucstudio.project.geometry.planes import kernel_features
 from aucstudio.project.runs.models.model import Model
 
 Band = tuple[float, float]

@@ -19,8 +19,8 @@ from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.project.geometry.directions import angle, carried
-from aucstudio.project.geometry.pair_order import Misranked, PairOrder
+from aucstudio.project.geometry.pairs import Misranked, PairOrder
+from aucstudio.project.geometry.planes import angle, carried
 from aucstudio.project.runs.record import SplitResult
 
 

@@ -21,7 +21,7 @@ from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.data.preparing.preparation import Preparation
-from aucstudio.project.geometry.directions import carried
+from aucstudio.project.geometry.planes import carried
 from aucstudio.project.geometry.score_map import PlaneFrame, ScoreMap, Slice, slice_through
 from aucstudio.project.geometry.score_map import score_map as map_scores
 

@@ -15,9 +15,8 @@ from aucstudio.gui.common.plots.legend import Entry, keep_sample
 from aucstudio.gui.common.plotting import faded, pen
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.project.data.table import Table
-from aucstudio.project.geometry.class_density import SHARES, Contour
-from aucstudio.project.geometry.planes import Plane
-from aucstudio.project.geometry.sampling import Sample
+from aucstudio.project.geometry.planes import Plane, Sample
+from aucstudio.project.geometry.score_map import SHARES, Contour
 from aucstudio.project.runs.record import SplitResult
 
 Regions = tuple[list[Contour], list[Contour]]  # of the positives and of the negatives

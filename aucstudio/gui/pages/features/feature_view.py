@@ -31,8 +31,8 @@ from aucstudio.gui.pages.planes.plane_view import PlaneView
 from aucstudio.gui.pages.planes.subject import PlanePicture, Subject, left_out_words, split_of
 from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.session import Session
-from aucstudio.project.geometry.class_density import share_contours
-from aucstudio.project.geometry.sampling import Sample, evenly
+from aucstudio.project.geometry.planes import Sample, evenly
+from aucstudio.project.geometry.score_map import share_contours
 
 POINTS_DRAWN = 2_000
 FEW_OF_CLASS = 300  # rows of a class that are drawn one by one in any case

@@ -24,8 +24,8 @@ from aucstudio.gui.pages.planes.marks import add_marks
 from aucstudio.gui.pages.planes.subject import PlanePicture, Subject
 from aucstudio.gui.state.session import Session
 from aucstudio.project.data.table import Table
-from aucstudio.project.explain.pair_detail import cell_words
-from aucstudio.project.geometry.sampling import Sample, thinned
+from aucstudio.project.explain.contributions import cell_words
+from aucstudio.project.geometry.planes import Sample, thinned
 from aucstudio.project.runs.experiments.experiment import Band
 
 _NEAR = 12  # pixels

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from aucstudio.gui.pages.features.rows import Mistakes
 from aucstudio.gui.pages.planes.subject import PlanePicture
-from aucstudio.project.geometry.planes import SCORE
-from aucstudio.project.geometry.sampling import Sample
+from aucstudio.project.geometry.planes import SCORE, Sample
 from aucstudio.project.runs.experiments.experiment import Band
 
 

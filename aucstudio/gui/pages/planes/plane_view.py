@@ -31,8 +31,7 @@ from aucstudio.gui.pages.planes.subject import (
 from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.session import Session
-from aucstudio.project.geometry.directions import carried
-from aucstudio.project.geometry.planes import FEATURES, choose_plane
+from aucstudio.project.geometry.planes import FEATURES, carried, choose_plane
 from aucstudio.project.runs.progress import Look
 
 _LIVE_PAUSE = 0.3  # s, at least, between two pictures of the run in progress

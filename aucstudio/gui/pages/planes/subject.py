@@ -15,8 +15,7 @@ from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
-from aucstudio.project.geometry.planes import Plane
-from aucstudio.project.geometry.sampling import Sample, labelled_sample, split_sample
+from aucstudio.project.geometry.planes import Plane, Sample, labelled_sample, split_sample
 from aucstudio.project.runs.experiments.planning import read_test_table
 from aucstudio.project.runs.record import SplitResult
 

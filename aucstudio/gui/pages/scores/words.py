@@ -7,11 +7,11 @@ import math
 from aucstudio.gui.common.curves import band_words
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.state.session import ShownRun
+from aucstudio.notices.words import class_words
 from aucstudio.project.data.columns import spelled
 from aucstudio.project.data.table import Table
 from aucstudio.project.results.distribution import Confusion
 from aucstudio.project.runs.experiments.experiment import Band
-from aucstudio.project.words import class_words
 
 
 def threshold_sentence(

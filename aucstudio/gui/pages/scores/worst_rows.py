@@ -25,10 +25,10 @@ from aucstudio.gui.common.widgets import (
     show_note,
 )
 from aucstudio.gui.pages.scores.words import number
+from aucstudio.notices.words import class_words
 from aucstudio.project.data.table import Table
-from aucstudio.project.explain.pair_detail import cell_words
+from aucstudio.project.explain.contributions import cell_words
 from aucstudio.project.runs.record import SplitResult
-from aucstudio.project.words import class_words
 
 MOST = 100  # rows that are listed
 _LINE = 22

@@ -16,9 +16,9 @@ from aucstudio.gui.common.theme import current_theme, run_colour
 from aucstudio.gui.pages.roc.picture.scene import Scene, trace_of
 from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.notices.words import figure_words, interval_words, p_words
 from aucstudio.project.results.comparison import AUC, PAUC, PairComparison, compare_runs
 from aucstudio.project.runs.experiments.experiment import Band
-from aucstudio.project.words import figure_words, interval_words, p_words
 
 _HATCH = 5.0  # pixels between the lines over where the compared run leads
 _PAUSE = 150  # milliseconds that a dragged range rests before the test starts

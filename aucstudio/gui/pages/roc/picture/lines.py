@@ -22,9 +22,9 @@ from aucstudio.gui.pages.roc.picture.legend import LegendRow
 from aucstudio.gui.pages.roc.picture.scene import Axis, nearest
 from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.session import ShownRun
+from aucstudio.notices.words import figure_words
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.words import figure_words
 
 _known: WeakKeyDictionary[RunRecord, dict[str, Shapes]] = WeakKeyDictionary()
 

@@ -18,9 +18,9 @@ from aucstudio.gui.pages.roc.picture.legend import LegendRow
 from aucstudio.gui.pages.roc.picture.lines import Drawn, shapes_of
 from aucstudio.gui.pages.roc.words.sentences import trained_elsewhere
 from aucstudio.gui.state.session import ShownRun
+from aucstudio.notices.words import figure_words, interval_words
 from aucstudio.project.results.summary import LEVEL
 from aucstudio.project.runs.experiments.experiment import Band
-from aucstudio.project.words import figure_words, interval_words
 
 ELSEWHERE = "†"
 

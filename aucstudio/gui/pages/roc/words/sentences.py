@@ -12,18 +12,18 @@ from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.pages.roc.picture.curve_kinds import Face
 from aucstudio.gui.pages.roc.picture.lines import shapes_of
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.project.results.cautions import ranks_backwards
-from aucstudio.project.results.comparison import PAUC, compare_runs, trained_for
-from aucstudio.project.results.summary import Summary, pauc_summary, same_rows
-from aucstudio.project.runs.experiments.experiment import Band
-from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.words import (
+from aucstudio.notices.words import (
     counted,
     figure_words,
     interval_words,
     p_words,
     p_words_corrected,
 )
+from aucstudio.project.results.cautions import ranks_backwards
+from aucstudio.project.results.comparison import PAUC, compare_runs, trained_for
+from aucstudio.project.results.summary import Summary, pauc_summary, same_rows
+from aucstudio.project.runs.experiments.experiment import Band
+from aucstudio.project.runs.record import RunRecord
 
 FEW_NEGATIVES = 20
 _MOST_NAMES = 2

@@ -2,11 +2,18 @@
 
 A settings file says its ``kind``: columns that follow a shared factor, clouds of normal
 distributions, rows spelled out, or the handwritten digits that come with scikit-learn.
+
+Example studies from ``resources/studies``.
+
+Each teaches something that the papers show; all run in well under a minute.
+
+Run an example study without a window.
 """
 
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,8 +23,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.notices.words import suggestion
+from aucstudio.project.errors import InputError
 from aucstudio.project.resources import resource_path
-from aucstudio.project.store.files import write_atomically
+from aucstudio.project.runs.experiments.experiment_file import ExperimentFile, read_study
+from aucstudio.project.store.files import cannot_write, write_atomically
+from aucstudio.project.store.project.project_file import keep_first_reading
+from aucstudio.project.work.submit import Bar, Outcome, open_place, run_experiments
 
 Settings = Mapping[str, Any]
 # Each table by its name: a column's cells by the column's name.
@@ -144,3 +156,92 @@ _KINDS: dict[str, Callable[[Settings], Tables]] = {
     "rows": _rows,
     "digits": _digits,
 }
+
+
+# In the order in which they teach.
+STUDIES = ("payments", "two-scorers", "two-gaussians", "xor", "ten-dimensions", "digits")
+
+
+@dataclasses.dataclass(frozen=True)
+class Example:
+    """What a person reads of an example study before it is opened.
+
+    Attributes
+    ----------
+    key : str
+        One of :data:`STUDIES`.
+    title, about : str
+    """
+
+    key: str
+    title: str
+    about: str
+
+
+def examples() -> list[Example]:
+    """List the example studies."""
+    documents = {key: tomllib.loads(_text(key)) for key in STUDIES}
+    return [Example(key, known["title"], known["about"]) for key, known in documents.items()]
+
+
+def make_study(key: str, folder: Path) -> Path:
+    """Write an example study and its tables into a folder and return the experiment file's path.
+
+    Raises
+    ------
+    InputError
+        If there is no such study, or the folder cannot be written.
+    """
+    if key not in STUDIES:
+        raise InputError(
+            f"there is no example study {key!r}{suggestion(key, STUDIES)} (there are "
+            f"{', '.join(STUDIES)})",
+            setting="study",
+        )
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(folder, error) from error
+    make_sample(key, folder)
+    path = folder / f"{key}.toml"
+    write_atomically(path, _text(key))
+    return path
+
+
+def _text(key: str) -> str:
+    return resource_path("studies", f"{key}.toml").read_text(encoding="utf-8")
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Demo:
+    """A study that was run.
+
+    Attributes
+    ----------
+    study : ExperimentFile
+    project : Path
+    outcomes : list of Outcome
+    """
+
+    study: ExperimentFile
+    project: Path
+    outcomes: list[Outcome]
+
+
+def run_demo(
+    folder: Path, key: str = STUDIES[0], bar: Bar = lambda _fraction, _words: None
+) -> Demo:
+    """Run an example study into a project in ``folder``; one left there before is replaced.
+
+    Raises
+    ------
+    InputError
+        If there is no such study, or the folder cannot be written.
+    """
+    study = read_study(make_study(key, folder))
+    project = folder / f"{key} study.aucproj"
+    project.unlink(missing_ok=True)
+    with open_place() as place:
+        outcomes = run_experiments(study.plans(), place, project, bar)
+    keep_first_reading(project, study.table)
+    return Demo(study, project, outcomes)

@@ -7,13 +7,10 @@ import difflib
 import math
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from aucstudio.engine.cost import Cost
 
 _MOST_DECIMALS = 6
 _PLAIN_FROM, _PLAIN_TO = 1e-4, 1e6  # settings that are written without a power of ten
+_LISTED = 10  # names in a sentence
 
 
 def p_words(p: float) -> str:
@@ -107,7 +104,7 @@ def setting_words(value: float) -> str:
 
 def percent_words(share: float) -> str:
     """Write a share as ``25 %`` or ``0.5 %``."""
-    return f"{100 * share:.3g} %"
+    return f"{100 * share:.3g} %" if math.isfinite(share) else "–"
 
 
 def range_words(band: tuple[float, float]) -> str:
@@ -115,9 +112,21 @@ def range_words(band: tuple[float, float]) -> str:
     return f"{setting_words(band[0])} … {setting_words(band[1])}"
 
 
-def counted(count: int, noun: str) -> str:
+def counted(count: float, noun: str, plural: str = "") -> str:
     """Write a number of things: ``1 split``, ``1,000 splits``."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    return f"{count:,.0f} {noun if count == 1 else plural or noun + 's'}"
+
+
+def joined(values: Iterable[object], word: str) -> str:
+    """Join values with commas and a word: ``a, b and c``."""
+    *first, last = map(str, values)
+    return f"{', '.join(first)} {word} {last}" if first else last
+
+
+def listed(names: Sequence[str], shown: int = _LISTED) -> str:
+    """Join the first names with commas, and append how many more there are."""
+    more = f" and {len(names) - shown:,} more" if len(names) > shown else ""
+    return ", ".join(names[:shown]) + more
 
 
 def seconds_words(seconds: float) -> str:
@@ -155,12 +164,6 @@ def bytes_words(count: float) -> str:
     if count < 950e6:
         return f"{float(f'{count / 1e6:.2g}'):.0f} MB"
     return f"{count / 1e9:.1f} GB" if count < 10e9 else f"{count / 1e9:,.0f} GB"
-
-
-def cost_words(cost: Cost) -> str:
-    """Write the cost of a fit as ``about 0.4 s and 12 MB per fit``."""
-    time = "" if cost.seconds is None else f"{rough_words(cost.seconds)} and "
-    return f"about {time}{bytes_words(cost.bytes)} per fit"
 
 
 def file_words(name: str) -> str:
