@@ -36,7 +36,7 @@ from aucstudio.project.results.summary import (
 )
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.work.workers import Workers
+from aucstudio.project.work.cluster import Cluster
 
 Named = tuple[str, RunRecord]
 
@@ -257,7 +257,7 @@ def compare_runs(
     band: Band,
     measure: str = AUC,
     progress: FractionListener | None = None,
-    workers: Workers | None = None,
+    workers: Cluster | None = None,
 ) -> list[PairComparison]:
     """Compare every run with every later one.
 
@@ -270,7 +270,7 @@ def compare_runs(
         Which area; the partial one is normalised by the band's width.
     progress : callable, optional
         Receives the fraction done after every pair; stops if it returns True.
-    workers : Workers, optional
+    workers : Cluster, optional
         Make the tests, if these are worth sending; by default they are made in this process.
 
     Raises

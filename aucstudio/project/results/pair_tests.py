@@ -14,7 +14,7 @@ from aucstudio.project.results.common_rows import Scores, common_scores
 from aucstudio.project.results.summary import LEVEL, ranking, same_rows
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord, SplitResult
-from aucstudio.project.work.workers import Workers, answers
+from aucstudio.project.work.cluster import Cluster, answers
 
 FractionListener = Callable[[float], object]
 # Rows scored over all pairs, from which on the tests take longer than sending the scores.
@@ -25,7 +25,7 @@ def pair_tests(
     pairs: Sequence[tuple[RunRecord, RunRecord]],
     band: Band,
     progress: FractionListener | None = None,
-    workers: Workers | None = None,
+    workers: Cluster | None = None,
 ) -> list[inference.TestResult]:
     """Test pairs of runs that were scored on the same rows.
 
@@ -35,7 +35,7 @@ def pair_tests(
     band : (float, float)
         (0, 1) for the AUC.
     progress : callable, optional
-    workers : Workers, optional
+    workers : Cluster, optional
         Get the pairs as tasks, where the tests take longer than sending the scores.
 
     Returns
