@@ -22,7 +22,7 @@ from aucstudio.gui.pages.roc.picture.scene import Scene, height
 from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.notices.words import p_words
 from aucstudio.project.data.splitting.validation import Validation
-from aucstudio.project.results.operating_points import expected_cost
+from aucstudio.project.results.thresholds import expected_cost
 from tests.gui.conftest import make_record, on, points, put
 
 KINDS = ("linear", "log", "probit")

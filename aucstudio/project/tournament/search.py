@@ -21,7 +21,7 @@ from aucstudio.project.data.splitting.split import Split
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
-from aucstudio.project.results.pair_tests import pair_tests
+from aucstudio.project.results.comparison import pair_tests
 from aucstudio.project.results.summary import WHOLE
 from aucstudio.project.runs.execute import execute_split, failure_sentence, refit
 from aucstudio.project.runs.experiments.experiment import check_band

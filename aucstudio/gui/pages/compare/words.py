@@ -10,14 +10,16 @@ from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.state.session import Session
 from aucstudio.notices import words
 from aucstudio.project.results.comparison import (
+    ASSURANCE,
     AUC,
     CORRECTION_NAMES,
     UNCORRECTED,
     Comparison,
     PairComparison,
     RunFigures,
+    growth_to_significance,
+    held_out_groups,
 )
-from aucstudio.project.results.forecast import ASSURANCE, growth_to_significance, held_out_groups
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 

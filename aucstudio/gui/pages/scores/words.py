@@ -10,7 +10,7 @@ from aucstudio.gui.state.session import ShownRun
 from aucstudio.notices.words import class_words
 from aucstudio.project.data.columns import spelled
 from aucstudio.project.data.table import Table
-from aucstudio.project.results.distribution import Confusion
+from aucstudio.project.results.thresholds import Confusion
 from aucstudio.project.runs.experiments.experiment import Band
 
 

@@ -21,12 +21,7 @@ from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import label, make_buddy, named, push_button, show_note
 from aucstudio.gui.state.session import Session
 from aucstudio.project.errors import InputError
-from aucstudio.project.results.operating_points import (
-    LEAST_PRIOR,
-    amount_words,
-    read_share,
-    share_words,
-)
+from aucstudio.project.results.thresholds import LEAST_PRIOR, amount_words, read_share, share_words
 
 _STEPS = 600  # of a slider, a hundred for each power of ten
 _MOST_PRIOR = 0.99  # on the slider; the field takes more

@@ -21,14 +21,14 @@ from aucstudio.gui.pages.roc.layers.operating_point import FocusedPoint
 from aucstudio.gui.pages.roc.picture.scene import Scene, bent, line_places
 from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.session import Session
-from aucstudio.project.results.operating_points import (
+from aucstudio.project.results.summary import ranking
+from aucstudio.project.results.thresholds import (
     amount_words,
     data_prior,
     draws_for,
     expected_cost,
     share_words,
 )
-from aucstudio.project.results.summary import ranking
 
 _PAUSE = 250  # milliseconds that the sliders rest before resampling starts
 

@@ -14,7 +14,7 @@ from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.roc.picture.line_labels import Crowd, LineLabels
 from aucstudio.gui.pages.roc.picture.scene import Points, Scene, seen_places, seen_rates
 from aucstudio.gui.state.session import Session
-from aucstudio.project.results.operating_points import data_prior, share_words
+from aucstudio.project.results.thresholds import data_prior, share_words
 
 MEASURES = {
     "accuracy": roc.accuracy,
