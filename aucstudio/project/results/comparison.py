@@ -24,8 +24,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from aucstudio.engine import DECLARED, inference, roc
-from aucstudio.engine.params import declared_params
+from aucstudio.engine import inference, roc
 from aucstudio.engine.roc import FREQUENCY
 from aucstudio.notices import Notice, notice
 from aucstudio.project.data.splitting.validation import FORWARD
@@ -41,6 +40,7 @@ from aucstudio.project.results.summary import (
     ranking,
     same_rows,
     train_auc,
+    trained_for,
 )
 from aucstudio.project.runs.experiments.experiment import Band, DataReference
 from aucstudio.project.runs.given_scores import is_given
@@ -250,15 +250,6 @@ def run_figures(name: str, record: RunRecord, band: Band) -> RunFigures:
         trained_for(record),
         record.experiment.weight or "",
     )
-
-
-def trained_for(record: RunRecord) -> Band | None:
-    """Return the FPR range that a run's method was set to, or None where it takes none."""
-    declared = declared_params(DECLARED[record.experiment.method]).get("fpr_range")
-    if declared is None:
-        return None
-    asked = record.params.get("fpr_range", declared.default)
-    return None if asked is None else (float(asked[0]), float(asked[1]))
 
 
 def compare_runs(

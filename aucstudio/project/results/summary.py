@@ -19,12 +19,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine import inference, roc
+from aucstudio.engine import DECLARED, inference, roc
+from aucstudio.engine.params import declared_params
 from aucstudio.notices import WARNING, Notice, notice, texts
 from aucstudio.notices.words import interval_words, percent_words, range_words
 from aucstudio.project.bounded_cache import BoundedCache
 from aucstudio.project.data.splitting.validation import FOLDS, FORWARD
-from aucstudio.project.results.comparison import trained_for
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import STOPPED, RunRecord, SplitResult
 
@@ -467,3 +467,12 @@ def trained_elsewhere(record: RunRecord, band: Band) -> list[Notice]:
         return []
     code = "asked_for_other_range" if record.widened else "trained_for_other_range"
     return [notice(code, trained=trained, shown=band)]
+
+
+def trained_for(record: RunRecord) -> Band | None:
+    """Return the FPR range that a run's method was set to, or None where it takes none."""
+    declared = declared_params(DECLARED[record.experiment.method]).get("fpr_range")
+    if declared is None:
+        return None
+    asked = record.params.get("fpr_range", declared.default)
+    return None if asked is None else (float(asked[0]), float(asked[1]))
