@@ -79,7 +79,7 @@ class FindBestDialog(Dialog):
     def _warn(self) -> None:
         """Show which rows are held out, and warn where they are few."""
         # Imports libraries that the start page does without.
-        from aucstudio.project.tournament.hold_out import few_rows_words, plan_words
+        from aucstudio.project.tournament.search import few_rows_words, plan_words
 
         table = self._session.table
         words = ""

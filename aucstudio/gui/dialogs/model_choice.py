@@ -28,8 +28,8 @@ from aucstudio.project.results.thresholds import (
     model_at,
 )
 from aucstudio.project.runs.execute import refit
-from aucstudio.project.runs.models.calibrating import calibrated
 from aucstudio.project.runs.models.final_model import (
+    calibrated,
     rethresholded,
     validated_model,
     with_carried_threshold,

@@ -30,8 +30,14 @@ from aucstudio.gui.panels.preparation_form import PreparationForm
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.session import Session
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.estimate import cost_of_fit, fits_sparse, training_size
-from aucstudio.project.runs.method_advice import Outlook, outlooks, start_here
+from aucstudio.project.runs.estimate import (
+    Outlook,
+    cost_of_fit,
+    fits_sparse,
+    outlooks,
+    start_here,
+    training_size,
+)
 from aucstudio.project.runs.tuning import AUC, LEAVE_PAIR_OUT, PAUC
 
 _METRICS = {

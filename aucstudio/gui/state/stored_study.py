@@ -16,7 +16,7 @@ from aucstudio.project.data.import_choices import FirstReading
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiments.experiment import DataReference, Experiment
-from aucstudio.project.runs.given_scores import is_given
+from aucstudio.project.runs.experiments.planning import is_given
 from aucstudio.project.runs.record import FAILED, RunRecord
 from aucstudio.project.runs.verification import Verification
 from aucstudio.project.store.project.database import DamagedError

@@ -43,7 +43,7 @@ from aucstudio.project.results.summary import (
     trained_for,
 )
 from aucstudio.project.runs.experiments.experiment import Band, DataReference
-from aucstudio.project.runs.given_scores import is_given
+from aucstudio.project.runs.experiments.planning import is_given
 from aucstudio.project.runs.record import RunRecord, SplitResult
 from aucstudio.project.work.workers import Workers, answers
 

@@ -24,7 +24,7 @@ from aucstudio.notices.words import figure_words, interval_words
 from aucstudio.project.results.thresholds import ThresholdFigures, counts_at
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.models.model import Model
-from aucstudio.project.runs.models.scoring_report import ScoringReport, some_names
+from aucstudio.project.runs.models.scoring import ScoringReport, some_names
 
 _SIDE = 260
 _CELLS = 1000  # along each side of the picture; more corners would not be visible

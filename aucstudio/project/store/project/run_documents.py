@@ -21,8 +21,14 @@ from aucstudio.notices import read_notice
 from aucstudio.project import typed
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiments.experiment import Experiment, check_band
-from aucstudio.project.runs.record import RunRecord, SplitResult, TrainingCurve
-from aucstudio.project.runs.trajectory import ScoresOnTheWay, Stage, Trajectory
+from aucstudio.project.runs.record import (
+    RunRecord,
+    ScoresOnTheWay,
+    SplitResult,
+    Stage,
+    TrainingCurve,
+    Trajectory,
+)
 from aucstudio.project.runs.tuning import Search
 from aucstudio.project.store.archive import array_from_bytes, array_to_bytes
 from aucstudio.project.store.project.database import SIZE, DamagedError, ProjectSource, checksum
