@@ -11,7 +11,7 @@ from aucstudio.gui.state.session_state import SessionState
 from aucstudio.gui.state.study import Study
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.summary import WHOLE
-from aucstudio.project.results.threshold_choice import Target
+from aucstudio.project.results.thresholds import Target
 from aucstudio.project.runs.experiments.experiment import Band, DataReference, check_band
 from aucstudio.project.runs.experiments.planning import plan_experiment
 from aucstudio.project.runs.record import RunRecord

@@ -17,8 +17,7 @@ from aucstudio.notices.words import (
     range_words,
     seconds_words,
 )
-from aucstudio.project.results.cautions import trained_elsewhere
-from aucstudio.project.results.summary import Summary
+from aucstudio.project.results.summary import Summary, trained_elsewhere
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import DONE, FAILED, STOPPED
 

@@ -34,14 +34,14 @@ from aucstudio.gui.state.timers import delayed
 from aucstudio.notices import texts
 from aucstudio.notices.words import counted, figure_words
 from aucstudio.project.data.splitting.validation import FILE
-from aucstudio.project.results.cautions import (
+from aucstudio.project.results.summary import (
     cautions,
+    range_notices,
     ranks_backwards,
     remarks,
     stopped,
     trained_elsewhere,
 )
-from aucstudio.project.results.summary import range_notices
 from aucstudio.project.runs.experiments.settings_shown import shown_settings
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.tuning import symbols

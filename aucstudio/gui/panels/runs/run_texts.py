@@ -16,8 +16,7 @@ from aucstudio.project.data.splitting.validation import (
     LEAVE_PAIR_OUT,
     Validation,
 )
-from aucstudio.project.results.cautions import caution_words
-from aucstudio.project.results.comparison import trained_for
+from aucstudio.project.results.summary import caution_words, trained_for
 from aucstudio.project.runs.experiments.settings_shown import differing_settings, settings_sentence
 from aucstudio.project.runs.record import RunRecord
 
