@@ -104,6 +104,10 @@ class Written(Sendable):
     roles: dict[str, str] = dataclasses.field(default_factory=dict)
     name: str = ""
 
+    def with_remarks(self, *more: Finding) -> Written:
+        """Append remarks."""
+        return dataclasses.replace(self, remarks=(*self.remarks, *more))
+
 
 Write = Callable[[Path, Path, ReadOptions, Advance], Written]
 

@@ -145,7 +145,7 @@ _RECOGNISERS: dict[str, Callable[[Path, bytes], bool]] = {
 
 
 def _read_formats() -> Iterator[Format]:
-    for key, about in _DECLARED["formats"].items():
+    for key, about in DECLARED["formats"].items():
         for name in ("begins", "endings"):
             about[name] = tuple(about.get(name, ()))
         yield Format(key, **about)
@@ -159,7 +159,7 @@ def _recognises(form: Format, path: Path, head: bytes) -> bool:
     return is_inside or text.startswith(form.begins, form.offset)
 
 
-_DECLARED = tomllib.loads(Path(__file__).with_name("formats.toml").read_text(encoding="utf-8"))
+DECLARED = tomllib.loads(Path(__file__).with_name("formats.toml").read_text(encoding="utf-8"))
 # The first format that recognises a file is used; text accepts all others.
 FORMATS = tuple(_read_formats())
 BY_KEY = {form.key: form for form in FORMATS}
@@ -215,7 +215,7 @@ def recognise(path: Path, name: str = "") -> tuple[Format, list[Finding]]:
 
 def _refuse_foreign(path: Path, head: bytes) -> None:
     text = head[:_LONGEST_MARK].decode("latin-1")
-    what = next((what for mark, what in _DECLARED["foreign"].items() if text.startswith(mark)), "")
+    what = next((what for mark, what in DECLARED["foreign"].items() if text.startswith(mark)), "")
     if _MARKUP.match(head) and not (_is_xml_spreadsheet(path, head) or _is_page(path, head)):
         what = "a web page without a table, or an XML document"
     if _STATEMENT.match(head):
