@@ -23,6 +23,7 @@ from aucstudio.gui.common.widgets import (
     show_note,
 )
 from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.notices.words import as_sentence, figure_words, interval_words
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.distribution import Confusion
 from aucstudio.project.results.operating_points import (
@@ -42,7 +43,6 @@ from aucstudio.project.results.threshold_choice import (
     choose,
     remarks,
 )
-from aucstudio.project.words import as_sentence, figure_words, interval_words
 
 
 @dataclasses.dataclass(frozen=True)

@@ -34,7 +34,7 @@ from aucstudio.gui.common.widgets import follow_check, hint_label, named
 from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.project.survey.row_scores import FALSE_ALARM, MISSED
+from aucstudio.project.survey.rows import FALSE_ALARM, MISSED
 
 _LEAST_COMBO = 64
 
@@ -277,7 +277,7 @@ class PageView(QWidget):
         """Paint static items from cached pictures while a run is in progress."""
         flying = self.session.live is not None
         for plot in self.plots():
-            plot.keep_still(self.moving()) if flying else plot.let_go()
+            plot.keep_still(self.moving() if flying else None)
 
     def mark_stale(self) -> None:
         """Refresh soon, or when the page becomes visible."""

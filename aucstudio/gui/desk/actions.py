@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QMainWindow, QMenu, QWidget
 from aucstudio.gui.common.icons import set_icon
 from aucstudio.gui.desk.pages import PAGES, ViewDeclaration, page_of
 from aucstudio.gui.dialogs.help import show_help
-from aucstudio.project.examples.studies import examples
+from aucstudio.project.examples import examples
 
 Standard = QKeySequence.StandardKey
 

@@ -22,7 +22,7 @@ from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.data.paths import fingerprint
 from aucstudio.project.data.table import Table, progress_reporter, read_table
 from aucstudio.project.errors import Cancelled, InputError
-from aucstudio.project.examples.studies import make_study
+from aucstudio.project.examples import make_study
 from aucstudio.project.runs.experiments.experiment_file import ExperimentFile
 from aucstudio.project.runs.experiments.experiment_file import read_study as read_experiments
 from aucstudio.project.runs.record import RunRecord

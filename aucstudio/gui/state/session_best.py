@@ -51,7 +51,7 @@ class FindBest:
             If the rows do not suffice, or a search is running.
         """
         from aucstudio.project.tournament.background import TournamentOrder
-        from aucstudio.project.tournament.hold_out import (
+        from aucstudio.project.tournament.search import (
             check_table,
             draw,
             held_out_once,

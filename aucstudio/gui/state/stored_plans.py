@@ -12,7 +12,7 @@ import msgspec
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import InvalidSetting, declared_params
 from aucstudio.gui.state.plan import Plan
-from aucstudio.project.data.first_reading import FirstReading
+from aucstudio.project.data.import_choices import FirstReading
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiments.experiment import DataReference, check_band

@@ -12,11 +12,11 @@ from typing import Any
 
 from aucstudio.gui.state.plan import Plan, RunLook
 from aucstudio.gui.state.stored_plans import read_plan
-from aucstudio.project.data.first_reading import FirstReading
+from aucstudio.project.data.import_choices import FirstReading
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiments.experiment import DataReference, Experiment
-from aucstudio.project.runs.given_scores import is_given
+from aucstudio.project.runs.experiments.planning import is_given
 from aucstudio.project.runs.record import FAILED, RunRecord
 from aucstudio.project.runs.verification import Verification
 from aucstudio.project.store.project.checksums import DamagedError

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
+from aucstudio.notices.words import bytes_words
 from aucstudio.project.data.readers.conversion import about_parts, leave_room, pick_part
 from aucstudio.project.data.readers.format import FILE, Advance, ReadOptions, Written
 from aucstudio.project.errors import input_error
-from aucstudio.project.words import bytes_words
 
 _CHUNK = 1 << 20
 _LOOK_EVERY = 64

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from aucstudio.notices.words import bytes_words
 from aucstudio.project.data.paths import CLOSED, duckdb_on, for_duckdb
 from aucstudio.project.data.readers.archive import check_swelling
 from aucstudio.project.data.readers.format import PARQUET, Advance, ReadOptions, Written
@@ -22,7 +23,6 @@ from aucstudio.project.data.readers.registry import ARROW_FILE
 from aucstudio.project.data.text.cell_sql import literal, quoted
 from aucstudio.project.errors import input_error
 from aucstudio.project.inputs import LONGEST_CELL
-from aucstudio.project.words import bytes_words
 
 _AT_ONCE = 64  # columns: DuckDB holds a row group of each that it reads
 

@@ -12,13 +12,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from aucstudio.project.data.choices import listed
+from aucstudio.notices.words import listed, suggestion
 from aucstudio.project.data.columns import spell_number
 from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.readers.format import NAMED_ROWS, ROWS, Advance, ReadOptions, Written
 from aucstudio.project.errors import input_error
 from aucstudio.project.inputs import refuse_columns
-from aucstudio.project.words import suggestion
 
 # Tables of fewer columns are often settings or lists of codes.
 WIDE = 3
