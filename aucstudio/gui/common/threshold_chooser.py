@@ -100,7 +100,7 @@ def figures_sentence(figures: ThresholdFigures) -> str:
 
 
 RULES = {
-    OWN: "the model\u2019s own",
+    OWN: "default threshold",
     "fpr": "FPR at most",
     "tpr": "TPR at least",
     "precision": "precision at least",
@@ -121,7 +121,7 @@ _DEFAULT_FPR = 0.01
 _WITH_PRIOR = ("precision", ALERTS, "cost")
 _FIELD = 92
 _MOST = 1e9
-_OWN_SHOWN = "The model\u2019s own threshold is shown."
+_OWN_SHOWN = "The default threshold of the model is shown."
 _EVERYWHERE = (
     "For every run and split, in every view, in exported models and scored tables; kept in the "
     "project"
