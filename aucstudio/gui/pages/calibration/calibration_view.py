@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
 
-from aucstudio.gui.common.layouts import across, down
-from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.table import Row, SheetTable, in_columns
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.view import PageView
+from aucstudio.gui.common.widgets import across, down
 from aucstudio.gui.pages.calibration.diagram import ProbabilityPlot, ReliabilityPlot
-from aucstudio.gui.state.answer import Answer
+from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.calibration import AS_IT_STANDS, TITLES, JudgedMaps, judge

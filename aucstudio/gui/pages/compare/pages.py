@@ -5,10 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import QModelIndex, QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QSplitter, QWidget
 
-from aucstudio.gui.common.layouts import down, holding
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.table import SheetTable
-from aucstudio.gui.common.widgets import label, named, quietly
+from aucstudio.gui.common.widgets import down, holding, label, named, quietly
 from aucstudio.gui.pages.compare import tables, words
 from aucstudio.gui.pages.compare.forest import ForestPlot
 from aucstudio.gui.pages.compare.matrix import MatrixTable, PairMatrix

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from aucstudio.gui.common.curves import band_words
-from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.state.session import Session
 from aucstudio.project import words
 from aucstudio.project.results.comparison import (

@@ -16,7 +16,7 @@ from aucstudio.gui.common.plots.legend import Entry, keep_sample
 from aucstudio.gui.common.plotting import faded, pen
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.planes.marks import add_curve, add_marks
-from aucstudio.gui.state.answer import Answer
+from aucstudio.gui.state.background import Answer
 from aucstudio.project.geometry.differences import (
     PAIRS_COUNTED,
     Density,

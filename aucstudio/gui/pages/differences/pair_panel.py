@@ -9,11 +9,18 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from aucstudio.gui.common.layouts import across, down
 from aucstudio.gui.common.table import Row, SheetTable
-from aucstudio.gui.common.widgets import data_button, label, named, push_button, show_note
+from aucstudio.gui.common.widgets import (
+    across,
+    data_button,
+    down,
+    label,
+    named,
+    push_button,
+    show_note,
+)
 from aucstudio.gui.pages.differences.words import margin_words, row_name
-from aucstudio.gui.state.answer import Answer
+from aucstudio.gui.state.background import Answer
 from aucstudio.project.data.table import Table
 from aucstudio.project.explain.pair_detail import ColumnShare, PairDetail, explain_pair
 from aucstudio.project.runs.experiments.experiment import DataReference

@@ -9,15 +9,15 @@ import pyqtgraph as pg
 from PySide6.QtGui import QPen
 
 from aucstudio.engine.types import Array
-from aucstudio.gui.common.eliding import shortened
+from aucstudio.gui.common.plain_text import shortened
 from aucstudio.gui.common.plots.legend import Entry
 from aucstudio.gui.common.plotting import run_pen
 from aucstudio.gui.pages.differences.hyperplane import HyperplaneItems, margin_of, margin_pen
 from aucstudio.gui.pages.planes.marks import add_line, place_line
 from aucstudio.gui.pages.planes.subject import PlanePicture, Subject, split_of
-from aucstudio.gui.state.answer import Answer
-from aucstudio.gui.state.live_run import LiveRun
+from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.plan import RunLook
+from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.geometry.directions import angle, carried
 from aucstudio.project.geometry.pair_order import Misranked, PairOrder

@@ -9,7 +9,7 @@ import numpy as np
 
 from aucstudio.gui.pages.differences.pairs import Band
 from aucstudio.gui.pages.planes.subject import PlanePicture, Subject, left_out_words
-from aucstudio.gui.state.live_run import LiveRun
+from aucstudio.gui.state.runner import LiveRun
 from aucstudio.project.geometry.differences import SUPPORT_DRAWN
 from aucstudio.project.geometry.pair_order import Misranked, PairOrder
 from aucstudio.project.geometry.planes import FEATURES, SCORE

@@ -17,8 +17,8 @@ from aucstudio.gui.common.plotting import run_pen
 from aucstudio.gui.pages.features.score_maps import Surface
 from aucstudio.gui.pages.planes.marks import add_curve, add_line, place_line
 from aucstudio.gui.pages.planes.subject import PlanePicture, split_of
-from aucstudio.gui.state.answer import Answer
-from aucstudio.gui.state.live_run import LiveRun
+from aucstudio.gui.state.background import Answer
+from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.geometry.directions import carried

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from aucstudio.engine.types import Array
 from aucstudio.gui.common.plots.legend import Entry
 from aucstudio.gui.common.plotting import pen
-from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.widgets import quietly
 from aucstudio.gui.pages.features import words
@@ -29,7 +29,7 @@ from aucstudio.gui.pages.features.score_maps import Mapper, Shading, Surface
 from aucstudio.gui.pages.planes.marks import add_marks
 from aucstudio.gui.pages.planes.plane_view import PlaneView
 from aucstudio.gui.pages.planes.subject import PlanePicture, Subject, left_out_words, split_of
-from aucstudio.gui.state.live_run import LiveRun
+from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session
 from aucstudio.project.geometry.class_density import share_contours
 from aucstudio.project.geometry.sampling import Sample, evenly

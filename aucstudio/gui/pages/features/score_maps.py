@@ -13,7 +13,7 @@ from PySide6.QtGui import QColor
 
 from aucstudio.engine.scorers import Scorer
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.state.answer import Answer
+from aucstudio.gui.state.background import Answer
 from aucstudio.project.geometry.score_map import CELLS, PlaneFrame, ScoreMap, Slice, score_map
 
 _PAUSE = 40  # ms; a wheel turns in steps

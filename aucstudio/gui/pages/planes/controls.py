@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import ClassVar
 
-from aucstudio.gui.common.choices import fill_names
+from aucstudio.gui.common.controls import fill_names
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import quietly
 from aucstudio.gui.pages.planes.subject import PlanePicture, Subject

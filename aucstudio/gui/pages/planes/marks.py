@@ -6,7 +6,7 @@ import numpy as np
 import pyqtgraph as pg
 
 from aucstudio.engine.types import Array
-from aucstudio.gui.common.eliding import elided
+from aucstudio.gui.common.plain_text import elided
 from aucstudio.gui.pages.planes.subject import Subject
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.geometry.planes import COMPONENTS, Plane

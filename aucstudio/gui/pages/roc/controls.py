@@ -12,10 +12,9 @@ from PySide6.QtWidgets import (
     QPushButton,
 )
 
-from aucstudio.gui.common.actions import make_action
-from aucstudio.gui.common.control_row import ControlRow, Verb
+from aucstudio.gui.common.controls import ControlRow, Verb
 from aucstudio.gui.common.form import edge_box
-from aucstudio.gui.common.widgets import named
+from aucstudio.gui.common.widgets import make_action, named
 from aucstudio.gui.pages.roc.layers import bands
 from aucstudio.gui.pages.roc.picture import axes
 from aucstudio.gui.pages.roc.picture.curve_kinds import FACES

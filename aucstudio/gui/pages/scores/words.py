@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from aucstudio.gui.common.curves import band_words
-from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.data.columns import spelled
 from aucstudio.project.data.table import Table

@@ -10,8 +10,7 @@ import pyqtgraph as pg
 from PySide6.QtGui import QPen
 from PySide6.QtWidgets import QVBoxLayout
 
-from aucstudio.gui.common.eliding import shortened
-from aucstudio.gui.common.plain_text import line_label, plain_tooltip
+from aucstudio.gui.common.plain_text import line_label, plain_tooltip, shortened
 from aucstudio.gui.common.plots.legend import Legend, keep_sample
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plots.stepwise_view import SteadyBox, sides_of

@@ -14,11 +14,18 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from aucstudio.gui.common.confusion import CARD_WIDTH
-from aucstudio.gui.common.layouts import across, down
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import label, make_buddy, named, push_button, show_note
+from aucstudio.gui.common.threshold import CARD_WIDTH
+from aucstudio.gui.common.widgets import (
+    across,
+    down,
+    label,
+    make_buddy,
+    named,
+    push_button,
+    show_note,
+)
 from aucstudio.gui.state.session import Session
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.operating_points import (

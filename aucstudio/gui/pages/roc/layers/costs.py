@@ -19,7 +19,7 @@ from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.roc.layers.cost_panel import CostPanel
 from aucstudio.gui.pages.roc.layers.operating_point import FocusedPoint
 from aucstudio.gui.pages.roc.picture.scene import Scene, bent, line_places
-from aucstudio.gui.state.answer import Answer
+from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.session import Session
 from aucstudio.project.results.operating_points import (
     amount_words,

@@ -9,10 +9,9 @@ import pyqtgraph as pg
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QScrollArea
 
-from aucstudio.gui.common.actions import make_action
-from aucstudio.gui.common.confusion import CARD_WIDTH
-from aucstudio.gui.common.layouts import STRETCH, down, scrolled
 from aucstudio.gui.common.theme import scaled
+from aucstudio.gui.common.threshold import CARD_WIDTH
+from aucstudio.gui.common.widgets import STRETCH, down, make_action, scrolled
 from aucstudio.gui.pages.roc.controls import choice_menu
 from aucstudio.gui.pages.roc.layers.costs import CostLayer
 from aucstudio.gui.pages.roc.layers.difference import DifferenceLayer

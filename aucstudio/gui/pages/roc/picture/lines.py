@@ -20,7 +20,7 @@ from aucstudio.gui.pages.roc.picture.axes import draw
 from aucstudio.gui.pages.roc.picture.curve_kinds import Face, Points, Shape, Shapes
 from aucstudio.gui.pages.roc.picture.legend import LegendRow
 from aucstudio.gui.pages.roc.picture.scene import Axis, nearest
-from aucstudio.gui.state.live_run import LiveRun
+from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord

@@ -10,8 +10,7 @@ from aucstudio.engine import inference
 from aucstudio.engine.roc import cuts as cuts_of
 from aucstudio.gui.common import curves
 from aucstudio.gui.common.curves import SCALES, RunCurves, area_words, run_curves, vertex_words
-from aucstudio.gui.common.eliding import shortened
-from aucstudio.gui.common.plain_text import Markup, joined, rich
+from aucstudio.gui.common.plain_text import Markup, joined, rich, shortened
 from aucstudio.gui.pages.roc.layers.operating_point import FocusedPoint
 from aucstudio.gui.pages.roc.picture.curve_kinds import Face, Shape
 from aucstudio.gui.pages.roc.picture.legend import LegendRow

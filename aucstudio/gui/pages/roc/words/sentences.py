@@ -8,7 +8,7 @@ import numpy as np
 
 from aucstudio.engine import METHODS
 from aucstudio.gui.common.curves import band_words, run_curves
-from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.pages.roc.picture.curve_kinds import Face
 from aucstudio.gui.pages.roc.picture.lines import shapes_of
 from aucstudio.gui.state.session import Session, ShownRun
