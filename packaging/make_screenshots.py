@@ -29,7 +29,7 @@ STUDY, RUN = "payments", "SVM-pAUC"
 def main() -> None:
     """Run the studies and save the pictures."""
     from aucstudio.gui.pictures import save_pictures
-    from aucstudio.project.examples.demo import run_demo
+    from aucstudio.project.examples import run_demo
 
     with tempfile.TemporaryDirectory() as folder:
         os.environ["AUCSTUDIO_HOME"] = folder

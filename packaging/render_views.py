@@ -23,8 +23,7 @@ from view_scenes import arrange, dialog_scenes, the, window_scenes
 from aucstudio.gui.common.printing import png_bytes
 from aucstudio.gui.main_window import MainWindow
 from aucstudio.gui.pictures import prepare, settle
-from aucstudio.project.examples.demo import run_demo
-from aucstudio.project.examples.studies import STUDIES
+from aucstudio.project.examples import STUDIES, run_demo
 
 SIZES = ((1440, 900), (1000, 700))
 THEMES = ("light", "dark")

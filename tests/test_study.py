@@ -12,7 +12,7 @@ import pytest
 
 from aucstudio.engine import METHODS, roc
 from aucstudio.project.errors import InputError
-from aucstudio.project.examples.studies import make_study
+from aucstudio.project.examples import make_study
 from aucstudio.project.resources import resource_path
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.study import Frame, RunFailedError, open_study

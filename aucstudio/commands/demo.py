@@ -8,7 +8,7 @@ from pathlib import Path
 from aucstudio.commands.options import add
 from aucstudio.commands.outcomes import ended
 from aucstudio.console import progress, say
-from aucstudio.project.examples.studies import STUDIES
+from aucstudio.project.examples import STUDIES
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -22,7 +22,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run an example study and save pictures of its pages; return the exit status."""
     from aucstudio.gui.pictures import save_pictures
-    from aucstudio.project.examples.demo import run_demo
+    from aucstudio.project.examples import run_demo
     from aucstudio.project.results.documents import results_table
 
     folder = Path(options.out)

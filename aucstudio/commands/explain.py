@@ -25,7 +25,7 @@ from aucstudio.project.work import signals
 
 if TYPE_CHECKING:
     from aucstudio.project.data.table import Table
-    from aucstudio.project.explain.one_row import RowDetail
+    from aucstudio.project.explain.contributions import RowDetail
     from aucstudio.project.runs.models.model import Model
 
 _MOST_LINES = 20
@@ -91,7 +91,7 @@ def _explained(
     seed: int,
     interrupted: Callable[[], bool],
 ) -> RowDetail:
-    from aucstudio.project.explain.one_row import explain_row
+    from aucstudio.project.explain.contributions import explain_row
 
     bar = progress("explain")
 
@@ -119,7 +119,13 @@ def _weights(table: Table) -> NDArray[np.float64] | None:
 
 
 def _print(detail: RowDetail, others: Table, compared: str, options: argparse.Namespace) -> None:
-    from aucstudio.project.explain.one_row import CSV_HEAD, about, as_lines, as_table, headline
+    from aucstudio.project.explain.contributions import (
+        CSV_HEAD,
+        about,
+        as_lines,
+        as_table,
+        headline,
+    )
     from aucstudio.project.store.scores_file import scores_file
     from aucstudio.project.store.sheets import write_rows
 

@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtWidgets import QComboBox, QDialogButtonBox, QWidget
 
 from aucstudio.gui.dialogs.export_model import REFIT, VALIDATED, ExportModelDialog
-from aucstudio.gui.pages.calibration.calibration_view import CalibrationView
+from aucstudio.gui.pages.scores.calibration_view import CalibrationView
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.results.calibration import AS_IT_STANDS, TITLES, judge
 from aucstudio.project.results.threshold_choice import Target

@@ -14,10 +14,9 @@ from aucstudio.gui.common import prompts
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.theme import current_theme, run_colour
 from aucstudio.gui.pages.compare import compare_view
-from aucstudio.gui.pages.compare.compare_view import PICTURE, TABLES, CompareView
-from aucstudio.gui.pages.compare.export import table_text
+from aucstudio.gui.pages.compare.compare_view import PICTURE, TABLES, CompareView, table_text
 from aucstudio.gui.pages.compare.words import forecast_words, pair_sentence, tally_words
-from aucstudio.project import words
+from aucstudio.notices import words
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.results import comparison
 from aucstudio.project.results.comparison import CORRECTION_NAMES, PairComparison

@@ -15,9 +15,7 @@ from aucstudio.gui.dialogs.importing import ImportPreview
 from aucstudio.gui.pages.data.data_view import DataView
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.project.data.table import read_table
-from aucstudio.project.survey.conditions import read_conditions
-from aucstudio.project.survey.export_rows import as_text
-from aucstudio.project.survey.order import like_cell
+from aucstudio.project.survey.rows import as_text, like_cell, read_conditions
 from tests.gui.conftest import PATIENCE
 
 # Off the screen there is no raising of a list that opens.

@@ -10,10 +10,10 @@ from numpy.testing import assert_allclose
 from aucstudio.engine.roc import auc
 from aucstudio.engine.scorers import LinearScorer
 from aucstudio.gui.common.theme import current_theme, run_colour
-from aucstudio.gui.pages.differences.difference_view import DifferenceView
+from aucstudio.gui.pages.planes.difference_view import DifferenceView
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.project.data.splitting.validation import Validation
-from aucstudio.project.geometry import differences
+from aucstudio.project.geometry import pairs
 from aucstudio.project.runs.progress import Look
 from tests.conftest import write_table
 from tests.gui.conftest import choose, points, put_in_flight, settle, train
@@ -57,7 +57,7 @@ def test_dots_are_the_differences_and_the_line_is_the_hyperplane(qtbot, session,
     record = train(qtbot, session)
     settle(qtbot, view)
     z, w = training_differences(session, record), record.splits[0].coef
-    assert len(z) <= differences.PAIRS_AS_DOTS
+    assert len(z) <= pairs.PAIRS_AS_DOTS
     assert view.cloud.dots.isVisible()
     assert not view.cloud.density.isVisible()
     assert_allclose(points(view.cloud.dots)[:, 0], z @ w / np.linalg.norm(w))
@@ -98,7 +98,7 @@ def test_support_pairs_are_ringed_and_the_margin_drawn(qtbot, session, view):
     assert split.support_pairs.shape[1] > 0
     X = split.model.preparation.apply(session.table, split.support_pairs[0])
     Z = X - split.model.preparation.apply(session.table, split.support_pairs[1])
-    shown = Z[: differences.SUPPORT_DRAWN]
+    shown = Z[: pairs.SUPPORT_DRAWN]
     weight = np.linalg.norm(split.coef)
     assert_allclose(points(view.marked.support.marks)[:, 0], shown @ split.coef / weight)
     assert f"{len(Z.T[0]):,} support pairs" in view.sentence.text()
@@ -145,7 +145,7 @@ def test_many_pairs_become_a_density(qtbot, session, view, tmp_path):
     record = train(qtbot, session)
     settle(qtbot, view)
     z = training_differences(session, record)
-    assert len(z) > differences.PAIRS_AS_DOTS
+    assert len(z) > pairs.PAIRS_AS_DOTS
     assert not view.cloud.dots.isVisible()
     assert view.cloud.density.isVisible()
     assert view.picture.extra.cloud.density.counts.sum() == len(z)

@@ -11,7 +11,7 @@ from aucstudio.gui.pages.model.model_view import ModelView
 from aucstudio.gui.pages.scores.scores_view import ScoresView
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
-from aucstudio.project.explain.one_row import explain_row
+from aucstudio.project.explain.contributions import explain_row
 from tests.gui.conftest import choose, make_record, put, settle
 
 FOLDS = Validation("folds", folds=4)

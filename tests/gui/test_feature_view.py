@@ -10,11 +10,11 @@ from PySide6.QtCore import QPointF
 from aucstudio.engine.roc import equal_error_threshold, roc_curve
 from aucstudio.engine.scorers import LinearScorer
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.pages.features import feature_view
-from aucstudio.gui.pages.features.feature_view import FeatureView
+from aucstudio.gui.pages.planes import feature_view
+from aucstudio.gui.pages.planes.feature_view import FeatureView
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.project.data.splitting.validation import Validation
-from aucstudio.project.examples.studies import make_study
+from aucstudio.project.examples import make_study
 from aucstudio.project.geometry.score_map import CELLS
 from aucstudio.project.runs.progress import Look
 from tests.conftest import write_table

@@ -10,7 +10,7 @@ from aucstudio.gui.dialogs.columns import ClassesDialog
 from aucstudio.gui.panels.data_panel import DataPanel
 from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.findings.find import find
-from aucstudio.project.data.first_reading import FirstReading
+from aucstudio.project.data.import_choices import FirstReading
 from aucstudio.project.data.table import read_table
 from aucstudio.project.store.project.project_file import ProjectFile
 

@@ -11,11 +11,11 @@ from aucstudio.engine import METHODS
 from aucstudio.gui.common.plotting import BEYOND, make_plot
 from aucstudio.gui.dialogs.columns import COLUMNS, ColumnsDialog
 from aucstudio.gui.pages.compare.compare_view import CompareView
-from aucstudio.gui.pages.roc.picture import axes
-from aucstudio.gui.pages.roc.picture.line_labels import CARD, LineLabels
+from aucstudio.gui.pages.roc import axes
+from aucstudio.gui.pages.roc.cards import CARD, LineLabels
 from aucstudio.gui.pages.roc.roc_view import RocView
-from aucstudio.gui.pages.scores.plot import HeightAxis
-from aucstudio.gui.pages.scores.words import band_sentence, number
+from aucstudio.gui.pages.scores.score_plot import HeightAxis
+from aucstudio.gui.pages.scores.worst_rows import band_sentence, number
 from aucstudio.gui.panels.data_panel import DataPanel
 from aucstudio.gui.panels.param_form import ParamForm
 from aucstudio.gui.panels.welcome import WelcomePage

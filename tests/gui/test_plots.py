@@ -11,7 +11,7 @@ from aucstudio.gui.app import make_application
 from aucstudio.gui.common.plots.menu import plot_menu
 from aucstudio.gui.common.plots.readout import Readout, in_lines
 from aucstudio.gui.common.plotting import make_plot
-from aucstudio.gui.pages.roc.picture import lines
+from aucstudio.gui.pages.roc import lines
 from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.pages.scores.scores_view import ScoresView
 from tests.gui.conftest import make_record, put

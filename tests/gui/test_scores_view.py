@@ -8,10 +8,9 @@ from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QLabel, QPushButton
 
 from aucstudio.engine import roc
 from aucstudio.engine.roc import cut_at
-from aucstudio.gui.pages.scores.plot import COUNTS, FEW_ROWS
+from aucstudio.gui.pages.scores.score_plot import COUNTS, FEW_ROWS
 from aucstudio.gui.pages.scores.scores_view import ScoresView
-from aucstudio.gui.pages.scores.words import threshold_sentence
-from aucstudio.gui.pages.scores.worst_rows import Worst
+from aucstudio.gui.pages.scores.worst_rows import Worst, threshold_sentence
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.project.data.splitting.validation import Validation

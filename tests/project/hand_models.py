@@ -9,8 +9,8 @@ from aucstudio.engine.ensembles.remapped import View, ViewedScorer
 from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.scorers import EnsembleScorer, FourierScorer, KernelScorer, LinearScorer
-from aucstudio.project.data.preparing.levels import MISSING
 from aucstudio.project.data.preparing.preparation import Preparation
+from aucstudio.project.data.preparing.scales import MISSING
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.runs.models.model import Model
 

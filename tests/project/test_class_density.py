@@ -5,7 +5,7 @@ import pytest
 from pyqtgraph import arrayToQPath
 from PySide6.QtCore import QPointF
 
-from aucstudio.project.geometry.class_density import share_contours
+from aucstudio.project.geometry.score_map import share_contours
 
 
 @pytest.mark.parametrize("far", [0.0, 1e4])

@@ -11,8 +11,7 @@ import scipy.stats
 
 from aucstudio.engine import inference, roc
 from aucstudio.engine.monitor import Stopped
-from aucstudio.notices import notice
-from aucstudio.project import words
+from aucstudio.notices import notice, words
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.results import comparison
 from aucstudio.project.results.comparison import Comparison, PairComparison, RunFigures

@@ -19,7 +19,7 @@ from aucstudio.engine import roc
 from aucstudio.project.data.columns import spell_cell
 from aucstudio.project.data.date_parts import CIRCLES, PARTS, WHOLE, part_of, spread
 from aucstudio.project.data.disk.stream import open_stream
-from aucstudio.project.data.preparing.learning import learn_preparation
+from aucstudio.project.data.preparing.preparation import learn_preparation
 from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
 from aucstudio.project.data.preparing.stored import arrays_of, settings_of
 from aucstudio.project.data.schema import Schema
@@ -27,10 +27,9 @@ from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.text import dates
 from aucstudio.project.errors import InputError
+from aucstudio.project.explain.contributions import explain_pair, explain_row
 from aucstudio.project.explain.effects import score_curve
 from aucstudio.project.explain.importance import permutation_importance
-from aucstudio.project.explain.one_row import explain_row
-from aucstudio.project.explain.pair_detail import explain_pair
 from aucstudio.project.explain.trees import condition, read_tree
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.experiment import DataReference, Experiment

@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.scorers import KernelScorer
-from aucstudio.project.geometry import differences
-from aucstudio.project.geometry.differences import (
+from aucstudio.project.geometry import pairs
+from aucstudio.project.geometry.pairs import (
     PAIRS_AS_DOTS,
     binned_density,
     difference_histogram,
@@ -17,9 +17,7 @@ from aucstudio.project.geometry.differences import (
     penalised_covariance,
     places_of,
 )
-from aucstudio.project.geometry.directions import across_score, kernel_features
-from aucstudio.project.geometry.planes import score_plane
-from aucstudio.project.geometry.sampling import Sample
+from aucstudio.project.geometry.planes import Sample, across_score, kernel_features, score_plane
 
 
 def make_sample(seed=0, rows=60, d=5, scores=True):
@@ -60,7 +58,7 @@ def test_cloud_has_the_mean_covariance_and_corners_of_all_pairs():
 
 @pytest.mark.parametrize("chunk", [1, 1000, 1 << 17])
 def test_histogram_is_that_of_all_pairs(monkeypatch, chunk):
-    monkeypatch.setattr(differences, "_PAIRS_PER_CHUNK", chunk)
+    monkeypatch.setattr(pairs, "_PAIRS_PER_CHUNK", chunk)
     rng = np.random.default_rng(3)
     a, b = rng.normal(size=(40, 2)), rng.normal(size=(70, 2))
     z = (a[:, None] - b[None]).reshape(-1, 2)
@@ -128,7 +126,7 @@ def test_ten_thousand_million_pairs_are_all_in_the_density():
 
 
 def test_beyond_the_limit_the_classes_are_binned(monkeypatch):
-    monkeypatch.setattr(differences, "PAIRS_COUNTED", 10_000)
+    monkeypatch.setattr(pairs, "PAIRS_COUNTED", 10_000)
     places = np.random.default_rng(4).normal(size=(2020, 2))
     positive = np.arange(2020) < 20
     cloud = pair_cloud(places, positive)

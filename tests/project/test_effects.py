@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.inspection import partial_dependence
 
-from aucstudio.project.data.preparing.prepared_features import feature_groups
+from aucstudio.project.data.preparing.preparation import feature_groups
 from aucstudio.project.explain.effects import coefficients, rough_spans, score_curve
 from aucstudio.project.explain.trees import feature_use, plain_number, read_tree
 from aucstudio.project.runs.execute import execute

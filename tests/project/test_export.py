@@ -14,7 +14,7 @@ import pytest
 from aucstudio.engine import METHODS
 from aucstudio.engine.scorers import LinearScorer, Scorer
 from aucstudio.project.data import date_parts
-from aucstudio.project.data.preparing.levels import MISSING
+from aucstudio.project.data.preparing.scales import MISSING
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table

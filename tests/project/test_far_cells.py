@@ -12,7 +12,7 @@ from aucstudio.cli import main
 from aucstudio.engine import METHODS, declared_params
 from aucstudio.engine.roc import auc
 from aucstudio.project.data.disk.stream import open_stream
-from aucstudio.project.data.preparing.learning import learn_preparation
+from aucstudio.project.data.preparing.preparation import learn_preparation
 from aucstudio.project.data.preparing.stored import arrays_of, restored, settings_of
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from aucstudio import cli
 from aucstudio.notices import notice
-from aucstudio.project.data.column_builder import number_cells
+from aucstudio.project.data.cells import number_cells
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.finding import KINDS, Finding, ranked

@@ -16,8 +16,13 @@ from aucstudio.engine.crossfit import folds
 from aucstudio.engine.inference import splits_interval, splits_test
 from aucstudio.engine.methods.combination import auc_ensemble
 from aucstudio.notices import notice
-from aucstudio.project.data.splitting.forward import blocks_of, forward_parts, times_of
-from aucstudio.project.data.splitting.split import draw_splits, splits_of
+from aucstudio.project.data.splitting.split import (
+    blocks_of,
+    draw_splits,
+    forward_parts,
+    splits_of,
+    times_of,
+)
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError

@@ -12,7 +12,7 @@ from sklearn.metrics import roc_auc_score, roc_curve
 from aucstudio.engine.inference import splits_interval
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.scorers import LinearScorer
-from aucstudio.project.data.preparing.prepared_features import feature_groups
+from aucstudio.project.data.preparing.preparation import feature_groups
 from aucstudio.project.explain import importance
 from aucstudio.project.explain.importance import movers, permutation_importance
 from aucstudio.project.runs.execute import execute

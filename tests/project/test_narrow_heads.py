@@ -2,7 +2,7 @@
 
 import pytest
 
-from aucstudio.project.data import wide_preview
+from aucstudio.project.data import preview
 from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.data.preview import HeadReader
 from aucstudio.project.data.table import read_table
@@ -13,9 +13,9 @@ COLUMNS = 40
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     """Cut tables of so few columns."""
-    monkeypatch.setattr(wide_preview, "MOST_COLUMNS", 30)
-    monkeypatch.setattr(wide_preview, "LEFT", 12)
-    monkeypatch.setattr(wide_preview, "RIGHT", 5)
+    monkeypatch.setattr(preview, "MOST_COLUMNS", 30)
+    monkeypatch.setattr(preview, "LEFT", 12)
+    monkeypatch.setattr(preview, "RIGHT", 5)
 
 
 def table(rows=60, names=None, mark=","):

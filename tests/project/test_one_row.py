@@ -16,10 +16,10 @@ from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.scorers import KernelScorer, LinearScorer, joined
 from aucstudio.notices import notice
-from aucstudio.project.data.preparing.prepared_features import column_features
+from aucstudio.project.data.preparing.preparation import column_features
 from aucstudio.project.data.text import dates
 from aucstudio.project.errors import InputError
-from aucstudio.project.explain.one_row import about, explain_row, headline
+from aucstudio.project.explain.contributions import about, explain_row, headline
 from aucstudio.project.explain.shapley import contributions, terms_of
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.experiment import DataReference

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from aucstudio.project.data.preparing.prepared_features import feature_groups
+from aucstudio.project.data.preparing.preparation import feature_groups
 from aucstudio.project.data.splitting.validation import Validation
-from aucstudio.project.explain.pair_detail import GAP, explain_pair
+from aucstudio.project.explain.contributions import GAP, explain_pair
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.experiments.planning import plan_experiment
@@ -43,7 +43,7 @@ def test_swapping_a_column_of_a_linear_model_gives_the_same(table, monkeypatch):
     split = trained(table, "auc-rls")
     rows = any_pair(split)
     expected = explain_pair(table, split.model, rows)
-    monkeypatch.setattr("aucstudio.project.explain.pair_detail._COLUMNS_PER_CHUNK", 2)
+    monkeypatch.setattr("aucstudio.project.explain.contributions._COLUMNS_PER_CHUNK", 2)
     hidden = dataclasses.replace(split.model, scorer=lambda X: X @ split.coef)
     found = explain_pair(table, hidden, rows)
     assert [part.column for part in found.parts] == [part.column for part in expected.parts]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from aucstudio.engine.roc import auc, band_ranks
-from aucstudio.project.geometry.pair_order import PairOrder
+from aucstudio.project.geometry.pairs import PairOrder
 
 few_rows = st.lists(st.tuples(st.booleans(), st.integers(-4, 4)), min_size=2, max_size=30).filter(
     lambda rows: len({label for label, _ in rows}) == 2

@@ -6,27 +6,26 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.scorers import FourierScorer, KernelScorer, LinearScorer
-from aucstudio.project.data.preparing.learning import learn_preparation
-from aucstudio.project.data.preparing.preparation import Preparation
+from aucstudio.project.data.preparing.preparation import Preparation, learn_preparation
 from aucstudio.project.data.table import read_table
-from aucstudio.project.geometry.directions import (
-    across_score,
-    angle,
-    carried,
-    mean_difference,
-    strongest,
-)
 from aucstudio.project.geometry.planes import (
     COMPONENTS,
     FEATURES,
     SCORE,
+    Sample,
+    across_score,
+    angle,
+    carried,
     choose_plane,
     component_plane,
     curved_plane,
     feature_plane,
+    labelled_sample,
+    mean_difference,
     score_plane,
+    strongest,
+    thinned,
 )
-from aucstudio.project.geometry.sampling import Sample, labelled_sample, thinned
 from tests.project.test_differences import all_differences, make_sample
 
 # ------------------------------------------------------------------------ planes
@@ -131,7 +130,7 @@ def test_one_feature_and_constant_scores_give_flat_planes():
 def test_power_iteration_agrees_with_the_eigenvectors(monkeypatch):
     sample, weights = make_sample()
     exact = strongest(sample.X, weights / np.linalg.norm(weights))
-    monkeypatch.setattr("aucstudio.project.geometry.directions._EXACT_FEATURES", 1)
+    monkeypatch.setattr("aucstudio.project.geometry.planes._EXACT_FEATURES", 1)
     found = strongest(sample.X, weights / np.linalg.norm(weights))
     assert_allclose(found, exact, atol=1e-6)
 

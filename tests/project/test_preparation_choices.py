@@ -18,22 +18,21 @@ from aucstudio.commands.parser import command_parser
 from aucstudio.commands.train import read_preparation
 from aucstudio.engine import METHODS
 from aucstudio.project.data.disk.stream import open_stream
-from aucstudio.project.data.preparing.learning import learn_preparation
-from aucstudio.project.data.preparing.levels import RARE
+from aucstudio.project.data.preparing.preparation import feature_groups, learn_preparation
 from aucstudio.project.data.preparing.preparation_choice import (
     IMPUTE,
     SCALE,
     USUAL,
     PreparationChoice,
 )
-from aucstudio.project.data.preparing.prepared_features import feature_groups
+from aucstudio.project.data.preparing.scales import RARE
 from aucstudio.project.data.preparing.stored import arrays_of, restored, settings_of
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
+from aucstudio.project.explain.contributions import explain_pair
 from aucstudio.project.explain.effects import score_curve
 from aucstudio.project.explain.importance import permutation_importance
-from aucstudio.project.explain.pair_detail import explain_pair
 from aucstudio.project.explain.trees import FeatureUse, condition, side_by_side
 from aucstudio.project.runs.execute import execute, refit
 from aucstudio.project.runs.experiments.experiment import DataReference

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from aucstudio.project.data.preparing.learning import learn_preparation
-from aucstudio.project.data.preparing.levels import MISSING
+from aucstudio.project.data.preparing.preparation import learn_preparation
+from aucstudio.project.data.preparing.scales import MISSING
 from aucstudio.project.data.preparing.stored import arrays_of, restored, settings_of
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError

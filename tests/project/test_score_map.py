@@ -6,9 +6,8 @@ from numpy.testing import assert_allclose
 
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.scorers import KernelScorer, LinearScorer
-from aucstudio.project.data.preparing.learning import learn_preparation
-from aucstudio.project.geometry.planes import component_plane, feature_plane
-from aucstudio.project.geometry.sampling import Sample
+from aucstudio.project.data.preparing.preparation import learn_preparation
+from aucstudio.project.geometry.planes import Sample, component_plane, feature_plane
 from aucstudio.project.geometry.score_map import (
     CELLS,
     PlaneFrame,

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from aucstudio.project.data import column_builder, text_cells
-from aucstudio.project.data.column_builder import Texts, _Known
+from aucstudio.project.data.cells import OddTexts, ShortTexts, Texts, _Known, text_keys
 from aucstudio.project.data.text.numerals import BLANKS, MISSING_TEXT, are_plain
-from aucstudio.project.data.text_cells import OddTexts, ShortTexts, text_keys
 
 _DRAW = np.random.default_rng(5)
 _KINDS = {

@@ -14,7 +14,7 @@ from sklearn.datasets import dump_svmlight_file
 from aucstudio.cli import main
 from aucstudio.engine import METHODS
 from aucstudio.project.data.findings.find import find
-from aucstudio.project.data.preparing.learning import learn_preparation
+from aucstudio.project.data.preparing.preparation import learn_preparation
 from aucstudio.project.data.preparing.preparation_choice import IMPUTE, SCALE, PreparationChoice
 from aucstudio.project.data.preparing.scales import learn_number
 from aucstudio.project.data.preparing.sparse import learn_rare, sparse_rows
@@ -31,10 +31,8 @@ from aucstudio.project.runs.experiments.planning import plan_experiment, plan_on
 from aucstudio.project.runs.models.scoring import read_to_score, scores_of
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.store.model_file import load_model, save_model
-from aucstudio.project.survey.classes import Classes
-from aucstudio.project.survey.column_auc import RankedColumn
-from aucstudio.project.survey.conditions import Condition, read_conditions
-from aucstudio.project.survey.correlation import most_telling
+from aucstudio.project.survey.columns import Classes, RankedColumn, most_telling
+from aucstudio.project.survey.rows import Condition, read_conditions
 
 LINEAR = [key for key, method in METHODS.items() if method.takes_sparse]
 

@@ -13,7 +13,7 @@ from aucstudio.engine.roc import auc
 from aucstudio.project import scratch
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.disk.stream_rows import TableBlocks
-from aucstudio.project.data.preparing.learning import learn_preparation
+from aucstudio.project.data.preparing.preparation import learn_preparation
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError

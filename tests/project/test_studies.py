@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 from aucstudio.project.errors import InputError
-from aucstudio.project.examples.demo import run_demo
-from aucstudio.project.examples.samples import make_sample
-from aucstudio.project.examples.studies import STUDIES, examples, make_study
+from aucstudio.project.examples import STUDIES, examples, make_sample, make_study, run_demo
 from aucstudio.project.results.summary import auc_summary, pauc_summary
 from aucstudio.project.runs.experiments.experiment_file import read_study
 from aucstudio.project.runs.experiments.experiment_writing import write_study

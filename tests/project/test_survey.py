@@ -18,22 +18,32 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.experiments.planning import plan_experiment
-from aucstudio.project.survey.classes import Classes
-from aucstudio.project.survey.column_auc import ColumnAreas, RankedColumn
-from aucstudio.project.survey.conditions import read_conditions
-from aucstudio.project.survey.correlation import PEARSON, SPEARMAN, correlate
-from aucstudio.project.survey.missing_pattern import gap_columns, map_gaps
-from aucstudio.project.survey.order import Query, find_rows, like_cell, text_codes
-from aucstudio.project.survey.row_scores import (
+from aucstudio.project.survey.columns import (
+    MOST_BARS,
+    PEARSON,
+    SPEARMAN,
+    Classes,
+    ColumnAreas,
+    RankedColumn,
+    correlate,
+    gap_columns,
+    map_gaps,
+    sum_up,
+)
+from aucstudio.project.survey.rows import (
     FALSE_ALARM,
     HELD,
     MISRANKED,
     MISSED,
     TRAINED_ON,
+    Query,
     ScoredRows,
+    find_rows,
+    like_cell,
+    read_conditions,
+    text_codes,
     wrong_pairs,
 )
-from aucstudio.project.survey.summary import MOST_BARS, sum_up
 
 
 def numbers(name, values, role="number"):

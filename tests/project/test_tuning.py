@@ -10,7 +10,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from aucstudio.engine import METHODS, roc
 from aucstudio.engine.params import declared_params
-from aucstudio.project.data.preparing.learning import learn_preparation
+from aucstudio.project.data.preparing.preparation import learn_preparation
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.summary import run_as_json

@@ -12,12 +12,12 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QToolButton, QWidget
 
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.widgets import LEFT, Part, across, down, label, named, push_button
+from aucstudio.notices.words import counted
 from aucstudio.project.data.columns import ColumnInfo
 from aucstudio.project.data.date_parts import PARTS, WHOLE, offered
 from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.text import dates
-from aucstudio.project.words import counted
 
 # Kinds that the card shows by its fields, cautions and notes.
 QUIET = ("label", "positive", "ignored", "missing")

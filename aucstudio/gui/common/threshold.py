@@ -24,6 +24,7 @@ from aucstudio.gui.common.widgets import (
     show_note,
 )
 from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.notices.words import as_sentence, class_words, figure_words, interval_words
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.deployment import Stakes
 from aucstudio.project.results.distribution import Confusion
@@ -48,7 +49,6 @@ from aucstudio.project.results.threshold_choice import (
     choose,
     remarks,
 )
-from aucstudio.project.words import as_sentence, class_words, figure_words, interval_words
 
 CARD_WIDTH = 272
 _NAME_WIDTHS = 60, 84  # pixels, beside the counts and above them

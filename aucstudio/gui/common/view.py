@@ -32,7 +32,7 @@ from aucstudio.gui.common.widgets import TOP, across, down, follow_check, hint_l
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.project.survey.row_scores import FALSE_ALARM, MISSED
+from aucstudio.project.survey.rows import FALSE_ALARM, MISSED
 
 _LEAST_COMBO = 64
 

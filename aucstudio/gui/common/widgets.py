@@ -45,7 +45,7 @@ from PySide6.QtWidgets import (
 from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.state.session import Session
-from aucstudio.project.words import as_sentence
+from aucstudio.notices.words import as_sentence
 
 Around = int | tuple[int, int, int, int]
 Item = QWidget | QLayout

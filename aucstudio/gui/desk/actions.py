@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QMainWindow, QMenu, QWidget
 
 from aucstudio.gui.common.theme import set_icon
 from aucstudio.gui.dialogs.help import show_help
-from aucstudio.project.examples.studies import examples
+from aucstudio.project.examples import examples
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,10 +77,10 @@ PAGES = (
             View(
                 "difference_view",
                 "Difference vectors",
-                "differences.difference_view",
+                "planes.difference_view",
                 "DifferenceView",
             ),
-            View("feature_view", "Feature space", "features.feature_view", "FeatureView"),
+            View("feature_view", "Feature space", "planes.feature_view", "FeatureView"),
         ),
     ),
     PageDeclaration(
@@ -96,7 +96,7 @@ PAGES = (
             View(
                 "calibration_view",
                 "Calibration",
-                "calibration.calibration_view",
+                "scores.calibration_view",
                 "CalibrationView",
             ),
         ),

@@ -32,9 +32,7 @@ from aucstudio.project.data.columns import ROLES, Column, spell_cell
 from aucstudio.project.data.import_choices import role_is_guess
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.text import dates
-from aucstudio.project.survey.classes import Classes
-from aucstudio.project.survey.column_auc import RankedColumn
-from aucstudio.project.survey.summary import Distribution, spread
+from aucstudio.project.survey.columns import Classes, Distribution, RankedColumn, spread
 from aucstudio.project.work.job import Job
 
 _NAMES = {

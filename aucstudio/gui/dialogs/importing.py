@@ -54,6 +54,7 @@ from aucstudio.gui.state.background import Background, delayed
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.session import Session
 from aucstudio.gui.state.session_files import recalled
+from aucstudio.notices.words import counted
 from aucstudio.project import scratch
 from aucstudio.project.data.finding import Finding, ranked
 from aucstudio.project.data.import_choices import ImportChoices, Part
@@ -63,7 +64,6 @@ from aucstudio.project.data.table import Table
 from aucstudio.project.data.text.rejected_export import write_rejected
 from aucstudio.project.errors import Cancelled, InputError
 from aucstudio.project.store.files import refuse_own_input
-from aucstudio.project.words import counted
 from aucstudio.project.work.job import Job, describe_failure
 
 _TYPING = 150  # milliseconds after the last key

@@ -29,8 +29,8 @@ from aucstudio.gui.common.widgets import (
     search_field,
     show_note,
 )
+from aucstudio.notices.words import as_sentence
 from aucstudio.project.runs.method_advice import Outlook
-from aucstudio.project.words import as_sentence
 
 _HEADS = ("Method", "Name", "Trains for", "Scorer", "Missing values", "Time here")
 _TIPS = {

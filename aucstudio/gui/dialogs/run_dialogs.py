@@ -40,13 +40,13 @@ from aucstudio.gui.common.widgets import (
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.session import Session
+from aucstudio.notices.words import as_sentence
 from aucstudio.project.data.readers.registry import dialog_filter
 from aucstudio.project.data.score_file import Joined, join_scores, read_score_file
 from aucstudio.project.data.splitting.validation import FORWARD
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.given_scores import MARKER, score_columns
-from aucstudio.project.words import as_sentence
 from aucstudio.project.work.job import Job
 
 _WIDTH = 440

@@ -32,13 +32,13 @@ from aucstudio.gui.common.widgets import (
     set_role,
     show_note,
 )
+from aucstudio.notices.words import figure_words, interval_words
 from aucstudio.project.data.preparing.acceptance import KINDS, RANGE, Refusal
 from aucstudio.project.data.text.later_files import Remedy
 from aucstudio.project.results.threshold_choice import ThresholdFigures, counts_at
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.models.scoring_report import ScoringReport, some_names
-from aucstudio.project.words import figure_words, interval_words
 
 _ROW, _MOST_ROWS = 22, 5
 _LONGEST = 32  # characters of a name

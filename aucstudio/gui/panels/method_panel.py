@@ -49,7 +49,6 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.runs.estimate import cost_of_fit, fits_sparse, training_size
 from aucstudio.project.runs.method_advice import Outlook, outlooks, start_here
 from aucstudio.project.runs.tuning import AUC, LEAVE_PAIR_OUT, PAUC
-from aucstudio.project.words import cost_words
 
 _IMPUTE = {MEDIAN: "Median", MEAN: "Mean", MOST_FREQUENT: "Most frequent"}
 _SCALE = {
@@ -280,7 +279,7 @@ class MethodPanel(Card):
         rows, pairs = size[0] + size[1], size[0] * size[1]
         sparse = fits_sparse(plan.method, method.get_params(), None, plan.preparation, table)
         cost = cost_of_fit(method, size, table, sparse=sparse)
-        return f"{each}{rows:,} rows, {pairs:,} pairs: {cost_words(cost)}"
+        return f"{each}{rows:,} rows, {pairs:,} pairs: {cost.words}"
 
     def show_problem(self, setting: str, sentence: str) -> None:
         """Show what is wrong, beside its setting if the form has it."""

@@ -47,6 +47,14 @@ from aucstudio.gui.panels.run_columns import (
 from aucstudio.gui.state.background import delayed
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices import texts
+from aucstudio.notices.words import (
+    counted,
+    figure_words,
+    interval_words,
+    range_words,
+    seconds_words,
+    setting_words,
+)
 from aucstudio.project.data.splitting.validation import FILE
 from aucstudio.project.results.cautions import (
     cautions,
@@ -60,14 +68,6 @@ from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.experiments.settings_shown import shown_settings
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.tuning import symbols
-from aucstudio.project.words import (
-    counted,
-    figure_words,
-    interval_words,
-    range_words,
-    seconds_words,
-    setting_words,
-)
 
 _TOP = Qt.AlignmentFlag.AlignTop
 

@@ -17,6 +17,15 @@ from aucstudio.engine import METHODS
 from aucstudio.gui.common.table import ColumnSpec, sorted_by
 from aucstudio.gui.state.background import Background, delayed
 from aucstudio.gui.state.session import ShownRun
+from aucstudio.notices.words import (
+    counted,
+    figure_words,
+    interval_words,
+    percent_words,
+    range_words,
+    runs_words,
+    seconds_words,
+)
 from aucstudio.project.data.splitting.validation import (
     FILE,
     FOLDS,
@@ -39,15 +48,6 @@ from aucstudio.project.results.summary import (
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.experiments.settings_shown import differing_settings, settings_sentence
 from aucstudio.project.runs.record import DONE, FAILED, STOPPED, RunRecord
-from aucstudio.project.words import (
-    counted,
-    figure_words,
-    interval_words,
-    percent_words,
-    range_words,
-    runs_words,
-    seconds_words,
-)
 
 DEFAULTS = "defaults"
 

@@ -45,8 +45,8 @@ from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.preferences import TableLook, preferences
 from aucstudio.gui.state.runner import LiveRun, Waiting
 from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.notices.words import runs_words
 from aucstudio.project.runs.experiments.settings_shown import settings_sentence
-from aucstudio.project.words import runs_words
 
 Index = QModelIndex | QPersistentModelIndex
 Entry = LiveRun | Waiting

@@ -23,7 +23,7 @@ from aucstudio.gui.common.theme import ON_ACCENT, ON_CARD, set_icon
 from aucstudio.gui.common.widgets import across, down, label, named, push_button
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session
-from aucstudio.project.words import elapsed_words
+from aucstudio.notices.words import elapsed_words
 
 _MOST_KEPT = 200
 _DETAIL_LINES = 8

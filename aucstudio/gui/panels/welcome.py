@@ -28,7 +28,8 @@ from aucstudio.gui.common.widgets import (
     scrolled,
 )
 from aucstudio.gui.state.background import Background, delayed
-from aucstudio.project.examples.studies import examples
+from aucstudio.notices.words import day_words
+from aucstudio.project.examples import examples
 from aucstudio.project.results.file_summary import kind_of, outline
 from aucstudio.project.store.workspace import (
     forget_recent,
@@ -36,7 +37,6 @@ from aucstudio.project.store.workspace import (
     unsaved_projects,
     unsaved_since,
 )
-from aucstudio.project.words import day_words
 
 _ABOUT = (
     "AUC Studio trains models that separate two classes, tests them on the part of the ROC "

@@ -14,7 +14,7 @@ import msgspec
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import InvalidSetting, declared_params
 from aucstudio.project import typed
-from aucstudio.project.data.first_reading import FirstReading
+from aucstudio.project.data.import_choices import FirstReading
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import Table

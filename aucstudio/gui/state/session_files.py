@@ -21,14 +21,14 @@ from aucstudio.gui.state.preferences import KnownImport, preferences
 from aucstudio.gui.state.session_runs import Runs
 from aucstudio.gui.state.session_state import SessionState
 from aucstudio.gui.state.study import Study
+from aucstudio.notices.words import runs_words
 from aucstudio.project.data.columns import count_all
 from aucstudio.project.data.finding import found
-from aucstudio.project.data.first_reading import FirstReading
-from aucstudio.project.data.import_choices import ImportChoices
+from aucstudio.project.data.import_choices import FirstReading, ImportChoices
 from aucstudio.project.data.paths import fingerprint
 from aucstudio.project.data.table import Table, progress_reporter, read_table
 from aucstudio.project.errors import Cancelled, InputError
-from aucstudio.project.examples.studies import make_study
+from aucstudio.project.examples import make_study
 from aucstudio.project.runs.experiments.experiment import DataReference, Experiment
 from aucstudio.project.runs.experiments.experiment_file import ExperimentFile
 from aucstudio.project.runs.experiments.experiment_file import read_study as read_experiments
@@ -44,7 +44,6 @@ from aucstudio.project.store.project.unfinished_runs import Owner
 from aucstudio.project.store.workspace import is_unsaved, keep_text, remember_recent, samples_folder
 from aucstudio.project.tournament.standings import FAILED as FAILED_TO_END
 from aucstudio.project.tournament.standings import RUNNING, Standings
-from aucstudio.project.words import runs_words
 from aucstudio.project.work.job import Job
 
 _READ_SECONDS = 0.4  # for checking runs while a project is opened

@@ -319,7 +319,7 @@ class SessionState(QObject):
         rows : iterable of int
             Their numbers; around a single row all others stay visible.
         part : str
-            Or an outcome of the selected run; see :mod:`aucstudio.project.survey.row_scores`.
+            Or an outcome of the selected run; see :mod:`aucstudio.project.survey.rows`.
         """
         self.asked.emit("data", (tuple(rows), part))
 

@@ -14,6 +14,7 @@ from PySide6.QtGui import QUndoStack
 from aucstudio.gui.state.plan import Plan, RunLook, plan_document
 from aucstudio.gui.state.project_handle import ProjectHandle
 from aucstudio.gui.state.runner import Runner, TournamentRunner
+from aucstudio.notices.words import runs_words
 from aucstudio.project.data.table import Table
 from aucstudio.project.results.deployment import Stakes
 from aucstudio.project.results.threshold_choice import Target, choose
@@ -22,7 +23,6 @@ from aucstudio.project.runs.verification import Verification
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.store.workspace import is_unsaved
 from aucstudio.project.tournament.standings import Standings
-from aucstudio.project.words import runs_words
 
 
 @dataclasses.dataclass(frozen=True)

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aucstudio.project import scratch
-from aucstudio.project.data.cells import CellStore, unreadable_kinds
-from aucstudio.project.data.column_builder import Cells
+from aucstudio.project.data.cells import Cells, CellStore, unreadable_kinds
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.paths import CLOSED, fingerprint, for_duckdb

@@ -1,16 +1,22 @@
-"""Preview of the first rows of a file."""
+"""Preview of the outer columns of a very wide text file.
+
+Columns are cut out before detection, so that 100,000 columns cost no more than the few shown.
+
+Preview of the first rows of a file.
+"""
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import itertools
 import re
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from aucstudio.project import scratch
 from aucstudio.project.data.import_choices import ImportChoices
@@ -43,11 +49,102 @@ from aucstudio.project.data.table import (
 from aucstudio.project.data.text.cell_sql import literal, quoted
 from aucstudio.project.data.text.codepages import guess_encoding
 from aucstudio.project.data.text.delimited import ReadingProgress, open_delimited
-from aucstudio.project.data.wide_preview import Narrow, narrowed
 from aucstudio.project.errors import InputError, input_error
 
+# Files with more columns are cut; the number of columns kept at either end.
+MOST_COLUMNS = 3_000
+LEFT, RIGHT = 1_000, 50
+_ROWS, _BYTES, _LONGEST_LINE = 2_000, 1 << 26, 1 << 24
+_MARKS = (b",", b"\t", b";", b"|")
+
+
+class Narrow(NamedTuple):
+    """The part of a wide file that was kept.
+
+    Attributes
+    ----------
+    left, right, of : int
+        Number of columns kept at either end, and of all columns.
+    whole : bool
+        Whether all rows were kept.
+    named : bool
+        Whether the names of the kept columns are unique, if the first row has names.
+    """
+
+    left: int
+    right: int
+    of: int
+    whole: bool
+    named: bool
+
+
+def narrowed(path: Path, here: Path, delimiter: str = "", *, both: bool = True) -> Narrow | None:
+    """Write the first rows and outer columns of a file; None if it is not wide, or not plain.
+
+    Parameters
+    ----------
+    path, here : Path
+        The file, and the copy to write.
+    delimiter : str, optional
+        The delimiter, if known.
+    both : bool
+        Whether columns at the right are kept too. Their names must be in the first row, because
+        unnamed columns are named by their position, which differs in the copy.
+    """
+    with path.open("rb") as file:
+        first = file.readline(_LONGEST_LINE)
+        if len(first) <= MOST_COLUMNS:
+            return None
+        second = file.readline(_LONGEST_LINE)
+        mark = delimiter.encode() or max(_MARKS, key=second.count)
+        marks = second.count(mark)
+        # In files of R the column of row names has no name.
+        lacking = marks - first.count(mark)
+        if marks < MOST_COLUMNS or lacking not in (0, 1):
+            return None
+        file.seek(len(first))
+        lines, whole = [*_lines(file)], not file.read(1)
+    if any(line.count(mark) != marks or b"\0" in line for line in lines):
+        return None
+    left, counts = LEFT - lacking, collections.Counter(map(_bare, first.split(mark)))
+    names = first.split(mark)
+    right = RIGHT if both and _are_own(names[-RIGHT:], counts) else 0
+    cut = [_ends(first, mark, left, right), *(_ends(line, mark, LEFT, right) for line in lines)]
+    if any(piece.count(b'"') % 2 for piece in cut):
+        return None  # a quoted cell is cut
+    here.write_bytes(b"".join(cut))
+    named = _are_own(names[:left], counts)
+    return Narrow(LEFT, right, marks + 1, whole, named)
+
+
+def _lines(file: Iterable[bytes]) -> Iterator[bytes]:
+    taken = 0
+    for rows, line in enumerate(file, 1):
+        yield line
+        taken += len(line)
+        if rows == _ROWS or taken >= _BYTES:
+            return
+
+
+def _bare(cell: bytes) -> bytes:
+    return cell.strip(b' "\t\r\n')
+
+
+def _are_own(names: list[bytes], counts: Mapping[bytes, int]) -> bool:
+    """Return whether all are non-empty and unique."""
+    bare = [*map(_bare, names)]
+    return all(name and counts[name] == 1 for name in bare)
+
+
+def _ends(line: bytes, mark: bytes, left: int, right: int) -> bytes:
+    kept = line.rstrip(b"\r\n").split(mark, left)[:left]
+    if right:
+        kept += line.rstrip(b"\r\n").rsplit(mark, right)[-right:]
+    return mark.join(kept) + b"\n"
+
+
 ROWS = 2000
-_BYTES = 2 << 20
+_BYTES_PREVIEW = 2 << 20
 # The parts of a dialect that the user may set, unless the format determines them.
 SETTINGS = ("delimiter", "encoding", "decimal", "quote", "skip", "missing", "strict")
 # The first lines of these formats are a valid file.
@@ -181,7 +278,7 @@ def _unpacked_head(
     form, remarks = recognise(path)
     if form.key in PACKED:
         try:
-            return unpack(path, options_of(given, None, _BYTES + 1), folder, report)
+            return unpack(path, options_of(given, None, _BYTES_PREVIEW + 1), folder, report)
         except InputError:
             pass  # reading the whole file reports what is wrong
     return Inner(path, form, options_of(given, None), remarks)
@@ -237,7 +334,7 @@ def _first_lines(path: Path, here: Path) -> tuple[Path, bool]:
     """Copy the first whole rows of a text file; return whether these are all."""
     try:
         with path.open("rb") as file:
-            head = file.read(_BYTES)
+            head = file.read(_BYTES_PREVIEW)
             more = bool(file.read(1))
     except OSError as error:
         raise input_error("file_unreadable", file=path, reason=error.strerror) from error
@@ -265,7 +362,7 @@ def _outside_quotes(head: bytes, ends: list[int]) -> int:
 def _other_encoding(plain: Plain, given: Mapping[str, Any]) -> str:
     if plain.kind != TEXT or ("encoding" in plain.given and "encoding" not in given):
         return ""
-    content = plain.path.read_bytes()[:_BYTES]
+    content = plain.path.read_bytes()[:_BYTES_PREVIEW]
     try:
         content.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from aucstudio.project import scratch
 from aucstudio.project.data.any_table import AnyTable, LabelChoice
-from aucstudio.project.data.choices import MOST_CLASSES
 from aucstudio.project.data.columns import Column, ColumnInfo
-from aucstudio.project.data.labels import LabelRule, MergeChoice, PositiveChoice
+from aucstudio.project.data.labels import MOST_CLASSES, LabelRule, MergeChoice, PositiveChoice
 from aucstudio.project.data.paths import join, several
 from aucstudio.project.data.roles import guess_label, guess_role
 from aucstudio.project.data.schema import ColumnSchema, Schema

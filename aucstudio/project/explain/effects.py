@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.scorers import EnsembleScorer, Scorer, score_rows
 from aucstudio.project.data.date_parts import around
-from aucstudio.project.data.preparing.preparation import Preparation
+from aucstudio.project.data.preparing.preparation import Preparation, feature_groups
 from aucstudio.project.data.preparing.preparation_choice import STANDARD, USUAL, PreparationChoice
-from aucstudio.project.data.preparing.prepared_features import feature_groups
-from aucstudio.project.geometry.sampling import evenly
+from aucstudio.project.geometry.planes import evenly
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.record import SplitResult
 

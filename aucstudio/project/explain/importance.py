@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from aucstudio.engine import inference, roc
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.scorers import LinearScorer, Scorer, score_rows
-from aucstudio.project.data.preparing.prepared_features import feature_groups
+from aucstudio.project.data.preparing.preparation import feature_groups
 from aucstudio.project.data.table import Table
-from aucstudio.project.geometry.sampling import thinned
+from aucstudio.project.geometry.planes import thinned
 from aucstudio.project.results.summary import LEVEL
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord, SplitResult

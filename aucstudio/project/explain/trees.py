@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.scorers import EnsembleScorer
-from aucstudio.project.data.preparing.preparation import Preparation
-from aucstudio.project.data.preparing.prepared_features import feature_groups, level_of
+from aucstudio.project.data.preparing.preparation import Preparation, feature_groups, level_of
 from aucstudio.project.data.text import dates
 
 Array = NDArray[np.float64]

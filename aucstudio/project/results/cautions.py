@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from aucstudio.notices import WARNING, Notice, notice
+from aucstudio.notices.words import range_words
 from aucstudio.project.results.comparison import trained_for
 from aucstudio.project.results.summary import Summary
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import STOPPED, RunRecord
-from aucstudio.project.words import range_words
 
 _CHANCE = 0.5
 _WIDENED = ("range_widened", "range_widened_for_learners")

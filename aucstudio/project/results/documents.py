@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from aucstudio.notices import Notice, notice, texts
+from aucstudio.notices.words import aligned, interval_words, suggestion, titled
 from aucstudio.project import typed
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.errors import InputError
@@ -21,7 +22,6 @@ from aucstudio.project.results.summary import (
 )
 from aucstudio.project.runs.experiments.experiment import Band, check_band
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.words import aligned, interval_words, suggestion, titled
 
 if TYPE_CHECKING:
     from aucstudio.project.work.workers import Workers

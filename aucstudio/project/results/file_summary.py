@@ -7,12 +7,12 @@ from pathlib import Path
 
 import msgspec
 
+from aucstudio.notices.words import runs_words
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.documents import named_runs
 from aucstudio.project.results.summary import auc_summary, pauc_summary
 from aucstudio.project.store.project.checksums import DamagedError
 from aucstudio.project.store.workspace import read_memory, write_memory
-from aucstudio.project.words import runs_words
 
 _MOST_RUNS = 40  # that are read for the best of them
 _MOST_KEPT = 100

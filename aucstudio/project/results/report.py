@@ -10,6 +10,16 @@ import numpy as np
 
 from aucstudio.engine import DECLARED
 from aucstudio.notices import texts
+from aucstudio.notices.words import (
+    as_sentence,
+    counted,
+    figure_words,
+    interval_words,
+    p_words,
+    percent_words,
+    range_words,
+    runs_words,
+)
 from aucstudio.project.errors import InputError
 from aucstudio.project.results import calibration
 from aucstudio.project.results.cautions import cautions, remarks, stopped
@@ -40,16 +50,6 @@ from aucstudio.project.runs.experiments.experiment import Band, Experiment
 from aucstudio.project.runs.experiments.experiment_writing import write_study
 from aucstudio.project.runs.experiments.settings_shown import chosen_settings, settings_sentence
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.words import (
-    as_sentence,
-    counted,
-    figure_words,
-    interval_words,
-    p_words,
-    percent_words,
-    range_words,
-    runs_words,
-)
 
 _MOST_COMPARED = 8
 _FEW_NEGATIVES = 20

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from aucstudio.notices.words import figure_words, interval_words, p_words, range_words
 from aucstudio.project.results.comparison import (
     CORRECTION_NAMES,
     UNCORRECTED,
@@ -14,7 +15,6 @@ from aucstudio.project.results.comparison import (
     WinCount,
 )
 from aucstudio.project.results.page import Block, Cell, Heading, Paragraph, TextTable
-from aucstudio.project.words import figure_words, interval_words, p_words, range_words
 
 if TYPE_CHECKING:
     from aucstudio.project.results.subgroups import Subgroup, Subgroups

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project.data.columns import Column, spell_cell, spelled
-from aucstudio.project.data.preparing.levels import MISSING
+from aucstudio.project.data.preparing.scales import MISSING
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 

@@ -21,12 +21,12 @@ from numpy.typing import NDArray
 
 from aucstudio.engine import inference, roc
 from aucstudio.notices import Notice, notice, texts
+from aucstudio.notices.words import interval_words, percent_words
 from aucstudio.project.bounded_cache import BoundedCache
 from aucstudio.project.data.splitting.validation import FOLDS, FORWARD
 from aucstudio.project.results.common_rows import Scores
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord, SplitResult
-from aucstudio.project.words import interval_words, percent_words
 
 Array = NDArray[np.float64]
 

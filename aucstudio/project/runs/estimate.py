@@ -15,21 +15,21 @@ from aucstudio.engine import DECLARED, METHODS
 from aucstudio.engine import cost as costs
 from aucstudio.engine.cost import NUMBER, Cost, largest_memory
 from aucstudio.engine.params import InvalidSetting
+from aucstudio.notices.words import bytes_words
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.date_parts import count_taken
-from aucstudio.project.data.preparing.levels import MAX_LEVELS
 from aucstudio.project.data.preparing.preparation_choice import (
     FREQUENCY,
     USUAL,
     PreparationChoice,
 )
+from aucstudio.project.data.preparing.scales import MAX_LEVELS
 from aucstudio.project.data.sparse_columns import COPIES, SparseColumn, is_sparse
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT, Validation
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.tuning import Candidate, Tuning, candidates, settings_words
-from aucstudio.project.words import bytes_words
 
 if TYPE_CHECKING:
     from aucstudio.engine.base import AUCClassifier

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.notices import Notice, notice
+from aucstudio.notices.words import listed
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.choices import listed
 from aucstudio.project.data.columns import spell_cell
 from aucstudio.project.data.date_parts import grows
 from aucstudio.project.data.splitting.groups import Groups, groups_by
@@ -41,7 +41,7 @@ def check_groups(
         If a class lies within too few groups or times, or groups are in the test file too.
     """
     if validation.scheme == FORWARD:
-        from aucstudio.project.data.splitting.forward import time_column
+        from aucstudio.project.data.splitting.split import time_column
 
         # Sorting many rows takes long; the run sorts them anyway.
         time_column(table, validation.time)
@@ -76,7 +76,7 @@ def forward_notes(
     """
     if validation.scheme != FORWARD:
         return ()
-    from aucstudio.project.data.splitting.forward import time_column, times_of
+    from aucstudio.project.data.splitting.split import time_column, times_of
 
     name, times = validation.time, times_of(table, validation.time)
     column = time_column(table, name)
@@ -121,7 +121,7 @@ def kept_together(validation: Validation, table: AnyTable, places: Rows) -> Grou
         return table.groups.part(places)
     if validation.scheme != FORWARD:
         return None
-    from aucstudio.project.data.splitting.forward import blocks_of, times_of
+    from aucstudio.project.data.splitting.split import blocks_of, times_of
 
     times = times_of(table, validation.time)[places]
     codes = blocks_of(times, table.is_positive()[places], _MOST_BLOCKS)

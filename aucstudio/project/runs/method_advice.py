@@ -9,12 +9,12 @@ from typing import Any
 from aucstudio.engine import METHODS
 from aucstudio.engine.cost import Cost, largest_memory
 from aucstudio.engine.params import InvalidSetting
+from aucstudio.notices.words import bytes_words, rough_words
 from aucstudio.project.data.preparing.preparation_choice import USUAL
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT, Validation
 from aucstudio.project.data.table import Table
 from aucstudio.project.runs.estimate import cost_of_fit, fits_sparse, machine_memory, training_size
 from aucstudio.project.runs.experiments.experiment import Band
-from aucstudio.project.words import bytes_words, cost_words, rough_words
 
 _PATIENCE = 1800.0  # seconds of a run that may be recommended
 _FEW_ROWS = 3000  # their kernel matrix is small
@@ -61,7 +61,7 @@ class Outlook:
         if self.problem or self.cost is None:
             return self.problem
         several = f"{self.fits} fits: " if self.fits > 1 else ""
-        return several + cost_words(self.cost)
+        return several + self.cost.words
 
 
 Settings = Callable[[str], Mapping[str, Any]]

@@ -15,8 +15,7 @@ from aucstudio.engine.scorers import Scorer, score_rows
 from aucstudio.engine.types import Rows as Matrix
 from aucstudio.engine.warnings_filter import without_convergence_warnings
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.preparing.learning import learn_preparation
-from aucstudio.project.data.preparing.preparation import Preparation
+from aucstudio.project.data.preparing.preparation import Preparation, learn_preparation
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.preparing.scales import FarCells
 from aucstudio.project.data.sparse_columns import SparseColumn

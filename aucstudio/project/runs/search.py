@@ -20,8 +20,7 @@ from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.scorers import score_rows
 from aucstudio.engine.warnings_filter import without_convergence_warnings
 from aucstudio.project.data.preparing.preparation import Preparation
-from aucstudio.project.data.splitting.forward import most_steps, times_of
-from aucstudio.project.data.splitting.split import fold_numbers
+from aucstudio.project.data.splitting.split import fold_numbers, most_steps, times_of
 from aucstudio.project.data.splitting.validation import FORWARD, Validation
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError

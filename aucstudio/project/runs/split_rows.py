@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from aucstudio.engine import inference, roc
 from aucstudio.engine.params import declared_params
 from aucstudio.notices import Notice, notice
+from aucstudio.notices.words import file_words
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.splitting.groups import Groups, groups_by
@@ -26,7 +27,6 @@ from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.progress import Watch
 from aucstudio.project.runs.record import SplitResult
 from aucstudio.project.runs.rows import Prepared, far_cells, learn, prepared
-from aucstudio.project.words import file_words
 
 if TYPE_CHECKING:
     from aucstudio.engine.base import AUCClassifier

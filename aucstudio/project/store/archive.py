@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from typing import BinaryIO
 
-from aucstudio.project.words import bytes_words
+from aucstudio.notices.words import bytes_words
 
 SUMS = "SHA256SUMS"
 # What the library raises on archives that are none, or damaged.

@@ -7,6 +7,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+from aucstudio.notices.words import runs_words
 from aucstudio.project.bounded_cache import BoundedCache
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiments.experiment_file import check_document
@@ -17,7 +18,6 @@ from aucstudio.project.store.project.contents import read_contents, read_through
 from aucstudio.project.store.project.database import FAILURES
 from aucstudio.project.store.project.salvage import salvage, write_salvage
 from aucstudio.project.store.project.source import ProjectSource
-from aucstudio.project.words import runs_words
 
 PROJECT, MODEL, EXPERIMENT = "project", "model", "experiment"
 _KINDS = {".aucproj": PROJECT, ".aucmodel": MODEL, ".toml": EXPERIMENT}

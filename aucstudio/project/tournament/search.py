@@ -15,6 +15,7 @@ from aucstudio.engine.inference import holm
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.roc import SAMPLING, ThresholdRule
 from aucstudio.notices import texts
+from aucstudio.notices.words import seconds_words
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.splitting.split import Split
 from aucstudio.project.data.splitting.validation import Validation
@@ -57,7 +58,6 @@ from aucstudio.project.tournament.standings import (
     Standings,
 )
 from aucstudio.project.tournament.verdict import SearchResult, final_standings
-from aucstudio.project.words import seconds_words
 from aucstudio.project.work.submit import RunStore
 
 Range = tuple[float, float]

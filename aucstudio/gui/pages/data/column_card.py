@@ -31,7 +31,7 @@ from aucstudio.gui.pages.data.distribution_plot import ColumnRoc, DistributionPl
 from aucstudio.gui.pages.data.words import area_sentence, spread_words
 from aucstudio.project.data.columns import NUMERIC_ROLES, ColumnInfo
 from aucstudio.project.data.text import dates
-from aucstudio.project.survey.summary import ColumnSummary, Figures
+from aucstudio.project.survey.columns import ColumnSummary, Figures
 
 WIDTH = 272
 _DATES = 36

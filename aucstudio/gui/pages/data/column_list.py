@@ -24,11 +24,10 @@ from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import clearable, down, label, named, show_note
 from aucstudio.gui.pages.data.row_query import stop_if_asked
 from aucstudio.gui.state.background import Answer, delayed, ticking
+from aucstudio.notices.words import figure_words
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.table import Table
-from aucstudio.project.survey.classes import Classes
-from aucstudio.project.survey.column_auc import ColumnAreas
-from aucstudio.project.words import figure_words
+from aucstudio.project.survey.columns import Classes, ColumnAreas
 
 AREA, MISSING, DISTINCT, ROLE = 1, 2, 3, 4
 _NUMBERS = (AREA, MISSING, DISTINCT)

@@ -30,9 +30,8 @@ from aucstudio.gui.state.session import Session
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
-from aucstudio.project.survey.classes import Classes
-from aucstudio.project.survey.row_scores import ALL, CHOSEN
-from aucstudio.project.survey.summary import ColumnSummary, sum_up
+from aucstudio.project.survey.columns import Classes, ColumnSummary, sum_up
+from aucstudio.project.survey.rows import ALL, CHOSEN
 
 ROWS, COLUMNS, GAPS, CORRELATION = "rows", "columns", "gaps", "correlation"
 _SHOWN = {COLUMNS: "Columns", ROWS: "Rows", GAPS: "Missing values", CORRELATION: "Correlation"}

@@ -17,7 +17,7 @@ from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plotting import faded, make_plot, pen, style_plot
 from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.project.data.text import dates
-from aucstudio.project.survey.summary import ColumnSummary
+from aucstudio.project.survey.columns import ColumnSummary
 
 _HEIGHT, _ROC_HEIGHT, _BAR = 150, 170, 20
 _NAME_WIDTH = 84

@@ -14,7 +14,7 @@ from aucstudio.gui.pages.data.row_query import FoundRows, stop_if_asked
 from aucstudio.gui.pages.data.rows_table import RowsSheet
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.session import Session
-from aucstudio.project.survey.export_rows import as_text, save_rows
+from aucstudio.project.survey.rows import as_text, save_rows
 
 _MOST_COPIED = 2_000_000  # cells
 _SAVE, _STOP = "Save ro&ws…", "Stop sa&ving"

@@ -23,8 +23,7 @@ from aucstudio.gui.common.widgets import (
 from aucstudio.gui.pages.data.row_query import RowFilter
 from aucstudio.gui.state.background import delayed
 from aucstudio.project.data.table import Table
-from aucstudio.project.survey.conditions import Condition
-from aucstudio.project.survey.row_scores import (
+from aucstudio.project.survey.rows import (
     ALL,
     CHOSEN,
     FALSE_ALARM,
@@ -32,6 +31,7 @@ from aucstudio.project.survey.row_scores import (
     MISRANKED,
     MISSED,
     TRAINED_ON,
+    Condition,
 )
 
 _TYPING_MILLISECONDS = 300

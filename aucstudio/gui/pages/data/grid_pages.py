@@ -24,17 +24,19 @@ from aucstudio.gui.common.widgets import down, hint_label, make_combo, named
 from aucstudio.gui.pages.data import words
 from aucstudio.gui.pages.data.row_query import FoundRows, stop_if_asked
 from aucstudio.gui.state.background import Answer
+from aucstudio.notices.words import class_words, percent_words
 from aucstudio.project.data.table import Table
-from aucstudio.project.survey.classes import Classes
-from aucstudio.project.survey.correlation import (
+from aucstudio.project.survey.columns import (
     PEARSON,
     SPEARMAN,
+    Classes,
     Correlation,
+    GapMap,
     correlate,
+    gap_columns,
+    map_gaps,
     most_telling,
 )
-from aucstudio.project.survey.missing_pattern import GapMap, gap_columns, map_gaps
-from aucstudio.project.words import class_words, percent_words
 
 Columns = Mapping[str, Sequence[object] | NDArray[Any]]
 

@@ -15,10 +15,16 @@ from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.table import Table
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.survey.classes import Classes
-from aucstudio.project.survey.conditions import read_conditions
-from aucstudio.project.survey.order import Query, find_rows
-from aucstudio.project.survey.row_scores import ALL, FALSE_ALARM, MISSED, ScoredRows
+from aucstudio.project.survey.columns import Classes
+from aucstudio.project.survey.rows import (
+    ALL,
+    FALSE_ALARM,
+    MISSED,
+    Query,
+    ScoredRows,
+    find_rows,
+    read_conditions,
+)
 
 MOST_RUNS = 8
 

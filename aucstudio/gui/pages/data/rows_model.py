@@ -15,8 +15,8 @@ from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.data.row_query import FoundRows, RunColumn
 from aucstudio.project.data.columns import Column, spell_cell, spell_number
 from aucstudio.project.data.table import Table
-from aucstudio.project.survey.classes import Classes
-from aucstudio.project.survey.row_scores import HELD_OUT, NEITHER
+from aucstudio.project.survey.columns import Classes
+from aucstudio.project.survey.rows import HELD_OUT, NEITHER
 
 GAP = "–"
 _LONGEST = 200  # characters of a cell

@@ -24,8 +24,7 @@ from aucstudio.gui.common.widgets import make_action, make_menu, named
 from aucstudio.gui.pages.data.row_query import FoundRows
 from aucstudio.gui.pages.data.rows_model import RowsModel
 from aucstudio.project.data.columns import Column
-from aucstudio.project.survey.conditions import KNOWN, MISSING, Condition
-from aucstudio.project.survey.order import like_cell
+from aucstudio.project.survey.rows import KNOWN, MISSING, Condition, like_cell
 
 _LINE = 24
 _LEAST, _MOST, _AIR = 64, 260, 36  # of a column, in pixels

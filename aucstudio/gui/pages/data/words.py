@@ -6,9 +6,15 @@ import math
 
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.pages.data.row_query import FoundRows
-from aucstudio.project.survey.correlation import SPEARMAN, Correlation
-from aucstudio.project.survey.missing_pattern import GapMap
-from aucstudio.project.survey.row_scores import (
+from aucstudio.notices.words import (
+    class_words,
+    counted,
+    figure_words,
+    interval_words,
+    percent_words,
+)
+from aucstudio.project.survey.columns import SPEARMAN, ColumnSummary, Correlation, GapMap
+from aucstudio.project.survey.rows import (
     ALL,
     CHOSEN,
     FALSE_ALARM,
@@ -16,14 +22,6 @@ from aucstudio.project.survey.row_scores import (
     MISRANKED,
     MISSED,
     TRAINED_ON,
-)
-from aucstudio.project.survey.summary import ColumnSummary
-from aucstudio.project.words import (
-    class_words,
-    counted,
-    figure_words,
-    interval_words,
-    percent_words,
 )
 
 _PARTS = {

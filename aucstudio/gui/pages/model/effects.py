@@ -27,7 +27,7 @@ from aucstudio.project.data.table import Table
 from aucstudio.project.data.text import dates
 from aucstudio.project.explain.effects import ROWS, ScoreCurve, rough_spans, score_curve
 from aucstudio.project.explain.trees import plain_number
-from aucstudio.project.geometry.sampling import thinned
+from aucstudio.project.geometry.planes import thinned
 from aucstudio.project.runs.record import RunRecord
 
 _ROWS = 2_000  # of which quantiles and dependences are taken

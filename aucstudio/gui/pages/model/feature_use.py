@@ -14,7 +14,7 @@ from aucstudio.gui.state.background import Work
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.data.table import Table
 from aucstudio.project.explain.trees import FeatureUse, feature_use, side_by_side
-from aucstudio.project.geometry.sampling import thinned
+from aucstudio.project.geometry.planes import thinned
 from aucstudio.project.runs.record import RunRecord
 
 _ROWS = 2_000

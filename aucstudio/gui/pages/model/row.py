@@ -14,7 +14,7 @@ from aucstudio.gui.common.whiskers import Whisker, WhiskerChart
 from aucstudio.gui.pages.model.model_picture import Columns, LongPicture, ModelSubject, Post
 from aucstudio.gui.state.background import Work
 from aucstudio.notices import texts
-from aucstudio.project.explain.one_row import (
+from aucstudio.project.explain.contributions import (
     CSV_HEAD,
     Contribution,
     RowDetail,

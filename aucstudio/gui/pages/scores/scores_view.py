@@ -18,13 +18,13 @@ from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.gui.common.threshold import CARD_WIDTH, Chosen, ThresholdChooser
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import across, down, quietly, scrolled
-from aucstudio.gui.pages.scores.plot import COUNTS, DENSITY, ScorePlot
-from aucstudio.gui.pages.scores.words import (
+from aucstudio.gui.pages.scores.score_plot import COUNTS, DENSITY, ScorePlot
+from aucstudio.gui.pages.scores.worst_rows import (
+    WorstRows,
     band_sentence,
     score_columns,
     threshold_sentence,
 )
-from aucstudio.gui.pages.scores.worst_rows import WorstRows
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.results.common_rows import Scores

@@ -20,9 +20,9 @@ from aucstudio.gui.pages.training.progress import HELD, ITERATION, TRAIN, Course
 from aucstudio.gui.pages.training.progress_lines import CourseLine, CourseLines
 from aucstudio.gui.pages.training.words import area_name
 from aucstudio.gui.state.plan import RunLook
+from aucstudio.notices.words import power_words
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.trajectory import Stage
-from aucstudio.project.words import power_words
 
 _AIR = 8.0  # pixels
 

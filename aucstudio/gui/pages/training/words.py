@@ -15,10 +15,10 @@ from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.pages.training.progress import HELD, TRAIN, Course
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import ShownRun
+from aucstudio.notices.words import figure_words, power_words, seconds_words
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.progress import held_sample
 from aucstudio.project.runs.record import STOPPED, SplitResult
-from aucstudio.project.words import figure_words, power_words, seconds_words
 
 _MEASURED = 0.05  # seconds: shorter stages are not reported
 _SEEN = 5e-4  # a difference that three decimals show

@@ -6,21 +6,16 @@ import dataclasses
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from aucstudio.project.data.any_table import AnyTable
+from aucstudio.project.data.any_table import AnyTable, role_findings
 from aucstudio.project.data.columns import count_all, fields_of
 from aucstudio.project.data.disk.stream import DiskTable, sample_of
 from aucstudio.project.data.finding import Finding, grouped, ranked
-from aucstudio.project.data.findings.classes import labelling, left_out
-from aucstudio.project.data.findings.codes import codes
+from aucstudio.project.data.findings.classes import labelling, left_out, spellings, weights
 from aucstudio.project.data.findings.copies import copies
-from aucstudio.project.data.findings.identifiers import groups, identifiers
-from aucstudio.project.data.findings.leaks import leaks
 from aucstudio.project.data.findings.sentinels import sentinels
-from aucstudio.project.data.findings.shape import alone, flags, shape
-from aucstudio.project.data.findings.spellings import spellings
-from aucstudio.project.data.findings.weights import weights
+from aucstudio.project.data.findings.separation import codes, leaks
+from aucstudio.project.data.findings.shape import alone, flags, groups, identifiers, shape
 from aucstudio.project.data.table import Table
-from aucstudio.project.data.table_info import role_findings
 
 
 class Check(NamedTuple):

@@ -2,18 +2,27 @@
 
 Numbers are used as scores. Levels are ranked by their share of positives in the other half of the
 rows, so that many levels gain nothing by chance.
+
+Columns that reveal the label.
+
+Whole numbers that may be codes.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import math
 import weakref
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.project.data.columns import Column
+from aucstudio.project.data.columns import Column, spell_number
+from aucstudio.project.data.finding import Finding, found
+from aucstudio.project.data.roles import is_named_identifier, words_of
+from aucstudio.project.data.sparse_columns import SparseColumn, gathered
 from aucstudio.project.data.table import Table
 
 Array = NDArray[np.float64]
@@ -172,3 +181,196 @@ def codes_of(column: Column, rows: Rows) -> Rows:
 
 def _known(cells: Array) -> Array:
     return cells[~np.isnan(cells)]
+
+
+# Area that a column known before the outcome hardly ever reaches alone.
+_TELLING = 0.999
+# Area in a sample from which all rows are examined.
+_SUSPECT = 0.99
+# Largest probability that a column of a small table separates the classes by chance.
+_BY_CHANCE = 1e-3
+# Largest share of rows, overall and by class, in which a copy of the label may differ.
+_ASTRAY = 0.01
+_FEWEST_LEAKS, _FEWEST_OF_CLASS = 30, 8
+
+
+def leaks(table: Table) -> Iterator[Finding]:
+    """Find features that separate the classes alone, or that are known in one class only."""
+    sample, features = sampled(table), table.features
+    if sample is None or not _is_enough(sample.classes, len(features)):
+        return
+    classes = sample.classes
+    zeros = _zeros_in_classes(features, classes)
+    for column in features:
+        if _ties(zeros.get(column.name)):
+            continue
+        if _area(column, sample.rows, sample.area(column)) < _SUSPECT:
+            if column.missing:
+                yield from _known_in_one(table, column, classes)
+            yield from _nearly_the_label(table, column)
+            continue
+        area = _area(column, classes, area_of(column, classes))
+        if area >= _TELLING:
+            code = "copy_of_label" if _is_the_label(table, column) else "separates_classes"
+            yield found(code, column.name, rows=table.rows, label=table.label, area=_floored(area))
+
+
+def _zeros_in_classes(
+    columns: Sequence[Column], classes: ClassRows
+) -> dict[str, tuple[float, float]]:
+    """Return the shares of zero cells of sparse columns in the two classes."""
+    few = [column for column in columns if isinstance(column, SparseColumn)]
+    if not few:
+        return {}
+    matrix = gathered(few).tocsr()
+    shares = [
+        1.0 - np.diff(matrix[rows].tocsc().indptr) / len(rows)
+        for rows in (classes.positive, classes.negative)
+    ]
+    both = zip(*(share.tolist() for share in shares), strict=True)
+    return dict(zip((column.name for column in few), both, strict=True))
+
+
+def _ties(zeros: tuple[float, float] | None) -> bool:
+    """Return whether pairs tied at zero rule out that a column separates the classes."""
+    return zeros is not None and 1.0 - zeros[0] * zeros[1] / 2 < _SUSPECT
+
+
+def _is_enough(classes: ClassRows, columns: int) -> bool:
+    """Return whether the rows are too many for one of the columns to separate them by chance."""
+    m, n = len(classes.positive), len(classes.negative)
+    orders = math.lgamma(m + n + 1) - math.lgamma(m + 1) - math.lgamma(n + 1)
+    return math.log(2 * max(columns, 1)) - orders < math.log(_BY_CHANCE)
+
+
+def _area(column: Column, rows: ClassRows, area: float | None) -> float:
+    """Return the best area of a column, in either direction or as levels."""
+    best = 0.5 if area is None else max(area, 1.0 - area)
+    if column.role == "number" and 2 < column.distinct <= MOST_CODES:
+        best = max(best, area_of_levels(column, rows) or 0.5)
+    return best
+
+
+def _floored(area: float) -> str:
+    return "1" if area == 1 else f"{math.floor(area * 10_000) / 10_000:.4f}"
+
+
+def _is_the_label(table: Table, column: Column) -> bool:
+    """Return whether values of the column and classes correspond one to one."""
+    assert table.label is not None
+    label = table.column(table.label)
+    if column.distinct != label.distinct or column.distinct > MOST_CODES:
+        return False
+    known = column.known()
+    if not np.array_equal(known, label.known()):
+        return False
+    (rows,) = np.nonzero(known)
+    pairs = codes_of(column, rows) * label.distinct + codes_of(label, rows)
+    return len(np.unique(pairs)) == column.distinct
+
+
+def _nearly_the_label(table: Table, column: Column) -> Iterator[Finding]:
+    """Find a column of two values that equals the label in all but a few rows."""
+    assert table.label is not None
+    label = table.column(table.label)
+    if any(one.different.exceeds(2) or not one.different.exceeds(1) for one in (column, label)):
+        return
+    (rows,) = np.nonzero(column.known() & label.known())
+    ours, theirs = codes_of(column, rows), codes_of(label, rows)
+    counts = np.zeros((2, 2), dtype=np.int64)
+    np.add.at(counts, (ours, theirs), 1)
+    astray = counts[[0, 1], [1, 0]] if np.trace(counts) >= len(rows) / 2 else np.diag(counts)
+    total = int(astray.sum())
+    # Also by class, because in a rare class a few rows matter.
+    most = np.maximum(1, _ASTRAY * counts.sum(axis=0))
+    if len(rows) < _FEWEST_LEAKS or not total or total > max(1, _ASTRAY * len(rows)):
+        return
+    if counts.sum(axis=0).min() >= _FEWEST_OF_CLASS and (astray <= most).all():
+        yield found(
+            "nearly_the_label",
+            column.name,
+            rows=table.rows,
+            label=table.label,
+            astray=total,
+            known=len(rows),
+        )
+
+
+def _known_in_one(table: Table, column: Column, classes: ClassRows) -> Iterator[Finding]:
+    """Find a column that is known in one class and missing in the other."""
+    known = column.known()
+    shares = [float(known[rows].mean()) for rows in (classes.positive, classes.negative)]
+    if 0.5 + abs(shares[0] - shares[1]) / 2 >= _TELLING:
+        positive = table.positive or "one class"
+        words = "only" if shares[0] > shares[1] else "everywhere but"
+        yield found(
+            "known_in_one_class", column.name, rows=table.rows, words=words, positive=positive
+        )
+
+
+# Two numbers have no order that matters.
+_FEWEST_CODES, _ROWS_EACH = 3, 3
+_SHOWN = 4
+_CALLED = {
+    "code", "codes", "cd", "type", "typ", "tipo", "kind", "category", "categoria", "kategorie",
+    "zip", "plz", "postal", "naics", "sic", "icd", "drg", "soc", "isco", "region", "zone",
+    "district", "county", "province", "state", "country", "land", "branch", "filiale", "store",
+    "shop", "site", "center", "centre", "clinic", "hospital", "dept", "department", "division",
+    "team", "sector", "industry", "branche", "occupation", "occ", "job", "profession", "beruf",
+    "race", "ethnicity", "ethnic", "religion", "marital", "colour", "color", "channel", "device",
+    "product", "sku", "brand", "vendor", "supplier", "carrier", "species", "soil", "crop",
+    "cluster", "batch", "operator", "machine", "код", "тип", "κωδικός", "kod", "código", "codigo",
+    "codice", "região", "región", "région",
+}  # fmt: skip
+_ENDINGS = ("code", "代码", "代碼", "类型", "類型", "区分", "コード", "種類", "종류", "코드")
+# Least gain in area of levels over numbers, absolute and in standard errors.
+_GAIN, _ERRORS = 0.05, 3.0
+
+
+def codes(table: Table) -> Iterator[Finding]:
+    """Find features of few whole numbers named like codes, or better as levels."""
+    sample = sampled(table)
+    for column in table.features:
+        if column.role != "number" or not _may_be_codes(column):
+            continue
+        first = _first(column)
+        more: dict[str, object]
+        better = None if sample is None else _areas(column, sample)
+        if better is not None:
+            code, more = "better_as_category", {"numbers": better[0], "levels": better[1]}
+        elif _is_called(column.name):
+            others = " and others" if column.distinct > _SHOWN else ""
+            code, more = "named_like_codes", {"first": ", ".join(first) + others}
+        else:
+            continue
+        known, distinct = column.height - column.missing, column.distinct
+        yield found(code, column.name, rows=known, values=first, distinct=distinct, **more)
+
+
+def _is_called(name: str) -> bool:
+    words = words_of(name)
+    return not _CALLED.isdisjoint(words) or any(word.endswith(_ENDINGS) for word in words)
+
+
+def _may_be_codes(column: Column) -> bool:
+    if isinstance(column, SparseColumn) or column.is_date or is_named_identifier(column.name):
+        return False  # identifiers have a finding of their own
+    most = min(MOST_CODES, (column.height - column.missing) // _ROWS_EACH)
+    has_few = column.different.exceeds(_FEWEST_CODES - 1) and not column.different.exceeds(most)
+    return has_few and column.is_integer()
+
+
+def _areas(column: Column, sample: SampledRows) -> tuple[float, float] | None:
+    """Return the areas of numbers, in the better direction, and of levels, if these are better."""
+    numbers, levels = sample.area(column), area_of_levels(column, sample.rows)
+    if numbers is None or levels is None:
+        return None
+    numbers = max(numbers, 1 - numbers)
+    m, n = len(sample.rows.positive), len(sample.rows.negative)
+    error = math.sqrt((m + n + 1) / (12 * m * n))
+    return (numbers, levels) if levels - numbers > max(_GAIN, _ERRORS * error) else None
+
+
+def _first(column: Column) -> tuple[str, ...]:
+    values = np.unique(column.values[column.known()])
+    return tuple(spell_number(float(value)) for value in values[:_SHOWN])

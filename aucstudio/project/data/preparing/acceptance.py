@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
+from aucstudio.notices.words import listed
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.choices import listed
 from aucstudio.project.data.column_range import Far, how_far
 from aucstudio.project.data.finding import said
 from aucstudio.project.data.schema import ColumnSchema, Schema

@@ -5,26 +5,40 @@ training median (or stay missing for methods that accept them), then the column 
 Categories: one 0/1 column for each training level, including missing values if there were any;
 unknown levels are 0 in all of them. For other options see
 :class:`~aucstudio.project.data.preparing.preparation_choice.PreparationChoice`.
+
+The prepared features of a model one by one: what each is, and of which column.
+
+Fit the preprocessing on training rows.
 """
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.project.data.columns import without
-from aucstudio.project.data.date_parts import DatePart
-from aucstudio.project.data.preparing.levels import (
+from aucstudio.project.data.any_table import AnyTable
+from aucstudio.project.data.columns import ColumnInfo, without
+from aucstudio.project.data.date_parts import WHOLE, DatePart, taken
+from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
+from aucstudio.project.data.preparing.scales import (
+    KNOTS,
     RARE,
+    LevelCode,
+    Number,
     as_shares,
     encoded,
+    from_ranks,
+    learn_levels,
+    learn_number,
+    level_counts,
     picked,
+    to_ranks,
+    unit_of,
 )
-from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
-from aucstudio.project.data.preparing.scales import KNOTS, from_ranks, to_ranks, unit_of
 from aucstudio.project.data.sparse_columns import check_written_out, is_sparse, written_out
 from aucstudio.project.data.table import Column, Table
 from aucstudio.project.errors import input_error
@@ -265,3 +279,239 @@ def _named(names: Sequence[str]) -> str:
     shown = ", ".join(repr(name) for name in names[:5])
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
     return f"column{'s' if len(names) > 1 else ''} {shown}{more}"
+
+
+Index = NDArray[np.intp]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class NumberFeature:
+    """A feature that is a number.
+
+    Attributes
+    ----------
+    name, column : str
+        Of the feature, and of the table's column; they differ for parts of dates.
+    median, mean, scale, unit, low, high : float
+        See :class:`~aucstudio.project.data.preparing.preparation.Preparation`.
+    absent : tuple of float
+        Numbers that mean a missing value.
+    shares : mapping of str to float, or None
+        What each text counts as, where a category becomes a number.
+    part : DatePart or None
+    curve : (ndarray, ndarray) or None
+        Knots and heights, where numbers become ranks.
+    is_marked : bool
+        Whether it comes with an indicator of missing values.
+    """
+
+    name: str
+    column: str
+    median: float
+    mean: float
+    scale: float
+    unit: float
+    low: float
+    high: float
+    absent: tuple[float, ...]
+    shares: Mapping[str, float] | None
+    part: DatePart | None
+    curve: tuple[Array, Array] | None
+    is_marked: bool
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class CategoryFeatures:
+    """The features of a category, one for each level.
+
+    Attributes
+    ----------
+    name : str
+    levels : tuple of str
+    same : tuple of tuple of str
+        Texts that count as the first of them.
+    places : dict of str to int
+        Which level each text is.
+    rest : int
+        Which level any other text is; -1 for none.
+    """
+
+    name: str
+    levels: tuple[str, ...]
+    same: tuple[tuple[str, ...], ...]
+    places: dict[str, int]
+    rest: int
+
+
+def number_features(p: Preparation) -> list[NumberFeature]:
+    """Return the features that are numbers, in order."""
+    units = p.units
+    marked = {p.first_of(column) for column in p.indicated}
+    return [
+        NumberFeature(
+            name=name,
+            column=p.source(name),
+            median=float(p.medians[k]),
+            mean=float(p.means[k]),
+            scale=float(p.scales[k]),
+            unit=float(units[k]),
+            low=float(p.lows[k]),
+            high=float(p.highs[k]),
+            absent=tuple(p.absent.get(p.source(name), ())),
+            shares=p.shares.get(name),
+            part=p.parts.get(name),
+            curve=(p.knots[k], p.heights[k]) if len(p.knots) else None,
+            is_marked=k in marked,
+        )
+        for k, name in enumerate(p.numbers)
+    ]
+
+
+def category_features(p: Preparation) -> list[CategoryFeatures]:
+    """Return the categories, in the order of their features."""
+    return [
+        CategoryFeatures(
+            name, levels, p.same.get(name, ()), p.places(name, levels), p.rest_place(name, levels)
+        )
+        for name, levels in zip(p.categories, p.levels, strict=True)
+    ]
+
+
+def _levels(p: Preparation) -> list[tuple[str, str]]:
+    """Return column and level of the features that follow the numbers."""
+    levels = [
+        (name, level)
+        for name, levels in zip(p.categories, p.levels, strict=True)
+        for level in levels
+    ]
+    return [*levels, *((name, "missing") for name in p.indicated)]
+
+
+def level_of(p: Preparation, feature: int) -> tuple[str, str]:
+    """Return the column and the level of a feature that is no number."""
+    return _levels(p)[feature - len(p.numbers)]
+
+
+def feature_groups(p: Preparation) -> dict[str, slice]:
+    """Return the features of each column, part of a date, and indicator of missing values."""
+    names = [p.parts[name].together if name in p.parts else name for name in p.numbers]
+    marks = len(p.indicated)
+    levels = [name for name, _ in _levels(p)]
+    names += levels[: len(levels) - marks] + [f"{name} = missing" for name in p.indicated]
+    groups: dict[str, slice] = {}
+    for k, name in enumerate(names):
+        groups[name] = slice(groups[name].start if name in groups else k, k + 1)
+    return groups
+
+
+def column_features(p: Preparation) -> dict[str, Index]:
+    """Return all features of each column of the table, indicators of missing values included."""
+    found: dict[str, list[int]] = {}
+    columns = [*map(p.source, p.numbers), *(name for name, _ in _levels(p))]
+    for k, column in enumerate(columns):
+        found.setdefault(column, []).append(k)
+    return {column: np.array(features, dtype=np.intp) for column, features in found.items()}
+
+
+def learn_preparation(
+    table: AnyTable,
+    rows: Rows,
+    choice: PreparationChoice = USUAL,
+    *,
+    keep_gaps: bool | None = False,
+    keep_zeros: bool = False,
+) -> Preparation:
+    """Fit the preprocessing of a table's feature columns on the given rows only.
+
+    With ``keep_gaps`` missing numbers stay NaN; None keeps them if a given row has one. With
+    ``keep_zeros`` nothing is subtracted, so zeros stay zero. Of an out-of-memory table only as
+    many columns are in memory at a time as fit a block.
+
+    Raises
+    ------
+    InputError
+        If the table has no feature column.
+    """
+    features = table.features
+    if not features:
+        raise input_error("no_features", file=table.path, name=table.path.name)
+    numbers = [column for column in features if column.role == "number"]
+    known: dict[str, Number] = {}
+    if is_sparse(features):
+        from aucstudio.project.data.preparing.sparse import learn_rare
+
+        known = learn_rare(numbers, rows, choice)
+    dense = [column for column in numbers if column.name not in known]
+    cells_of = table.measured([column.name for column in dense])
+    for column, cells in zip(dense, cells_of, strict=True):
+        for part in taken(column):
+            known[part.name] = learn_number(part.of(cells[rows]), choice)
+    known = {part.name: known[part.name] for column in numbers for part in taken(column)}
+    if keep_zeros:
+        known = {name: number.reaching_zero() for name, number in known.items()}
+    codes = _learn_categories(table, rows, choice)
+    if keep_gaps is None:
+        keep_gaps = any(number.missing for number in known.values())
+    learnt = _assembled(features, known, codes, choice, keep_gaps=keep_gaps)
+    if not keep_zeros:
+        return learnt
+    return dataclasses.replace(learnt, means=np.zeros(len(learnt.means)), keeps_zeros=True)
+
+
+def _learn_categories(
+    table: AnyTable, rows: Rows, choice: PreparationChoice
+) -> dict[str, LevelCode]:
+    columns = [column for column in table.features if column.role == "category"]
+    counted = {column.name: collections.Counter[str]() for column in columns}
+    chosen = np.zeros(table.rows, dtype=bool)
+    chosen[rows] = True
+    for start, window in table.windows(table.height(0), list(counted)) if counted else ():
+        here = np.flatnonzero(chosen[start : start + window.rows])
+        for name, counter in counted.items():
+            counter.update(level_counts(window.column(name), here))
+    return {
+        column.name: learn_levels(counted[column.name], column.same, choice) for column in columns
+    }
+
+
+def _assembled(
+    features: Sequence[ColumnInfo],
+    known: Mapping[str, Number],
+    codes: Mapping[str, LevelCode],
+    choice: PreparationChoice,
+    *,
+    keep_gaps: bool,
+) -> Preparation:
+    """Combine the fitted columns in their order."""
+    counted = {n: code.shares for n, code in codes.items() if code.shares is not None}
+    levels = {name: code.levels for name, code in codes.items() if name not in counted}
+    of_shares = {name: learn_number(codes[name].cells, choice).unbounded() for name in counted}
+    learnt = {**known, **of_shares}
+    figures = np.array([number.figures for number in learnt.values()]).reshape(-1, 5)
+    medians, means, scales, lows, highs = figures.T.copy()
+    knots = np.array([number.curve for number in learnt.values() if number.curve is not None])
+    curves = knots.reshape(-1, 2, KNOTS).transpose(1, 0, 2).copy()
+    parts = {p.name: p for c in features if c.role == "number" for p in taken(c)}
+    marked = (
+        parts[n].column for n, number in known.items() if choice.indicators and number.missing
+    )
+    return Preparation(
+        tuple(learnt),
+        medians,
+        means,
+        scales,
+        tuple(levels),
+        tuple(levels.values()),
+        keep_gaps,
+        lows,
+        highs,
+        {c.name: c.absent for c in features if c.role == "number" and c.absent},
+        {c.name: c.same for c in features if c.name in levels and c.same},
+        curves[0],
+        curves[1],
+        tuple(dict.fromkeys(marked)),
+        tuple(name for name, code in codes.items() if code.has_rest),
+        counted,
+        {name: part for name, part in parts.items() if part.part != WHOLE},
+        choice,
+    )

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project.data.date_parts import DatePart
-from aucstudio.project.data.preparing.levels import RARE
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
-from aucstudio.project.data.preparing.scales import KNOTS
+from aucstudio.project.data.preparing.scales import KNOTS, RARE
 from aucstudio.project.data.schema import bare
 
 Array = NDArray[np.float64]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.project.data.column_builder import Cells
+from aucstudio.project.data.cells import Cells
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.numerals import NumberFormat
 from aucstudio.project.data.text.records import Cutter

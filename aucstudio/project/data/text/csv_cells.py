@@ -13,8 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from aucstudio.project.data.cells import CellStore
-from aucstudio.project.data.column_builder import Cells, NotPlainError
+from aucstudio.project.data.cells import Cells, CellStore, NotPlainError
 from aucstudio.project.data.paths import for_duckdb
 from aucstudio.project.data.text.cell_sql import is_cast, literal, text_sql
 from aucstudio.project.data.text.column_types import (

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from aucstudio.project.data.choices import listed
+from aucstudio.notices.words import listed
 from aucstudio.project.data.finding import Finding, noticed
 from aucstudio.project.data.text.dialect import DELIMITERS, Dialect
 from aucstudio.project.data.text.numerals import BLANKS

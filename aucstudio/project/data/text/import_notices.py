@@ -7,7 +7,7 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from aucstudio.project.data.choices import listed
+from aucstudio.notices.words import listed
 from aucstudio.project.data.columns import Column, spell_number
 from aucstudio.project.data.finding import Finding, noticed, said
 from aucstudio.project.data.text.column_notices import about_numbers, about_times, why_text

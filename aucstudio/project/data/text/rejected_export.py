@@ -8,7 +8,7 @@ import itertools
 from pathlib import Path
 
 from aucstudio.project import scratch
-from aucstudio.project.data.table_info import TableInfo
+from aucstudio.project.data.any_table import TableInfo
 from aucstudio.project.data.text.contents import Source
 from aucstudio.project.data.text.delimited import Opened, open_delimited
 from aucstudio.project.data.text.rows import walk_rows

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.project.data.column_builder import Cells, number_cells
+from aucstudio.project.data.cells import Cells, number_cells
 from aucstudio.project.data.text.cell_sql import is_cast
 from aucstudio.project.data.text.column_types import CODE, holds_codes, stray_of, type_of
 from aucstudio.project.data.text.contents import Contents, Formats, Source, check_rejected

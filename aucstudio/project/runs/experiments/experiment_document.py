@@ -13,13 +13,13 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from aucstudio.notices.words import suggestion
 from aucstudio.project import typed
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.splitting.validation import Validation, scheme_of
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.tuning import Tuning
-from aucstudio.project.words import suggestion
 
 Steps = tuple[str | int, ...]
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from aucstudio.engine import DECLARED
 from aucstudio.engine.params import InvalidSetting, check_settings, declared_params
+from aucstudio.notices.words import suggestion
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.splitting.split import pairs_break_groups
@@ -24,7 +25,6 @@ from aucstudio.project.runs.experiments.experiment import (
 )
 from aucstudio.project.runs.grouping import check_groups
 from aucstudio.project.runs.tuning import Tuning, check_tuning
-from aucstudio.project.words import suggestion
 
 if TYPE_CHECKING:
     from aucstudio.engine.base import AUCClassifier

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.calibration import KINDS, Calibration, learn
+from aucstudio.notices.words import percent_words, suggestion
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.words import percent_words, suggestion
 
 FEW_FOR_STEPS = 100
 

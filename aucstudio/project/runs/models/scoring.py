@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from aucstudio.engine.inference import delong_interval
 from aucstudio.engine.roc import auc
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.choices import check_classes
 from aucstudio.project.data.columns import spelled
+from aucstudio.project.data.labels import check_classes
 from aucstudio.project.data.preparing.acceptance import (
     KINDS,
     UNKNOWN,

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from aucstudio.notices import Notice, notice
+from aucstudio.notices.words import figure_words, interval_words
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import spell_number
 from aucstudio.project.data.preparing.acceptance import (
@@ -18,14 +19,12 @@ from aucstudio.project.data.preparing.acceptance import (
     Allowed,
     check_accepted,
 )
-from aucstudio.project.data.preparing.levels import MAX_LEVELS, MISSING, spell_level
-from aucstudio.project.data.preparing.scales import FarCells
+from aucstudio.project.data.preparing.scales import MAX_LEVELS, MISSING, FarCells, spell_level
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.text.contents import Rejected, Unreadable
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.rows import far_cells
-from aucstudio.project.words import figure_words, interval_words
 
 SHOWN = 10
 

@@ -17,13 +17,13 @@ from aucstudio.engine.calibration import TILT, Calibration
 from aucstudio.engine.ensembles.combined import CombinationScorer
 from aucstudio.engine.ensembles.remapped import ViewedScorer
 from aucstudio.engine.scorers import KernelScorer, Scorer, inner_scorers
-from aucstudio.project.data.preparing.levels import MISSING, RARE
-from aucstudio.project.data.preparing.preparation import Preparation
-from aucstudio.project.data.preparing.prepared_features import (
+from aucstudio.project.data.preparing.preparation import (
     NumberFeature,
+    Preparation,
     category_features,
     number_features,
 )
+from aucstudio.project.data.preparing.scales import MISSING, RARE
 from aucstudio.project.data.schema import bare
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.store.export.visitor import ScorerVisitor, date_inputs

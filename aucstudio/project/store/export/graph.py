@@ -22,13 +22,13 @@ from aucstudio.engine.ensembles.combined import CombinationScorer
 from aucstudio.engine.ensembles.remapped import ViewedScorer
 from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.scorers import EnsembleScorer, FourierScorer, KernelScorer, LinearScorer
-from aucstudio.project.data.preparing.levels import MISSING
-from aucstudio.project.data.preparing.preparation import Preparation
-from aucstudio.project.data.preparing.prepared_features import (
+from aucstudio.project.data.preparing.preparation import (
     CategoryFeatures,
+    Preparation,
     category_features,
     number_features,
 )
+from aucstudio.project.data.preparing.scales import MISSING
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.store.export.nodes import Graph, add_probability, import_onnx
 from aucstudio.project.store.export.visitor import ScorerVisitor, date_inputs, describe, printable

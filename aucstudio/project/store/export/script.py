@@ -17,8 +17,8 @@ from aucstudio.engine.calibration import TILT, Calibration
 from aucstudio.engine.ensembles.combined import CombinationScorer
 from aucstudio.engine.ensembles.remapped import ViewedScorer
 from aucstudio.engine.scorers import Scorer, inner_scorers
-from aucstudio.project.data.preparing.levels import MISSING, RARE
-from aucstudio.project.data.preparing.prepared_features import category_features, number_features
+from aucstudio.project.data.preparing.preparation import category_features, number_features
+from aucstudio.project.data.preparing.scales import MISSING, RARE
 from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.numerals import FOREIGN_DIGITS, OWN_DIGITS, NumberFormat

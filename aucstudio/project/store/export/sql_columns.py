@@ -10,15 +10,15 @@ import math
 import numpy as np
 
 from aucstudio.project.data.date_parts import CIRCLES, FARTHEST, TICKS, WHOLE, DatePart, around
-from aucstudio.project.data.preparing.levels import MISSING
-from aucstudio.project.data.preparing.preparation import Preparation
-from aucstudio.project.data.preparing.prepared_features import (
+from aucstudio.project.data.preparing.preparation import (
     Array,
     CategoryFeatures,
     NumberFeature,
+    Preparation,
     category_features,
     number_features,
 )
+from aucstudio.project.data.preparing.scales import MISSING
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.dialect import Dialect

@@ -263,7 +263,7 @@ def keep_first_reading(project: str | Path, table: AnyTable) -> None:
 
     Failures are ignored: a project that cannot be written is reported when a run cannot be saved.
     """
-    from aucstudio.project.data.first_reading import FirstReading
+    from aucstudio.project.data.import_choices import FirstReading
 
     with contextlib.suppress(InputError):
         file = open_or_create(project)

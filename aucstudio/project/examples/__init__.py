@@ -1,1 +1,0 @@
-"""Example studies and their tables."""

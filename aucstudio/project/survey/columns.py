@@ -1,0 +1,539 @@
+"""The two classes of a table as masks.
+
+AUC of single columns.
+
+Summary of a column: figures, distribution by class and AUC.
+
+Correlations of number columns.
+
+Pattern of missing values.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from aucstudio.engine import roc
+from aucstudio.engine.inference import Interval, delong_interval
+from aucstudio.project.data.columns import Column, spell_cell
+from aucstudio.project.data.findings.separation import level_scores
+from aucstudio.project.data.table import Table
+from aucstudio.project.survey.rows import MISSING, Condition, by_windows, text_codes
+
+Mask = NDArray[np.bool_]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Classes:
+    """Who is positive, who negative, and what they are called.
+
+    Attributes
+    ----------
+    names : (str, str)
+    positive, negative : ndarray of bool, shape (rows,)
+        Rows without a label are neither.
+    """
+
+    names: tuple[str, str]
+    positive: Mask
+    negative: Mask
+
+    @classmethod
+    def of(cls, table: Table) -> Classes | None:
+        """Find them; None where the table has no positive class, or no other one."""
+        if table.label is None or table.positive is None or len(table.classes) < 2:
+            return None
+        label, wanted = table.column(table.label), table.positive
+        cells, one = label.values, label.part(slice(0))
+        positive = by_windows(cells, lambda part: table.rule.marks(one.holding(part), wanted))
+        known = by_windows(cells, lambda part: one.holding(part).known())
+        others = [name for name in table.classes if name != wanted]
+        return cls(
+            (wanted, others[0] if len(others) == 1 else "the rest"), positive, known & ~positive
+        )
+
+
+Array = NDArray[np.float64]
+
+_FEW = 5
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class RankedColumn:
+    """The labelled rows, as a column ranks them.
+
+    Attributes
+    ----------
+    positive : ndarray of bool
+    scores : ndarray
+        Numbers as they are, of rows that have one; of levels, a missing value among them, the
+        share of positives in other rows with that level.
+    by_share : bool
+        Whether scores are such shares.
+    """
+
+    positive: Mask
+    scores: Array
+    by_share: bool
+
+    @classmethod
+    def of(
+        cls, column: Column, classes: Classes, stop: Callable[[], object] = lambda: None
+    ) -> RankedColumn | None:
+        """Rank them; None where no row has a cell, or one of the classes no row."""
+        by_share = column.kind == "text" or column.role == "category"
+        cells, empty = column.values, column.part(slice(0))
+        known = by_windows(cells, lambda part: empty.holding(part).known())
+        labelled = classes.positive | classes.negative
+        rows = np.flatnonzero(labelled if by_share else labelled & known)
+        positive = classes.positive[rows]
+        if not known[rows].any() or not positive.any() or positive.all():
+            return None
+        values = cells[rows]
+        if by_share:
+            codes = text_codes(values, stop) if column.kind == "text" else _codes(values)
+            codes = np.where(np.isnan(codes), np.nanmax(codes) + 1, codes)
+            values = level_scores(codes.astype(np.intp), positive)
+        return cls(positive, values, by_share)
+
+    @property
+    def is_few(self) -> bool:
+        """Whether so few rows of a class have a cell that an area would say nothing."""
+        positives = int(np.count_nonzero(self.positive))
+        return min(positives, len(self.positive) - positives) < _FEW
+
+    def area(self) -> float:
+        """Return the area; below one half where low values speak for the positives."""
+        return roc.auc(self.positive, self.scores)
+
+    def interval(self) -> Interval:
+        """Return the area with DeLong's interval."""
+        return delong_interval(self.positive, self.scores)
+
+
+def _codes(values: Array) -> Array:
+    levels, codes = np.unique(values, return_inverse=True)
+    return np.where(np.isnan(levels)[codes], np.nan, codes)
+
+
+class ColumnAreas:
+    """AUCs of all columns of a table, computed one by one, visible columns first.
+
+    Attributes
+    ----------
+    found : ndarray of shape (columns,)
+        NaN where there is none, or none yet.
+    done : ndarray of bool
+    wanted : range or sequence of int
+        Numbers of the columns that are looked at; another thread may change it.
+    """
+
+    def __init__(self, columns: tuple[Column, ...], classes: Callable[[], Classes | None]) -> None:
+        self._columns, self._classes = columns, classes
+        self.found = np.full(len(columns), np.nan)
+        self.done = np.zeros(len(columns), dtype=bool)
+        self.wanted: tuple[int, ...] = ()
+
+    def find(self, tell: Callable[[int], bool]) -> None:
+        """Compute the missing ones; ``tell`` receives each and returns True to stop."""
+        classes, following = self._classes(), 0
+        if classes is None:
+            self.done[:] = True
+            return
+        while (column := self._next(following)) is not None:
+            following = max(following, column) if self.done[:column].all() else following
+            one = self._columns[column]
+            ranked = None if one.role == "label" else RankedColumn.of(one, classes)
+            if ranked is not None:
+                self.found[column] = ranked.area()
+            self.done[column] = True
+            if tell(column):
+                return
+
+    def _next(self, start: int) -> int | None:
+        """Return a column to look at: one that is seen, else the first one that is left."""
+        seen = (k for k in self.wanted if not self.done[k])
+        if (column := next(seen, None)) is not None:
+            return column
+        left = int(np.argmin(self.done[start:])) + start if start < len(self.done) else start
+        return left if left < len(self.done) and not self.done[left] else None
+
+
+MOST_BARS = 12
+_MOST_VALUES = 20  # different numbers that have a bar each
+_MOST_BINS = 60
+_TAILS = (0.005, 0.995)
+_WINDOW = 50_000
+
+
+@dataclasses.dataclass(frozen=True)
+class Figures:
+    """Figures of the known cells of some rows; those of texts are NaN."""
+
+    rows: int
+    missing: int
+    mean: float = math.nan
+    sd: float = math.nan
+    median: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Distribution:
+    """How cells of each class are spread.
+
+    Attributes
+    ----------
+    edges : ndarray or None
+        Of the bins of numbers, one more than there are bins; None where each bar is one value.
+    names : tuple of str
+        Of the bars where each is one value; the last one may be all others.
+    shares : ndarray of shape (groups, bars)
+        Of the known cells of a group; groups are the positives and the negatives, or all rows.
+    below, above : int
+        Cells that lie outside the bins.
+    others : int
+        Values in the last bar.
+    """
+
+    edges: Array | None
+    names: tuple[str, ...]
+    shares: Array
+    below: int = 0
+    above: int = 0
+    others: int = 0
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ColumnSummary:
+    """What a column holds.
+
+    Attributes
+    ----------
+    name, kind : str
+    groups : dict of str to Figures
+        Of all rows, and of each class by its name.
+    distinct : int
+    distribution : Distribution
+    class_names : tuple of str
+        Names of the classes; empty where the table has no two of them.
+    area : Interval or None
+        The area under its ROC curve with DeLong's interval; None where a class has no cell.
+    curve : Curve or None
+    by_share : bool
+        Whether texts were ranked by their share of positives.
+    layout : str
+        How dates are written; empty where the column holds none.
+    """
+
+    name: str
+    kind: str
+    groups: dict[str, Figures]
+    distinct: int
+    distribution: Distribution
+    class_names: tuple[str, ...]
+    area: Interval | None
+    curve: roc.Curve | None
+    by_share: bool
+    layout: str = ""
+
+
+def sum_up(
+    column: Column, classes: Classes | None, stop: Callable[[], object] = lambda: None
+) -> ColumnSummary:
+    """Sum up a column; ``stop`` is called now and then and may raise."""
+    names = () if classes is None or column.role == "label" else classes.names
+    masks = _masks(column, classes)
+    everybody = np.ones(len(column.values), dtype=bool)
+    groups = {}
+    for name, mask in zip(("All rows", *names), (everybody, *masks), strict=True):
+        stop()
+        groups[name] = _figures(column, mask)
+    distribution = spread(column, classes, stop)
+    stop()
+    ranked = None if classes is None or not names else RankedColumn.of(column, classes, stop)
+    stop()
+    return ColumnSummary(
+        column.name,
+        column.kind,
+        groups,
+        column.distinct,
+        distribution,
+        names,
+        None if ranked is None else ranked.interval(),
+        None if ranked is None else roc.roc_curve(ranked.positive, ranked.scores),
+        ranked is not None and ranked.by_share,
+        column.layout,
+    )
+
+
+def spread(
+    column: Column, classes: Classes | None, stop: Callable[[], object] = lambda: None
+) -> Distribution:
+    """Return how the cells of each class are spread, or all where there are no classes."""
+    everybody = np.ones(len(column.values), dtype=bool)
+    found = _texts if column.kind == "text" else _numbers
+    return found(column, _masks(column, classes) or [everybody], stop)
+
+
+def _masks(column: Column, classes: Classes | None) -> list[Mask]:
+    if classes is None or column.role == "label":
+        return []
+    return [classes.positive, classes.negative]
+
+
+def _figures(column: Column, mask: Mask) -> Figures:
+    values = column.values[mask]
+    if column.kind == "text":
+        missing = sum(
+            values[k : k + _WINDOW].tolist().count(None) for k in range(0, len(values), _WINDOW)
+        )
+        return Figures(len(values), missing)
+    known = values[~np.isnan(values)]
+    missing = len(values) - len(known)
+    if not len(known):
+        return Figures(len(values), missing)
+    # Far numbers may have squares beyond the largest one.
+    scale = float(np.abs(known).max()) or 1.0
+    return Figures(
+        len(values),
+        missing,
+        float(np.mean(known / scale) * scale),
+        float(np.std(known / scale, ddof=1) * scale) if len(known) > 1 else math.nan,
+        float(np.median(known)),
+        float(known.min()),
+        float(known.max()),
+    )
+
+
+def _numbers(column: Column, masks: list[Mask], _stop: Callable[[], object]) -> Distribution:
+    known = column.values[~np.isnan(column.values)]
+    if not len(known):
+        return Distribution(None, (), np.zeros((len(masks), 0)))
+    if column.distinct <= _MOST_VALUES and len(levels := np.unique(known)) <= _MOST_VALUES:
+        parts = [column.values[mask] for mask in masks]
+        counts = np.array([[np.count_nonzero(part == v) for v in levels] for part in parts])
+        return Distribution(
+            None, tuple(spell_cell(column, v) for v in levels.tolist()), _shares(counts)
+        )
+    edges = _bin_edges(known)
+    parts = [column.values[mask] for mask in masks]
+    counts = np.array([np.histogram(part[~np.isnan(part)], edges)[0] for part in parts])
+    totals = np.array([np.count_nonzero(~np.isnan(part)) for part in parts])
+    below = int(np.count_nonzero(known < edges[0]))
+    above = int(np.count_nonzero(known > edges[-1]))
+    return Distribution(edges, (), counts / np.maximum(totals, 1)[:, None], below, above)
+
+
+def _bin_edges(known: Array) -> Array:
+    """Return bins over the range of the cells, or over its middle where the tails are long."""
+    low, high = np.quantile(known, _TAILS)
+    ends = float(known.min()), float(known.max())
+    # Ends that are not far are no reason to leave cells out.
+    air = 0.5 * (high - low)
+    low, high = max(ends[0], low - air), min(ends[1], high + air)
+    if not low < high:
+        low, high = ends
+    bins = min(_MOST_BINS, max(8, math.ceil(2 * len(known) ** (1 / 3))))
+    # By shares, as the difference of the ends may be beyond the largest number.
+    steps = np.linspace(0.0, 1.0, bins + 1)
+    edges: Array = np.unique(low * (1 - steps) + high * steps)
+    return edges
+
+
+def _texts(column: Column, masks: list[Mask], stop: Callable[[], object]) -> Distribution:
+    counted = [Counter[str]() for _ in masks]
+    for mask, found in zip(masks, counted, strict=True):
+        values = column.values[mask]
+        for start in range(0, len(values), _WINDOW):
+            stop()
+            found.update(v for v in values[start : start + _WINDOW].tolist() if v is not None)
+    together: Counter[str] = sum(counted, Counter())
+    fits = len(together) <= MOST_BARS
+    most = together if fits else dict(together.most_common(MOST_BARS - 1))
+    levels = sorted(most, key=lambda value: (-together[value], value))
+    counts = np.array([[found[value] for value in levels] for found in counted], dtype=float)
+    counts = counts.reshape(len(masks), len(levels))
+    others = len(together) - len(levels)
+    names = tuple(levels)
+    if others:
+        rest = np.array([sum(found.values()) for found in counted]) - counts.sum(axis=1)
+        counts = np.column_stack([counts, rest])
+        names = (*names, f"{others:,} others")
+    return Distribution(None, names, _shares(counts), others=others)
+
+
+def _shares(counts: NDArray[np.number]) -> Array:
+    """Return counts as shares of their line."""
+    totals = np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    shares: Array = counts / totals
+    return shares
+
+
+SPEARMAN, PEARSON = "spearman", "pearson"
+MOST_ROWS, MOST_COLUMNS = 200_000, 40
+_JUDGED_ROWS = 20_000
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Correlation:
+    """How columns go together, pair by pair.
+
+    Attributes
+    ----------
+    columns : tuple of str
+    values : ndarray of shape (columns, columns)
+        NaN where fewer than three rows have both cells, or one of them does not vary.
+    rows : ndarray of int, shape (columns, columns)
+        Rows that have both cells.
+    looked_at : int
+        Rows that were looked at.
+    """
+
+    columns: tuple[str, ...]
+    values: Array
+    rows: NDArray[np.int64]
+    looked_at: int
+
+
+def correlate(
+    columns: Sequence[Column], kind: str, stop: Callable[[], object] = lambda: None
+) -> Correlation:
+    """Correlate number columns over the rows that have both cells.
+
+    Spearman's ranks are those within all known cells of a column. Of more than
+    :data:`MOST_ROWS` rows that many are looked at, evenly spaced.
+    """
+    total = len(columns[0].values) if columns else 0
+    step = max(1, -(-total // MOST_ROWS))
+    height = len(range(0, total, step))
+    cells, known = np.zeros((height, len(columns))), np.zeros((height, len(columns)))
+    rank = scipy.stats.rankdata if kind == SPEARMAN else np.asarray
+    for k, column in enumerate(columns):
+        stop()
+        values = column.values[::step]
+        here = ~np.isnan(values)
+        known[:, k] = here
+        cells[here, k] = _standard(rank(values[here]))
+    stop()
+    values, rows = _pairwise(cells, known)
+    return Correlation(tuple(c.name for c in columns), values, rows, height)
+
+
+def most_telling(
+    columns: Sequence[Column],
+    classes: Classes | None,
+    stop: Callable[[], object] = lambda: None,
+    most: int = MOST_COLUMNS,
+) -> list[Column]:
+    """Choose the columns whose AUC is farthest from 0.5, in their order.
+
+    Judged on some of the rows; without classes, or where columns are few, the first are chosen.
+    """
+    if len(columns) <= most or classes is None:
+        return list(columns[:most])
+    step = max(1, -(-len(classes.positive) // _JUDGED_ROWS))
+    some = Classes(classes.names, classes.positive[::step], classes.negative[::step])
+    told = np.zeros(len(columns))
+    for k, column in enumerate(columns):
+        stop()
+        ranked = RankedColumn.of(column.part(slice(None, None, step)), some)
+        told[k] = 0.0 if ranked is None else abs(ranked.area() - 0.5)
+    kept = np.sort(np.argsort(-told, kind="stable")[:most])
+    return [columns[k] for k in kept]
+
+
+def _standard(values: Array) -> Array:
+    """Move values to mean 0 and scale them to 1, which correlations do not see."""
+    if not len(values):
+        return values
+    values = values / (np.abs(values).max() or 1.0)
+    values = values - values.mean()
+    largest: float = np.abs(values).max()
+    # What is left of equal values after their mean was taken is rounding.
+    if largest < 1e-14:
+        return np.zeros(len(values))
+    return np.asarray(values / largest)
+
+
+def _pairwise(cells: Array, known: Array) -> tuple[Array, NDArray[np.int64]]:
+    """Correlate over the rows that both columns have; cells that are not known hold 0."""
+    n = known.T @ known
+    sums, squares = cells.T @ known, (cells**2).T @ known
+    with np.errstate(divide="ignore", invalid="ignore"):
+        between = cells.T @ cells - sums * sums.T / n
+        spread = squares - sums**2 / n
+        values = between / np.sqrt(spread * spread.T)
+    still = spread <= 1e-12 * np.maximum(squares, 1e-300)
+    values[still | still.T | (n < 3)] = np.nan
+    return np.clip(values, -1.0, 1.0), n.astype(np.int64)
+
+
+Rows = NDArray[np.intp]
+
+MOST_LINES, MOST_GAPPY = 400, 300
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class GapMap:
+    """Shares of missing cells.
+
+    Attributes
+    ----------
+    columns : tuple of str
+    starts : ndarray of int
+        Which place in the order of the rows each line begins at; and where the last one ends.
+    missing : ndarray of shape (lines, columns)
+    positive : ndarray of shape (lines,)
+        Share of positives among the labelled rows; NaN where there are none.
+    rows : int
+        Rows with at least one missing value in the columns.
+    """
+
+    columns: tuple[str, ...]
+    starts: NDArray[np.intp]
+    missing: Array
+    positive: Array
+    rows: int
+
+
+def gap_columns(columns: Sequence[Column], most: int = MOST_GAPPY) -> list[Column]:
+    """Choose columns with missing values, in their order; of too many those with most."""
+    gappy = [k for k, column in enumerate(columns) if column.missing]
+    kept = sorted(gappy, key=lambda k: -columns[k].missing)[:most]
+    return [columns[k] for k in sorted(kept)]
+
+
+def map_gaps(
+    columns: Sequence[Column],
+    rows: Rows,
+    classes: Classes | None,
+    stop: Callable[[], object] = lambda: None,
+    most: int = MOST_LINES,
+) -> GapMap:
+    """Look at columns, in some rows in their order; many rows share a line."""
+    lines = min(most, len(rows))
+    starts = np.linspace(0, len(rows), lines + 1).astype(np.intp)
+    heights = np.diff(starts)
+    missing, any_gap = np.zeros((lines, len(columns))), np.zeros(len(rows), dtype=bool)
+    for k, column in enumerate(columns):
+        stop()
+        gaps = Condition(column.name, MISSING).holds(column)[rows]
+        any_gap |= gaps
+        if lines:
+            missing[:, k] = np.add.reduceat(gaps, starts[:-1], dtype=float) / heights
+    positive = np.full(lines, np.nan)
+    if classes is not None and lines:
+        ones = np.add.reduceat(classes.positive[rows], starts[:-1], dtype=float)
+        known = ones + np.add.reduceat(classes.negative[rows], starts[:-1], dtype=float)
+        np.divide(ones, known, out=positive, where=known > 0)
+    names = tuple(column.name for column in columns)
+    return GapMap(names, starts, missing, positive, int(any_gap.sum()))
