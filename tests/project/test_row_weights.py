@@ -29,9 +29,8 @@ from aucstudio.project.results.summary import (
 )
 from aucstudio.project.results.threshold_choice import Target, ThresholdFigures, choose, counts_at
 from aucstudio.project.runs.execute import execute, refit
-from aucstudio.project.runs.experiments.planning import plan_on, plan_run
-from aucstudio.project.runs.given_scores import scored_by
-from aucstudio.project.runs.models.calibrating import held_out
+from aucstudio.project.runs.experiments.planning import plan_on, plan_run, scored_by
+from aucstudio.project.runs.models.final_model import held_out
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.runs.verification import verify_run
 from aucstudio.project.store.check import repair_project

@@ -42,8 +42,8 @@ from aucstudio.project.results.threshold_choice import (
     counts_at,
 )
 from aucstudio.project.runs.execute import refit
-from aucstudio.project.runs.models.calibrating import calibrated
 from aucstudio.project.runs.models.final_model import (
+    calibrated,
     rethresholded,
     validated_model,
     with_carried_threshold,

@@ -30,7 +30,7 @@ from aucstudio.gui.common.widgets import (
     show_note,
 )
 from aucstudio.notices.words import as_sentence
-from aucstudio.project.runs.method_advice import Outlook
+from aucstudio.project.runs.estimate import Outlook
 
 _HEADS = ("Method", "Name", "Trains for", "Scorer", "Missing values", "Time here")
 _TIPS = {

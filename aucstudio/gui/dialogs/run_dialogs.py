@@ -46,7 +46,7 @@ from aucstudio.project.data.score_file import Joined, join_scores, read_score_fi
 from aucstudio.project.data.splitting.validation import FORWARD
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.given_scores import MARKER, score_columns
+from aucstudio.project.runs.experiments.planning import MARKER, score_columns
 from aucstudio.project.work.job import Job
 
 _WIDTH = 440
@@ -103,7 +103,7 @@ class FindBestDialog(Dialog):
     def _warn(self) -> None:
         """Show which rows are held out, and warn where they are few."""
         # Imports libraries that the start page does without.
-        from aucstudio.project.tournament.hold_out import few_rows_words, plan_words
+        from aucstudio.project.tournament.search import few_rows_words, plan_words
 
         table = self._session.table
         words = ""

@@ -38,7 +38,7 @@ from aucstudio.project.data.text.later_files import Remedy
 from aucstudio.project.results.threshold_choice import ThresholdFigures, counts_at
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.models.model import Model
-from aucstudio.project.runs.models.scoring_report import ScoringReport, some_names
+from aucstudio.project.runs.models.scoring import ScoringReport, some_names
 
 _ROW, _MOST_ROWS = 22, 5
 _LONGEST = 32  # characters of a name

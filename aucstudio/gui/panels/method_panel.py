@@ -46,8 +46,14 @@ from aucstudio.project.data.preparing.preparation_choice import (
     STANDARD,
 )
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.estimate import cost_of_fit, fits_sparse, training_size
-from aucstudio.project.runs.method_advice import Outlook, outlooks, start_here
+from aucstudio.project.runs.estimate import (
+    Outlook,
+    cost_of_fit,
+    fits_sparse,
+    outlooks,
+    start_here,
+    training_size,
+)
 from aucstudio.project.runs.tuning import AUC, LEAVE_PAIR_OUT, PAUC
 
 _IMPUTE = {MEDIAN: "Median", MEAN: "Mean", MOST_FREQUENT: "Most frequent"}

@@ -20,9 +20,8 @@ from aucstudio.project.data.table import Table
 from aucstudio.project.runs.execute import failure_sentence
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.experiments.planning import PlannedRun, planned_run
-from aucstudio.project.runs.progress import Look, Progress
+from aucstudio.project.runs.progress import Look, Progress, StageLog, Thinned
 from aucstudio.project.runs.record import FAILED, RunRecord
-from aucstudio.project.runs.trajectory import StageLog, Thinned
 from aucstudio.project.runs.tuning import Search, symbols
 from aucstudio.project.tournament.standings import Standings
 from aucstudio.project.work.job import Job, describe_failure

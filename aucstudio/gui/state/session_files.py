@@ -32,7 +32,7 @@ from aucstudio.project.examples import make_study
 from aucstudio.project.runs.experiments.experiment import DataReference, Experiment
 from aucstudio.project.runs.experiments.experiment_file import ExperimentFile
 from aucstudio.project.runs.experiments.experiment_file import read_study as read_experiments
-from aucstudio.project.runs.given_scores import is_given
+from aucstudio.project.runs.experiments.planning import is_given
 from aucstudio.project.runs.record import FAILED, RunRecord
 from aucstudio.project.runs.rows import in_memory
 from aucstudio.project.runs.verification import Verification

@@ -27,9 +27,14 @@ from aucstudio.project.runs.experiments.experiment import (
     Experiment,
     check_band,
 )
-from aucstudio.project.runs.experiments.planning import PlannedRun, plan_experiment
-from aucstudio.project.runs.given_scores import MARKER, joinable, scored_by
-from aucstudio.project.runs.grouping import check_groups
+from aucstudio.project.runs.experiments.planning import (
+    MARKER,
+    PlannedRun,
+    check_groups,
+    joinable,
+    plan_experiment,
+    scored_by,
+)
 from aucstudio.project.runs.record import FAILED, RunRecord, find_twin
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.tournament.standings import FAILED as FAILED_TO_END
@@ -310,7 +315,7 @@ class FindBest:
             If the rows do not suffice, or a search is running.
         """
         from aucstudio.project.tournament.background import TournamentOrder
-        from aucstudio.project.tournament.hold_out import (
+        from aucstudio.project.tournament.search import (
             check_table,
             draw,
             held_out_once,

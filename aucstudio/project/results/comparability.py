@@ -11,7 +11,7 @@ from aucstudio.notices import Notice, notice
 from aucstudio.project.results.common_rows import comparable
 from aucstudio.project.results.summary import same_rows
 from aucstudio.project.runs.experiments.experiment import DataReference
-from aucstudio.project.runs.given_scores import is_given
+from aucstudio.project.runs.experiments.planning import is_given
 from aucstudio.project.runs.record import RunRecord, SplitResult
 
 REMEDIES = {

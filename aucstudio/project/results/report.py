@@ -47,7 +47,7 @@ from aucstudio.project.results.summary import (
     train_auc,
 )
 from aucstudio.project.runs.experiments.experiment import Band, Experiment
-from aucstudio.project.runs.experiments.experiment_writing import write_study
+from aucstudio.project.runs.experiments.experiment_file import write_study
 from aucstudio.project.runs.experiments.settings_shown import chosen_settings, settings_sentence
 from aucstudio.project.runs.record import RunRecord
 

@@ -23,8 +23,7 @@ from aucstudio.project import scratch
 from aucstudio.project.data.text.cell_sql import literal, quoted
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.models.model import Model
-from aucstudio.project.runs.models.scoring import score_file
-from aucstudio.project.runs.models.scoring_report import ScoringReport
+from aucstudio.project.runs.models.scoring import ScoringReport, score_file
 from aucstudio.project.store.files import written_atomically
 from aucstudio.project.store.sheets import Writable, write_rows
 

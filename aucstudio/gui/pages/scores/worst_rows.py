@@ -8,7 +8,6 @@ import math
 import numpy as np
 from PySide6.QtCore import QItemSelectionModel, Signal, SignalInstance
 from PySide6.QtWidgets import (
-    QComboBox,
     QWidget,
 )
 
@@ -20,6 +19,7 @@ from aucstudio.gui.common.table import Row, SheetTable
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.threshold import CARD_WIDTH
 from aucstudio.gui.common.widgets import (
+    ElidedCombo,
     across,
     data_button,
     down,
@@ -174,7 +174,7 @@ class WorstRows(QWidget):
         self.worst: Worst | None = None
         self._split: SplitResult | None = None
         self._table: Table | None = None
-        self.side = named(QComboBox(), "worst_side_combo", "Which rows are listed")
+        self.side = named(ElidedCombo(), "worst_side_combo", "Which rows are listed")
         self.side.addItems(
             ["Positives with the lowest scores", "Negatives with the highest scores"]
         )

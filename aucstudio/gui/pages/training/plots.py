@@ -22,7 +22,7 @@ from aucstudio.gui.pages.training.words import area_name
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.notices.words import power_words
 from aucstudio.project.runs.experiments.experiment import Band
-from aucstudio.project.runs.trajectory import Stage
+from aucstudio.project.runs.record import Stage
 
 _AIR = 8.0  # pixels
 

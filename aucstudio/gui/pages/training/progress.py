@@ -17,8 +17,7 @@ from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.progress import Look
-from aucstudio.project.runs.record import SplitResult, TrainingCurve
-from aucstudio.project.runs.trajectory import ScoresOnTheWay
+from aucstudio.project.runs.record import ScoresOnTheWay, SplitResult, TrainingCurve
 
 ITERATION, SECONDS = "iteration", "seconds"
 TRAIN, HELD = "train", "held"

@@ -14,8 +14,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.project.runs.record import SplitResult, TrainingCurve
-from aucstudio.project.runs.trajectory import ScoresOnTheWay, Stage, Trajectory
+from aucstudio.project.runs.record import (
+    ScoresOnTheWay,
+    SplitResult,
+    Stage,
+    TrainingCurve,
+    Trajectory,
+)
 from aucstudio.project.store.arrays import array_from_bytes, array_to_bytes
 from aucstudio.project.store.project.checksums import DamagedError
 from aucstudio.project.store.project.source import ProjectSource
