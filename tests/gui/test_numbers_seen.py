@@ -8,7 +8,8 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QScrollArea, QTableView
 
 from aucstudio.engine import METHODS
-from aucstudio.gui.common.plotting import BEYOND, make_plot
+from aucstudio.gui.common.plots.axes import BEYOND
+from aucstudio.gui.common.plotting import make_plot
 from aucstudio.gui.dialogs.columns import COLUMNS, ColumnsDialog
 from aucstudio.gui.pages.compare.compare_view import CompareView
 from aucstudio.gui.pages.roc import axes

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtGui import QColor, QImage, QPainter, QPen, QTransform
 
 from aucstudio.engine import roc
-from aucstudio.gui.common.plots.thinning import PlacedLine
+from aucstudio.gui.common.plots.curves import PlacedLine
 from aucstudio.gui.pages.roc import axes
 from aucstudio.gui.pages.roc.curve_kinds import FACES
 

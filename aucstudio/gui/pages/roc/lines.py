@@ -13,8 +13,7 @@ import pyqtgraph as pg
 from aucstudio.engine import roc
 from aucstudio.gui.common import curves
 from aucstudio.gui.common.curves import run_curves
-from aucstudio.gui.common.plots.curve_item import CurveItem
-from aucstudio.gui.common.plots.thinning import PlacedLine, Window
+from aucstudio.gui.common.plots.curves import PlacedLine, Window
 from aucstudio.gui.common.plotting import run_pen
 from aucstudio.gui.pages.roc.axes import Axis, draw, nearest
 from aucstudio.gui.pages.roc.cards import LegendRow
@@ -95,7 +94,7 @@ class Lines:
             shapes = shapes_of(run.record, face)
             fine = every and len(shapes.known.curves) > 1
             for shape in shapes.every if fine else [shapes.average]:
-                item = CurveItem(pen=run_pen(run.look, 1.0 if fine else 2.0), antialias=True)
+                item = pg.PlotCurveItem(pen=run_pen(run.look, 1.0 if fine else 2.0), antialias=True)
                 item.setZValue(30 if run.record.id == selected else 10)
                 item.setOpacity(0.65 if fine else 1.0)
                 self._plot.addItem(item, ignoreBounds=True)

@@ -13,9 +13,9 @@ from PySide6.QtGui import QColor
 
 from aucstudio.engine.types import Array
 from aucstudio.gui.common.plain_text import line_label
+from aucstudio.gui.common.plots.axes import NumberAxis
 from aucstudio.gui.common.plots.legend import Legend, keep_sample
 from aucstudio.gui.common.plotting import (
-    NumberAxis,
     class_steps,
     faded,
     finite_range,

@@ -83,6 +83,11 @@ class Course:
         return bool(np.isfinite(self.steps.gap).any())
 
 
+def area_name(band: Band | None) -> str:
+    """Name the area that is shown."""
+    return "AUC" if band is None else f"pAUC at FPR {band[0]:g} … {band[1]:g}"
+
+
 def run_courses(run: ShownRun) -> list[Course]:
     """Return the fits of a finished run."""
     splits = run.record.splits
