@@ -28,7 +28,7 @@ from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.pictures import choose_tuned
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.project.data.table import Table
-from aucstudio.project.store.sheets import write_rows
+from aucstudio.project.store.scores_file import write_rows
 
 _LAYERS = (
     "operating_point_action",

@@ -26,28 +26,26 @@ from aucstudio.gui.common.widgets import (
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices.words import as_sentence, class_words, figure_words, interval_words
 from aucstudio.project.errors import InputError
-from aucstudio.project.results.deployment import Stakes
-from aucstudio.project.results.distribution import Confusion
-from aucstudio.project.results.operating_points import (
-    CASES,
-    amount_words,
-    case_counts,
-    point_measures,
-    read_rate,
-    read_share,
-    share_words,
-)
 from aucstudio.project.results.summary import Estimate
-from aucstudio.project.results.threshold_choice import (
+from aucstudio.project.results.thresholds import (
     ALERTS,
     BOUNDED,
+    CASES,
     OWN,
     TYPED,
     Choice,
+    Confusion,
+    Stakes,
     Target,
     ThresholdFigures,
+    amount_words,
+    case_counts,
     choose,
+    point_measures,
+    read_rate,
+    read_share,
     remarks,
+    share_words,
 )
 
 CARD_WIDTH = 272
@@ -226,7 +224,7 @@ def figures_sentence(figures: ThresholdFigures) -> str:
 
 
 RULES = {
-    OWN: "the model\u2019s own",
+    OWN: "default threshold",
     "fpr": "FPR at most",
     "tpr": "TPR at least",
     "precision": "precision at least",
@@ -247,7 +245,7 @@ _DEFAULT_FPR = 0.01
 _WITH_PRIOR = ("precision", ALERTS, "cost")
 _FIELD = 92
 _MOST = 1e9
-_OWN_SHOWN = "The model\u2019s own threshold is shown."
+_OWN_SHOWN = "The default threshold of the model is shown."
 _EVERYWHERE = (
     "For every run and split, in every view, in exported models and scored tables; kept in the "
     "project"

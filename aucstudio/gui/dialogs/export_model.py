@@ -31,8 +31,7 @@ from aucstudio.project.combination.planning import Named
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.calibration import KINDS, TITLES
-from aucstudio.project.results.operating_points import curve_of, model_at
-from aucstudio.project.results.threshold_choice import (
+from aucstudio.project.results.thresholds import (
     OWN,
     TYPED,
     Choice,
@@ -40,6 +39,8 @@ from aucstudio.project.results.threshold_choice import (
     ThresholdFigures,
     choose,
     counts_at,
+    curve_of,
+    model_at,
 )
 from aucstudio.project.runs.execute import refit
 from aucstudio.project.runs.models.final_model import (

@@ -181,7 +181,7 @@ class MethodChooser(Dialog):
                 method.title,
                 method.trains_for,
                 shape_words(method),
-                "taken" if method.takes_missing else "filled in",
+                "used" if method.takes_missing else "filled in",
                 "–" if outlook is None else outlook.words,
             ],
         )

@@ -35,7 +35,7 @@ from aucstudio.gui.common.widgets import (
 from aucstudio.notices.words import figure_words, interval_words
 from aucstudio.project.data.preparing.acceptance import KINDS, RANGE, Refusal
 from aucstudio.project.data.text.later_files import Remedy
-from aucstudio.project.results.threshold_choice import ThresholdFigures, counts_at
+from aucstudio.project.results.thresholds import ThresholdFigures, counts_at
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.models.scoring import ScoringReport, some_names

@@ -56,14 +56,16 @@ from aucstudio.notices.words import (
     setting_words,
 )
 from aucstudio.project.data.splitting.validation import FILE
-from aucstudio.project.results.cautions import (
+from aucstudio.project.results.summary import (
+    WHOLE,
+    Summary,
     cautions,
+    range_notices,
     ranks_backwards,
     remarks,
     stopped,
     trained_elsewhere,
 )
-from aucstudio.project.results.summary import WHOLE, Summary, range_notices
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.experiments.settings_shown import shown_settings
 from aucstudio.project.runs.record import RunRecord

@@ -33,17 +33,18 @@ from aucstudio.project.data.splitting.validation import (
     LEAVE_PAIR_OUT,
     Validation,
 )
-from aucstudio.project.results.cautions import caution_words, trained_elsewhere
-from aucstudio.project.results.comparison import trained_for
 from aucstudio.project.results.summary import (
     WHOLE,
     Summary,
     auc_summary,
     band_negatives,
+    caution_words,
     measures,
     pauc_summary,
     tpr_summary,
     train_auc,
+    trained_elsewhere,
+    trained_for,
 )
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.experiments.settings_shown import differing_settings, settings_sentence

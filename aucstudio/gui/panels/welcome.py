@@ -30,7 +30,7 @@ from aucstudio.gui.common.widgets import (
 from aucstudio.gui.state.background import Background, delayed
 from aucstudio.notices.words import day_words
 from aucstudio.project.examples import examples
-from aucstudio.project.results.file_summary import kind_of, outline
+from aucstudio.project.results.documents import kind_of, outline
 from aucstudio.project.store.workspace import (
     forget_recent,
     recents,

@@ -19,14 +19,12 @@ from aucstudio.project.data.preparing.preparation_choice import USUAL, Preparati
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
-from aucstudio.project.results.deployment import Stakes
-from aucstudio.project.results.threshold_choice import Target
+from aucstudio.project.results.thresholds import Stakes, Target
 from aucstudio.project.runs.experiments.experiment import Band, DataReference, check_band
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.tuning import PAUC
-from aucstudio.project.store.project.checksums import plain
-from aucstudio.project.store.project.plan_merge import merged
-from aucstudio.project.store.project.project_file import ProjectFile, StalePlanError
+from aucstudio.project.store.project.database import plain
+from aucstudio.project.store.project.project_file import ProjectFile, StalePlanError, merged
 
 RANGE = "fpr_range"
 """The setting of methods that train for a range of false-positive rates."""

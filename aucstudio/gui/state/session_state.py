@@ -15,13 +15,12 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoCommand, QUndoGroup, QUndoStack
 
-from aucstudio.gui.state.background import Turns, delayed
+grep -q "Success"
 from aucstudio.gui.state.plan import Plan, PlanKeeper, RunLook, joined_plan
 from aucstudio.gui.state.runner import LiveRun, Waiting
 from aucstudio.gui.state.study import Focus, ShownRun, Study
 from aucstudio.project.data.table import Table
-from aucstudio.project.results.deployment import Stakes
-from aucstudio.project.results.threshold_choice import Target
+from aucstudio.project.results.thresholds import Stakes, Target
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.store.project.project_file import ProjectFile
 
@@ -45,7 +44,7 @@ _STAKES = {"cases": "the number of cases", "prior": "the prior", "miss": "the co
 
 
 class SessionState(QObject):
-    """The open study of a window, the methods that change it, and the signals of changes.
+    """The open study, the methods that change it, and the signals of changes.
 
     Parameters
     ----------

@@ -16,8 +16,7 @@ from aucstudio.gui.state.project_handle import ProjectHandle
 from aucstudio.gui.state.runner import Runner, TournamentRunner
 from aucstudio.notices.words import runs_words
 from aucstudio.project.data.table import Table
-from aucstudio.project.results.deployment import Stakes
-from aucstudio.project.results.threshold_choice import Target, choose
+from aucstudio.project.results.thresholds import Stakes, Target, choose
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.verification import Verification
 from aucstudio.project.store.project.project_file import ProjectFile

@@ -26,9 +26,8 @@ from aucstudio.notices.words import (
 )
 from aucstudio.project.data.splitting.validation import FILE, Validation
 from aucstudio.project.data.table import Table
-from aucstudio.project.results.cautions import cautions
 from aucstudio.project.results.documents import result_document
-from aucstudio.project.results.summary import Summary, auc_summary, pauc_summary
+from aucstudio.project.results.summary import Summary, auc_summary, cautions, pauc_summary
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.tournament.candidate_comparison import ERRORS, Selection

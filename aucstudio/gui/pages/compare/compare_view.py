@@ -31,7 +31,7 @@ from aucstudio.project.results.page import (
     tables_as_csv,
     tables_as_latex,
 )
-from aucstudio.project.results.result_tables import comparison_tables
+from aucstudio.project.results.report import comparison_tables
 from aucstudio.project.store.files import write_atomically
 
 _BOOKTABS = ".booktabs.tex"

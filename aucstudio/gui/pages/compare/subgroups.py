@@ -21,15 +21,16 @@ from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices.words import interval_words, p_words, range_words
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
-from aucstudio.project.results.subgroup_levels import MOST_LEVELS, read_cuts
 from aucstudio.project.results.subgroups import (
+    MOST_LEVELS,
     Subgroup,
     Subgroups,
     held_out_table,
+    read_cuts,
     subgroups,
 )
 from aucstudio.project.results.summary import Estimate
-from aucstudio.project.results.threshold_choice import OWN, Target, choose
+from aucstudio.project.results.thresholds import OWN, Target, choose
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 

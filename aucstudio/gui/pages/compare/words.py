@@ -15,14 +15,16 @@ from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices import words
 from aucstudio.project.results import comparison
 from aucstudio.project.results.comparison import (
+    ASSURANCE,
     AUC,
     CORRECTION_NAMES,
     UNCORRECTED,
     Comparison,
     PairComparison,
     RunFigures,
+    growth_to_significance,
+    held_out_groups,
 )
-from aucstudio.project.results.forecast import ASSURANCE, growth_to_significance, held_out_groups
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.work.workers import Workers

@@ -40,7 +40,8 @@ from aucstudio.gui.pages.roc.operating_point import FocusedPoint
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.session import Session
 from aucstudio.project.errors import InputError
-from aucstudio.project.results.operating_points import (
+from aucstudio.project.results.summary import ranking
+from aucstudio.project.results.thresholds import (
     LEAST_PRIOR,
     amount_words,
     data_prior,
@@ -49,7 +50,6 @@ from aucstudio.project.results.operating_points import (
     read_share,
     share_words,
 )
-from aucstudio.project.results.summary import ranking
 
 _STEPS = 600  # of a slider, a hundred for each power of ten
 _MOST_PRIOR = 0.99  # on the slider; the field takes more

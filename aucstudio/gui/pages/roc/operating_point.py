@@ -23,9 +23,7 @@ from aucstudio.gui.common.threshold import Chosen, ThresholdChooser
 from aucstudio.gui.common.widgets import down, label, named
 from aucstudio.gui.pages.roc.axes import Scene, height, nearest, trace_of
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.project.results.distribution import Confusion
-from aucstudio.project.results.operating_points import vertex_of
-from aucstudio.project.results.threshold_choice import ThresholdFigures, counts_at
+from aucstudio.project.results.thresholds import Confusion, ThresholdFigures, counts_at, vertex_of
 
 _REACH = 14.0  # pixels from the curve within which a click places the point
 _STRIDE = 10  # vertices that an arrow key passes with Shift

@@ -21,7 +21,7 @@ from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices.words import figure_words, interval_words, p_words
 from aucstudio.project.results.comparison import AUC, PAUC, PairComparison, compare_runs
-from aucstudio.project.results.operating_points import data_prior, share_words
+from aucstudio.project.results.thresholds import data_prior, share_words
 from aucstudio.project.runs.experiments.experiment import Band
 
 _HATCH = 5.0  # pixels between the lines over where the compared run leads

@@ -32,9 +32,15 @@ from aucstudio.notices.words import (
     p_words,
     p_words_corrected,
 )
-from aucstudio.project.results.cautions import ranks_backwards
-from aucstudio.project.results.comparison import PAUC, compare_runs, trained_for
-from aucstudio.project.results.summary import LEVEL, Summary, pauc_summary, same_rows
+from aucstudio.project.results.comparison import PAUC, compare_runs
+from aucstudio.project.results.summary import (
+    LEVEL,
+    Summary,
+    pauc_summary,
+    ranks_backwards,
+    same_rows,
+    trained_for,
+)
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 

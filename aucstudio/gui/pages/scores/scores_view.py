@@ -27,10 +27,8 @@ from aucstudio.gui.pages.scores.worst_rows import (
 )
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.project.results.common_rows import Scores
-from aucstudio.project.results.distribution import Confusion, ScoreDistribution
-from aucstudio.project.results.operating_points import curve_of
-from aucstudio.project.results.threshold_choice import counts_at
+from aucstudio.project.results.summary import Scores
+from aucstudio.project.results.thresholds import Confusion, ScoreDistribution, counts_at, curve_of
 from aucstudio.project.runs.record import SplitResult
 
 _WIDE = 2 * CARD_WIDTH  # page width from which figures are next to the plot

@@ -33,7 +33,7 @@ from aucstudio.notices.words import class_words
 from aucstudio.project.data.columns import spelled
 from aucstudio.project.data.table import Table
 from aucstudio.project.explain.contributions import cell_words
-from aucstudio.project.results.distribution import Confusion
+from aucstudio.project.results.thresholds import Confusion
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import SplitResult
 
