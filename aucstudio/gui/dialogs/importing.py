@@ -1,54 +1,366 @@
-"""The import preview."""
+"""Import a table with a preview of its first rows."""
 
 from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtWidgets import (
+    QComboBox,
     QDialog,
     QDialogButtonBox,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QSizePolicy,
     QSplitter,
     QWidget,
 )
 
 from aucstudio.engine.monitor import Stopped
-from aucstudio.gui.common.finding_rows import FindingRows
-from aucstudio.gui.common.layouts import STRETCH, TOP, across, down, holding, scrolled
+from aucstudio.gui.common import prompts
+from aucstudio.gui.common.column_controls import FindingRows
+from aucstudio.gui.common.controls import WrappingRow
+from aucstudio.gui.common.form import whole_box
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.prompts import Dialog, WorkRow
+from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import (
+    LEFT,
+    STRETCH,
+    TOP,
+    ElidedCombo,
     ElidedLabel,
+    across,
+    check_box,
     dialog_buttons,
+    down,
+    holding,
     label,
+    make_buddy,
     named,
     primary,
     push_button,
+    scrolled,
     show_note,
 )
-from aucstudio.gui.dialogs.importing.controls import ImportControls
-from aucstudio.gui.dialogs.importing.preview_rows import ImportSheet
-from aucstudio.gui.dialogs.importing.rejected import RejectedRows
-from aucstudio.gui.state.background import Background
-from aucstudio.gui.state.opening import recalled
+from aucstudio.gui.dialogs.import_sheet import ImportSheet
+from aucstudio.gui.state.background import Background, delayed
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.session import Session
+from aucstudio.gui.state.session_files import recalled
 from aucstudio.notices.words import counted
 from aucstudio.project import scratch
 from aucstudio.project.data.finding import Finding, ranked
-from aucstudio.project.data.import_choices import ImportChoices
+from aucstudio.project.data.import_choices import ImportChoices, Part
 from aucstudio.project.data.preview import Head, HeadReader
 from aucstudio.project.data.readers.registry import BY_KEY
+from aucstudio.project.data.table import Table
+from aucstudio.project.data.text.rejected_export import write_rejected
 from aucstudio.project.errors import Cancelled, InputError
+from aucstudio.project.store.files import refuse_own_input
 from aucstudio.project.work.job import Job, describe_failure
+
+_TYPING = 150  # milliseconds after the last key
+_MARKS = {
+    ",": "comma",
+    ";": "semicolon",
+    "\t": "tab",
+    "|": "vertical bar",
+    " ": "blanks",
+    "~": "tilde",
+    ".": "point",
+    '"': 'double “"”',
+    "'": "single “'”",
+    "": "none",
+}
+_OFFERED: dict[str, tuple[str, ...]] = {
+    "delimiter": (",", ";", "\t", "|", " ", "~"),
+    "decimal": (".", ","),
+    "quote": ('"', "'", ""),
+    "encoding": (
+        "utf-8", "cp1252", "latin-1", "cp1250", "cp1251", "koi8-r", "cp1253", "cp1254", "utf-16",
+        "shift_jis", "gb18030", "big5", "euc-kr",
+    ),
+}  # fmt: skip
+_TITLES = {
+    "sheet": ("Sheet", "&Sheet"),
+    "delimiter": ("Delimiter", "&Delimiter"),
+    "encoding": ("Encoding", "&Encoding"),
+    "decimal": ("Decimal mark", "De&cimal mark"),
+    "quote": ("Quotation mark", "&Quotation mark"),
+}
+_MISSING_TIP = "In addition to the default ones; separate several by commas"
+_STRICT_TIP = "Refuse the whole file at the first row that cannot be read"
+_MOST_SKIPPED = 10_000
+_WIDEST = 200
+_DETECT = -1
+
+
+class ImportControls(QWidget):
+    """The import options of a file; an option that is not set is detected.
+
+    Signals
+    -------
+    changed
+        The user set an option, or returned it to detection.
+    """
+
+    changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("import_controls")
+        self._chosen: dict[str, Part] = {}
+        self._positive = ""
+        self._blocks: dict[str, QWidget] = {}
+        self.combos = {part: self._combo(part, *titles) for part, titles in _TITLES.items()}
+        for part, combo in self.combos.items():
+            combo.activated.connect(partial(self._on_combo, part))
+        self.skip = whole_box(
+            "import_skip", "Lines to skip before the table", _DETECT, _MOST_SKIPPED, value=_DETECT
+        )
+        self.skip.valueChanged.connect(self._on_skip)
+        self.missing = named(QLineEdit(), "import_missing", "Spellings of missing values")
+        self.missing.setPlaceholderText("n.a., ?")
+        plain_tooltip(self.missing, _MISSING_TIP)
+        self._typed = delayed(self, _TYPING, self._on_missing)
+        self.missing.textEdited.connect(lambda _text: self._typed.start())
+        self.missing.editingFinished.connect(self._on_missing)
+        refuse = "Refuse a file with a bad row"
+        self.strict = check_box("import_strict", "S&trict", _STRICT_TIP, accessible=refuse)
+        self.strict.toggled.connect(lambda on: self._choose("strict", True if on else None))
+        self._add("skip", "S&kip lines", self.skip)
+        self._add("missing", "&Missing values", self.missing)
+        self._add("strict", "", self.strict)
+        # The classes depend on all other options.
+        self.classes = self._combo("positive", "Positive class", "&Positive class")
+        self.classes.activated.connect(self._on_class)
+        row = WrappingRow(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(12)
+        for part, block in self._blocks.items():
+            row.addWidget(block, stretch=0 if part in ("strict", "skip") else 1)
+
+    def _combo(self, part: str, words: str, mnemonic: str) -> QComboBox:
+        combo = named(ElidedCombo(), f"import_{part}", words)
+        combo.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self._add(part, mnemonic, combo).setMaximumWidth(scaled(_WIDEST))
+        return combo
+
+    def _add(self, part: str, words: str, field: QWidget) -> QWidget:
+        block = holding(down(STRETCH, make_buddy(words, field), field, gap=2))
+        self._blocks[part] = block
+        block.setVisible(False)
+        return block
+
+    # ------------------------------------------------------------- state
+
+    @property
+    def chosen(self) -> dict[str, Part]:
+        """The options that are not detected."""
+        return dict(self._chosen)
+
+    @property
+    def positive(self) -> str:
+        """The positive class; empty if it is detected."""
+        return self._positive
+
+    @property
+    def busy(self) -> bool:
+        """Whether the typed spellings of missing values are not yet applied."""
+        return self._typed.isActive()
+
+    def finish(self) -> None:
+        """Apply what is being typed."""
+        if self.busy:
+            self._on_missing()
+
+    def choose(self, choices: ImportChoices) -> None:
+        """Show other choices."""
+        self._chosen, self._positive = dict(choices.dialect), choices.positive
+        self._show_fields()
+        missing = self._chosen.get("missing", ())
+        self.missing.setText(", ".join(missing) if isinstance(missing, tuple) else "")
+
+    def show_head(self, head: Head) -> None:
+        """Show how the file was read, and only the options that apply to it."""
+        table = head.table
+        for part, block in self._blocks.items():
+            block.setVisible(part in head.settings or (part == "sheet" and len(table.sheets) > 1))
+        self._show_classes(table)
+        for part, combo in self.combos.items():
+            offered: Sequence[str] = table.sheets if part == "sheet" else _OFFERED[part]
+            if part == "encoding" and head.other_encoding:
+                offered = [head.other_encoding, *(e for e in offered if e != head.other_encoding)]
+            self._fill(part, combo, str(getattr(table.dialect, part)), offered, head)
+        skipped = "Detect" if "skip" in self._chosen else f"Detected: {table.dialect.skip:,}"
+        self.skip.setSpecialValueText(skipped)
+        if "missing" not in self._chosen:
+            words = ", ".join(table.dialect.missing) or "default ones"
+            self.missing.setPlaceholderText(f"Detected: {words}")
+        self._show_fields()
+
+    def _show_classes(self, table: Table) -> None:
+        self._blocks["positive"].setVisible(len(table.classes) > 1)
+        self.classes.clear()
+        is_chosen = self._positive in table.classes
+        detected = "Detect" if is_chosen else f"Detected: {table.positive}"
+        self.classes.addItem("choose…" if table.positive is None else detected, "")
+        for name in table.classes:
+            self.classes.addItem(name, name)
+        self.classes.setCurrentIndex(self.classes.findData(self._positive) if is_chosen else 0)
+        _set_italic(self.classes, not is_chosen)
+
+    def _fill(
+        self, part: str, combo: QComboBox, read_as: str, offered: Sequence[str], head: Head
+    ) -> None:
+        combo.clear()
+        chosen = self._chosen.get(part)
+        combo.addItem(f"Detected: {_words(part, read_as)}" if chosen is None else "Detect", None)
+        for value in dict.fromkeys([*offered, *([] if chosen is None else [str(chosen)])]):
+            near = part == "encoding" and value == head.other_encoding
+            combo.addItem(_words(part, value) + (" (nearly as likely)" if near else ""), value)
+        _set_italic(combo, chosen is None)
+
+    def _show_fields(self) -> None:
+        for part, combo in self.combos.items():
+            combo.setCurrentIndex(max(0, combo.findData(self._chosen.get(part))))
+        with QSignalBlocker(self.skip), QSignalBlocker(self.strict):
+            skip = self._chosen.get("skip", _DETECT)
+            self.skip.setValue(skip if isinstance(skip, int) else _DETECT)
+            self.strict.setChecked(bool(self._chosen.get("strict", False)))
+        _set_italic(self.skip, "skip" not in self._chosen)
+
+    # ------------------------------------------------------------- choices
+
+    def _on_combo(self, part: str, place: int) -> None:
+        self._choose(part, self.combos[part].itemData(place))
+
+    def _on_class(self, place: int) -> None:
+        if (chosen := self.classes.itemData(place)) != self._positive:
+            self._positive = chosen
+            self.changed.emit()
+
+    def _on_skip(self, lines: int) -> None:
+        self._choose("skip", None if lines == _DETECT else lines)
+
+    def _on_missing(self) -> None:
+        self._typed.stop()
+        words = tuple(word.strip() for word in self.missing.text().split(",") if word.strip())
+        self._choose("missing", words or None)
+
+    def _choose(self, part: str, value: Any) -> None:
+        if self._chosen.get(part) == value:
+            return
+        if value is None:
+            self._chosen.pop(part)
+        else:
+            self._chosen[part] = value
+        if part == "sheet":  # another sheet may have another layout
+            self._chosen = {"sheet": value} if value is not None else {}
+        self.changed.emit()
+
+
+def _set_italic(field: QWidget, italic: bool) -> None:
+    """Show a detected value in italics."""
+    font = field.font()
+    font.setItalic(italic)
+    field.setFont(font)
+
+
+def _words(part: str, value: str) -> str:
+    return value if part in ("sheet", "encoding") else _MARKS.get(value, repr(value))
+
+
+_CSV = "CSV (*.csv)"
+_MOST_LINES = 8
+_TIP = "Line, reason and text of all such rows of the file, as CSV"
+
+
+class RejectedRows(QWidget):
+    """Lists rows that cannot be read; hidden if there are none."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("import_rejected")
+        self._table: Table | None = None
+        self._writing = Background(self, self._on_written)
+        self.heading = label("", "heading", wrap=True, name="import_rejected_heading")
+        self.rows = named(QListWidget(), "import_rejected_rows", "Rows that are left out")
+        self.rows.setWordWrap(True)
+        self.rows.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.export = push_button(
+            *("import_rejected_export", "E&xport…", _TIP, self._on_export),
+            accessible="Export the rows that are left out",
+            enter=False,
+        )
+        self.status = label("", "muted", wrap=True, name="import_rejected_told")
+        self.setLayout(down(self.heading, self.rows, (self.export, LEFT), self.status))
+
+    @property
+    def busy(self) -> bool:
+        """Whether rows are being written."""
+        return self._writing.busy
+
+    def drop(self) -> None:
+        """Cancel the export."""
+        self._writing.drop()
+
+    def show_head(self, head: Head | None) -> None:
+        """Show the rows that cannot be read among the first ones."""
+        self._table = None if head is None else head.table
+        show_note(self.status, "")
+        self.rows.clear()
+        if head is None or not head.table.rejected_rows:
+            self.hide()
+            return
+        count = head.table.rejected_rows
+        where = "" if head.whole else " among the first"
+        self.heading.setText(f"{counted(count, 'row')} left out{where}".upper())
+        for row in head.table.rejected:
+            self.rows.addItem(QListWidgetItem(f"line {row.line:,}: {row.reason}"))
+        lines = min(_MOST_LINES, self.rows.count())
+        self.rows.setFixedHeight(lines * 2 * self.rows.fontMetrics().height() + 8)
+        # Rows of a packed file or a workbook are no lines of text that could be exported.
+        self.export.setVisible(head.table.format == "csv" and head.files == 1)
+        self.show()
+
+    def _on_export(self) -> None:
+        table = self._table
+        assert table is not None
+        suggested = str(table.path.with_name(f"{table.path.stem}-rejected.csv"))
+        path = prompts.ask_save_path(self, "Export the rows left out", suggested, _CSV)
+        if not path:
+            return
+        try:
+            target = prompts.with_ending(path, ".csv")
+            refuse_own_input(target, table.path)
+        except InputError as error:
+            show_note(self.status, str(error), "error")
+            return
+        show_note(self.status, "Writing…")
+        self.export.setEnabled(False)
+        self._writing.start(target, lambda _post: write_rejected(table, target))
+
+    def _on_written(self, target: Path, job: Job[Any, int]) -> None:
+        self.export.setEnabled(True)
+        if job.result is None:
+            assert isinstance(job.error, Exception)
+            show_note(self.status, describe_failure(job.error)[0], "error")
+        else:
+            rows = counted(job.result, "row")
+            show_note(self.status, f"{rows} of the whole file written to {target}")
+
 
 _SIZE = QSize(1180, 760)
 _SIDE = 300
-_OPEN, _DETECT = "Open with these settings", "Discard all choices and detect the settings"
+_OPEN, _PREVIEW_DETECT = "Open with these settings", "Discard all choices and detect the settings"
 
 Post = Callable[[tuple[float | None, str]], bool]
 
@@ -120,7 +432,7 @@ class ImportPreview(Dialog):
             push_button("import_open", "&Open", "", self._on_open, accessible=_OPEN)
         )
         self.guess_button = push_button(
-            *("import_guess", "&Detect everything", "", self._on_guess), accessible=_DETECT
+            *("import_guess", "&Detect everything", "", self._on_guess), accessible=_PREVIEW_DETECT
         )
         self.buttons = dialog_buttons(QDialogButtonBox.StandardButton.Close, name="import")
         self.buttons.addButton(self.guess_button, QDialogButtonBox.ButtonRole.ResetRole)
