@@ -29,7 +29,7 @@ from aucstudio.project.data.columns import Column, read_spelled, spell_cell
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.files import written_atomically
-from aucstudio.project.store.sheets import write_rows
+from aucstudio.project.store.scores_file import write_rows
 
 if TYPE_CHECKING:
     from aucstudio.project.runs.record import RunRecord

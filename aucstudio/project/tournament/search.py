@@ -24,7 +24,7 @@ from aucstudio.project.data.splitting.validation import FILE, HOLD_OUT, Validati
 from aucstudio.project.data.splitting.validation import FOLDS as K_FOLDS
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
-from aucstudio.project.results.pair_tests import pair_tests
+from aucstudio.project.results.comparison import pair_tests
 from aucstudio.project.results.summary import WHOLE
 from aucstudio.project.runs.execute import execute_split, failure_sentence, part_weights, refit
 from aucstudio.project.runs.experiments.experiment import DataReference, check_band
