@@ -121,16 +121,14 @@ class Condition:
                 else ("number, and column {0!r} holds numbers")
             )
             raise InputError(
-                f"{self.value!r} is not a {what.format(self.column)}",
-                column=self.column,
+                f"{self.value!r} is not a {what.format(self.column)}", column=self.column
             )
         return value
 
     def _of_text(self, column: Column) -> Mask:
         if self.test not in ("=", "!=", CONTAINS):
             raise InputError(
-                f"column {self.column!r} holds text: use =, != or contains",
-                column=self.column,
+                f"column {self.column!r} holds text: use =, != or contains", column=self.column
             )
         wanted = self.value.casefold()
         if self.test == CONTAINS:

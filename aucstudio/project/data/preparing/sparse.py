@@ -152,10 +152,7 @@ def _of_rare(
         NONE: (np.zeros(len(stored)), np.ones(len(stored))),
     }.get(choice.scale, (np.zeros(len(stored)), spreads))
     fills = means if choice.impute == MEAN else np.zeros(len(stored))
-    learnt = zip(
-        *(part.tolist() for part in (fills, centres, scales, reach)),
-        strict=True,
-    )
+    learnt = zip(*(part.tolist() for part in (fills, centres, scales, reach)), strict=True)
     return {
         column.name: Number((fill, *mean_and_scale(centre, scale, 1.0), -beyond, beyond))
         for column, is_plain, (fill, centre, scale, beyond) in zip(
