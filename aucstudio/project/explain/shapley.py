@@ -6,10 +6,10 @@ orders of the columns of what v gains where k comes in. Their sum is f(x) - mean
 exchanged by hand, whatever goes together in the data ("interventional").
 
 If f is a sum of terms of one column each, phi_k is the mean gain by exchanging column k alone. For
-any other f they are sampled: a background row and an order of the columns are drawn, columns are exchanged in this order
-and in its reverse, and what f gains at each step is one draw of all phi at once. The draws'
-sum is f(x) - f(z), whose mean over all background rows is known, so the draws are regressed on
-it: the estimates then sum to what they should, and vary less.
+any other f they are sampled: a background row and an order of the columns are drawn, columns are
+exchanged in this order and in its reverse, and what f gains at each step is one draw of all phi at
+once. The draws' sum is f(x) - f(z), whose mean over all background rows is known, so the draws are
+regressed on it: the estimates then sum to what they should, and vary less.
 
 Strumbelj and Kononenko (2010), An efficient explanation of individual classifications using game
 theory; Janzing, Minorics and Bloebaum (2020), Feature relevance quantification in explainable AI.

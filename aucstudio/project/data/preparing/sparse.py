@@ -25,7 +25,7 @@ from aucstudio.project.data.preparing.preparation_choice import (
     PreparationChoice,
 )
 from aucstudio.project.data.preparing.scales import Number, limits_of_rare, mean_and_scale
-from aucstudio.project.data.preparing.stored import LEARNT, LIMITS
+from aucstudio.project.data.preparing.stored import FITTED
 from aucstudio.project.data.sparse_columns import SparseColumn, gathered
 from aucstudio.project.data.table import Table
 
@@ -70,7 +70,7 @@ def _coded(
     shared = [k for k, name in enumerate(preparation.numbers) if name in preparation.shares]
     if not shared and not preparation.categories:
         return []
-    learnt = {name: getattr(preparation, name)[shared] for name in (*LEARNT, *LIMITS)}
+    learnt = {name: getattr(preparation, name)[shared] for name in FITTED}
     names = tuple(preparation.numbers[k] for k in shared)
     rest = dataclasses.replace(preparation, numbers=names, indicated=(), absent={}, **learnt)
     needed = tuple(by_name[name] for name in rest.columns)
