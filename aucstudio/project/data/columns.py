@@ -212,10 +212,8 @@ class Column(ColumnInfo):
     def known(self) -> NDArray[np.bool_]:
         """Mark the rows whose cell is not missing."""
         if self.kind == "number":
-            present: NDArray[np.bool_] = ~np.isnan(self.values)
-        else:
-            present = np.not_equal(self.values, np.array(None)).astype(bool)
-        return present
+            return ~np.isnan(self.values)
+        return by_windows(self.values, lambda part: np.not_equal(part, np.array(None)))
 
     def measured(self) -> NDArray[Any]:
         """Return the cells, with NaN for number codes of missing values."""
@@ -236,8 +234,7 @@ class Column(ColumnInfo):
     def equals(self, text: str) -> NDArray[np.bool_]:
         """Mark the rows with the value spelled ``text``."""
         wanted: Any = text if self.kind == "text" else _number(text)
-        equal: NDArray[np.bool_] = self.values == wanted
-        return equal
+        return by_windows(self.values, lambda part: np.equal(part, wanted))
 
     def is_integer(self) -> bool:
         """Return whether all cells are whole numbers."""
@@ -246,6 +243,15 @@ class Column(ColumnInfo):
         # Most columns with fractions have some at the beginning.
         parts = (self.values[:_HEAD], self.values)
         return all(np.array_equal(part, np.floor(part), equal_nan=True) for part in parts)
+
+
+def by_windows(values: NDArray[Any], mark: Callable[[NDArray[Any]], Any]) -> NDArray[np.bool_]:
+    """Mark cells some at a time: one pass over objects in C would hold the GIL throughout."""
+    marks = np.empty(len(values), dtype=bool)
+    for start in range(0, len(values), _WINDOW):
+        part = slice(start, start + _WINDOW)
+        marks[part] = mark(values[part])
+    return marks
 
 
 class ColumnChoices:
