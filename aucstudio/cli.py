@@ -16,8 +16,8 @@ from aucstudio.commands import COMMANDS, command, run
 from aucstudio.commands.options import check_together
 from aucstudio.commands.parser import GLOBAL_OPTIONS, command_parser, window_parser
 from aucstudio.console import complain, session
+from aucstudio.notices.words import suggestion
 from aucstudio.project.errors import InputError
-from aucstudio.project.words import suggestion
 from aucstudio.project.work import signals
 
 STANDARD_INPUT = "-"

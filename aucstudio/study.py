@@ -21,6 +21,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.notices.words import aligned
 from aucstudio.project import scratch
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.documents import find_run, named_runs, with_distinct_names
@@ -34,7 +35,6 @@ from aucstudio.project.runs.models.scoring import score_file
 from aucstudio.project.runs.record import RunRecord, SplitResult
 from aucstudio.project.store.model_file import save_model
 from aucstudio.project.store.project.project_file import ProjectFile, open_or_create
-from aucstudio.project.words import aligned
 from aucstudio.project.work.submit import open_place, run_experiments
 
 __all__ = ["Curve", "Frame", "RunFailedError", "SavedModel", "Study", "open_study"]

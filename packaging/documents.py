@@ -16,7 +16,7 @@ from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.preparing.scales import FarCells
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.text.contents import Rejected
-from aucstudio.project.runs.experiments.experiment_document import ExperimentDocument
+from aucstudio.project.runs.experiments.experiment_file import ExperimentDocument
 from aucstudio.project.store.check import Repaired
 from aucstudio.project.tournament.standings import OperatingPoint
 

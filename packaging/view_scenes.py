@@ -23,13 +23,13 @@ from aucstudio.gui.dialogs.help import HelpDialog
 from aucstudio.gui.dialogs.preferences import PreferencesDialog
 from aucstudio.gui.dialogs.scoring.dialog import ScoreTableDialog
 from aucstudio.gui.main_window import MainWindow
-from aucstudio.gui.pages.roc.picture import axes
-from aucstudio.gui.pages.roc.picture.curve_kinds import FACES
+from aucstudio.gui.pages.roc import axes
+from aucstudio.gui.pages.roc.curve_kinds import FACES
 from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.pictures import choose_tuned
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.project.data.table import Table
-from aucstudio.project.store.sheets import write_rows
+from aucstudio.project.store.scores_file import write_rows
 
 _LAYERS = (
     "operating_point_action",

@@ -88,7 +88,6 @@ ROOMS = [
     "bounded_cache",
     "scratch",
     "resources",
-    "words",
     "inputs",
     "data",
     "runs",
@@ -106,7 +105,6 @@ ROOMS = [
 
 # The same of the window; pages know each other only through what several of them share.
 GUI_ROOMS = ["state", "common", "dialogs", "panels", "pages", "desk", "root"]
-SHARED_PAGES = {"planes"}
 
 
 @functools.cache
@@ -252,7 +250,7 @@ def test_rooms_of_the_window_import_one_way():
                 other = other if other in GUI_ROOMS else "root"
                 assert GUI_ROOMS.index(other) <= GUI_ROOMS.index(room), f"{path} imports {name}"
                 if room == other == "pages":
-                    assert name.split(".")[3] in {place[1], *SHARED_PAGES}, f"{path} imports {name}"
+                    assert name.split(".")[3] == place[1], f"{path} imports {name}"
 
 
 def test_modules_of_the_window_import_each_other_in_no_circle():

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import aucstudio
-from aucstudio.notices import ERROR, INFO, WARNING, notice, read_notice, texts
+from aucstudio.notices import ERROR, INFO, WARNING, notice, read_notice, text, texts
 from aucstudio.notices.catalogue import entries
 from aucstudio.project.data.finding import KINDS
 from tests.test_words_shown import PRIVATE
@@ -37,7 +37,9 @@ def calls():
     for path in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             name = getattr(node.func, "id", "") if isinstance(node, ast.Call) else ""
-            if name not in ("notice", "input_error") or not isinstance(node.args[0], ast.Constant):
+            if name not in ("notice", "input_error", "text") or not isinstance(
+                node.args[0], ast.Constant
+            ):
                 continue
             if all(keyword.arg for keyword in node.keywords):
                 values = {keyword.arg for keyword in node.keywords}
@@ -57,8 +59,9 @@ def test_every_entry_is_used_and_every_call_has_one():
 
 def test_entries_have_a_known_severity_and_end_as_sentences_do():
     for code, entry in entries().items():
-        assert entry["severity"] in (INFO, WARNING, ERROR), code
-        is_part = code.startswith("help_") or entry["kind"] in KINDS or entry["severity"] == ERROR
+        assert entry["severity"] in ("", INFO, WARNING, ERROR), code
+        is_part = code.startswith("help_") or entry["kind"] in KINDS
+        is_part = is_part or entry["severity"] in ("", ERROR)
         assert is_part or entry["text"].endswith((".", "?", "}")), code
 
 
@@ -109,3 +112,27 @@ def test_a_notice_is_read_from_its_document(found):
 def test_a_document_that_is_no_notice_is_refused(document):
     with pytest.raises(ValueError, match="notice"):
         read_notice(document)
+
+
+COST = "about [{time:rough} and ]{size:bytes}"
+TEST = "{value:figure +} ({bounds:interval}), {p:p}"
+AFTER = "C = {C:setting} in {range:range} after {s:elapsed}"
+
+
+@pytest.mark.parametrize(
+    ("template", "values", "written"),
+    [
+        (COST, {"time": 0.4, "size": 12e6}, "about 0.4 s and 12 MB"),
+        (COST, {"time": None, "size": 12e6}, "about 12 MB"),
+        ("a[ of {names:listed}] in [b]", {"names": []}, "a in [b]"),
+        ("a[ of {names:listed}]", {"names": list("xyz")}, "a of x, y, z"),
+        ("{n:count class|classes}", {"n": 1200}, "1,200 classes"),
+        (TEST, {"value": 0.5, "bounds": (-1, 1), "p": 0.2}, "+0.500 (−1.000 to 1.000), p = 0.20"),
+        ("{kind:case auc=AUC|pauc=pAUC}{more:no .}", {"kind": "pauc", "more": ()}, "pAUC."),
+        (AFTER, {"C": 1e-7, "range": (0.0, 0.1), "s": 61}, "C = 10⁻⁷ in 0 … 0.1 after 1 min 1 s"),
+    ],
+)  # fmt: skip
+def test_values_are_written_by_their_formats(monkeypatch, template, values, written):
+    entry = {"text": template, "severity": "", "kind": "", "setting": None}
+    monkeypatch.setitem(entries(), "example", entry)
+    assert text("example", **values) == written

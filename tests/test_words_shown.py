@@ -3,12 +3,12 @@
 import ast
 import functools
 import re
-import tomllib
 from pathlib import Path
 
 import pytest
 
 from aucstudio.engine import METHODS, declared_params
+from aucstudio.notices.catalogue import entries
 from aucstudio.project import guide
 
 PACKAGE = Path(__file__).resolve().parent.parent / "aucstudio"
@@ -30,7 +30,7 @@ SPELLINGS = {
     "pAUC": r"\bPAUC\b|\bp-AUC\b",
 }
 # Formulas in exported files and lists of values are not sentences.
-FORMULAS = ("store/export/formulas.py", "store/export/script.py")
+FORMULAS = ("store/export/document.py", "store/export/script.py")
 
 
 def own_strings(path):
@@ -64,8 +64,7 @@ def texts(*rooms):
 @functools.cache
 def declared_texts():
     """Return the texts of the notice catalogue and of the declarations of methods."""
-    catalogue = tomllib.loads((PACKAGE / "notices" / "en.toml").read_text(encoding="utf-8"))
-    found = [(code, entry["text"]) for code, entry in catalogue.items()]
+    found = [(code, entry["text"]) for code, entry in entries().items()]
     for key, method in METHODS.items():
         texts = method.summary, method.use_when, method.weights_words()
         helps = (declared.help for declared in declared_params(method).values())

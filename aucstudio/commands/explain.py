@@ -126,8 +126,7 @@ def _print(detail: RowDetail, others: Table, compared: str, options: argparse.Na
         as_table,
         headline,
     )
-    from aucstudio.project.store.scores_file import scores_file
-    from aucstudio.project.store.sheets import write_rows
+    from aucstudio.project.store.scores_file import scores_file, write_rows
 
     if options.output:
         with scores_file(options.output) as file:
@@ -144,8 +143,11 @@ def _print(detail: RowDetail, others: Table, compared: str, options: argparse.Na
 def _read(model: Model, path: str, options: argparse.Namespace) -> Table:
     from aucstudio.project.data.preparing.acceptance import RefusedColumnsError
     from aucstudio.project.data.table import Table
-    from aucstudio.project.runs.models.scoring import read_to_score
-    from aucstudio.project.runs.models.scoring_report import check_table, with_allowed_columns
+    from aucstudio.project.runs.models.scoring import (
+        check_table,
+        read_to_score,
+        with_allowed_columns,
+    )
 
     accepted = read_acceptance(options)
     table = read_to_score(

@@ -11,7 +11,7 @@ from aucstudio import __version__
 from aucstudio.boundary import BAD_INPUT
 from aucstudio.commands import COMMANDS, command
 from aucstudio.commands.options import add
-from aucstudio.project.words import suggestion
+from aucstudio.notices.words import suggestion
 
 GLOBAL_OPTIONS = ("--debug", "--quiet")
 

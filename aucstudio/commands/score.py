@@ -20,7 +20,7 @@ from aucstudio.project.errors import InputError
 
 if TYPE_CHECKING:
     from aucstudio.project.runs.models.model import Model
-    from aucstudio.project.runs.models.scoring_report import ScoringReport
+    from aucstudio.project.runs.models.scoring import ScoringReport
 
 
 _TABLE = {

@@ -150,12 +150,12 @@ def run(options: argparse.Namespace) -> int:
     check_model_name(options, options.data)
     rule = None if options.threshold is None else ThresholdRule.parse(options.threshold)
     if options.calibrate is not None:
-        from aucstudio.project.runs.models.calibrating import check_kind
+        from aucstudio.project.runs.models.final_model import check_kind
 
         check_kind(options.calibrate)
     method, given, source = options.method, options.set, None
     if options.score_column is not None:
-        from aucstudio.project.runs.given_scores import MARKER, ScoreSource
+        from aucstudio.project.runs.experiments.planning import MARKER, ScoreSource
 
         if options.score_file is not None:
             source = ScoreSource(options.score_file, options.score_id)

@@ -14,6 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from aucstudio.engine.params import InvalidSetting
+from aucstudio.notices import text
 
 NUMBER = 8
 """Bytes of a number in double precision."""
@@ -66,6 +67,11 @@ class Cost:
     seconds: float | None
     setting: str = SAMPLE[0]
     advice: str = SAMPLE[1]
+
+    @property
+    def words(self) -> str:
+        """Time and memory in a few words."""
+        return text("cost_per_fit", seconds=self.seconds, bytes=self.bytes)
 
 
 @dataclasses.dataclass(frozen=True)

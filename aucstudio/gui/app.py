@@ -23,7 +23,7 @@ from aucstudio.gui.state.timers import ticking
 from aucstudio.gui.windows import the_windows
 from aucstudio.project import scratch
 from aucstudio.project.resources import resource_path
-from aucstudio.project.store.project.checksums import DamagedError
+from aucstudio.project.store.project.database import DamagedError
 from aucstudio.project.work import signals
 from aucstudio.project.work.job import Job
 from aucstudio.project.work.processes import the_processes

@@ -17,11 +17,11 @@ from aucstudio.gui.desk.actions import Actions
 from aucstudio.gui.state.opening import EXAMPLE, PASTED, PROJECT, TABLE, OpenedStudy, kind_of
 from aucstudio.gui.state.session import Session
 from aucstudio.gui.windows import DISCARD, SAVE, STOP, StudyWindow, describe_work, the_windows
+from aucstudio.notices.words import day_words
 from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.data.paths import join
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.workspace import recent_files, unsaved_projects, unsaved_since
-from aucstudio.project.words import day_words
 from aucstudio.project.work.job import describe_failure
 
 if TYPE_CHECKING:

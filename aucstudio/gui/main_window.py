@@ -22,10 +22,10 @@ from aucstudio.gui.panels.progress_strip import ProgressStrip
 from aucstudio.gui.panels.welcome import WelcomePage
 from aucstudio.gui.state.opening import PROJECT, TABLE, OpenedStudy, kind_of
 from aucstudio.gui.windows import StudyWindow, WindowPreferences
+from aucstudio.notices.words import as_sentence
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.examples import STUDIES
-from aucstudio.project.words import as_sentence
 from aucstudio.project.work.submit import Place
 
 if TYPE_CHECKING:

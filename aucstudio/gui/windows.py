@@ -21,7 +21,7 @@ from aucstudio.gui.panels.message_bar import MessageBar
 from aucstudio.gui.state.preferences import WindowPlace, preferences
 from aucstudio.gui.state.session import Session
 from aucstudio.gui.state.study import Study
-from aucstudio.project.words import runs_words
+from aucstudio.notices.words import runs_words
 from aucstudio.project.work.processes import the_processes
 from aucstudio.project.work.submit import Place
 

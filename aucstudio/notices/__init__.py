@@ -1,16 +1,17 @@
 """Notices: facts about a result as code, severity and values.
 
-The texts are in one catalogue a language, ``en.toml`` beside this module.
+The texts are in one catalogue a language, the folder ``en`` beside this module.
 """
 
-from aucstudio.notices.notice import (
+from aucstudio.notices.catalogue import (
     ERROR,
     INFO,
     WARNING,
     Notice,
     notice,
     read_notice,
+    text,
     texts,
 )
 
-__all__ = ["ERROR", "INFO", "WARNING", "Notice", "notice", "read_notice", "texts"]
+__all__ = ["ERROR", "INFO", "WARNING", "Notice", "notice", "read_notice", "text", "texts"]

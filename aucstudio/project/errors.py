@@ -55,12 +55,12 @@ def input_error(
 
     Its text may contain file, line, column and setting besides the values.
     """
-    from aucstudio.notices.catalogue import entry, written
+    from aucstudio.notices.catalogue import entry, text
 
     setting = setting or entry(code)["setting"]
     file = None if file is None else str(file)
     place: dict[str, Any] = {"file": file, "line": line, "column": column, "setting": setting}
-    return InputError(written(code, place | values), **place, code=code)
+    return InputError(text(code, **place, **values), **place, code=code)
 
 
 class Cancelled(Exception):  # noqa: N818  (an outcome, not an error)

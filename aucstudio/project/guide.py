@@ -15,8 +15,8 @@ from aucstudio import __version__
 from aucstudio.engine import METHODS
 from aucstudio.engine.catalogue import AIMS, FAMILIES, shape_words
 from aucstudio.engine.params import Param, declared_params
+from aucstudio.notices.words import range_words
 from aucstudio.project.resources import resource_path
-from aucstudio.project.words import cost_words, range_words
 
 CHAPTERS = (
     "first-steps",
@@ -76,7 +76,7 @@ def method_page(key: str) -> str:
     method = METHODS[key]
     costs = "; ".join(
         f"{positives + negatives:,} rows × {features} columns: "
-        f"{cost_words(method().estimate(positives, negatives, features))}"
+        f"{method().estimate(positives, negatives, features).words}"
         for positives, negatives, features in _SIZES
     )
     parts = [

@@ -12,8 +12,8 @@ import stat
 from pathlib import Path
 from typing import BinaryIO
 
+from aucstudio.notices.words import bytes_words
 from aucstudio.project.errors import InputError
-from aucstudio.project.words import bytes_words
 
 # Characters or bytes of a cell; columns of a dense table; records within records.
 LONGEST_CELL, MOST_COLUMNS, MOST_DEPTH = 64_000_000, 100_000, 100

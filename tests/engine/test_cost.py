@@ -13,13 +13,13 @@ from aucstudio.engine.cost import Work, cost_of, speed
 from aucstudio.engine.methods.least_squares.auc_rls import AUCRLS
 from aucstudio.engine.methods.pair_svm.auc_svm import AUCSVM
 from aucstudio.engine.methods.ranking.nbauc import NBAUC
+from aucstudio.notices.words import bytes_words, elapsed_words, rough_words
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.runs import estimate as experiments
 from aucstudio.project.runs.estimate import check_size
 from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.experiments.planning import plan_experiment
-from aucstudio.project.words import bytes_words, cost_words, elapsed_words, rough_words
 
 
 def various():
@@ -184,8 +184,8 @@ def test_amounts_of_memory_have_few_digits(count, words):
 def test_a_cost_in_words():
     cost = AUCRLS().estimate(10, 20, 3)
     timed = dataclasses.replace(cost, bytes=12e6, seconds=0.4)
-    assert cost_words(timed) == "about 0.4 s and 12 MB per fit"
-    assert cost_words(dataclasses.replace(timed, seconds=None)) == "about 12 MB per fit"
+    assert timed.words == "about 0.4 s and 12 MB per fit"
+    assert dataclasses.replace(timed, seconds=None).words == "about 12 MB per fit"
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,7 @@ from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.tournament.background import TournamentOrder
-from aucstudio.project.tournament.hold_out import held_out_once
-from aucstudio.project.tournament.search import find_best
+from aucstudio.project.tournament.search import find_best, held_out_once
 from aucstudio.project.tournament.standings import (
     READY,
     TRAINS,

@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
 from aucstudio.gui.common.date_parts_button import DatePartsButton
-from aucstudio.gui.common.plots.date_ticks import date_ticks
+from aucstudio.gui.common.plots.axes import date_ticks
 from aucstudio.gui.dialogs.columns import ColumnsModel
 from aucstudio.gui.dialogs.importing.preview import ImportPreview
 from aucstudio.gui.pages.data.data_view import DataView

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from aucstudio.engine.roc import auc
 from aucstudio.engine.scorers import LinearScorer
 from aucstudio.gui.common.theme import current_theme, run_colour
-from aucstudio.gui.pages.differences.difference_view import DifferenceView
+from aucstudio.gui.pages.planes.difference_view import DifferenceView
 from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.geometry import pairs

@@ -10,8 +10,8 @@ from PySide6.QtCore import QPointF
 from aucstudio.engine.roc import equal_error_threshold, roc_curve
 from aucstudio.engine.scorers import LinearScorer
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.pages.features import feature_view
-from aucstudio.gui.pages.features.feature_view import FeatureView
+from aucstudio.gui.pages.planes import feature_view
+from aucstudio.gui.pages.planes.feature_view import FeatureView
 from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.examples import make_study

@@ -30,7 +30,6 @@ from aucstudio.project.runs.estimate import training_size
 from aucstudio.project.runs.experiments.experiment_file import read_study
 from aucstudio.project.runs.record import DONE, STOPPED
 from aucstudio.project.store.model_file import load_model
-from aucstudio.project.words import cost_words
 from aucstudio.project.work import submit
 from tests.gui.conftest import choose, on
 from tests.gui.fitting import unnamed_controls
@@ -465,7 +464,7 @@ def test_the_method_card_says_what_a_fit_will_cost(window, table_file):
     size = training_size(
         window.session.plan.validation, window.session.table, window.session.table.positive
     )
-    expected = cost_words(METHODS["kernel-rank-svm"]().estimate(*size))
+    expected = METHODS["kernel-rank-svm"]().estimate(*size).words
     assert cost.text().endswith(f"{size[0] * size[1]:,} pairs: {unbroken(expected)}")
 
 

@@ -118,7 +118,7 @@ def test_nothing_is_started_where_one_of_them_cannot_be(panel, chooser, table_se
 
 
 def test_what_is_too_large_cannot_be_ticked_and_says_why(panel, table_session, monkeypatch):
-    monkeypatch.setattr("aucstudio.project.runs.method_advice.machine_memory", lambda: 2e6)
+    monkeypatch.setattr("aucstudio.project.runs.estimate.machine_memory", lambda: 2e6)
     panel.choose.click()
     chooser = panel.findChild(MethodChooser)
     found = {row.data(0, Qt.ItemDataRole.UserRole): row for row in chooser._rows}

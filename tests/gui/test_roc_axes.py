@@ -10,10 +10,9 @@ from scipy.stats import norm
 
 from aucstudio.engine import inference, roc
 from aucstudio.gui.common import curves
-from aucstudio.gui.pages.roc.layers import bands
-from aucstudio.gui.pages.roc.picture import axes
+from aucstudio.gui.pages.roc import axes, words
+from aucstudio.gui.pages.roc import confidence_bands as bands
 from aucstudio.gui.pages.roc.roc_view import RocView
-from aucstudio.gui.pages.roc.words import sentences
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.data.splitting.validation import Validation
@@ -339,7 +338,7 @@ def test_a_run_trained_for_another_range_is_marked(view, session, records, qtbot
     assert view.canvas.legend.rows[1].name == "SVM-pAUC"
     assert "trained" not in shown(view, qtbot)
     assert view.footnote() == ""
-    assert not sentences.trained_elsewhere(records["RLS"], (0.5, 0.6))
+    assert not words.trained_elsewhere(records["RLS"], (0.5, 0.6))
 
 
 def test_the_small_print_counts_the_negatives_of_the_range(view, session, records, qtbot):
@@ -383,5 +382,5 @@ def test_long_curves_are_compared_beside_the_window(view, session, records, qtbo
     show(session, {"Long": long}, "Long")
     qtbot.waitUntil(lambda: not view.busy())
     assert shown(view, qtbot).startswith(
-        sentences.roc_sentence([ShownRun(long, RunLook("Long", 0))], BAND).text
+        words.roc_sentence([ShownRun(long, RunLook("Long", 0))], BAND).text
     )

@@ -9,11 +9,11 @@ from sklearn.metrics import average_precision_score, precision_recall_curve
 
 from aucstudio.engine import inference, roc
 from aucstudio.gui.common import curves
-from aucstudio.gui.pages.roc.picture.curve_kinds import FACES
-from aucstudio.gui.pages.roc.picture.lines import shapes_of
-from aucstudio.gui.pages.roc.picture.scene import nearest
+from aucstudio.gui.pages.roc import words
+from aucstudio.gui.pages.roc.axes import nearest
+from aucstudio.gui.pages.roc.curve_kinds import FACES
+from aucstudio.gui.pages.roc.lines import shapes_of
 from aucstudio.gui.pages.roc.roc_view import RocView
-from aucstudio.gui.pages.roc.words import readouts
 from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.project.data.splitting.validation import Validation
@@ -256,7 +256,7 @@ def test_the_run_in_flight_is_drawn_in_every_face(view, records, key, kind):
     put_in_flight(view.session, live)
     finished, flying = view.lines.drawn[0].item.getData(), view.canvas.live_item.getData()
     assert np.array_equal(finished, flying)  # the same order of the rows
-    figure = readouts.figure_cells(FACES[key], view.session.run(records["RLS"].id))[0]
+    figure = words.figure_cells(FACES[key], view.session.run(records["RLS"].id))[0]
     assert f" {figure}" in view.canvas.legend.rows[-1].name
     put_in_flight(view.session, None)
     assert len(view.canvas.live_item.getData()[0]) == 0

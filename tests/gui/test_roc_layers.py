@@ -11,18 +11,15 @@ from PySide6.QtWidgets import QApplication, QLabel
 from aucstudio.engine import inference, roc
 from aucstudio.gui.common.curves import run_curves
 from aucstudio.gui.common.plotting import make_plot
-from aucstudio.gui.pages.roc.layers import difference, isometrics
-from aucstudio.gui.pages.roc.layers.cost_panel import prior_at, prior_step
-from aucstudio.gui.pages.roc.layers.costs import CostLayer, hull_of
-from aucstudio.gui.pages.roc.layers.difference import DifferenceLayer
-from aucstudio.gui.pages.roc.layers.isometrics import IsometricLayer
-from aucstudio.gui.pages.roc.layers.operating_point import OperatingPointLayer
-from aucstudio.gui.pages.roc.picture import axes
-from aucstudio.gui.pages.roc.picture.scene import Scene, height
+from aucstudio.gui.pages.roc import axes, overlays
+from aucstudio.gui.pages.roc.axes import Scene, height
+from aucstudio.gui.pages.roc.costs import CostLayer, hull_of, prior_at, prior_step
+from aucstudio.gui.pages.roc.operating_point import OperatingPointLayer
+from aucstudio.gui.pages.roc.overlays import DifferenceLayer, IsometricLayer
 from aucstudio.gui.pages.roc.roc_view import RocView
+from aucstudio.notices.words import p_words
 from aucstudio.project.data.splitting.validation import Validation
-from aucstudio.project.results.operating_points import expected_cost
-from aucstudio.project.words import p_words
+from aucstudio.project.results.thresholds import expected_cost
 from tests.gui.conftest import make_record, on, points, put
 
 KINDS = ("linear", "log", "probit")
@@ -328,7 +325,7 @@ def test_the_best_threshold_gets_an_interval(session, plot, scene, qtbot):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("measure", list(isometrics.MEASURES))
+@pytest.mark.parametrize("measure", list(overlays.MEASURES))
 def test_isometrics_are_lines_of_equal_value(session, plot, scene, kind, measure):
     add(session)
     session.weigh(prior=0.1)
@@ -344,7 +341,7 @@ def test_isometrics_are_lines_of_equal_value(session, plot, scene, kind, measure
         fpr, tpr = shown.x.backward(part[:, 0]), shown.y.backward(part[:, 1])
         # Rates of exactly 0 or 1 stand for all that lie beyond the ends of a bent axis.
         inside = (fpr > shown.x.low) & (fpr < shown.x.high) & (tpr > shown.y.low) & (tpr < 0.999)
-        values = isometrics.MEASURES[measure](tpr[inside], fpr[inside], 9.0)
+        values = overlays.MEASURES[measure](tpr[inside], fpr[inside], 9.0)
         np.testing.assert_allclose(values, level, rtol=1e-6, atol=1e-9)
     assert [item.toPlainText() for item in layer.labels.items if item.isVisible()] == [
         f"{level:.3g}".replace("-", "−") for level in layer.levels
@@ -374,7 +371,7 @@ def test_isometrics_follow_the_window_and_the_prior(session, plot, scene):
     [((0.0, 1.0, 0.5), [0.2, 0.4, 0.6, 0.8]), ((0.0, 1.0, 1e-4), None), ((0.5, 0.5, 0.5), [])],
 )
 def test_levels_are_round(ends, levels):
-    found = isometrics.round_levels(*ends)
+    found = overlays.round_levels(*ends)
     if levels is not None:
         assert found == levels
     else:
@@ -416,7 +413,7 @@ def test_between_runs_along_both_lines(session, scene, kind):
     a, b = add(session), add(session, "svm", "Other")
     shown = scene(kind)
     traces = [run_curves(record).average for record in (a, b)]
-    fpr, *heights = difference.between(shown, *traces)
+    fpr, *heights = overlays.between(shown, *traces)
     assert (np.diff(fpr) >= 0).all()
     for found, trace in zip(heights, traces, strict=True):
         inner = np.setdiff1d(fpr, trace.x)

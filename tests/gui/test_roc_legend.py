@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtCore import QRectF
 
-from aucstudio.gui.pages.roc.picture.legend import LegendRow, RunLegend
+from aucstudio.gui.pages.roc.cards import LegendRow, RunLegend
 from aucstudio.gui.state.plan import RunLook
 
 ROOM = QRectF(0, 0, 640, 480)

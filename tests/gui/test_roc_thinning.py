@@ -6,9 +6,9 @@ import pytest
 from PySide6.QtGui import QColor, QImage, QPainter, QPen, QTransform
 
 from aucstudio.engine import roc
-from aucstudio.gui.common.plots.thinning import PlacedLine
-from aucstudio.gui.pages.roc.picture import axes
-from aucstudio.gui.pages.roc.picture.curve_kinds import FACES
+from aucstudio.gui.common.plots.curves import PlacedLine
+from aucstudio.gui.pages.roc import axes
+from aucstudio.gui.pages.roc.curve_kinds import FACES
 
 PIXELS = 320, 240
 ROWS = 60_000

@@ -13,9 +13,9 @@ from PySide6.QtWidgets import QApplication
 from aucstudio.engine import METHODS, inference, roc
 from aucstudio.gui.common import curves, printing
 from aucstudio.gui.common.theme import DARK, LIGHT, apply_theme, run_colour
-from aucstudio.gui.pages.roc.picture.axes import place
+from aucstudio.gui.pages.roc import words as texts
+from aucstudio.gui.pages.roc.axes import place
 from aucstudio.gui.pages.roc.roc_view import RocView
-from aucstudio.gui.pages.roc.words import readouts, sentences
 from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import ShownRun
@@ -123,7 +123,7 @@ def test_the_area_can_be_shown_on_three_scales(view, session, records, scale):
     (run,) = session.checked_runs()
     split = records["RLS"].splits[0]
     area = getattr(roc.partial_auc(split.test_positive, split.test_scores, *BAND), scale)
-    words = readouts.band_words(run, BAND, view.choices.area)
+    words = texts.range_words(run, BAND, view.choices.area)
     assert f"{curves.SCALES[scale]} {curves.area_words(area, scale)}" in words
 
 
@@ -365,7 +365,7 @@ def test_the_sentence_settles_what_is_clear(records):
     """A run against its own scores upside down, beside a third that is in neither's way."""
     best = records["RLS"]
     runs = [ShownRun(turned(best), RunLook("Wrong", 0)), ShownRun(best, RunLook("Right", 1))]
-    said = sentences.roc_sentence(runs, (0.0, 0.5))
+    said = texts.roc_sentence(runs, (0.0, 0.5))
     test = inference.pauc_test(
         best.splits[0].test_positive,
         best.splits[0].test_scores,
@@ -391,7 +391,7 @@ def test_the_sentence_over_splits_uses_their_differences(records):
     )
     differences *= np.sign(differences.mean()) / 0.1
     found = inference.splits_interval(differences, 0.95, test_fraction=0.5, bounds=(-1, 1))
-    told = sentences.roc_sentence(runs, BAND).text
+    told = texts.roc_sentence(runs, BAND).text
     assert found.low < 0
     interval = f"{found.low:.3f} to {found.high:.3f}".replace("-", "−")
     assert f"Mean of 4 splits, 95 % {interval}, p = " in told
@@ -420,7 +420,7 @@ def test_the_sentence_and_the_compare_page_give_one_verdict(records):
             areas = [pauc_summary(record, band).value for record in made]
             best = set(np.argsort(areas)[-2:].tolist())
             (pair,) = (p for p in pairs if {int(p.a[-1]), int(p.b[-1])} == best)
-            told = sentences.roc_sentence(runs, band).text
+            told = texts.roc_sentence(runs, band).text
             assert (": significant." in told) == pair.significant
             assert "Holm-corrected p" in told
             found.add((pair.significant, pair.p < 0.05))
@@ -431,17 +431,17 @@ def test_nothing_is_settled_where_too_few_rows_decide(records):
     best = records["RLS"]
     runs = [ShownRun(turned(best), RunLook("Wrong", 0)), ShownRun(best, RunLook("Right", 1))]
     band = (0.0, 0.015)
-    told = sentences.roc_sentence(runs, band).text
+    told = texts.roc_sentence(runs, band).text
     reason = compare_runs([(r.look.name, r.record) for r in runs], band, PAUC)[0].reason
     assert reason.endswith(" in the range")
     assert f": not significant. No test: {reason}." in told
-    alone = sentences.roc_sentence(runs[1:], (0.0, 0.001)).text
+    alone = texts.roc_sentence(runs[1:], (0.0, 0.001)).text
     assert "(no interval: less than one negative in the range)" in alone
 
 
 def test_runs_on_different_rows_are_not_tested(records):
     runs = [ShownRun(records[n], RunLook(n, k)) for k, n in enumerate(("RLS", "Logistic x4"))]
-    told = sentences.roc_sentence(runs, BAND).text
+    told = texts.roc_sentence(runs, BAND).text
     assert "on different test rows" in told
     assert "significant" not in told
 

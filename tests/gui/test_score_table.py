@@ -19,7 +19,7 @@ from aucstudio.gui.dialogs.scoring.dialog import ScoreTableDialog
 from aucstudio.gui.dialogs.scoring.report import outline
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.errors import Cancelled
-from aucstudio.project.results.threshold_choice import Target
+from aucstudio.project.results.thresholds import Target
 from aucstudio.project.runs.models.final_model import validated_model
 from aucstudio.project.runs.models.scoring import read_to_score, scores_of
 from aucstudio.project.store.model_file import load_model, save_model

@@ -8,14 +8,13 @@ from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QLabel, QPushButton
 
 from aucstudio.engine import roc
 from aucstudio.engine.roc import cut_at
-from aucstudio.gui.pages.scores.plot import COUNTS, FEW_ROWS
+from aucstudio.gui.pages.scores.score_plot import COUNTS, FEW_ROWS
 from aucstudio.gui.pages.scores.scores_view import ScoresView
-from aucstudio.gui.pages.scores.words import threshold_sentence
-from aucstudio.gui.pages.scores.worst_rows import Worst
+from aucstudio.gui.pages.scores.worst_rows import Worst, threshold_sentence
 from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.project.data.splitting.validation import Validation
-from aucstudio.project.results.distribution import Confusion, ScoreDistribution, bin_edges
+from aucstudio.project.results.thresholds import Confusion, ScoreDistribution, bin_edges
 from aucstudio.project.runs.progress import Look
 from tests.gui.conftest import make_record, put, put_in_flight, shown
 

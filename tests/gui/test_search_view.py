@@ -18,12 +18,12 @@ from aucstudio.gui.pages.search.results import (
 from aucstudio.gui.pages.search.search_view import SearchView
 from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.plan import RunLook
+from aucstudio.notices.words import setting_words
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.experiments.planning import plan_experiment
 from aucstudio.project.runs.tuning import Search, Tuning
-from aucstudio.project.words import setting_words
 from tests.gui.conftest import PATIENCE, choose, make_record, points, put, put_in_flight, shown
 
 C_GRID = tuple(10.0**k for k in range(-2, 5))

@@ -16,7 +16,7 @@ from aucstudio.gui.pages.scores.scores_view import ScoresView
 from aucstudio.gui.state.plan import Plan
 from aucstudio.gui.state.stored_plans import read_plan
 from aucstudio.project.data.splitting.validation import Validation
-from aucstudio.project.results.threshold_choice import Target
+from aucstudio.project.results.thresholds import Target
 from tests.gui.conftest import choose, make_record, put, shown, train
 
 

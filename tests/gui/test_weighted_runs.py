@@ -6,12 +6,12 @@ from PySide6.QtWidgets import QLabel
 
 from aucstudio.engine import roc
 from aucstudio.gui.dialogs.columns import ColumnsDialog
-from aucstudio.gui.pages.calibration.calibration_view import CalibrationView
 from aucstudio.gui.pages.compare.compare_view import CompareView
-from aucstudio.gui.pages.roc.layers import bands
-from aucstudio.gui.pages.roc.picture.curve_kinds import FACES
+from aucstudio.gui.pages.roc import confidence_bands as bands
+from aucstudio.gui.pages.roc import words
+from aucstudio.gui.pages.roc.curve_kinds import FACES
 from aucstudio.gui.pages.roc.roc_view import RocView
-from aucstudio.gui.pages.roc.words import readouts
+from aucstudio.gui.pages.scores.calibration_view import CalibrationView
 from aucstudio.gui.pages.scores.scores_view import ScoresView
 from aucstudio.gui.pages.training.training_view import TrainingView
 from aucstudio.gui.panels.data_panel import _facts
@@ -50,10 +50,10 @@ def test_the_curve_page_and_its_bands_are_weighted(session, records, open_view, 
     shown(view, qtbot)
     runs = session.shown_runs()
     split = records["logistic"].splits[0]
-    figure, _interval = readouts.figure_cells(FACES["roc"], runs[1])
+    figure, _interval = words.figure_cells(FACES["roc"], runs[1])
     area = roc.auc(split.test_positive, split.test_scores, weights=split.test_weights)
     assert f"{area:.3f}" in figure
-    assert "Weighted by w" in readouts.notes(FACES["roc"], runs, (0.0, 0.1), "")
+    assert "Weighted by w" in words.notes(FACES["roc"], runs, (0.0, 0.1), "")
     for kind in ("pointwise", "kolmogorov", "bootstrap"):
         found = bands.bounds_of(records["logistic"], kind)
         at = roc.tpr_at(records_curve(split), found.fpr)

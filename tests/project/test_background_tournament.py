@@ -21,8 +21,7 @@ from aucstudio.project.tournament.background import (
     TournamentStop,
     hold_in_background,
 )
-from aucstudio.project.tournament.hold_out import draw, held_out_once
-from aucstudio.project.tournament.search import find_best
+from aucstudio.project.tournament.search import draw, find_best, held_out_once
 from aucstudio.project.tournament.standings import (
     JUDGED,
     LEFT,

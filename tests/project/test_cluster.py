@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from aucstudio.cli import main
 from aucstudio.project.errors import InputError
-from aucstudio.project.results import pair_tests
+from aucstudio.project.results import comparison as pair_tests
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.experiment_file import ExperimentFile
 from aucstudio.project.runs.experiments.planning import PlannedRun

@@ -31,8 +31,7 @@ from aucstudio.project.results.summary import auc_summary
 from aucstudio.project.runs import search as searching
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.experiment import Experiment
-from aucstudio.project.runs.experiments.experiment_file import read_study
-from aucstudio.project.runs.experiments.experiment_writing import write_study
+from aucstudio.project.runs.experiments.experiment_file import read_study, write_study
 from aucstudio.project.runs.experiments.planning import DEFAULT_BAND, plan_on
 from aucstudio.project.runs.tuning import Tuning
 

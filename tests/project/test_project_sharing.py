@@ -14,8 +14,12 @@ import pytest
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.store import files
-from aucstudio.project.store.project.plan_merge import merged
-from aucstudio.project.store.project.project_file import ProjectFile, StalePlanError, open_or_create
+from aucstudio.project.store.project.project_file import (
+    ProjectFile,
+    StalePlanError,
+    merged,
+    open_or_create,
+)
 from aucstudio.project.store.project.unfinished_runs import Owner
 
 MOST_SECONDS = 60

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from aucstudio.project.words import (
+from aucstudio.notices.words import (
     class_words,
     counted,
     figure_words,

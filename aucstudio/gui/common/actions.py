@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.state.session import Session
-from aucstudio.project.words import as_sentence
+from aucstudio.notices.words import as_sentence
 
 _COMBINE = (
     "Combine the checked runs into one without refitting. Its weights are chosen on held-out "

@@ -12,17 +12,17 @@ from aucstudio.gui.common.eliding import told_apart
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import label, named
-from aucstudio.project.results.deployment import Stakes
-from aucstudio.project.results.operating_points import (
+from aucstudio.notices.words import class_words, interval_words
+from aucstudio.project.results.summary import Estimate
+from aucstudio.project.results.thresholds import (
     CASES,
+    Stakes,
+    ThresholdFigures,
     amount_words,
     case_counts,
     point_measures,
     share_words,
 )
-from aucstudio.project.results.summary import Estimate
-from aucstudio.project.results.threshold_choice import ThresholdFigures
-from aucstudio.project.words import class_words, interval_words
 
 CARD_WIDTH = 272
 _NAME_WIDTHS = 60, 84  # pixels, beside the counts and above them

@@ -54,7 +54,7 @@ class ControlRow(WrappingRow):
         elided : bool
             Whether long texts are elided.
         """
-        combo = ElidedCombo() if elided else QComboBox()
+        combo = ElidedCombo()
         combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         for words, value in items:
             combo.addItem(words, value)

@@ -12,11 +12,11 @@ import numpy as np
 from aucstudio.engine import roc
 from aucstudio.engine.roc import cut_at
 from aucstudio.engine.types import Array
-from aucstudio.project.results.operating_points import curve_of
+from aucstudio.notices.words import figure_words
 from aucstudio.project.results.summary import Summary, auc_summary
+from aucstudio.project.results.thresholds import curve_of
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.words import figure_words
 
 SCALES = {"normalized": "pAUC", "raw": "pAUC, raw", "mcclish": "pAUC, McClish"}
 MIN_WIDTH = 0.001

@@ -8,10 +8,10 @@ from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.widgets import named
+from aucstudio.notices.words import counted
 from aucstudio.project.data.columns import ColumnInfo
 from aucstudio.project.data.date_parts import PARTS, WHOLE, offered
 from aucstudio.project.data.text import dates
-from aucstudio.project.words import counted
 
 _TITLES = {
     "year": "Year",

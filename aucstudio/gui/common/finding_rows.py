@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QWidget
 
 from aucstudio.gui.common.layouts import LEFT, Part, across, down
 from aucstudio.gui.common.widgets import label, named, push_button
+from aucstudio.notices.words import counted
 from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.table import Table
-from aucstudio.project.words import counted
 
 # Kinds that the card shows by its fields, cautions and notes.
 QUIET = ("label", "positive", "ignored", "missing")

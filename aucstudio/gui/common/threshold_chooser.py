@@ -23,26 +23,24 @@ from aucstudio.gui.common.widgets import (
     show_note,
 )
 from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.notices.words import as_sentence, figure_words, interval_words
 from aucstudio.project.errors import InputError
-from aucstudio.project.results.distribution import Confusion
-from aucstudio.project.results.operating_points import (
-    amount_words,
-    read_rate,
-    read_share,
-    share_words,
-)
-from aucstudio.project.results.threshold_choice import (
+from aucstudio.project.results.thresholds import (
     ALERTS,
     BOUNDED,
     OWN,
     TYPED,
     Choice,
+    Confusion,
     Target,
     ThresholdFigures,
+    amount_words,
     choose,
+    read_rate,
+    read_share,
     remarks,
+    share_words,
 )
-from aucstudio.project.words import as_sentence, figure_words, interval_words
 
 
 @dataclasses.dataclass(frozen=True)

@@ -277,7 +277,7 @@ class PageView(QWidget):
         """Paint static items from cached pictures while a run is in progress."""
         flying = self.session.live is not None
         for plot in self.plots():
-            plot.keep_still(self.moving()) if flying else plot.let_go()
+            plot.keep_still(self.moving() if flying else None)
 
     def mark_stale(self) -> None:
         """Refresh soon, or when the page becomes visible."""

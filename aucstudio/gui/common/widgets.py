@@ -30,6 +30,7 @@ from PySide6.QtWidgets import (
     QPushButton,
     QSizePolicy,
     QStyle,
+    QStyledItemDelegate,
     QStyleOptionComboBox,
     QStylePainter,
     QVBoxLayout,
@@ -50,6 +51,12 @@ class ElidedCombo(QComboBox):
     """
 
     elided = Qt.TextElideMode.ElideRight
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        # The default delegate ignores the style sheet's padding of the items.
+        self.setItemDelegate(QStyledItemDelegate(self))
+        self.setMaxVisibleItems(_MOST_VISIBLE)
 
     def sizeHint(self) -> QSize:
         # The style rounds the width of the longest text, which would then be elided.
@@ -140,6 +147,7 @@ def _controls(layout: QLayout) -> Iterator[QWidget]:
 
 
 _SPARE = 4  # pixels
+_MOST_VISIBLE = 24  # items of a drop-down list without a scroll bar
 
 # Wide enough for all labels.
 _LABEL_WIDTH = 112
@@ -260,6 +268,11 @@ class Fold(QWidget):
         column.addWidget(self._body)
         self.button.toggled.connect(self._on_toggled)
         self._on_toggled(False)
+
+    def retitle(self, title: str) -> None:
+        """Set the text of the heading."""
+        self._title = title
+        self._on_toggled(self.button.isChecked())
 
     def _on_toggled(self, shown: bool) -> None:
         self.button.setText(f"{'▾' if shown else '▸'} {self._title}")
@@ -402,7 +415,7 @@ def show_note(target: QLabel, text: str, role: str = "muted") -> None:
 
 def make_combo(name: str, accessible: str) -> QComboBox:
     """Make a combo box as wide as its texts."""
-    made = named(QComboBox(), name, accessible)
+    made = named(ElidedCombo(), name, accessible)
     made.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
     return made
 

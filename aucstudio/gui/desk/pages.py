@@ -66,10 +66,10 @@ PAGES = (
             View(
                 "difference_view",
                 "Difference vectors",
-                "differences.difference_view",
+                "planes.difference_view",
                 "DifferenceView",
             ),
-            View("feature_view", "Feature space", "features.feature_view", "FeatureView"),
+            View("feature_view", "Feature space", "planes.feature_view", "FeatureView"),
         ),
     ),
     PageDeclaration(
@@ -85,7 +85,7 @@ PAGES = (
             View(
                 "calibration_view",
                 "Calibration",
-                "calibration.calibration_view",
+                "scores.calibration_view",
                 "CalibrationView",
             ),
         ),

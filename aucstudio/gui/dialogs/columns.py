@@ -18,11 +18,11 @@ from aucstudio.gui.common.layouts import STRETCH, across, down, scrolled
 from aucstudio.gui.common.prompts import Dialog
 from aucstudio.gui.common.table import ColumnSpec, TableModel, TableView
 from aucstudio.gui.common.widgets import answers, label, push_button, search_field, show_note
+from aucstudio.notices.words import as_sentence, counted
 from aucstudio.project.data.columns import NUMERIC_ROLES, spell_cell
 from aucstudio.project.data.readers.registry import BY_KEY
 from aucstudio.project.data.table import Column as TableColumn
 from aucstudio.project.data.table import Table
-from aucstudio.project.words import as_sentence, counted
 
 ROLES = {
     "number": "Number",

@@ -21,9 +21,9 @@ from aucstudio.gui.common.widgets import (
 )
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.session import Session
+from aucstudio.notices.words import as_sentence
 from aucstudio.project.data.splitting.validation import FORWARD
 from aucstudio.project.errors import InputError
-from aucstudio.project.words import as_sentence
 
 _WIDTH = 440
 _LEAST_MINUTES, _MOST_MINUTES = 0.1, 10_080.0
@@ -79,7 +79,7 @@ class FindBestDialog(Dialog):
     def _warn(self) -> None:
         """Show which rows are held out, and warn where they are few."""
         # Imports libraries that the start page does without.
-        from aucstudio.project.tournament.hold_out import few_rows_words, plan_words
+        from aucstudio.project.tournament.search import few_rows_words, plan_words
 
         table = self._session.table
         words = ""

@@ -25,7 +25,7 @@ from aucstudio.project.data.readers.registry import dialog_filter
 from aucstudio.project.data.score_file import Joined, join_scores, read_score_file
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.given_scores import MARKER, score_columns
+from aucstudio.project.runs.experiments.planning import MARKER, score_columns
 from aucstudio.project.work.job import Job
 
 _WIDTH = 420

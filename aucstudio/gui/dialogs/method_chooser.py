@@ -20,8 +20,8 @@ from aucstudio.gui.common.plain_text import tip_text
 from aucstudio.gui.common.prompts import Dialog
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.widgets import label, named, primary, push_button, search_field, show_note
-from aucstudio.project.runs.method_advice import Outlook
-from aucstudio.project.words import as_sentence
+from aucstudio.notices.words import as_sentence
+from aucstudio.project.runs.estimate import Outlook
 
 _HEADS = ("Method", "Name", "Trains for", "Scorer", "Missing values", "Time here")
 _TIPS = {

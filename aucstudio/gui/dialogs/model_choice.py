@@ -16,8 +16,7 @@ from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.combination.combining import refit_combination
 from aucstudio.project.combination.planning import Named
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
-from aucstudio.project.results.operating_points import curve_of, model_at
-from aucstudio.project.results.threshold_choice import (
+from aucstudio.project.results.thresholds import (
     OWN,
     TYPED,
     Choice,
@@ -25,10 +24,12 @@ from aucstudio.project.results.threshold_choice import (
     ThresholdFigures,
     choose,
     counts_at,
+    curve_of,
+    model_at,
 )
 from aucstudio.project.runs.execute import refit
-from aucstudio.project.runs.models.calibrating import calibrated
 from aucstudio.project.runs.models.final_model import (
+    calibrated,
     rethresholded,
     validated_model,
     with_carried_threshold,

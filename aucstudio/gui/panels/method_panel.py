@@ -30,10 +30,15 @@ from aucstudio.gui.panels.preparation_form import PreparationForm
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.session import Session
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.estimate import cost_of_fit, fits_sparse, training_size
-from aucstudio.project.runs.method_advice import Outlook, outlooks, start_here
+from aucstudio.project.runs.estimate import (
+    Outlook,
+    cost_of_fit,
+    fits_sparse,
+    outlooks,
+    start_here,
+    training_size,
+)
 from aucstudio.project.runs.tuning import AUC, LEAVE_PAIR_OUT, PAUC
-from aucstudio.project.words import cost_words
 
 _METRICS = {
     PAUC: "pAUC in range",
@@ -145,7 +150,7 @@ class MethodPanel(Card):
         rows, pairs = size[0] + size[1], size[0] * size[1]
         sparse = fits_sparse(plan.method, method.get_params(), None, plan.preparation, table)
         cost = cost_of_fit(method, size, table, sparse=sparse)
-        return f"{each}{rows:,} rows, {pairs:,} pairs: {cost_words(cost)}"
+        return f"{each}{rows:,} rows, {pairs:,} pairs: {cost.words}"
 
     def show_problem(self, setting: str, sentence: str) -> None:
         """Show what is wrong, beside its setting if the form has it."""

@@ -15,7 +15,7 @@ from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.widgets import label, named
 from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.session import Session
-from aucstudio.project.words import elapsed_words
+from aucstudio.notices.words import elapsed_words
 
 _MOST_LETTERS = 28  # of a button
 _GAP = 24  # between menus and words

@@ -18,15 +18,15 @@ from aucstudio.gui.common.widgets import ElidedLabel, label, named, order_tabs, 
 from aucstudio.gui.common.wrapping import WrappingRow
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.timers import delayed
+from aucstudio.notices.words import day_words
 from aucstudio.project.examples import examples
-from aucstudio.project.results.file_summary import kind_of, outline
+from aucstudio.project.results.documents import kind_of, outline
 from aucstudio.project.store.workspace import (
     forget_recent,
     recents,
     unsaved_projects,
     unsaved_since,
 )
-from aucstudio.project.words import day_words
 
 _ABOUT = (
     "AUC Studio trains models that separate two classes, tests them on the part of the ROC "

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.timers import ticking
-from aucstudio.project.words import as_sentence, counted
+from aucstudio.notices.words import as_sentence, counted
 from aucstudio.project.work.cluster import Cluster, open_cluster
 from aucstudio.project.work.job import Job, describe_failure
 

@@ -11,8 +11,7 @@ from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.project_handle import ProjectHandle
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.runs.experiments.experiment import Experiment
-from aucstudio.project.runs.progress import Look, Progress
-from aucstudio.project.runs.trajectory import StageLog, Thinned
+from aucstudio.project.runs.progress import Look, Progress, StageLog, Thinned
 from aucstudio.project.runs.tuning import Search, symbols
 
 _MOST_LOOKS = 128

@@ -12,8 +12,7 @@ from aucstudio.engine.params import declared_params
 from aucstudio.project import typed
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.splitting.validation import Validation
-from aucstudio.project.results.deployment import Stakes
-from aucstudio.project.results.threshold_choice import Target
+from aucstudio.project.results.thresholds import Stakes, Target
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.tuning import PAUC

@@ -21,7 +21,7 @@ from aucstudio.project import typed
 from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.files import write_atomically
-from aucstudio.project.store.project.plan_merge import merged
+from aucstudio.project.store.project.project_file import merged
 from aucstudio.project.store.workspace import home
 
 _PAUSE = 500  # milliseconds after the last change, so that a dragged window is written once

@@ -16,7 +16,7 @@ from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.study import Study
 from aucstudio.project.errors import Cancelled
 from aucstudio.project.store.files import same_file
-from aucstudio.project.store.project.checksums import DamagedError
+from aucstudio.project.store.project.database import DamagedError
 from aucstudio.project.store.workspace import is_unsaved, remember_recent
 from aucstudio.project.work.job import Job
 

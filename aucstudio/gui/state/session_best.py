@@ -11,7 +11,7 @@ from aucstudio.gui.state.session_state import SessionState
 from aucstudio.gui.state.study import Study
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.summary import WHOLE
-from aucstudio.project.results.threshold_choice import Target
+from aucstudio.project.results.thresholds import Target
 from aucstudio.project.runs.experiments.experiment import Band, DataReference, check_band
 from aucstudio.project.runs.experiments.planning import plan_experiment
 from aucstudio.project.runs.record import RunRecord
@@ -51,7 +51,7 @@ class FindBest:
             If the rows do not suffice, or a search is running.
         """
         from aucstudio.project.tournament.background import TournamentOrder
-        from aucstudio.project.tournament.hold_out import (
+        from aucstudio.project.tournament.search import (
             check_table,
             draw,
             held_out_once,

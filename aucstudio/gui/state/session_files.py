@@ -14,8 +14,8 @@ from aucstudio.gui.state.session_runs import Runs
 from aucstudio.gui.state.session_state import SessionState
 from aucstudio.gui.state.stored_study import find_damaged
 from aucstudio.gui.state.study import Study
+from aucstudio.notices.words import runs_words
 from aucstudio.project.data.import_choices import ImportChoices
-from aucstudio.project.words import runs_words
 from aucstudio.project.work.job import Job
 
 _MOST_LISTED = 5

@@ -21,9 +21,14 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.results.summary import work_out
 from aucstudio.project.runs.estimate import check_size, check_size_at_once
 from aucstudio.project.runs.experiments.experiment import DataReference, Experiment
-from aucstudio.project.runs.experiments.planning import PlannedRun, plan_experiment
-from aucstudio.project.runs.given_scores import MARKER, joinable, scored_by
-from aucstudio.project.runs.grouping import check_groups
+from aucstudio.project.runs.experiments.planning import (
+    MARKER,
+    PlannedRun,
+    check_groups,
+    joinable,
+    plan_experiment,
+    scored_by,
+)
 from aucstudio.project.runs.record import FAILED, RunRecord, find_twin
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.work.parallel import WorkersPlace

@@ -22,8 +22,7 @@ from aucstudio.gui.state.stored_plans import PlanKeeper, joined_plan
 from aucstudio.gui.state.study import Focus, ShownRun, Study
 from aucstudio.gui.state.timers import Turns, delayed
 from aucstudio.project.data.table import Table
-from aucstudio.project.results.deployment import Stakes
-from aucstudio.project.results.threshold_choice import Target
+from aucstudio.project.results.thresholds import Stakes, Target
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.store.project.project_file import ProjectFile
 

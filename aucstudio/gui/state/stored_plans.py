@@ -16,9 +16,8 @@ from aucstudio.project.data.import_choices import FirstReading
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiments.experiment import DataReference, check_band
-from aucstudio.project.store.project.checksums import plain
-from aucstudio.project.store.project.plan_merge import merged
-from aucstudio.project.store.project.project_file import ProjectFile, StalePlanError
+from aucstudio.project.store.project.database import plain
+from aucstudio.project.store.project.project_file import ProjectFile, StalePlanError, merged
 
 _MERGES = 5  # with another window that writes at the same time
 

@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from aucstudio.engine import DECLARED
 from aucstudio.engine.crossfit.members import Member, listed
 from aucstudio.engine.params import InvalidSetting, declared_params
+from aucstudio.notices.words import runs_words
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.score_file import ScoreFile
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
 from aucstudio.project.errors import InputError
-from aucstudio.project.results.comparability import REMEDIES, difference, planned_difference
+from aucstudio.project.results.comparison import REMEDIES, difference, planned_difference
 from aucstudio.project.runs.experiments.experiment import (
     Band,
     DataReference,
@@ -23,7 +24,6 @@ from aucstudio.project.runs.experiments.experiment import (
     check_band,
 )
 from aucstudio.project.runs.record import DONE, RunRecord
-from aucstudio.project.words import runs_words
 
 METHOD = "auc-ensemble"
 FOLDS = 5  # of the second level, where all held-out rows are of one split

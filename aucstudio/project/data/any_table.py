@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.notices.words import class_words, listed, suggestion
 from aucstudio.project.data.column_range import ColumnRange, sample_rows
 from aucstudio.project.data.columns import (
     MOST_LEVELS,
@@ -38,7 +39,6 @@ from aucstudio.project.data.labels import (
     check_classes,
     check_role,
     find_class,
-    listed,
     merged,
     one_class,
     rule_after,
@@ -51,7 +51,6 @@ from aucstudio.project.data.splitting.groups import Groups, find_groups
 from aucstudio.project.data.text.contents import Rejected, Unreadable
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.errors import InputError, input_error
-from aucstudio.project.words import class_words, suggestion
 
 if TYPE_CHECKING:
     from aucstudio.project.data.table import Table

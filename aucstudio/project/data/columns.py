@@ -212,7 +212,8 @@ class Column(ColumnInfo):
     def known(self) -> NDArray[np.bool_]:
         """Mark the rows whose cell is not missing."""
         if self.kind == "number":
-            return ~np.isnan(self.values)
+            known: NDArray[np.bool_] = ~np.isnan(self.values)
+            return known
         return by_windows(self.values, lambda part: np.not_equal(part, np.array(None)))
 
     def measured(self) -> NDArray[Any]:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.notices.words import suggestion
 from aucstudio.project.data.text import dates
 from aucstudio.project.errors import input_error
-from aucstudio.project.words import suggestion
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from aucstudio.notices.catalogue import entry, written
+from aucstudio.notices.catalogue import entry, text
 from aucstudio.project.typed import Sendable
 
 # How the file is laid out, which changes no result.
@@ -99,7 +99,7 @@ def noticed(
 
 def said(code: str, **values: Any) -> str:
     """Return the text of a code in the catalogue, without the full stop."""
-    return written(code, values).removesuffix(".")
+    return text(code, **values).removesuffix(".")
 
 
 def ranked(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -17,6 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.notices.words import listed, suggestion
 from aucstudio.project.data.columns import (
     NUMERIC_ROLES,
     ROLES,
@@ -26,10 +27,8 @@ from aucstudio.project.data.columns import (
     spell_number,
 )
 from aucstudio.project.errors import InputError, input_error
-from aucstudio.project.words import suggestion
 
 MOST_CLASSES = 1000
-_SHOWN = 10
 
 
 def check_role(path: Path, column: ColumnInfo, role: str) -> None:
@@ -129,12 +128,6 @@ def one_class(path: Path, label: str, classes: Mapping[str, int], missing: int =
     code = "label_of_one_class_and_empty" if missing else "label_of_one_class"
     name = next(iter(classes))
     return input_error(code, file=path, column=label, name=name, missing=missing)
-
-
-def listed(names: Sequence[str], shown: int = _SHOWN) -> str:
-    """Join the first names with commas, and append how many more there are."""
-    more = f" and {len(names) - shown:,} more" if len(names) > shown else ""
-    return ", ".join(names[:shown]) + more
 
 
 # One class, or several that are positive together.

@@ -9,12 +9,11 @@ from typing import TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.notices.words import counted, listed
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import Column, spell_cell, spelled
-from aucstudio.project.data.labels import listed
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.errors import input_error
-from aucstudio.project.words import counted
 
 SomeTable = TypeVar("SomeTable", bound=AnyTable)
 _NAMED = 3  # examples in messages

@@ -12,9 +12,9 @@ import scipy
 from numpy.typing import NDArray
 
 from aucstudio.engine.cost import largest_memory, machine_memory
+from aucstudio.notices.words import bytes_words
 from aucstudio.project.data.columns import Column, ColumnInfo, Count, fields_of
 from aucstudio.project.errors import input_error
-from aucstudio.project.words import bytes_words
 
 if TYPE_CHECKING:
     from scipy import sparse

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from aucstudio.engine.scorers import LinearScorer
 from aucstudio.notices import Notice, notice
+from aucstudio.notices.words import aligned
 from aucstudio.project.data.columns import Column, spell_cell, without
 from aucstudio.project.data.preparing.preparation import column_features, feature_groups
 from aucstudio.project.data.table import Table
@@ -24,7 +25,6 @@ from aucstudio.project.explain.shapley import Contributions, contributions
 from aucstudio.project.explain.trees import plain_number
 from aucstudio.project.geometry.planes import by_weight, evenly
 from aucstudio.project.runs.models.model import Model
-from aucstudio.project.words import aligned
 
 Array = NDArray[np.float64]
 

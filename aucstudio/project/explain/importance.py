@@ -258,7 +258,7 @@ def movers(scorer: Scorer, X: Array, groups: Sequence[slice], most: int) -> list
         shares = np.maximum(_explained(apart, scores), _explained(apart**2, scores))
     moved = np.array([shares[group].sum() for group in groups])
     largest = np.argsort(-moved, kind="stable")[:most]
-    return np.sort(largest[moved[largest] > 0]).tolist()
+    return sorted(int(column) for column in largest if moved[column] > 0)
 
 
 def _explained(X: Array, scores: Array) -> Array:

@@ -29,10 +29,10 @@ from aucstudio.engine.calibration import (
 from aucstudio.engine.crossfit.folds import Folds, draw_folds
 from aucstudio.engine.crossfit.nested import nested_scores
 from aucstudio.engine.types import Array, Index
+from aucstudio.notices.words import figure_words
 from aucstudio.project.errors import Cancelled, InputError
-from aucstudio.project.runs.models.calibrating import HeldOut, caution, held_out, learnt
+from aucstudio.project.runs.models.final_model import HeldOut, caution, held_out, learnt
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.words import figure_words
 
 AS_IT_STANDS = "none"
 TITLES = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from aucstudio.engine.verification.verified import Verified
+from aucstudio.notices.words import aligned, power_words, range_words, seconds_words, titled
 from aucstudio.project.runs.verification import Verification
-from aucstudio.project.words import aligned, power_words, range_words, seconds_words, titled
 
 HEADINGS = ("What", "This program", "Another route", "Difference")
 Line = tuple[str, str, str, str]

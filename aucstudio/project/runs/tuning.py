@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from aucstudio.engine import DECLARED
 from aucstudio.engine.params import declared_params
 from aucstudio.notices import Notice, notice
+from aucstudio.notices.words import setting_words, suggestion
 from aucstudio.project.errors import InputError
-from aucstudio.project.words import setting_words, suggestion
 
 if TYPE_CHECKING:
     from aucstudio.engine.base import AUCClassifier

@@ -16,6 +16,7 @@ from aucstudio.engine.cost import NUMBER, largest_memory
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.params import declared_params
 from aucstudio.engine.verification.verified import HeldOutRows, Verified
+from aucstudio.notices.words import bytes_words
 from aucstudio.project import typed
 from aucstudio.project.data.splitting.split import splits_of
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
@@ -24,7 +25,6 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.runs.estimate import machine_memory, table_bytes
 from aucstudio.project.runs.record import RunRecord, versions
 from aucstudio.project.runs.rows import learn, matrix, relative
-from aucstudio.project.words import bytes_words
 
 if TYPE_CHECKING:
     from aucstudio.engine.verification.counting import Report
@@ -144,7 +144,7 @@ def open_table(record: RunRecord, table: Table | None = None) -> Table:
 
 def _check_rows(record: RunRecord, split: int, table: Table, held_table: Table) -> None:
     """Compare training and held-out rows with those of a split that is drawn again."""
-    from aucstudio.project.runs.split_rows import with_scores
+    from aucstudio.project.runs.execute import with_scores
 
     experiment, result = record.experiment, record.splits[split]
     # A run that was stopped may have finished some splits only.

@@ -36,9 +36,9 @@ from aucstudio.project.inputs import open_regular
 from aucstudio.project.runs.estimate import machine_memory
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.store import archive
-from aucstudio.project.store.archive import Archive
-from aucstudio.project.store.arrays import (
+from aucstudio.project.store.archive import (
     HEAD_BYTES,
+    Archive,
     ArrayHeader,
     array_from_bytes,
     array_header,

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.notices.words import suggestion
 from aucstudio.project.data.columns import Column, by_windows, read_spelled, spell_cell
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import input_error
 from aucstudio.project.store.files import written_atomically
-from aucstudio.project.store.sheets import write_rows
-from aucstudio.project.words import suggestion
+from aucstudio.project.store.scores_file import write_rows
 
 if TYPE_CHECKING:
     from aucstudio.project.runs.record import RunRecord
@@ -86,7 +86,7 @@ class Condition:
             If the column cannot be compared like this.
         """
         if self.test in (MISSING, KNOWN):
-            return column.known() == (self.test == KNOWN)
+            return column.known() if self.test == KNOWN else ~column.known()
         if column.kind == "number":
             return self._of_numbers(column)
         if self.test not in ("=", "!=", CONTAINS):

@@ -26,6 +26,7 @@ from aucstudio.engine.ensembles.selection import BAGS, STEPS, choose_weights
 from aucstudio.engine.monitor import Check, Monitor, Stopped
 from aucstudio.engine.roc import SAMPLING
 from aucstudio.engine.types import Array, Index, Mask
+from aucstudio.notices.words import counted
 from aucstudio.project.runs.parallel_parts import processors, side_by_side
 from aucstudio.project.tournament.standings import (
     FAILED,
@@ -37,7 +38,6 @@ from aucstudio.project.tournament.standings import (
     Standing,
     alike,
 )
-from aucstudio.project.words import counted
 
 Report = Callable[[str, float | None], object]
 

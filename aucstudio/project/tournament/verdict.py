@@ -14,12 +14,20 @@ from aucstudio.engine.ensembles.combined import CombinationScorer, MemberShare
 from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.roc import ThresholdRule, roc_curve
 from aucstudio.notices import texts
-from aucstudio.project.data.labels import listed
+from aucstudio.notices.words import (
+    aligned,
+    counted,
+    figure_words,
+    interval_words,
+    listed,
+    p_words,
+    p_words_corrected,
+    range_words,
+)
 from aucstudio.project.data.splitting.validation import FILE, Validation
 from aucstudio.project.data.table import Table
-from aucstudio.project.results.cautions import cautions
 from aucstudio.project.results.documents import result_document
-from aucstudio.project.results.summary import Summary, auc_summary, pauc_summary
+from aucstudio.project.results.summary import Summary, auc_summary, cautions, pauc_summary
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.tournament.candidate_comparison import ERRORS, Selection
@@ -30,15 +38,6 @@ from aucstudio.project.tournament.standings import (
     Standing,
     Standings,
     Verdict,
-)
-from aucstudio.project.words import (
-    aligned,
-    counted,
-    figure_words,
-    interval_words,
-    p_words,
-    p_words_corrected,
-    range_words,
 )
 
 MOST_COST = 0.02

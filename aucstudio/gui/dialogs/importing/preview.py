@@ -37,13 +37,13 @@ from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.opening import recalled
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.session import Session
+from aucstudio.notices.words import counted
 from aucstudio.project import scratch
 from aucstudio.project.data.finding import Finding, ranked
 from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.data.preview import Head, HeadReader
 from aucstudio.project.data.readers.registry import BY_KEY
 from aucstudio.project.errors import Cancelled, InputError
-from aucstudio.project.words import counted
 from aucstudio.project.work.job import Job, describe_failure
 
 _SIZE = QSize(1180, 760)

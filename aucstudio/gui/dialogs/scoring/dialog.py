@@ -41,7 +41,7 @@ from aucstudio.project.runs.estimate import table_reader
 from aucstudio.project.runs.execute import failure_sentence
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.models.model import Model
-from aucstudio.project.runs.models.scoring_report import ScoringReport
+from aucstudio.project.runs.models.scoring import ScoringReport
 from aucstudio.project.store.files import refuse_own_input
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.store.scores_file import (

@@ -12,8 +12,8 @@ from aucstudio.gui.common.plots.legend import Entry, Legend
 from aucstudio.gui.common.plotting import data_tip, faded, finite_range, make_plot, pen
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.best.words import estimate_words
+from aucstudio.notices.words import figure_words, seconds_words
 from aucstudio.project.tournament.standings import Milestone, Standings
-from aucstudio.project.words import figure_words, seconds_words
 
 _REACH = 1.03  # of the time, where the last mark would be cut
 _AIR = 0.12  # above the highest, for its name

@@ -11,6 +11,15 @@ from aucstudio.engine.crossfit.members import read_list
 from aucstudio.engine.inference import is_significant
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.widgets import unbroken
+from aucstudio.notices.words import (
+    as_sentence,
+    counted,
+    elapsed_words,
+    figure_words,
+    p_words,
+    range_words,
+    seconds_words,
+)
 from aucstudio.project.data.splitting.validation import FILE
 from aucstudio.project.runs.experiments.settings_shown import chosen_settings
 from aucstudio.project.tournament.standings import (
@@ -31,15 +40,6 @@ from aucstudio.project.tournament.standings import (
     Standings,
     Verdict,
     alike,
-)
-from aucstudio.project.words import (
-    as_sentence,
-    counted,
-    elapsed_words,
-    figure_words,
-    p_words,
-    range_words,
-    seconds_words,
 )
 
 HEADS = (

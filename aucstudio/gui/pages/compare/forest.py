@@ -16,10 +16,9 @@ from aucstudio.gui.common.eliding import elided
 from aucstudio.gui.common.plotting import data_tip, faded, finite_range, make_plot, pen, run_pen
 from aucstudio.gui.common.table import in_columns
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol
-from aucstudio.gui.pages.compare.shown_comparison import ShownComparison
-from aucstudio.gui.pages.compare.tables import run_name
+from aucstudio.gui.pages.compare.words import ShownComparison, run_name
 from aucstudio.gui.state.plan import RunLook
-from aucstudio.project import words
+from aucstudio.notices import words
 from aucstudio.project.results.comparison import RunFigures
 
 _LEAST_ROW, _GOOD_ROW, _MOST_ROW = 22, 34, 44  # pixels

@@ -19,20 +19,21 @@ from aucstudio.gui.common.widgets import named, quietly
 from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.notices.words import interval_words, p_words, range_words
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
-from aucstudio.project.results.subgroup_levels import MOST_LEVELS, read_cuts
 from aucstudio.project.results.subgroups import (
+    MOST_LEVELS,
     Subgroup,
     Subgroups,
     held_out_table,
+    read_cuts,
     subgroups,
 )
 from aucstudio.project.results.summary import Estimate
-from aucstudio.project.results.threshold_choice import OWN, Target, choose
+from aucstudio.project.results.thresholds import OWN, Target, choose
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.words import interval_words, p_words, range_words
 
 _ROW = 42  # two lines
 _MOST_NAMED = 8  # levels that the legend has room for

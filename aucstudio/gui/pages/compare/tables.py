@@ -1,18 +1,38 @@
-"""Tables of runs and of pairs."""
+"""Tables of runs and pairs, and the matrix of pairwise differences."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Any
 
-from PySide6.QtWidgets import QTableView
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontMetrics
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QSplitter, QTableView, QWidget
 
-from aucstudio.gui.common.table import Row, SheetTable
-from aucstudio.gui.pages.compare.shown_comparison import ShownComparison
-from aucstudio.gui.pages.compare.words import MARK
-from aucstudio.project import words
+from aucstudio.gui.common.layouts import down, holding
+from aucstudio.gui.common.plain_text import plain_tooltip, tip_text
+from aucstudio.gui.common.plotting import MARKER, faded, swatch
+from aucstudio.gui.common.table import Index, Row, SheetTable
+from aucstudio.gui.common.theme import current_theme, run_colour
+from aucstudio.gui.common.widgets import label, named, quietly
+from aucstudio.gui.pages.compare.forest import ForestPlot
+from aucstudio.gui.pages.compare.words import (
+    MARK,
+    ShownComparison,
+    p_name,
+    pair_sentence,
+    rows_words,
+    run_name,
+)
+from aucstudio.gui.state.plan import RunLook
+from aucstudio.notices import words
 from aucstudio.project.results import comparison
 from aucstudio.project.results.comparison import (
     CORRECTION_NAMES,
+    UNCORRECTED,
+    Comparison,
     PairComparison,
     RunFigures,
     WinCount,
@@ -94,11 +114,6 @@ def run_rows(shown: ShownComparison) -> list[Row]:
     return [Row(_run_cells(run, standing, shown.band), look) for run, standing, look in rows]
 
 
-def run_name(run: RunFigures, band: Band) -> str:
-    """Return a run's name, marked if it was trained for another range."""
-    return f"{run.name} {MARK}" if run.trained_elsewhere(band) else run.name
-
-
 def _run_cells(run: RunFigures, standing: WinCount, band: Band) -> tuple[str, ...]:
     return (
         run_name(run, band),
@@ -150,3 +165,309 @@ def _better(pair: PairComparison) -> str:
     if not pair.significant:
         return "open"
     return "A" if pair.difference >= 0 else "B"
+
+
+_TALLY = "Wins/ties/\nlosses"
+_TINT = 64
+_AIR = 16
+_NAME_WIDTH = 128  # at least, where the names need as much
+
+_CENTRE = Qt.AlignmentFlag.AlignCenter
+_ROLE = Qt.ItemDataRole
+
+
+class PairMatrix(QAbstractTableModel):
+    """Runs against runs, best first; the last column counts wins, ties and losses."""
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._looks: Sequence[RunLook] = ()
+        self._about = "", ""
+        self._cells: dict[tuple[int, int], PairComparison] = {}
+        self._standings: list[str] = []
+
+    def show_comparison(self, shown: ShownComparison) -> None:
+        """Show a comparison."""
+        self.beginResetModel()
+        self._looks = shown.looks
+        self._about = shown.measure, rows_words(shown.runs[0].record)
+        self._cells = {}
+        for i, j, pair in shown.found.places():
+            self._cells[i, j], self._cells[j, i] = pair, pair.turned()
+        self._standings = [
+            f"{tally_cell(standing)}\nrank {rank_cell(standing)}"
+            for standing in shown.found.standings()
+        ]
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008  (Qt's signature)
+        return 0 if parent.isValid() else len(self._looks)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() or not self._looks else len(self._looks) + 1
+
+    def lines(self, last: bool) -> Iterator[tuple[str, bool]]:
+        """Yield every line of the pairs, or of the last column, and whether it is bold."""
+        pairs = range(len(self._looks))
+        for row, column in product(pairs, [len(self._looks)] if last else pairs):
+            index = self.index(row, column)
+            bold = index.data(_ROLE.FontRole) is not None
+            yield from ((line, bold) for line in (index.data() or "").split("\n"))
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        is_pair = (index.row(), index.column()) in self._cells
+        return super().flags(index) if is_pair else Qt.ItemFlag.ItemIsEnabled
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = _ROLE.DisplayRole
+    ) -> Any:
+        across = orientation == Qt.Orientation.Horizontal
+        if section >= len(self._looks):
+            if role == _ROLE.ToolTipRole:
+                return (
+                    "Comparisons won, not significant (a tie) and lost; mean rank over the splits"
+                )
+            return _TALLY if role == _ROLE.DisplayRole else None
+        if role == _ROLE.DisplayRole:
+            return f" {section + 1}" if across else f" {section + 1}  {self._looks[section].name}"
+        if role == _ROLE.ToolTipRole:
+            return tip_text(self._looks[section].name)
+        if role == _ROLE.DecorationRole:
+            return swatch(self._looks[section], MARKER)
+        if role == _ROLE.TextAlignmentRole and not across:
+            return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        return None
+
+    def data(self, index: Index, role: int = _ROLE.DisplayRole) -> Any:
+        if role == _ROLE.TextAlignmentRole:
+            return _CENTRE
+        place = index.row(), index.column()
+        if place in self._cells:
+            return self._pair_data(*place, role)
+        last = index.column() == len(self._looks)
+        return self._standings[index.row()] if last and role == _ROLE.DisplayRole else None
+
+    def _pair_data(self, row: int, column: int, role: int) -> Any:
+        """Return what a cell shows of its pair; the tint repeats the weight and the sign."""
+        pair = self._cells[row, column]
+        if role == _ROLE.DisplayRole:
+            if pair.refused:
+                return "–"
+            if pair.alike:
+                return "alike"
+            difference = words.figure_words(pair.difference, "+")
+            return f"{difference}\n{words.p_number(pair.p_corrected)}"
+        if role == _ROLE.ToolTipRole:
+            return tip_text(pair_sentence(pair, *self._about).text)
+        if role == _ROLE.AccessibleTextRole:
+            return pair_sentence(pair, *self._about).text
+        if role == _ROLE.FontRole and pair.significant:
+            font = QFont()
+            font.setBold(True)
+            return font
+        if role == _ROLE.BackgroundRole and pair.significant:
+            better = self._looks[row if pair.difference >= 0 else column]
+            return faded(run_colour(current_theme(), better.colour), _TINT)
+        if role == _ROLE.ForegroundRole and not pair.significant:
+            return QColor(current_theme().muted)
+        return None
+
+
+class MatrixTable(QTableView):
+    """The view of the matrix; one cell is selected."""
+
+    def __init__(self, model: PairMatrix) -> None:
+        super().__init__()
+        self._matrix = model
+        self.setModel(model)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setShowGrid(False)
+        self.setIconSize(MARKER)
+        self.setTabKeyNavigation(False)
+        self.setCornerButtonEnabled(False)
+        self.setCornerWidget(QWidget())  # without it, the style draws a mark
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        for header in (self.horizontalHeader(), self.verticalHeader()):
+            header.setHighlightSections(False)
+            header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+            header.setIconSize(MARKER)
+        # Cut short, two lines would become one; fit() gives them room.
+        self.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideNone)
+        self.verticalHeader().setTextElideMode(Qt.TextElideMode.ElideMiddle)
+
+    def fit(self) -> None:
+        """Fit every cell to its two lines, and to the width of the page."""
+        self.ensurePolished()
+        font = self.font()
+        plain = QFontMetrics(font)
+        font.setBold(True)
+        metrics = QFontMetrics(font)
+        pair, tally = (
+            _AIR + max((metrics if bold else plain).horizontalAdvance(line) for line, bold in lines)
+            for lines in (
+                [("−0.000", True), *self._matrix.lines(last=False)],
+                [*((line, False) for line in _TALLY.split("\n")), *self._matrix.lines(last=True)],
+            )
+        )
+        pairs, names = max(1, self._matrix.columnCount() - 1), self.verticalHeader()
+        room = self.width() - self.verticalScrollBar().sizeHint().width() - tally
+        names.setMaximumWidth(max(_NAME_WIDTH, room - pairs * pair))
+        room -= min(names.sizeHint().width(), names.maximumWidth())
+        across = self.horizontalHeader()
+        across.setDefaultSectionSize(max(pair, min(room // pairs, 2 * pair)))
+        if self._matrix.columnCount():
+            across.resizeSection(self._matrix.columnCount() - 1, tally)
+        names.setDefaultSectionSize(2 * metrics.lineSpacing() + 12)
+
+
+_FOREST_SHARE = 0.5  # of the page, at most, until the user moves the splitter
+
+
+class PicturePage(QSplitter):
+    """The forest plot, and every pair under it.
+
+    Attributes
+    ----------
+    run_clicked : Signal(int, bool)
+        Position of a run, and whether it becomes the compared one.
+    pair_clicked : Signal(int, int)
+        Positions of two runs.
+    forest : ForestPlot
+    matrix : PairMatrix
+    table : MatrixTable
+    """
+
+    run_clicked = Signal(int, bool)
+    pair_clicked = Signal(int, int)
+
+    def __init__(self) -> None:
+        super().__init__(Qt.Orientation.Vertical)
+        named(self, "compare_splitter", "Picture")
+        self.forest = ForestPlot()
+        plain_tooltip(
+            self.forest.plot, ("Click: select a run. Ctrl+click: compare it with the selected one")
+        )
+        self.forest.clicked.connect(self.run_clicked)
+        self.matrix = PairMatrix(self)
+        self.table = named(MatrixTable(self.matrix), "compare_matrix", "Matrix of pairs")
+        self.table.selectionModel().currentChanged.connect(self._on_cell)
+        self.heading = label("", "muted", name="compare_matrix_heading", wrap=True)
+        self.pairs_part = holding(down(self.heading, self.table))
+        self.setHandleWidth(8)
+        self.setChildrenCollapsible(False)
+        for part in (self.forest.area, self.pairs_part):
+            self.addWidget(part)
+        self._moved = False
+        self.splitterMoved.connect(self._on_moved)
+
+    def show_comparison(self, shown: ShownComparison) -> None:
+        """Draw a comparison."""
+        pairs = shown.found.pairs
+        self.forest.show(shown)
+        self.pairs_part.setVisible(bool(pairs))
+        if pairs:
+            name = p_name(pairs[0].correction)
+            self.heading.setText(
+                f"Row minus column, {name} below; bold: significant, tinted as the better run"
+            )
+        with QSignalBlocker(self.table.selectionModel()):
+            self.matrix.show_comparison(shown)
+
+    def mark(self, chosen: int | None, compared: int | None) -> None:
+        """Mark the selected and the compared run, and their pair."""
+        self.forest.mark(chosen, compared)
+        if chosen is None or compared is None or chosen == compared:
+            quietly(self.table.selectionModel().clear)
+        else:
+            with QSignalBlocker(self.table.selectionModel()):
+                self.table.setCurrentIndex(self.matrix.index(chosen, compared))
+            self.table.scrollTo(self.table.currentIndex())
+        self.table.viewport().update()
+
+    def fit(self) -> None:
+        """Use the available width."""
+        self.table.fit()
+        self.forest.write_names()
+        if not self._moved:
+            wanted = min(self.forest.wanted_height(), int(_FOREST_SHARE * self.height()))
+            self.setSizes([wanted, self.height() - wanted])
+
+    def _on_moved(self) -> None:
+        self._moved = True
+
+    def _on_cell(self, index: QModelIndex) -> None:
+        if index.isValid() and index.column() < self.matrix.rowCount():
+            self.pair_clicked.emit(index.row(), index.column())
+
+
+class TablesPage(QWidget):
+    """The table of runs over that of pairs.
+
+    Attributes
+    ----------
+    run_clicked : Signal(int, bool)
+        Position of a run, and False: a table selects the first run only.
+    pair_clicked : Signal(int, int)
+    runs_model, pairs_model : SheetModel
+    runs_table, pairs_table : QTableView
+    """
+
+    run_clicked = Signal(int, bool)
+    pair_clicked = Signal(int, int)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._found = Comparison([], [])
+        self.runs_table = SheetTable(
+            "compare_runs_table", "Checked runs", RUN_HEADS, ROW, tips=RUN_TIPS
+        )
+        self.pairs_table = SheetTable(
+            "compare_pairs_table",
+            "Every pair",
+            PAIR_HEADS,
+            ROW,
+            6,
+            tips=PAIR_TIPS,
+            words=(0, 1, 6),
+        )
+        self.runs_table.clicked.connect(lambda index: self.run_clicked.emit(index.row(), False))
+        self.pairs_table.selectionModel().currentRowChanged.connect(self._on_pair)
+        self.heading = label("EVERY PAIR", "heading")
+        layout = down((self.runs_table, 2), self.heading, (self.pairs_table, 3))
+        layout.addStretch(0)
+        self.setLayout(layout)
+
+    def show_comparison(self, shown: ShownComparison) -> None:
+        """List a comparison."""
+        self._found = found = shown.found
+        fill(self.runs_table, run_rows(shown))
+        if found.pairs:
+            self.pairs_table.sheet.heads = pair_heads(found.pairs[0].correction)
+        rows = [pair_row(pair) for pair in found.pairs]
+        with QSignalBlocker(self.pairs_table.selectionModel()):
+            fill(self.pairs_table, rows)
+        for widget in (self.heading, self.pairs_table):
+            widget.setVisible(bool(found.pairs))
+
+    def mark(self, chosen: int | None, pair: int | None) -> None:
+        """Mark the selected run and a pair."""
+        if chosen is not None:
+            self.runs_table.selectRow(chosen)
+        if pair is None:
+            quietly(self.pairs_table.selectionModel().clear)
+        else:
+            with QSignalBlocker(self.pairs_table.selectionModel()):
+                self.pairs_table.selectRow(pair)
+            self.pairs_table.scrollTo(self.pairs_table.currentIndex())
+        self.pairs_table.viewport().update()
+
+    def fit(self, width: int) -> None:
+        """Hide columns without room."""
+        pairs = self._found.pairs
+        raw = bool(pairs) and pairs[0].correction == UNCORRECTED
+        hide_columns(self.runs_table, self.pairs_table, width, self._found.measure, raw)
+
+    def _on_pair(self, index: QModelIndex) -> None:
+        if index.isValid():
+            i, j, _ = list(self._found.places())[index.row()]
+            self.pair_clicked.emit(i, j)

@@ -7,7 +7,6 @@ import math
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import (
-    QComboBox,
     QGridLayout,
     QLabel,
     QScrollArea,
@@ -19,7 +18,14 @@ from aucstudio.gui.common.eliding import elided, told_apart
 from aucstudio.gui.common.layouts import STRETCH, across, down
 from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
 from aucstudio.gui.common.theme import current_theme, scaled
-from aucstudio.gui.common.widgets import ElidedLabel, label, make_buddy, named, show_note
+from aucstudio.gui.common.widgets import (
+    ElidedCombo,
+    ElidedLabel,
+    label,
+    make_buddy,
+    named,
+    show_note,
+)
 from aucstudio.gui.pages.data.distribution_plot import ColumnRoc, DistributionPlot
 from aucstudio.gui.pages.data.words import area_sentence, spread_words
 from aucstudio.project.data.columns import NUMERIC_ROLES, ColumnInfo
@@ -85,7 +91,7 @@ class ColumnCard(QScrollArea):
         self.title.setObjectName("data_column_title")
         self.title.setProperty("role", "title")
         self.facts = label("", "muted", wrap=True, name="data_column_facts")
-        self.role_combo = named(QComboBox(), "data_role_combo", "Role of the column")
+        self.role_combo = named(ElidedCombo(), "data_role_combo", "Role of the column")
         self.parts_button = DatePartsButton("data_parts_button")
         self.parts_button.chosen.connect(self.parts_chosen)
         self.why = label("", "muted", wrap=True, name="data_column_why")

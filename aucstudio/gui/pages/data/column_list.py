@@ -26,10 +26,10 @@ from aucstudio.gui.common.widgets import clearable, label, named, show_note
 from aucstudio.gui.pages.data.row_query import stop_if_asked
 from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.timers import delayed, ticking
+from aucstudio.notices.words import figure_words
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.table import Table
 from aucstudio.project.survey.columns import Classes, ColumnAreas
-from aucstudio.project.words import figure_words
 
 AREA, MISSING, DISTINCT, ROLE = 1, 2, 3, 4
 _NUMBERS = (AREA, MISSING, DISTINCT)

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from PySide6.QtGui import QFontMetrics
 
 from aucstudio.gui.common.eliding import elided
-from aucstudio.gui.common.plots.curve_item import CurveItem
-from aucstudio.gui.common.plots.date_ticks import date_ticks
+from aucstudio.gui.common.plots.axes import date_ticks
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plotting import faded, make_plot, pen, style_plot
 from aucstudio.gui.common.theme import current_theme, scaled
@@ -144,7 +143,7 @@ class ColumnRoc:
             "data_column_roc_plot", "False-positive rate", "True-positive rate"
         )
         self.plot.setFixedHeight(scaled(_ROC_HEIGHT))
-        self.chance, self.curve = pg.PlotCurveItem([0.0, 1.0], [0.0, 1.0]), CurveItem()
+        self.chance, self.curve = pg.PlotCurveItem([0.0, 1.0], [0.0, 1.0]), pg.PlotCurveItem()
         for item in (self.chance, self.curve):
             self.plot.addItem(item)
         self.plot.set_whole((0.0, 1.0), (0.0, 1.0))

@@ -25,6 +25,7 @@ from aucstudio.gui.common.widgets import hint_label, make_combo, named
 from aucstudio.gui.pages.data import words
 from aucstudio.gui.pages.data.row_query import FoundRows, stop_if_asked
 from aucstudio.gui.state.answer import Answer
+from aucstudio.notices.words import class_words, percent_words
 from aucstudio.project.data.table import Table
 from aucstudio.project.survey.columns import (
     PEARSON,
@@ -37,7 +38,6 @@ from aucstudio.project.survey.columns import (
     map_gaps,
     most_telling,
 )
-from aucstudio.project.words import class_words, percent_words
 
 Columns = Mapping[str, Sequence[object] | NDArray[Any]]
 

@@ -6,6 +6,13 @@ import math
 
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.pages.data.row_query import FoundRows
+from aucstudio.notices.words import (
+    class_words,
+    counted,
+    figure_words,
+    interval_words,
+    percent_words,
+)
 from aucstudio.project.survey.columns import SPEARMAN, ColumnSummary, Correlation, GapMap
 from aucstudio.project.survey.rows import (
     ALL,
@@ -15,13 +22,6 @@ from aucstudio.project.survey.rows import (
     MISRANKED,
     MISSED,
     TRAINED_ON,
-)
-from aucstudio.project.words import (
-    class_words,
-    counted,
-    figure_words,
-    interval_words,
-    percent_words,
 )
 
 _PARTS = {

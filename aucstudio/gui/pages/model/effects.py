@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QComboBox
 from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.common.choices import fill_combo
 from aucstudio.gui.common.eliding import elided
-from aucstudio.gui.common.plots.date_ticks import date_ticks
+from aucstudio.gui.common.plots.axes import date_ticks
 from aucstudio.gui.common.plotting import faded, finite_range, make_plot, pen
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.theme import current_theme, run_colour, run_dash, run_symbol

@@ -11,6 +11,7 @@ from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.whiskers import WhiskerChart, Whiskers
 from aucstudio.gui.pages.model.model_picture import Columns, LongPicture, ModelSubject, Post
 from aucstudio.gui.state.answer import Work
+from aucstudio.notices.words import figure_words, interval_words
 from aucstudio.project.explain.importance import (
     MEASURES,
     REPEATS,
@@ -18,7 +19,6 @@ from aucstudio.project.explain.importance import (
     permutation_importance,
 )
 from aucstudio.project.runs.experiments.planning import read_test_table
-from aucstudio.project.words import figure_words, interval_words
 
 _WORDS = {"auc": "AUC", "pauc": "partial AUC"}
 

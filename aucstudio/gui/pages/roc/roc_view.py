@@ -15,18 +15,20 @@ from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plots.readout import Readout
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.pages.roc.controls import RocControls, remember_choices
-from aucstudio.gui.pages.roc.layers import bands
-from aucstudio.gui.pages.roc.layers.layers import Layers
-from aucstudio.gui.pages.roc.picture.axes import make_axes, rate_words
-from aucstudio.gui.pages.roc.picture.canvas import Canvas
-from aucstudio.gui.pages.roc.picture.curve_kinds import FACES, Face
-from aucstudio.gui.pages.roc.picture.inset import Magnified
-from aucstudio.gui.pages.roc.picture.legend import LegendRow
-from aucstudio.gui.pages.roc.picture.lines import Lines, LiveLine
-from aucstudio.gui.pages.roc.picture.scene import Scene
-from aucstudio.gui.pages.roc.range_control import RangeControl, TrainingRange
-from aucstudio.gui.pages.roc.words import readouts, sentences
+from aucstudio.gui.pages.roc import confidence_bands as bands
+from aucstudio.gui.pages.roc import words as texts
+from aucstudio.gui.pages.roc.axes import Scene, make_axes, rate_words
+from aucstudio.gui.pages.roc.canvas import Canvas
+from aucstudio.gui.pages.roc.cards import LegendRow, Magnified
+from aucstudio.gui.pages.roc.controls import (
+    Layers,
+    RangeControl,
+    RocControls,
+    TrainingRange,
+    remember_choices,
+)
+from aucstudio.gui.pages.roc.curve_kinds import FACES, Face
+from aucstudio.gui.pages.roc.lines import Lines, LiveLine
 from aucstudio.gui.state.answer import Answer
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.gui.state.timers import delayed
@@ -121,13 +123,13 @@ class RocView(PageView):
         self.layers.point.handle.released.connect(self._end_drag)
 
     def figure_data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
-        return readouts.line_columns(self._face(), self.lines.drawn)
+        return texts.line_columns(self._face(), self.lines.drawn)
 
     def footnote(self) -> str:
         """State the ranges for which the marked runs were trained; the legend may be hidden."""
         band, runs = self.session.plan.band, self.lines.runs()
-        words = sentences.trained_words(runs, band) if self._face().key == "roc" else []
-        return f"{readouts.ELSEWHERE} {words[0]}" if words else ""
+        words = texts.trained_words(runs, band) if self._face().key == "roc" else []
+        return f"{texts.ELSEWHERE} {words[0]}" if words else ""
 
     # ------------------------------------------------------------- showing
 
@@ -173,7 +175,7 @@ class RocView(PageView):
         negatives = max((curve.rows[1] for curve in known), default=500)
         face = self._face()
         axes = make_axes(self.choices.axis if face.key == "roc" else "linear", positives, negatives)
-        share = sentences.positives_share(runs[0].record) if runs else 0.5
+        share = texts.positives_share(runs[0].record) if runs else 0.5
         top = {"lift": 1 / share, "cost": 0.5}.get(face.key, 1.0)
         if self.canvas.show_axes(face, axes, top, share, self.session.plan.band):
             self.range.zoom(False)
@@ -226,7 +228,7 @@ class RocView(PageView):
 
     def _show_conclusion(self) -> None:
         runs = self.session.checked_runs()
-        empty = "" if runs else sentences.what_next(self.session)
+        empty = "" if runs else texts.what_next(self.session)
         face = self._face()
         is_bare = bool(empty) and self.flight.curve is None
         if empty:  # the next step is written into an empty picture, else below it
@@ -237,7 +239,7 @@ class RocView(PageView):
             self._compare(runs)
             self._conclusion = self._comparison
         else:
-            self._conclusion = sentences.face_sentence(face, runs)
+            self._conclusion = texts.face_sentence(face, runs)
         self._show_sentence()
         self.training_range.show()
         self.canvas.hint.setText(empty)
@@ -250,7 +252,7 @@ class RocView(PageView):
         if about != self._compared:
             self._compared, self._comparison = about, Statement("Comparing the runs…")
         if not self.session.is_band_moving and (about, band) != self._comparing.key:
-            self._comparing.ask((about, band), lambda _post: sentences.roc_sentence(runs, band))
+            self._comparing.ask((about, band), lambda _post: texts.roc_sentence(runs, band))
 
     def _on_compared(self, comparison: Statement) -> None:
         self._comparison = comparison
@@ -259,9 +261,9 @@ class RocView(PageView):
     def _fill_legend(self) -> None:
         face, band, runs = self._face(), self.session.plan.band, self.lines.runs()
         shown = band if face.key == "roc" else (0.0, 1.0)
-        self._rows = [readouts.legend_row(run, shown) for run in runs]
-        self._notes = readouts.notes(face, runs, band, self.confidence.words)
-        plain_tooltip(self.canvas.legend, readouts.figure_table(face, runs, band))
+        self._rows = [texts.legend_row(run, shown) for run in runs]
+        self._notes = texts.notes(face, runs, band, self.confidence.words)
+        plain_tooltip(self.canvas.legend, texts.figure_table(face, runs, band))
         self._show_rows()
         self._place_cards()
 
@@ -338,7 +340,7 @@ class RocView(PageView):
         point = self.layers.point
         if point.point is not None and point.is_under(x, y):
             self.canvas.mark(None)
-            self._read(f"{readouts.operating_words(point.point)}\n{_HOW_TO_MOVE}")
+            self._read(f"{texts.operating_words(point.point)}\n{_HOW_TO_MOVE}")
             return
         found = self.lines.nearest(x, y)
         if found is None:
@@ -346,7 +348,7 @@ class RocView(PageView):
         drawn, vertex = found
         across, up = drawn.points
         self.canvas.mark((float(across[vertex]), float(up[vertex])), drawn.run.look.colour)
-        self._read(readouts.point_words(self._face(), drawn, vertex))
+        self._read(texts.point_words(self._face(), drawn, vertex))
 
     def _read(self, words: str) -> None:
         self.readout.show_at(self.plot, self._pointer, words)
@@ -357,14 +359,14 @@ class RocView(PageView):
         drawn = next(self.lines.of(self.session.selected), None)
         run = None if drawn is None else drawn.run
         self.canvas.mark(None)
-        self._read(readouts.band_words(run, self.session.plan.band, self.choices.area))
+        self._read(texts.range_words(run, self.session.plan.band, self.choices.area))
 
     def _read_operating_point(self) -> None:
         """Describe the dragged operating point."""
         self._is_dragging = True
         self.canvas.mark(None)
         if self.layers.point.point is not None:
-            self._read(readouts.operating_words(self.layers.point.point))
+            self._read(texts.operating_words(self.layers.point.point))
 
     def _end_drag(self) -> None:
         self._is_dragging = False

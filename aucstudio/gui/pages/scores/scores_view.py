@@ -20,19 +20,17 @@ from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.gui.common.threshold_chooser import Chosen, ThresholdChooser
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import quietly
-from aucstudio.gui.pages.scores.plot import COUNTS, DENSITY, ScorePlot
-from aucstudio.gui.pages.scores.words import (
+from aucstudio.gui.pages.scores.score_plot import COUNTS, DENSITY, ScorePlot
+from aucstudio.gui.pages.scores.worst_rows import (
+    WorstRows,
     band_sentence,
     score_columns,
     threshold_sentence,
 )
-from aucstudio.gui.pages.scores.worst_rows import WorstRows
 from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.project.results.common_rows import Scores
-from aucstudio.project.results.distribution import Confusion, ScoreDistribution
-from aucstudio.project.results.operating_points import curve_of
-from aucstudio.project.results.threshold_choice import counts_at
+from aucstudio.project.results.summary import Scores
+from aucstudio.project.results.thresholds import Confusion, ScoreDistribution, counts_at, curve_of
 from aucstudio.project.runs.record import SplitResult
 
 _WIDE = 2 * CARD_WIDTH  # page width from which figures are next to the plot

@@ -13,8 +13,8 @@ from PySide6.QtGui import QFontMetrics
 from aucstudio.engine.types import Array, Index
 from aucstudio.gui.common.table import Row, SheetModel, TableView
 from aucstudio.gui.pages.search.results import CandidateStanding, Setting
+from aucstudio.notices.words import figure_words
 from aucstudio.project.runs.tuning import METRICS, Candidate
-from aucstudio.project.words import figure_words
 
 _UP, _DOWN = Qt.SortOrder.AscendingOrder, Qt.SortOrder.DescendingOrder
 

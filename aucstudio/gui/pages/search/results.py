@@ -15,9 +15,9 @@ from aucstudio.engine.types import Array, Index
 from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import ShownRun
+from aucstudio.notices.words import power_words, setting_words
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.tuning import Candidate, Search
-from aucstudio.project.words import power_words, setting_words
 
 _MOST_TICKS = 8
 _CHARACTER, _NARROW = 7.0, 400.0  # pixels; of an axis in a small window

@@ -15,8 +15,8 @@ from aucstudio.gui.pages.search.results import (
     times_chosen,
 )
 from aucstudio.gui.state.session import ShownRun
+from aucstudio.notices.words import figure_words
 from aucstudio.project.runs.tuning import LEAVE_PAIR_OUT, METRICS, Candidate, candidates
-from aucstudio.project.words import figure_words
 
 
 def candidate_words(settings: Sequence[Setting], candidate: Candidate) -> str:

@@ -17,8 +17,7 @@ from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.progress import Look
-from aucstudio.project.runs.record import SplitResult, TrainingCurve
-from aucstudio.project.runs.trajectory import ScoresOnTheWay
+from aucstudio.project.runs.record import ScoresOnTheWay, SplitResult, TrainingCurve
 
 ITERATION, SECONDS = "iteration", "seconds"
 TRAIN, HELD = "train", "held"
@@ -82,6 +81,11 @@ class Course:
     def is_proven(self) -> bool:
         """Whether the method has a dual gap."""
         return bool(np.isfinite(self.steps.gap).any())
+
+
+def area_name(band: Band | None) -> str:
+    """Name the area that is shown."""
+    return "AUC" if band is None else f"pAUC at FPR {band[0]:g} … {band[1]:g}"
 
 
 def run_courses(run: ShownRun) -> list[Course]:

@@ -17,7 +17,13 @@ from aucstudio.gui.common.plots.readout import Readout
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import label, quietly
-from aucstudio.gui.pages.training.plots import DISTANCE, OBJECTIVE, TrainingPlots
+from aucstudio.gui.pages.training.plots import (
+    DISTANCE,
+    OBJECTIVE,
+    CourseLine,
+    CourseLines,
+    TrainingPlots,
+)
 from aucstudio.gui.pages.training.progress import (
     HELD,
     ITERATION,
@@ -30,7 +36,6 @@ from aucstudio.gui.pages.training.progress import (
     run_courses,
     unready,
 )
-from aucstudio.gui.pages.training.progress_lines import CourseLine, CourseLines
 from aucstudio.gui.pages.training.verify_panel import VerifyPanel
 from aucstudio.gui.pages.training.words import (
     area_sentence,
@@ -208,7 +213,6 @@ class TrainingView(PageView):
         ready = [pair for pair in done if areas and len(pair[0].look_iteration)]
         plots.draw_areas([] if self._ready.busy else ready, axis, band, live=False)
         self._drawn = steps, areas, proven
-        plots.unsettle()
         self._draw_live()
         subject = axis, what, band is None, None if self._live else self.session.selected
         if subject != self._subject:
@@ -226,8 +230,10 @@ class TrainingView(PageView):
         live = [] if self._live is None else [(self._live, True)]
         self.plots_.draw_steps(live if steps else [], axis, what, live=True)
         self.plots_.draw_areas(live if areas else [], axis, band, live=True)
-        self.plots_.show_stages(self._strong_course() if steps else None, axis)
-        self.plots_.settle()
+        shown = self._strong_course() if steps and axis == SECONDS else None
+        for regions in self.plots_.stages:
+            regions.show(shown)
+        self.plots_.frame(live=self._live is not None)
         self.hint.setVisible(not steps and not areas)
         self.key.setVisible(steps or areas)
         self._tell()
@@ -322,15 +328,14 @@ class TrainingView(PageView):
         return None
 
     def _read(self, lines: CourseLines, line: CourseLine, k: int) -> None:
-        lines.mark(line, k)
-        course = line.course
+        place, course = lines.mark(line, k), line.course
         split = f", split {course.split + 1} of {course.splits}" if course.splits > 1 else ""
         if lines in self.plots_.upper_lines:
             words = step_words(course, k)
         else:
             words = look_words(course, k, self._choices()[2])
         text = f"{shortened(course.look.name)}{split}   {words}"
-        self.readout.show_at(lines.plot, lines.place(line, k), text)
+        self.readout.show_at(lines.plot, place, text)
 
     def _clear_readout(self) -> None:
         for lines in (*self.plots_.upper_lines, *self.plots_.lower_lines):

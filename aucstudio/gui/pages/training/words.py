@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from aucstudio.engine import inference, roc
 from aucstudio.engine.types import Array
 from aucstudio.gui.common.statement import Statement
-from aucstudio.gui.pages.training.progress import HELD, TRAIN, Course
+from aucstudio.gui.pages.training.progress import HELD, TRAIN, Course, area_name
 from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.session import ShownRun
+from aucstudio.notices.words import figure_words, power_words, seconds_words
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.progress import held_sample
 from aucstudio.project.runs.record import STOPPED, SplitResult
-from aucstudio.project.words import figure_words, power_words, seconds_words
 
 _MEASURED = 0.05  # seconds: shorter stages are not reported
 _SEEN = 5e-4  # a difference that three decimals show
@@ -208,11 +208,6 @@ def area_course(areas: Array) -> str:
     """Write the latest and the first area."""
     first = f", {figure_words(areas[0])} at first" if len(areas) > 1 else ""
     return f"{figure_words(areas[-1])}{first}"
-
-
-def area_name(band: Band | None) -> str:
-    """Name the area that is shown."""
-    return "AUC" if band is None else f"pAUC at FPR {band[0]:g} … {band[1]:g}"
 
 
 def step_words(course: Course, k: int) -> str:

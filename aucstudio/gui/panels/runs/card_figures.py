@@ -13,10 +13,7 @@ from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.widgets import label
 from aucstudio.gui.panels.runs.columns import COMING, NONE
 from aucstudio.gui.panels.runs.figures import RunFigures
-from aucstudio.project.results.summary import WHOLE, Summary
-from aucstudio.project.runs.experiments.experiment import Band
-from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.words import (
+from aucstudio.notices.words import (
     counted,
     figure_words,
     interval_words,
@@ -24,6 +21,9 @@ from aucstudio.project.words import (
     seconds_words,
     setting_words,
 )
+from aucstudio.project.results.summary import WHOLE, Summary
+from aucstudio.project.runs.experiments.experiment import Band
+from aucstudio.project.runs.record import RunRecord
 
 _TOP = Qt.AlignmentFlag.AlignTop
 

@@ -10,17 +10,16 @@ from aucstudio.gui.common.table import ColumnSpec
 from aucstudio.gui.panels.runs.figures import RunFigures
 from aucstudio.gui.panels.runs.run_texts import Facts, facts_of
 from aucstudio.gui.state.session import ShownRun
-from aucstudio.project.results.cautions import trained_elsewhere
-from aucstudio.project.results.summary import Summary
-from aucstudio.project.runs.experiments.experiment import Band
-from aucstudio.project.runs.record import DONE, FAILED, STOPPED
-from aucstudio.project.words import (
+from aucstudio.notices.words import (
     counted,
     figure_words,
     interval_words,
     range_words,
     seconds_words,
 )
+from aucstudio.project.results.summary import Summary, trained_elsewhere
+from aucstudio.project.runs.experiments.experiment import Band
+from aucstudio.project.runs.record import DONE, FAILED, STOPPED
 
 ELSEWHERE = "†"
 COMING = "…"

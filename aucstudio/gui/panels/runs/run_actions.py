@@ -15,7 +15,7 @@ from aucstudio.gui.panels.runs.runs_model import RunsModel
 from aucstudio.gui.panels.runs.runs_table import RunsTable
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.project.words import runs_words
+from aucstudio.notices.words import runs_words
 
 _COLOURS = 8
 

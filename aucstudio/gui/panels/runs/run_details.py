@@ -32,19 +32,19 @@ from aucstudio.gui.panels.runs.run_texts import facts_of
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.gui.state.timers import delayed
 from aucstudio.notices import texts
+from aucstudio.notices.words import counted, figure_words
 from aucstudio.project.data.splitting.validation import FILE
-from aucstudio.project.results.cautions import (
+from aucstudio.project.results.summary import (
     cautions,
+    range_notices,
     ranks_backwards,
     remarks,
     stopped,
     trained_elsewhere,
 )
-from aucstudio.project.results.summary import range_notices
 from aucstudio.project.runs.experiments.settings_shown import shown_settings
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.tuning import symbols
-from aucstudio.project.words import counted, figure_words
 
 _SEARCHES = 5  # splits whose search is listed
 _TUNING_TIP = "Settings were searched on each training part, before it was trained."

@@ -9,7 +9,7 @@ from aucstudio.gui.common.table import sorted_by
 from aucstudio.gui.panels.runs.columns import COLUMNS, KEYS, RowContent
 from aucstudio.gui.panels.runs.run_texts import Facts, facts_of, known_facts
 from aucstudio.gui.state.session import ShownRun
-from aucstudio.project.words import runs_words
+from aucstudio.notices.words import runs_words
 
 GROUPS: dict[str, tuple[str, Callable[[Facts], str]]] = {
     "": ("Not grouped", lambda facts: ""),

@@ -8,6 +8,7 @@ from pathlib import PurePath
 from weakref import WeakKeyDictionary
 
 from aucstudio.engine import METHODS
+from aucstudio.notices.words import percent_words, range_words
 from aucstudio.project.data.splitting.validation import (
     FILE,
     FOLDS,
@@ -15,11 +16,9 @@ from aucstudio.project.data.splitting.validation import (
     LEAVE_PAIR_OUT,
     Validation,
 )
-from aucstudio.project.results.cautions import caution_words
-from aucstudio.project.results.comparison import trained_for
+from aucstudio.project.results.summary import caution_words, trained_for
 from aucstudio.project.runs.experiments.settings_shown import differing_settings, settings_sentence
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.words import percent_words, range_words
 
 DEFAULTS = "defaults"
 

@@ -26,7 +26,7 @@ from aucstudio.gui.panels.runs.runs_table import RunsTable
 from aucstudio.gui.state.preferences import TableLook, preferences
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.gui.state.timers import delayed
-from aucstudio.project.words import runs_words
+from aucstudio.notices.words import runs_words
 
 _WIDTH = 296
 _LOOK = "runs"  # of the preferences

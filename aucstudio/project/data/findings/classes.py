@@ -13,14 +13,14 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from aucstudio.engine.roc import effective_rows
+from aucstudio.notices.words import class_words, listed
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.finding import Finding, found
-from aucstudio.project.data.labels import alike, listed, usual_spellings
+from aucstudio.project.data.labels import alike, usual_spellings
 from aucstudio.project.data.roles import is_label_name
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.text.numerals import is_remark
-from aucstudio.project.words import class_words
 
 _FEW = 10
 _SHOWN = 3

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.notices.words import listed
 from aucstudio.project.data.columns import Column, spell_cell
 from aucstudio.project.data.finding import Finding, found
-from aucstudio.project.data.labels import listed
 from aucstudio.project.data.roles import is_flag, is_named_identifier
 from aucstudio.project.data.sparse_columns import SparseColumn
 from aucstudio.project.data.table import Table

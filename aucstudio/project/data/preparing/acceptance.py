@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
+from aucstudio.notices.words import listed
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.column_range import Far, how_far
 from aucstudio.project.data.finding import said
-from aucstudio.project.data.labels import listed
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.text.contents import Unreadable
 from aucstudio.project.data.text.later_files import Remedy, remedy_for

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from aucstudio.notices.words import suggestion
 from aucstudio.project.errors import input_error
-from aucstudio.project.words import suggestion
 
 MEDIAN, MEAN, MOST_FREQUENT = "median", "mean", "most-frequent"
 STANDARD, ROBUST, MIN_MAX, NONE = "standard", "robust", "min-max", "none"

@@ -42,20 +42,24 @@ def restored(
     ValueError
         If they are invalid or inconsistent.
     """
-    try:
-        known = isinstance(settings, PreparationSettings)
-        given = settings if known else typed.convert(settings, PreparationSettings)
-    except msgspec.ValidationError as error:
-        raise ValueError(f"the preprocessing is invalid: {error}") from error
+    given = settings if isinstance(settings, PreparationSettings) else _read(settings)
     curves = {name: array for name, array in arrays.items() if name in CURVES}
-    shapes = dict.fromkeys(FITTED, (len(given.numbers),))
+    shapes: dict[str, tuple[int, ...]] = dict.fromkeys(FITTED, (len(given.numbers),))
     if curves:
         shapes |= dict.fromkeys(CURVES, (len(given.numbers), KNOTS))
     if {name: array.shape for name, array in arrays.items()} != shapes:
         raise ValueError("the preprocessing arrays do not match its columns")
     if problem := _problem(given, arrays, curves):
         raise ValueError(f"the preprocessing {problem}")
-    return Preparation(**fields_of(given, PreparationSettings), **arrays)
+    fitted: dict[str, Any] = dict(arrays)
+    return Preparation(**fields_of(given, PreparationSettings), **fitted)
+
+
+def _read(settings: Mapping[str, Any]) -> PreparationSettings:
+    try:
+        return typed.convert(settings, PreparationSettings)
+    except msgspec.ValidationError as error:
+        raise ValueError(f"the preprocessing is invalid: {error}") from error
 
 
 def _problem(

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+from aucstudio.notices.words import bytes_words
 from aucstudio.project.data.readers.format import FILE, Advance, ReadOptions, Written
 from aucstudio.project.data.readers.rows import leave_room
 from aucstudio.project.errors import input_error
-from aucstudio.project.words import bytes_words
 
 Unpack = Callable[[BinaryIO], Iterator[bytes]]
 

@@ -12,6 +12,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
+from aucstudio.notices.words import bytes_words
 from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.paths import duckdb_on
 from aucstudio.project.data.readers.format import (
@@ -26,7 +27,6 @@ from aucstudio.project.data.readers.sheets import WIDE, about_parts, pick_part
 from aucstudio.project.data.text.cell_sql import literal, quoted
 from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.inputs import LONGEST_CELL
-from aucstudio.project.words import bytes_words
 
 _ROWS = 2_000
 # Tables of programs and frameworks.

@@ -15,13 +15,13 @@ import signal
 import sys
 from pathlib import Path
 
+from aucstudio.notices.words import bytes_words
 from aucstudio.project.child_process import CallReporter, ChildEndedError, call
 from aucstudio.project.data.finding import Finding, said
 from aucstudio.project.data.readers.format import PARQUET, Advance, Format, ReadOptions, Written
 from aucstudio.project.data.readers.rows import brief
 from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.inputs import InputLimits, limits_of
-from aucstudio.project.words import bytes_words
 
 # Exceptions of libraries that run out of memory; DuckDB has its own class.
 _NO_MEMORY = ("MemoryError", "OutOfMemoryException")

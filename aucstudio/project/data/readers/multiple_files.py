@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import scipy
 
+from aucstudio.notices.words import listed, suggestion
 from aucstudio.project.data import finding
 from aucstudio.project.data.columns import Column
-from aucstudio.project.data.labels import listed
 from aucstudio.project.data.readers.format import MATRIX
 from aucstudio.project.data.readers.reading import Plain, make_plain, read_columns
 from aucstudio.project.data.schema import ColumnSchema, Schema
@@ -22,7 +22,6 @@ from aucstudio.project.data.table import Table
 from aucstudio.project.data.text.contents import MAX_REJECTED
 from aucstudio.project.data.text.delimited import ReadingProgress
 from aucstudio.project.errors import input_error
-from aucstudio.project.words import suggestion
 
 # The column that names the file of each row.
 ORIGIN = "file"

@@ -9,12 +9,12 @@ import glob
 from pathlib import Path
 from typing import Any
 
+from aucstudio.notices.words import bytes_words
 from aucstudio.project.data.paths import CLOSED, for_duckdb
 from aucstudio.project.data.readers.format import PARQUET, Advance, ReadOptions, Written
 from aucstudio.project.data.text.cell_sql import literal, quoted
 from aucstudio.project.errors import input_error
 from aucstudio.project.inputs import LONGEST_CELL
-from aucstudio.project.words import bytes_words
 
 _AT_ONCE = 64  # columns: DuckDB holds a row group of each that it reads
 

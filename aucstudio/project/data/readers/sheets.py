@@ -7,12 +7,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from aucstudio.notices.words import listed, suggestion
 from aucstudio.project.data.finding import Finding, found
-from aucstudio.project.data.labels import listed
 from aucstudio.project.data.readers.format import ROWS, ReadOptions, Written
 from aucstudio.project.data.readers.rows import RowWriter, first_parts
 from aucstudio.project.errors import input_error
-from aucstudio.project.words import suggestion
 
 # Tables of fewer columns are often settings or lists of codes.
 WIDE = 3

@@ -17,6 +17,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from aucstudio.notices.words import bytes_words
 from aucstudio.project.data.cells import number_cells
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.parquet import typed_table
@@ -26,7 +27,6 @@ from aucstudio.project.data.table import Table
 from aucstudio.project.data.text.contents import Unreadable
 from aucstudio.project.data.text.import_notices import about_unreadable
 from aucstudio.project.errors import input_error
-from aucstudio.project.words import bytes_words
 
 if TYPE_CHECKING:
     from scipy import sparse

@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from pathlib import Path
 from typing import Any
 
+from aucstudio.notices.words import listed
 from aucstudio.project.data.finding import Finding, found
-from aucstudio.project.data.labels import listed
 from aucstudio.project.data.readers.format import (
     NAMED_ROWS,
     Advance,

@@ -14,6 +14,7 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.notices.words import counted
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import ColumnInfo
 from aucstudio.project.data.splitting.groups import Groups
@@ -27,7 +28,6 @@ from aucstudio.project.data.splitting.validation import (
     Validation,
 )
 from aucstudio.project.errors import InputError, input_error
-from aucstudio.project.words import counted
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]

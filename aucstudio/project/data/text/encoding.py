@@ -9,6 +9,7 @@ import io
 import re
 from pathlib import Path
 
+from aucstudio.notices.words import bytes_words
 from aucstudio.project.data.finding import Finding, noticed
 from aucstudio.project.data.text.records import LONGEST_ROW
 from aucstudio.project.data.text.scan import (
@@ -21,7 +22,6 @@ from aucstudio.project.data.text.scan import (
 )
 from aucstudio.project.errors import input_error
 from aucstudio.project.inputs import MOST_COLUMNS, refuse_columns
-from aucstudio.project.words import bytes_words
 
 # The most bytes from which an encoding is guessed; a smaller file is used as a whole.
 _MOST_GUESSED = 1 << 22

@@ -7,8 +7,8 @@ import itertools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from aucstudio.notices.words import listed
 from aucstudio.project.data.finding import Finding, noticed
-from aucstudio.project.data.labels import listed
 from aucstudio.project.data.text.dialect import DELIMITERS, Dialect
 from aucstudio.project.data.text.numerals import BLANKS
 from aucstudio.project.data.text.separators import Record, cut, is_value

@@ -7,9 +7,9 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from aucstudio.notices.words import listed
 from aucstudio.project.data.columns import Column, spell_number
 from aucstudio.project.data.finding import Finding, noticed, said
-from aucstudio.project.data.labels import listed
 from aucstudio.project.data.text.column_notices import about_numbers, about_times, why_text
 from aucstudio.project.data.text.column_types import CODE, is_per_cent
 from aucstudio.project.data.text.contents import Contents, Unreadable

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from aucstudio.notices.words import listed
 from aucstudio.project.data.finding import Finding, noticed
-from aucstudio.project.data.labels import listed
 from aucstudio.project.data.text.dialect import BLANK, Dialect, Row, TextSample, short_header
 from aucstudio.project.data.text.footer import TableRow, have_headings, is_heading, mark_footer
 from aucstudio.project.data.text.header import (

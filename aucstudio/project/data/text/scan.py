@@ -12,10 +12,10 @@ from typing import BinaryIO
 
 import numpy as np
 
+from aucstudio.notices.words import bytes_words
 from aucstudio.project.data.paths import require_file
 from aucstudio.project.data.text.records import LONGEST_ROW
 from aucstudio.project.errors import InputError, input_error
-from aucstudio.project.words import bytes_words
 
 Advance = Callable[[float], None]
 

@@ -12,10 +12,11 @@ from typing import Any, TypeVar
 import msgspec
 
 from aucstudio.engine import DECLARED
+from aucstudio.notices.words import listed
 from aucstudio.project import typed
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import NUMERIC_ROLES
-from aucstudio.project.data.labels import LabelRule, listed
+from aucstudio.project.data.labels import LabelRule
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.schema import Schema, bare
 from aucstudio.project.data.score_file import ScoreFile

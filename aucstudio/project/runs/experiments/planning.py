@@ -5,14 +5,17 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from aucstudio.engine import DECLARED
 from aucstudio.engine.params import InvalidSetting, check_settings, declared_params
+from aucstudio.notices.words import listed, suggestion
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
-from aucstudio.project.data.splitting.split import pairs_break_groups
-from aucstudio.project.data.splitting.validation import FILE, LEAVE_PAIR_OUT, Validation
+from aucstudio.project.data.score_file import Joined, join_scores, read_score_file
+from aucstudio.project.data.splitting.groups import groups_by
+from aucstudio.project.data.splitting.split import pairs_break_groups, require_groups, splits_of
+from aucstudio.project.data.splitting.validation import FILE, FORWARD, LEAVE_PAIR_OUT, Validation
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.estimate import check_size, check_stream
@@ -22,15 +25,14 @@ from aucstudio.project.runs.experiments.experiment import (
     Experiment,
     check_band,
 )
-from aucstudio.project.runs.grouping import check_groups
 from aucstudio.project.runs.tuning import Tuning, check_tuning
-from aucstudio.project.words import suggestion
 
 if TYPE_CHECKING:
     from aucstudio.engine.base import AUCClassifier
-    from aucstudio.project.runs.given_scores import ScoreSource
+    from aucstudio.project.runs.record import RunRecord
 
 DEFAULT_BAND: Band = (0.0, 0.1)
+_EASY = 200_000  # rows whose times are sorted before a run
 
 
 def plan_experiment(
@@ -230,7 +232,7 @@ def plan_run(
     table = read(data, **reading)
     joined = None
     if score_column is not None:
-        from aucstudio.project.runs.given_scores import scored_by
+        from aucstudio.project.runs.experiments.planning import scored_by
 
         if score_file is not None:
             joined = score_file.join(table, score_column, validation)
@@ -300,3 +302,140 @@ def read_test_table(experiment: Experiment) -> Table | None:
         schema=data.schema,
     )
     return experiment.as_test(table)
+
+
+SomeTable = TypeVar("SomeTable", bound=AnyTable)
+MARKER = "marker"
+_FEATURE_ROLES = ("number", "category")
+
+
+def score_columns(table: AnyTable) -> list[str]:
+    """List the columns that can be scores: numbers other than the label."""
+    return [c.name for c in table.columns if c.kind == "number" and c.role != "label"]
+
+
+def scored_by(table: SomeTable, column: str) -> SomeTable:
+    """Return the table with one feature column; its other features are ignored.
+
+    Raises
+    ------
+    InputError
+        If there is no column of this name and of numbers, or it is the label.
+    """
+    found = table.column(column)
+    if found.role == "label" or found.kind == "text":
+        what = "is the label" if found.role == "label" else "holds text"
+        raise InputError(
+            f"column {column!r} of {table.path} {what} and cannot be a score: choose a column of "
+            "numbers",
+            file=str(table.path),
+            column=column,
+            setting="score-column",
+        )
+    others = [c.name for c in table.columns if c.role in _FEATURE_ROLES and c.name != column]
+    return table.with_roles(roles={**dict.fromkeys(others, "ignore"), column: "number"})
+
+
+@dataclasses.dataclass(frozen=True)
+class ScoreSource:
+    """A file with scores of a table's rows.
+
+    Attributes
+    ----------
+    path : str
+    key, identifier : str or None
+        The columns of the file and of the table that identify rows, if given.
+    """
+
+    path: str
+    key: str | None = None
+    identifier: str | None = None
+
+    def join(self, table: AnyTable, column: str, validation: Validation) -> Joined:
+        """Read the file and join its scores.
+
+        Raises
+        ------
+        InputError
+            If it does not fit, or the rows are not those of one table in memory.
+        """
+        return join_scores(
+            joinable(table, validation),
+            read_score_file(self.path),
+            column,
+            self.key,
+            self.identifier,
+        )
+
+
+def joinable(table: AnyTable, validation: Validation) -> Table:
+    """Return a table that scores of a file can be joined to.
+
+    Raises
+    ------
+    InputError
+        If the table stays on disk, or rows of another file are held out.
+    """
+    reason = "a test file" if validation.scheme == FILE else "an out-of-memory table"
+    if validation.scheme == FILE or not isinstance(table, Table):
+        raise InputError(
+            "scores of a file are joined to the rows of one table in memory, and not to those of "
+            f"{reason}",
+            setting="score-file",
+        )
+    return table
+
+
+def is_given(record: RunRecord) -> bool:
+    """Return whether a run's scores are a column of the table."""
+    return record.experiment.method == MARKER
+
+
+def check_groups(
+    validation: Validation, table: AnyTable, test_table: AnyTable | None = None
+) -> None:
+    """Refuse a scheme that groups or times of rows do not allow, before anything is trained.
+
+    Parameters
+    ----------
+    validation : Validation
+    table : Table
+    test_table : Table, optional
+        Of the scheme ``"file"``.
+
+    Raises
+    ------
+    InputError
+        If a class lies within too few groups or times, or groups are in the test file too.
+    """
+    if validation.scheme == FORWARD:
+        from aucstudio.project.data.splitting.split import time_column
+
+        # Sorting many rows takes long; the run sorts them anyway.
+        time_column(table, validation.time)
+        if table.rows <= _EASY:
+            splits_of(table, validation)
+        return
+    groups = table.groups
+    if groups is None:
+        return
+    if validation.scheme != FILE:
+        require_groups(table.is_positive(), validation, groups)
+    elif test_table is not None:
+        for name, values in zip(groups.columns, groups.values, strict=True):
+            shared = sorted(values & _values(name, test_table))
+            if shared:
+                raise InputError(
+                    f"{len(shared)} of the {len(values)} values of {name} are in {table.path} and "
+                    f"in the test file {test_table.path} too ({listed(shared)}): leave their rows "
+                    f"out of either file, or give {name} another role",
+                    file=str(test_table.path),
+                    column=name,
+                    setting="test_file",
+                )
+
+
+def _values(name: str, table: AnyTable) -> frozenset[str]:
+    if name not in [column.name for column in table.columns]:
+        return frozenset()
+    return groups_by(table, (name,)).values[0]

@@ -9,10 +9,10 @@ from typing import Any
 
 from aucstudio.engine import DECLARED
 from aucstudio.engine.params import Param, declared_params
+from aucstudio.notices.words import range_words, setting_words
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.tuning import candidates
-from aucstudio.project.words import range_words, setting_words
 
 RANGE = "fpr_range"
 _LIST = "library"

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.scorers import LinearScorer, Scorer
+from aucstudio.notices.words import suggestion
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.sparse_columns import is_sparse
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
-from aucstudio.project.words import suggestion
 
 if TYPE_CHECKING:
     from aucstudio.engine.calibration import Calibration

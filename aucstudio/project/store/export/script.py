@@ -24,8 +24,8 @@ from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.numerals import FOREIGN_DIGITS, OWN_DIGITS, NumberFormat
 from aucstudio.project.resources import resource_path
 from aucstudio.project.runs.models.model import Model
-from aucstudio.project.store.arrays import array_to_bytes
-from aucstudio.project.store.export.visitor import ScorerVisitor, describe, printable
+from aucstudio.project.store.archive import array_to_bytes
+from aucstudio.project.store.export.document import ScorerVisitor, describe, printable
 
 _MARK = re.compile(r"^# section (\w+)\n", re.MULTILINE)
 _MOST_READABLE = 200

@@ -1,0 +1,468 @@
+"""Pairs of a fit: computed, described and selected."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QWidget,
+)
+
+from aucstudio.engine.scorers import KernelScorer
+from aucstudio.engine.types import Array, Index, Mask
+from aucstudio.gui.common.layouts import across, down
+from aucstudio.gui.common.table import Row, SheetTable
+from aucstudio.gui.common.widgets import data_button, label, named, push_button, show_note
+from aucstudio.gui.pages.planes.subject import PlanePicture, Subject, left_out_words
+from aucstudio.gui.state.answer import Answer
+from aucstudio.gui.state.live_run import LiveRun
+from aucstudio.project.data.table import Table
+from aucstudio.project.explain.contributions import ColumnShare, PairDetail, explain_pair
+from aucstudio.project.geometry.pairs import (
+    SUPPORT_DRAWN,
+    Misranked,
+    PairCloud,
+    PairOrder,
+    pair_cloud,
+    pair_frame,
+    penalised_covariance,
+    places_of,
+)
+from aucstudio.project.geometry.planes import FEATURES, SCORE, kernel_features
+from aucstudio.project.runs.experiments.experiment import DataReference
+from aucstudio.project.runs.models.model import Model
+
+Band = tuple[float, float]
+
+NO_PAIRS: Index = np.empty((2, 0), dtype=np.intp)
+WORST = 500
+_WORST_DRAWN = 100
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class PlacedPairs:
+    """The pairs of the placed rows.
+
+    Attributes
+    ----------
+    cloud : PairCloud
+    frame : ndarray of shape (2, 2)
+        Corners of the initial view.
+    order : PairOrder or None
+        None if rows have no scores.
+    misranked : Misranked or None
+        None if rows have no scores.
+    worst : ndarray of int, shape (2, k)
+        Pairs of the lowest margins, in ascending order.
+    support : ndarray of int, shape (2, k)
+        The support pairs that are drawn.
+    penalised : ndarray of shape (2, 2) or None
+        Σ(I + λΣ)⁻¹ in the plane, for a method that uses it.
+    dots_wrong : ndarray of bool or None
+        Which of the dots are misranked, if rows have scores.
+    """
+
+    cloud: PairCloud
+    frame: Array
+    order: PairOrder | None = None
+    misranked: Misranked | None = None
+    worst: Index = dataclasses.field(default_factory=NO_PAIRS.copy)
+    support: Index = dataclasses.field(default_factory=NO_PAIRS.copy)
+    penalised: Array | None = None
+    dots_wrong: Mask | None = None
+
+
+def find_pairs(picture: PlanePicture) -> PlacedPairs:
+    """Rank the pairs of a picture; called on another thread."""
+    subject, sample = picture.subject, picture.sample
+    cloud = pair_cloud(picture.places, sample.positive)
+    frame = pair_frame(cloud, sample.positive)
+    if sample.scores is None:
+        return PlacedPairs(cloud, frame)
+    order = PairOrder.of(sample.positive, sample.scores)
+    found, worst = order.misranked(), order.worst(WORST)
+    dots = None if cloud.rows is None else _are_misranked(sample.scores, cloud.rows)
+    # An even sample may leave out the very pairs that one looks for.
+    extreme = worst[:, sample.scores[worst[0]] <= sample.scores[worst[1]]][:, :_WORST_DRAWN]
+    found = dataclasses.replace(found, rows=_together(found.rows, extreme))
+    support, penalised = NO_PAIRS, None
+    if subject.split is not None and not subject.held_out:
+        support = places_of(sample, subject.split.support_pairs[:, :SUPPORT_DRAWN])
+        penalised = _penalised(subject.split.model, picture)
+    return PlacedPairs(cloud, frame, order, found, worst, support, penalised, dots)
+
+
+def _are_misranked(scores: Array, rows: Index) -> Mask:
+    found: Mask = scores[rows[0]] <= scores[rows[1]]
+    return found
+
+
+def _together(*lists: Index) -> Index:
+    """Merge lists of pairs, each pair once."""
+    return np.unique(np.concatenate(lists, axis=1), axis=1)
+
+
+def _penalised(model: Model, picture: PlanePicture) -> Array | None:
+    # Σ of the penalty is that of the training rows.
+    if "structure" not in model.params:
+        return None
+    sample, plane = picture.sample, picture.plane
+    values, positive, directions = sample.X, sample.positive, plane.directions
+    scorer = model.scorer
+    if isinstance(scorer, KernelScorer):
+        if not isinstance(plane.across, KernelScorer):
+            return None
+        values, positive, directions = kernel_features(sample, scorer, plane.across)
+    penalty = float(model.params["structure"])
+    return penalised_covariance(values, positive, directions, penalty)
+
+
+def drawn_pairs(pairs: PlacedPairs, band: Band) -> tuple[Index, Index]:
+    """Return the misranked pairs that are drawn, outside the FPR range and within it."""
+    if pairs.order is None or pairs.misranked is None:
+        return NO_PAIRS, NO_PAIRS
+    rows = pairs.misranked.rows
+    inside = _in_band(pairs.order, rows, band)
+    return rows[:, ~inside], _together(rows[:, inside], pairs.order.misranked(band=band).rows)
+
+
+def _in_band(order: PairOrder, rows: Index, band: Band) -> Mask:
+    """Return which pairs have a negative in the FPR range."""
+    inside = np.zeros(len(order.positives) + len(order.negatives), dtype=bool)
+    inside[order.band(*band)] = True
+    found: Mask = inside[rows[1]]
+    return found
+
+
+def pair_columns(picture: PlanePicture, band: Band) -> dict[str, NDArray[np.generic]]:
+    """Return the drawn pairs as columns: their rows, places and what they are.
+
+    Rows are counted from 1 without the header.
+    """
+    pairs: PlacedPairs = picture.extra
+    kinds = [*drawn_pairs(pairs, band), pairs.support]
+    if pairs.cloud.rows is not None:
+        kinds.append(pairs.cloud.rows)
+    rows = _together(*kinds)
+    places = pairs.cloud.differences(rows)
+    sample = picture.sample
+    misranked = in_band = np.zeros(rows.shape[1], dtype=bool)
+    if pairs.order is not None and sample.scores is not None:
+        misranked = _are_misranked(sample.scores, rows)
+        in_band = _in_band(pairs.order, rows, band)
+    support = {(i, j) for i, j in pairs.support.T.tolist()}
+    return {
+        "positive row": sample.numbers[rows[0]] + 1,
+        "negative row": sample.numbers[rows[1]] + 1,
+        "x": places[:, 0],
+        "y": places[:, 1],
+        "misranked": misranked,
+        "in FPR range": in_band,
+        "support": np.array([(i, j) in support for i, j in rows.T.tolist()], dtype=bool),
+    }
+
+
+def caption(picture: PlanePicture, exact: bool) -> str:
+    """Explain the points and the sides of the line."""
+    cloud = picture.extra.cloud
+    point = "Each dot is one pair: a positive row minus a negative row."
+    if cloud.rows is None:
+        point = "Each point is one pair, a positive row minus a negative row; stronger: more pairs."
+    if not exact:
+        if picture.subject.weights is None:
+            return point
+        return f"{point} The arrow shows where the positive scores higher."
+    side = "Right of the line" if picture.plane.kind == SCORE else "On the arrow's side of the line"
+    return f"{point} {side} the positive scores higher: the pair is ranked correctly."
+
+
+def verdict(picture: PlanePicture, band: Band, drawn: bool) -> Iterator[str]:
+    """Yield the conclusion sentence by sentence.
+
+    ``drawn`` is whether misranked pairs are drawn one by one.
+    """
+    subject, pairs = picture.subject, picture.extra
+    rows = "held-out" if subject.held_out else "labelled" if subject.is_live else "training"
+    if pairs.order is None or pairs.misranked is None:
+        count = len(picture.sample.positive)
+        yield f"{subject.name} is training: {pairs.cloud.pairs:,} pairs of {count:,} labelled rows."
+    else:
+        yield f"{subject.name}: {_ranking(pairs.misranked, rows, drawn)}"
+        if pairs.misranked.count:
+            yield f"This share is 1 − AUC = {_share(pairs.misranked.share)}."
+        yield from _share_in_band(pairs.order, pairs.misranked, band)
+        yield from _support(subject)
+        yield left_out_words(subject, "hyperplane")
+        if subject.weights is None and picture.plane.is_straight:
+            yield "Its scorer is not linear, so there is no straight hyperplane."
+        elif picture.plane.kind == FEATURES and _ranked_by_more(subject, pairs.misranked):
+            yield "The ranking uses all features, not only these two."
+    if not np.array_equal(pairs.frame, np.stack([pairs.cloud.low, pairs.cloud.high])):
+        yield "Distant pairs lie outside the frame: zoom out."
+    if picture.sample.gaps:
+        yield (
+            f"{picture.sample.gaps:,} missing values are drawn at the training "
+            f"{subject.preparation.choice.fill}; the scores are the model's own."
+        )
+
+
+def _ranked_by_more(subject: Subject, found: Misranked) -> bool:
+    return found.rows.size > 0 and len(subject.preparation.feature_names) > 2
+
+
+def _ranking(found: Misranked, rows: str, drawn: bool) -> str:
+    if not found.wrong and not found.tied:
+        return f"none of {found.pairs:,} {rows} pairs is ranked wrongly (AUC 1.000)."
+    sampled = ""
+    if drawn and found.rows.shape[1] < found.wrong + found.tied:
+        sampled = "; an even sample of them is drawn"
+    return (
+        f"{found.wrong:,} of {found.pairs:,} {rows} pairs are ranked wrongly"
+        f"{_tied(found)}{sampled}."
+    )
+
+
+def _tied(found: Misranked) -> str:
+    return f", {found.tied:,} are tied and count half" if found.tied else ""
+
+
+def _share(share: float) -> str:
+    return f"{share:.4f}" if share >= 1e-4 or not share else f"{share:.1e}".replace("-", "−")
+
+
+def _share_in_band(order: PairOrder, found: Misranked, band: Band) -> Iterator[str]:
+    """State the share of errors in the FPR range; empty for the full range."""
+    if band == (0.0, 1.0) or not found.count:
+        return
+    inside = order.misranked(0, band)
+    negatives = len(order.band(*band))
+    share = 100 * inside.count / found.count
+    percent = f"{share:.0f}" if share in (0.0, 100.0) else f"{min(max(share, 0.1), 99.9):.3g}"
+    fall = "falls" if inside.count == 1 else "fall"
+    which = "the negative" if negatives == 1 else f"the {negatives:,} negatives"
+    yield (
+        f"{_count(inside.count)} of these errors ({percent} %) {fall} on {which} in the FPR range "
+        f"{band[0]:g} … {band[1]:g}: {100 * inside.share:.3g} % of the pairs there."
+    )
+
+
+def _count(count: float) -> str:
+    return f"{count:,.0f}" if count.is_integer() else f"{count:,.1f}"
+
+
+def _support(subject: Subject) -> Iterator[str]:
+    if subject.split is None or subject.held_out:
+        return
+    count = subject.split.support_pairs.shape[1]
+    if count:
+        ringed = f"; the {SUPPORT_DRAWN} strongest are ringed" if count > SUPPORT_DRAWN else ""
+        yield f"{count:,} support pairs carry the solution{ringed}."
+
+
+def live_words(live: LiveRun | None, band: Band) -> str:
+    """State how many held-out pairs the run in progress ranks wrongly at this moment."""
+    if live is None or live.picture is None:
+        return ""
+    look = live.picture
+    if look.positive.all() or not look.positive.any():
+        return ""
+    order = PairOrder.of(look.positive, look.scores)
+    found, inside = order.misranked(0), order.misranked(0, band)
+    return (
+        f"{live.look.name} is training: {found.wrong:,} of {found.pairs:,} held-out pairs are "
+        f"ranked wrongly so far{_tied(found)} (1 − AUC = {_share(found.share)}), "
+        f"{_count(inside.count)} in the FPR range."
+    )
+
+
+def other_words(subject: Subject, live: LiveRun | None) -> str:
+    """State that the picture is not of the run in progress."""
+    name = "the run in progress" if live is None else live.look.name
+    return f"The picture shows {subject.name}; {name} has no line in it."
+
+
+def row_name(number: int) -> str:
+    """Name a row of the table, counted from 1 without the header."""
+    return f"row {number + 1:,}"
+
+
+def score_words(value: float) -> str:
+    """Write a score with four digits that count."""
+    if not math.isfinite(value):
+        return "–"
+    return f"{value:.4g}".replace("-", "−")
+
+
+def pair_words(picture: PlanePicture, positive: int, negative: int) -> str:
+    """Name a pair with both scores and the margin, in three lines; places in the sample."""
+    sample = picture.sample
+    names = [row_name(int(sample.numbers[place])) for place in (positive, negative)]
+    if sample.scores is None:
+        return f"positive {names[0]}\nnegative {names[1]}"
+    scores = sample.scores[[positive, negative]]
+    lines = [
+        f"{kind} {name}: score {score_words(float(score))}"
+        for kind, name, score in zip(("positive", "negative"), names, scores, strict=True)
+    ]
+    return "\n".join([*lines, margin_words(float(scores[0] - scores[1]))])
+
+
+def margin_words(margin: float) -> str:
+    """Describe what a margin means for its pair."""
+    how = (
+        "ranked wrongly"
+        if margin < 0
+        else "tied, counts half"
+        if not margin
+        else "ranked correctly"
+    )
+    return f"margin {score_words(margin)}: {how}"
+
+
+_ROW, _MOST_ROWS, _LEAST = 24, 4, 72
+_HEADED = 440
+_TIPS = {
+    1: "Cells as in the table",
+    2: "Cells as in the table",
+    3: "z: positive minus negative, as preprocessing scales them",
+    4: "What the column adds to the positive's lead over the negative. Linear scores: w·z. "
+    "Other scores: how much of the lead is lost when the two rows swap this column",
+}
+
+
+class PairPanel(QWidget):
+    """The selected pair, column by column; the most important columns come first.
+
+    Attributes
+    ----------
+    stepped : Signal(int)
+        Select the next (+1) or the previous (−1) worst pair.
+    closed, data_asked : Signal
+    detail : PairDetail or None
+    """
+
+    stepped = Signal(int)
+    closed = Signal()
+    data_asked = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        named(self, "pair_panel", "The two rows of a pair")
+        self.detail: PairDetail | None = None
+        self._classes, self._unit = ("", ""), "sd"
+        self._answer = Answer[PairDetail](self, self._show, self._on_failed)
+        self.heading = label("", "title", name="pair_heading")
+        self.message = label("", "muted", name="pair_words", wrap=True)
+        heads = ("Column", "", "", "Difference (sd)", "To the lead")
+        self.table = SheetTable("pair_table", "Columns of the two rows", heads, _ROW, tips=_TIPS)
+        self.table.setMinimumHeight(_LEAST)
+        self.table.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
+        self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.table.horizontalHeader().setMaximumSectionSize(240)
+        self.data_button = data_button("pair_data_button", self.data_asked.emit)
+        back, on, close = (
+            push_button(f"{name}_button", words, tip, verb)
+            for words, name, tip, verb in (
+                (
+                    "Pre&vious",
+                    "pair_previous",
+                    "The next worse pair (Shift+F8)",
+                    lambda: self.stepped.emit(-1),
+                ),
+                (
+                    "&Next",
+                    "pair_next",
+                    "The pair ranked next worst (F8)",
+                    lambda: self.stepped.emit(1),
+                ),
+                ("C&lose", "pair_close", "Deselect the pair", self.closed.emit),
+            )
+        )
+        head = across((self.heading, 1), back, on, self.data_button, close)
+        self.setLayout(down(head, self.message, self.table, gap=4))
+        self.hide()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        # The table's head names the rows too.
+        self.heading.setVisible(self.width() >= _HEADED)
+
+    # ------------------------------------------------------------- showing
+
+    def show_pair(
+        self, table: Table, data: DataReference, model: Model, rows: tuple[int, int]
+    ) -> None:
+        """Show a pair; its contributions are computed in the background."""
+        request = table, model, rows
+        if request != self._answer.key:
+            first, second = (row_name(row) for row in rows)
+            self.heading.setText(f"{first.capitalize()} against {second}")
+            self._classes = model.positive, model.negative
+            self._unit = model.preparation.choice.unit
+            self.message.setText("computing the reasons for this ranking…")
+            self._answer.ask(
+                request, lambda _post: explain_pair(data.with_scores(table), model, rows)
+            )
+        self.show()
+
+    def show_nothing(self) -> None:
+        """Hide and stop the computation."""
+        self._answer.forget()
+        self.detail = None
+        self.hide()
+
+    def _on_failed(self, words: str) -> None:
+        self.detail = None
+        self.table.show_rows([])
+        show_note(self.message, words, "error")
+
+    def _show(self, detail: PairDetail) -> None:
+        self.detail = detail
+        names = [
+            f"{row_name(row).capitalize()} ({kind})"
+            for row, kind in zip(detail.rows, self._classes, strict=True)
+        ]
+        difference = f"Difference ({self._unit})"
+        heads = self.table.sheet.heads
+        heads = (heads[0], *names, difference, heads[4])
+        self.table.show_rows([_row(part) for part in detail.parts], heads)
+        # Complete rows only: half a row looks like an error.
+        seen = min(len(detail.parts), _MOST_ROWS)
+        head = self.table.horizontalHeader().sizeHint().height()
+        self.table.setMaximumHeight(max(_LEAST, head + seen * _ROW + 2))
+        show_note(self.message, " ".join(_decided(detail)))
+
+
+def _row(part: ColumnShare) -> Row:
+    difference = "–" if part.difference != part.difference else _signed(part.difference, ".2f")
+    cells = (part.column, *part.cells, difference, _signed(part.contribution, ".3g"))
+    return Row(cells)
+
+
+def _signed(value: float, digits: str) -> str:
+    return format(value, f"+{digits}").replace("-", "−")
+
+
+def _decided(detail: PairDetail) -> list[str]:
+    """State the margin of the pair, and the columns that contribute most."""
+    words = [f"{margin_words(detail.margin).capitalize()}."]
+    against = [part for part in detail.parts if part.contribution * _side(detail.margin) > 0][:3]
+    if against:
+        names = ", ".join(
+            f"{part.column} ({_signed(part.contribution, '.2g')})" for part in against
+        )
+        words.append(f"The main reasons are {names}.")
+    if abs(detail.interplay) > 0.005 * max(abs(detail.margin), 1e-12):
+        words.append(f"Interactions of columns: {_signed(detail.interplay, '.2g')}.")
+    return words
+
+
+def _side(margin: float) -> float:
+    return -1.0 if margin < 0 else 1.0

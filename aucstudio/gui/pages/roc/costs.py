@@ -1,0 +1,392 @@
+"""Prior and cost: controls, the line of equal cost, the point of least cost."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QSlider,
+    QWidget,
+)
+
+from aucstudio.engine import roc
+from aucstudio.engine.inference import Interval, cost_threshold_interval
+from aucstudio.engine.types import Array
+from aucstudio.gui.common.confusion import CARD_WIDTH
+from aucstudio.gui.common.curves import Trace
+from aucstudio.gui.common.layouts import across, down
+from aucstudio.gui.common.plain_text import plain_tooltip
+from aucstudio.gui.common.plotting import pen
+from aucstudio.gui.common.theme import current_theme, scaled
+from aucstudio.gui.common.widgets import label, make_buddy, named, push_button, show_note
+from aucstudio.gui.pages.roc.axes import Scene, bent, line_places
+from aucstudio.gui.pages.roc.operating_point import FocusedPoint
+from aucstudio.gui.state.answer import Answer
+from aucstudio.gui.state.session import Session
+from aucstudio.project.errors import InputError
+from aucstudio.project.results.summary import ranking
+from aucstudio.project.results.thresholds import (
+    LEAST_PRIOR,
+    amount_words,
+    data_prior,
+    draws_for,
+    expected_cost,
+    read_share,
+    share_words,
+)
+
+_STEPS = 600  # of a slider, a hundred for each power of ten
+_MOST_PRIOR = 0.99  # on the slider; the field takes more
+_MOST_MISS = 1e6
+_ROWS = {
+    "best": "least, best point",
+    "point": "operating point",
+    "nobody": "all negative",
+    "everybody": "all positive",
+}
+
+
+class CostPanel(QWidget):
+    """Form of prior and cost of a miss; shows costs per 10,000 cases.
+
+    Attributes
+    ----------
+    prior_field, miss_field : QLineEdit
+    prior_slider, miss_slider : QSlider
+    table_button, best_button : QPushButton
+    costs : dict of str to QLabel
+        Of the keys "best", "point", "nobody" and "everybody".
+    """
+
+    best_asked = Signal()
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        named(self, "cost_panel", "Prior and cost")
+        self.setFixedWidth(scaled(CARD_WIDTH))
+        self._session = session
+        self._prior = 0.5
+        self.problem = label("", "error", wrap=True, name="stakes_problem")
+        self.problem.hide()
+        self._make_fields()
+        prior = _line("Positi&ves", self.prior_field, self.table_button)
+        miss = _line("A m&iss costs", self.miss_field, self.alarms)
+        parts = prior, self.prior_slider, self.whose, miss, self.miss_slider, self.problem
+        costs = self._make_costs(), self.sure, self.best_button
+        self.setLayout(down(label("PRIOR AND COST", "heading"), *parts, *costs, gap=4))
+        self._connect()
+
+    def _make_fields(self) -> None:
+        self.prior_field = named(QLineEdit(), "prior_field", "Share of positives")
+        plain_tooltip(self.prior_field, "Such as 0.0002, 0.02 % or 1 in 5000")
+        self.table_button = push_button(
+            "prior_data_button",
+            "As in &data",
+            "Use the share of positives of the table",
+            lambda: self._session.weigh(prior=None),
+        )
+        self.prior_slider = _slider("prior_slider", "Share of positives, logarithmic")
+        self.whose = label("", "muted", name="prior_whose")
+        self.miss_field = named(QLineEdit(), "miss_field", "Cost of a miss in false alarms")
+        plain_tooltip(self.miss_field, "How many false alarms one missed positive is worth")
+        self.miss_slider = _slider("miss_slider", "Cost of a miss, logarithmic")
+        self.alarms = label("", name="miss_unit")
+        self.sure = label("", "muted", wrap=True, name="best_threshold_words")
+        self.best_button = push_button(
+            "best_point_button",
+            "&Go to best",
+            "Move the operating point to where the expected cost is least",
+            self.best_asked.emit,
+        )
+
+    def _make_costs(self) -> QGridLayout:
+        grid = QGridLayout()
+        grid.setContentsMargins(0, 4, 0, 0)
+        grid.setVerticalSpacing(1)
+        grid.setColumnStretch(0, 1)
+        head = label("Cost of 10,000 cases", "muted")
+        plain_tooltip(head, "Expected cost, in false alarms")
+        grid.addWidget(head, 0, 0, 1, 2)
+        self.costs: dict[str, QLabel] = {}
+        for k, (key, words) in enumerate(_ROWS.items(), start=1):
+            self.costs[key] = label("", name=f"cost_{key}")
+            grid.addWidget(label(words, "muted"), k, 0)
+            grid.addWidget(self.costs[key], k, 1, Qt.AlignmentFlag.AlignRight)
+        return grid
+
+    def _connect(self) -> None:
+        self.prior_field.editingFinished.connect(self._on_prior)
+        self.miss_field.editingFinished.connect(self._on_miss)
+        self.prior_slider.valueChanged.connect(
+            lambda k: self._session.weigh(prior=_rounded(prior_at(k)))
+        )
+        self.miss_slider.valueChanged.connect(
+            lambda k: self._session.weigh(miss=_rounded(_MOST_MISS ** (2 * k / _STEPS - 1)))
+        )
+
+    # ------------------------------------------------------------- reading and showing
+
+    def show_stakes(self, prior: float) -> None:
+        """Show the stakes in force; ``prior`` is the chosen one or that of the data."""
+        stakes = self._session.stakes
+        self._prior = prior
+        with QSignalBlocker(self.prior_slider), QSignalBlocker(self.miss_slider):
+            self.prior_slider.setValue(prior_step(prior))
+            place = (math.log(stakes.miss, _MOST_MISS) + 1) / 2
+            self.miss_slider.setValue(round(_STEPS * place))
+        self.prior_field.setText(share_words(prior))
+        self.miss_field.setText(f"{stakes.miss:.10g}")
+        self.alarms.setText("false alarm" if stakes.miss == 1 else "false alarms")
+        self.table_button.setEnabled(stakes.prior is not None)
+        self.whose.setText("as in the data" if stakes.prior is None else "chosen, not of the data")
+
+    def show_costs(self, **costs: float) -> None:
+        """Show expected costs by the keys of :attr:`costs`."""
+        for key, cost in costs.items():
+            self.costs[key].setText(amount_words(cost))
+
+    def _on_prior(self) -> None:
+        text = self.prior_field.text()
+        if text == share_words(self._prior):
+            return
+        try:
+            share = read_share(text)
+        except InputError as error:
+            show_note(self.problem, str(error), "error")
+            return
+        show_note(self.problem, "")
+        self._session.weigh(prior=share)
+
+    def _on_miss(self) -> None:
+        try:
+            miss = float(self.miss_field.text())
+            if not 1 / _MOST_MISS <= miss <= _MOST_MISS:
+                raise ValueError
+        except ValueError:
+            words = "the cost of a miss is a number from 0.000001 to 1000000; it is"
+            show_note(self.problem, f"{words} {self.miss_field.text()!r}", "error")
+            return
+        show_note(self.problem, "")
+        self._session.weigh(miss=miss)
+
+
+def prior_at(step: int) -> float:
+    """Return the prior at a step of the slider."""
+    return float(LEAST_PRIOR * (_MOST_PRIOR / LEAST_PRIOR) ** (step / _STEPS))
+
+
+def prior_step(prior: float) -> int:
+    """Return the step of the slider nearest to a prior."""
+    place = math.log(prior / LEAST_PRIOR) / math.log(_MOST_PRIOR / LEAST_PRIOR)
+    return min(round(_STEPS * place), _STEPS)
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.2g}")
+
+
+def _slider(name: str, accessible: str) -> QSlider:
+    made = named(QSlider(Qt.Orientation.Horizontal), name, accessible)
+    made.setRange(0, _STEPS)
+    made.setPageStep(_STEPS // 6)
+    plain_tooltip(made, accessible)
+    return made
+
+
+def _line(text: str, field: QLineEdit, last: QWidget) -> QHBoxLayout:
+    return across(make_buddy(text, field), (field, 1), last)
+
+
+_PAUSE = 250  # milliseconds that the sliders rest before resampling starts
+
+
+@dataclasses.dataclass(frozen=True)
+class Best:
+    """The cheapest point of a line, and what else costs what.
+
+    Attributes
+    ----------
+    fpr, tpr : float
+    cost, nobody, everybody : float
+        Expected cost of 10,000 cases there, and of calling none or all positive.
+    """
+
+    fpr: float
+    tpr: float
+    cost: float
+    nobody: float
+    everybody: float
+
+    @classmethod
+    def of(cls, fpr: Array, tpr: Array, prior: float, miss: float) -> Best:
+        """Find it among the vertices of a hull; of equally cheap ones that of the lowest FPR."""
+        costs = expected_cost(tpr, fpr, prior, miss)
+        k = int(costs.argmin())
+        ends = float(costs[0]), float(costs[-1])
+        return cls(float(fpr[k]), float(tpr[k]), float(costs[k]), *ends)
+
+
+class CostLayer(QObject):
+    """The convex hull of the chosen curve, where it costs least, and the line of that cost.
+
+    Attributes
+    ----------
+    enabled : bool
+    panel : CostPanel
+        Shown next to the plot while the layer is on.
+    best : Best or None
+    words : str
+        What it adds to the sentence.
+    """
+
+    def __init__(self, plot: pg.PlotWidget, session: Session) -> None:
+        super().__init__(plot)
+        self.enabled = False
+        self.panel = CostPanel(session)
+        self.best: Best | None = None
+        self.words = ""
+        self._session = session
+        self._point: FocusedPoint | None = None
+        self._outline: tuple[Trace | None, Array, Array] = (None, np.empty(0), np.empty(0))
+        self._answer = Answer(self, self._show_interval, self.panel.sure.setText)
+        self.hull = pg.PlotCurveItem(antialias=True)
+        self.line = pg.PlotCurveItem(antialias=True)
+        self.mark = pg.ScatterPlotItem(size=13, symbol="d", antialias=True)
+        for depth, item in enumerate((self.hull, self.line, self.mark)):
+            item.setZValue(40 + depth)
+            plot.addItem(item, ignoreBounds=True)
+        self.panel.best_asked.connect(self.go_to_best)
+        self.apply_theme()
+
+    def show(self, scene: Scene) -> None:
+        self._point = FocusedPoint.of(scene) if self.enabled and scene.face == "roc" else None
+        seen = self._point is not None
+        self.panel.setVisible(seen)
+        for item in (self.hull, self.line, self.mark):
+            item.setVisible(seen)
+        self.words = ""
+        if self._point is not None:
+            self._show_point(scene, self._point)
+        else:
+            self._answer.drop()
+
+    @property
+    def busy(self) -> bool:
+        """Whether the best threshold is still being resampled."""
+        return self._answer.busy
+
+    def prior(self) -> float:
+        """Return the prior in force."""
+        point, stakes = self._point, self._session.stakes
+        if stakes.prior is not None or point is None:
+            return stakes.prior or 0.5
+        return data_prior(point.run.record, self._session.table)
+
+    def _show_point(self, scene: Scene, point: FocusedPoint) -> None:
+        prior, miss = self.prior(), self._session.stakes.miss
+        if self._outline[0] is not point.trace:
+            self._outline = (point.trace, *hull_of(point.trace))
+        self.best = Best.of(*self._outline[1:], prior, miss)
+        here = float(expected_cost(point.tpr, point.fpr, prior, miss))
+        self._draw(scene, point, self.best)
+        best = self.best
+        self.panel.show_stakes(prior)
+        self.panel.show_costs(
+            best=best.cost, point=here, nobody=best.nobody, everybody=best.everybody
+        )
+        alarms = "one false alarm" if miss == 1 else f"{miss:g} false alarms"
+        self.words = (
+            f"With {share_words(prior)} positives and a miss worth {alarms}, FPR "
+            f"{best.fpr:.3g} and TPR {best.tpr:.3f} cost least: {amount_words(best.cost)} per "
+            f"10,000 cases; the operating point costs {amount_words(here)}."
+        )
+        self._resample(point, prior, miss)
+
+    def _draw(self, scene: Scene, point: FocusedPoint, best: Best) -> None:
+        prior, miss = self.prior(), self._session.stakes.miss
+        self.hull.setData(*bent(scene, *self._outline[1:]))
+        line = roc.cost_line(best.tpr, best.fpr, prior, cost_fn=miss)
+        self.line.setData(*line_places(scene, line))
+        self.mark.setData(
+            scene.x.forward(np.array([best.fpr])), scene.y.forward(np.array([best.tpr]))
+        )
+
+    def apply_theme(self) -> None:
+        theme = current_theme()
+        self.hull.setPen(pen(theme.muted, 1.0, (3.0, 3.0)))
+        self.line.setPen(pen(theme.text, 1.5, (10.0, 4.0)))
+        self.mark.setPen(pen(theme.card, 1.0))
+        self.mark.setBrush(theme.text)
+
+    # ------------------------------------------------------------- the best threshold
+
+    def best_threshold(self) -> float:
+        """Return the threshold of the focused split at the best point."""
+        assert self._point is not None
+        assert self.best is not None
+        return self._point.cut_for(self.best.fpr)
+
+    def go_to_best(self) -> None:
+        """Move the operating point there."""
+        if self._point is not None:
+            self._session.set_threshold(threshold=self.best_threshold())
+
+    def _threshold_words(self, digits: str = ".3g") -> str:
+        point = self._point
+        of = f"Split {point.split + 1}: best" if point and point.trace.splits > 1 else "Best"
+        return f"{of} threshold {_number(self.best_threshold(), digits)}"
+
+    def _resample(self, point: FocusedPoint, prior: float, miss: float) -> None:
+        key = (point.run.record, point.split, prior, miss)
+        if key == self._answer.key:
+            return
+        split = point.run.record.splits[point.split]
+        draws = draws_for(len(split.test_rows))
+
+        def work(post: Callable[[float], bool]) -> Interval:
+            costs = 1.0, miss, prior
+            return cost_threshold_interval(ranking(split), *costs, draws=draws, progress=post)
+
+        self.panel.sure.setText(f"{self._threshold_words()}: resampling…")
+        self._answer.ask(key, work, pause=_PAUSE)
+
+    def _show_interval(self, found: Interval) -> None:
+        digits = _digits(found.high - found.low)
+        bounds = f"{_number(found.low, digits)} to {_number(found.high, digits)}"
+        known = f"{100 * found.level:.0f} % {bounds}; {found.method}"
+        self.panel.sure.setText(f"{self._threshold_words(digits)} ({known})")
+
+
+def hull_of(trace: Trace) -> tuple[Array, Array]:
+    """Return the vertices of a line's upper convex hull, from (0, 0) to (1, 1)."""
+    if trace.curve is not None:
+        outline = roc.hull(trace.curve)
+        return outline.fpr, outline.tpr
+    x, y = trace.x, trace.y
+    while True:
+        dx, dy = np.diff(x), np.diff(y)
+        bends_down = dx[:-1] * dy[1:] - dy[:-1] * dx[1:] < 0
+        kept = np.concatenate([[True], bends_down, [True]])
+        if kept.all():
+            return x, y
+        x, y = x[kept], y[kept]
+
+
+def _digits(width: float) -> str:
+    """Return the format that shows an interval of a width with three digits of it."""
+    if not (math.isfinite(width) and width > 0):
+        return ".3g"
+    return f".{max(0, 2 - math.floor(math.log10(width)))}f"
+
+
+def _number(value: float, digits: str) -> str:
+    return f"{value:{digits}}".replace("-", "−")

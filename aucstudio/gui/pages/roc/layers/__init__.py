@@ -1,1 +1,0 @@
-"""Layers over the curves: bands, costs, isometrics, difference, operating point."""

@@ -1,0 +1,318 @@
+"""Lines and regions over ROC curves: difference of two runs, isometrics."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QGraphicsPathItem
+
+from aucstudio.engine import roc
+from aucstudio.engine.types import Array
+from aucstudio.gui.common.curves import Trace, band_words
+from aucstudio.gui.common.plotting import faded, pen
+from aucstudio.gui.common.theme import current_theme, run_colour
+from aucstudio.gui.pages.roc.axes import Points, Scene, seen_places, seen_rates, trace_of
+from aucstudio.gui.pages.roc.cards import Crowd, LineLabels
+from aucstudio.gui.state.answer import Answer
+from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.notices.words import figure_words, interval_words, p_words
+from aucstudio.project.results.comparison import AUC, PAUC, PairComparison, compare_runs
+from aucstudio.project.results.thresholds import data_prior, share_words
+from aucstudio.project.runs.experiments.experiment import Band
+
+_HATCH = 5.0  # pixels between the lines over where the compared run leads
+_PAUSE = 150  # milliseconds that a dragged range rests before the test starts
+_CHOOSE_A_SECOND = (
+    "To shade a difference, choose Compare with this run for a second run in the list."
+)
+_SAMPLES = 400  # places across the window at which the region is drawn
+
+
+class DifferenceLayer(QObject):
+    """Region between two curves, filled in the leader's colour, hatched for the compared run.
+
+    Attributes
+    ----------
+    changed : Signal
+        The test was computed; ``words`` has its result.
+    enabled : bool
+    words : str
+        What it adds to the sentence.
+    fills : (QGraphicsPathItem, QGraphicsPathItem)
+        Where the chosen run leads, and where the compared one does.
+    hatch : PlotCurveItem
+    """
+
+    changed = Signal()
+
+    def __init__(self, plot: pg.PlotWidget, session: Session) -> None:
+        super().__init__(plot)
+        self.enabled = False
+        self.words = ""
+        self._box: Any = plot.getPlotItem().getViewBox()
+        self._session = session
+        self._pair: tuple[ShownRun, ShownRun] | None = None
+        self._drawn: tuple[object, ...] = ()
+        self._answer = Answer(self, self._show_result, self._show_result)
+        self.fills = QGraphicsPathItem(), QGraphicsPathItem()
+        self.hatch = pg.PlotCurveItem(connect="pairs")
+        for item in (*self.fills, self.hatch):
+            item.setZValue(1)
+            plot.addItem(item, ignoreBounds=True)
+        for fill in self.fills:
+            fill.setPen(Qt.PenStyle.NoPen)
+
+    @property
+    def busy(self) -> bool:
+        """Whether the test is still being computed."""
+        return self._answer.busy
+
+    def show(self, scene: Scene) -> None:
+        traces = trace_of(scene, scene.chosen), trace_of(scene, scene.compared)
+        drawn = self.enabled and scene.face == "roc" and traces[0] is not traces[1]
+        self._pair = None
+        if drawn and scene.chosen is not None and scene.compared is not None:
+            self._pair = scene.chosen, scene.compared
+        for item in (*self.fills, self.hatch):
+            item.setVisible(self._pair is not None)
+        if self._pair is None or traces[0] is None or traces[1] is None:
+            self._answer.drop()
+            needs_run = self.enabled and self._session.compared is None
+            self.words = _CHOOSE_A_SECOND if needs_run else ""
+            return
+        self._draw(scene, traces[0], traces[1])
+        self.apply_theme()
+        self._test(self._pair, scene.band)
+
+    def _draw(self, scene: Scene, a: Trace, b: Trace) -> None:
+        drawn = (a, b, scene.x, scene.y, scene.window)
+        if drawn == self._drawn:
+            return
+        self._drawn = drawn
+        fpr, of_a, of_b = between(scene, a, b)
+        x, y_a, y_b = scene.x.forward(fpr), scene.y.forward(of_a), scene.y.forward(of_b)
+        top = np.maximum(y_a, y_b)
+        for fill, low in zip(self.fills, (y_b, y_a), strict=True):
+            fill.setPath(
+                pg.functions.arrayToQPath(np.append(x, x[::-1]), np.append(top, low[::-1]))
+            )
+        across = self._box.viewPixelSize()[0]
+        left, right = max(scene.window[0], float(x[0])), min(scene.window[1], float(x[-1]))
+        at = np.arange(left, right, _HATCH * across)
+        ends = np.interp(at, x, y_a), np.interp(at, x, top)
+        kept = ends[1] > ends[0]
+        self.hatch.setData(np.repeat(at[kept], 2), np.column_stack(ends)[kept].ravel())
+
+    def apply_theme(self) -> None:
+        if self._pair is None:
+            return
+        theme = current_theme()
+        colours = [run_colour(theme, run.look.colour) for run in self._pair]
+        for fill, colour in zip(self.fills, colours, strict=True):
+            fill.setBrush(faded(colour, 70))
+        self.hatch.setPen(pen(faded(colours[1], 200), 1.0))
+
+    # ------------------------------------------------------------- the tests
+
+    def _test(self, pair: tuple[ShownRun, ShownRun], band: Band) -> None:
+        named = tuple((run.look.name, run.record) for run in pair)
+        if self._answer.key == (named, band):
+            return
+
+        def work(_post: object) -> str:
+            whole, part = (compare_runs(named, band, of)[0] for of in (AUC, PAUC))
+            return difference_words(whole, part, band, len(pair[0].record.splits))
+
+        self.words = ""
+        self._answer.ask((named, band), work, pause=_PAUSE)
+
+    def _show_result(self, words: str) -> None:
+        self.words = words
+        self.changed.emit()
+
+
+def between(scene: Scene, a: Trace, b: Trace) -> tuple[Array, Array, Array]:
+    """Return FPRs across the window, ascending, and the heights of two lines there.
+
+    Where a line jumps and where the lines cross, an FPR occurs twice or more, so that straight
+    lines between the points are the lines themselves.
+    """
+    left, right = scene.window[:2]
+    even = np.clip(scene.x.backward(np.linspace(left, right, _SAMPLES)), 0.0, 1.0)
+    low, high = float(even[0]), float(even[-1])
+    bends = np.concatenate([line.corners[0] for line in (a, b)])
+    fpr = np.unique(np.concatenate([even, bends[(bends >= low) & (bends <= high)]]))
+    heights = [_limits(*line.corners, fpr) for line in (a, b)]
+    x = np.repeat(fpr, 2)
+    of_a, of_b = heights
+    return _with_crossings(x, of_a, of_b)
+
+
+def _limits(x: Array, y: Array, at: Array) -> Array:
+    """Return a line's heights on either side of each FPR, one after the other."""
+    below = np.searchsorted(x, at, "left")
+    above = np.searchsorted(x, at, "right") - 1
+    between = np.interp(at, x, y)
+    hit = below <= above
+    lower = np.where(hit, y[np.minimum(below, len(y) - 1)], between)
+    upper = np.where(hit, y[above], between)
+    return np.column_stack([lower, upper]).ravel()
+
+
+def _with_crossings(x: Array, a: Array, b: Array) -> tuple[Array, Array, Array]:
+    """Add the points in which two lines over the same x cross."""
+    gap = a - b
+    k = np.flatnonzero(gap[:-1] * gap[1:] < 0)
+    share = gap[k] / (gap[k] - gap[k + 1])
+    places = [np.insert(of, k + 1, of[k] + share * (of[k + 1] - of[k])) for of in (x, a, b)]
+    places[2][k + 1 + np.arange(len(k))] = places[1][k + 1 + np.arange(len(k))]
+    return places[0], places[1], places[2]
+
+
+def difference_words(whole: PairComparison, part: PairComparison, band: Band, splits: int) -> str:
+    """State which run is better in the range and overall, with areas and p-values."""
+    if whole.refused:
+        return f"{whole.a} and {whole.b} cannot be tested: {whole.refused}."
+    test = "DeLong" if splits == 1 else "corrected t over the splits"
+    sure = f"no test: {whole.reason}" if whole.reason else f"{test}, {p_words(whole.p)}"
+    lead = f"{whole.better} by {figure_words(abs(whole.difference))} ({sure})"
+    if band == (0.0, 1.0):
+        return f"Between {whole.a} and {whole.b}: AUC favours {lead}."
+    area = part.difference * (band[1] - band[0])
+    interval = f"95 % {interval_words(part.low, part.high)}, paired {p_words(part.p)}"
+    return (
+        f"{part.a} against {part.b} in FPR {band_words(band)}: net area between them "
+        f"{figure_words(area, '+') if abs(area) >= 5e-4 else _small(area)}, mean TPR "
+        f"{figure_words(part.difference, '+')} "
+        f"({f'no test: {part.reason}' if part.reason else interval}); whole curve: {lead}."
+    )
+
+
+def _small(area: float) -> str:
+    return f"{area:+.1e}".replace("-", "−")
+
+
+MEASURES = {
+    "accuracy": roc.accuracy,
+    "precision": roc.precision,
+    "f": roc.f_measure,
+    "wra": roc.weighted_relative_accuracy,
+}
+_GRID = 41  # points of the window along each axis at which the measure is looked at
+_MOST = 9  # lines
+_WIDE = 50.0  # greatest over least value from which the levels are in powers of ten
+
+
+class IsometricLayer(QObject):
+    """Lines of equal value of one measure, at the prior in force, through the window.
+
+    Attributes
+    ----------
+    enabled : bool
+    measure : str
+        A key of :data:`MEASURES`.
+    levels : list of float
+        The values that are drawn.
+    labels : LineLabels
+    words : str
+        What it adds to the sentence.
+    """
+
+    def __init__(
+        self, plot: pg.PlotWidget, session: Session, crowd: Crowd = lambda _place: 0.0
+    ) -> None:
+        super().__init__(plot)
+        self.enabled = False
+        self.measure = "accuracy"
+        self.levels: list[float] = []
+        self.words = ""
+        self._drawn: tuple[object, ...] = ()
+        self._session = session
+        self.lines = pg.PlotCurveItem(antialias=True, connect="finite")
+        self.lines.setZValue(2)
+        plot.addItem(self.lines, ignoreBounds=True)
+        self.labels = LineLabels(plot, crowd)
+        self.apply_theme()
+
+    def show(self, scene: Scene) -> None:
+        prior = self._prior(scene) if self.enabled and scene.face == "roc" else None
+        drawn = (prior, self.measure, scene.x, scene.y, scene.window)
+        if drawn == self._drawn:
+            return
+        self._drawn = drawn
+        if prior is None:
+            self._draw([], [])
+            self.levels, self.words = [], ""
+            return
+        measure, skew = MEASURES[self.measure], roc.skew_of(prior)
+        found = [
+            (level, seen_places(scene, measure.isometric(level, skew)))
+            for level in levels_of(scene, measure, skew)
+        ]
+        seen = [(level, places) for level, places in found if len(places[0]) > 1]
+        self.levels = [level for level, _ in seen]
+        self._draw([places for _, places in seen], [_level_words(level) for level in self.levels])
+        self.words = f"Thin lines: equal {measure.name} at {share_words(prior)} positives."
+
+    def _prior(self, scene: Scene) -> float | None:
+        """Return the prior in force; None where there is no run to take it from."""
+        stakes = self._session.stakes
+        if stakes.prior is not None:
+            return stakes.prior
+        run = scene.chosen or next(iter(scene.runs), None)
+        return None if run is None else data_prior(run.record, self._session.table)
+
+    def _draw(self, lines: list[Points], words: list[str]) -> None:
+        gap = np.array([np.nan])
+        parts = [
+            np.concatenate([part for line in lines for part in (line[k], gap)] or [gap[:0]])
+            for k in (0, 1)
+        ]
+        self.lines.setData(*parts)
+        self.labels.show(lines, words)
+        self.apply_theme()
+
+    def apply_theme(self) -> None:
+        self.lines.setPen(pen(current_theme().neutral, 0.8))
+        self.labels.apply_theme()
+
+
+def levels_of(scene: Scene, measure: roc.PointMeasure, skew: float) -> list[float]:
+    """Choose round values of the measure in the window, above chance if visible."""
+    left, right, bottom, top = seen_rates(scene)
+    fpr, tpr = np.meshgrid(np.linspace(left, right, _GRID), np.linspace(bottom, top, _GRID))
+    values, above = measure(tpr, fpr, skew), tpr >= fpr
+    values = values[np.isfinite(values) & (above if above.any() else True)]
+    if not len(values):
+        return []
+    low, high = float(values.min()), float(values.max())
+    return round_levels(low, high, float(np.quantile(values, 0.1)))
+
+
+def round_levels(low: float, high: float, common: float) -> list[float]:
+    """Return round values strictly between two ends: 1, 2 and 5 of powers of ten, or even steps.
+
+    Powers of ten where a tenth of the window lies below a fiftieth of the highest value:
+    ``common`` is the value below which that tenth lies.
+    """
+    if not high > low:
+        return []
+    if 0 < common < high / _WIDE:
+        first = math.floor(math.log10(max(common / 10, low, 1e-12)))
+        last = math.ceil(math.log10(high))
+        steps = [m * 10.0**k for k in range(first, last + 1) for m in (1, 2, 5)]
+        return [s for s in steps if low < s < high][-_MOST:]
+    rough = (high - low) / _MOST
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(m * power for m in (1, 2, 5, 10) if m * power >= rough)
+    found = np.arange(math.ceil(low / step), math.floor(high / step) + 1) * step
+    return [float(f"{level:.10g}") for level in found if low < level < high]
+
+
+def _level_words(level: float) -> str:
+    text = f"{level:.3g}" if abs(level) >= 1e-4 or level == 0 else f"{level:.0e}"
+    return text.replace("-", "−")

@@ -1,1 +1,0 @@
-"""Drawing of the ROC plot."""

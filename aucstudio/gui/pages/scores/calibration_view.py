@@ -1,0 +1,384 @@
+"""Calibration: predicted probabilities against observed shares."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QModelIndex, Qt, Signal
+
+from aucstudio.gui.common.layouts import across, down
+from aucstudio.gui.common.plots.legend import Legend
+from aucstudio.gui.common.plotting import class_steps, faded, make_plot, pen, run_pen
+from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.table import Row, SheetTable, in_columns
+from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol, scaled
+from aucstudio.gui.common.view import PageView
+from aucstudio.gui.state.answer import Answer
+from aucstudio.gui.state.plan import RunLook
+from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.notices.words import figure_words
+from aucstudio.project.errors import InputError
+from aucstudio.project.results.calibration import AS_IT_STANDS, TITLES, JudgedMaps, judge
+from aucstudio.project.runs.record import RunRecord
+
+_LEAST_REACH = 0.02  # of the axes: rarer positives than these would be drawn as large
+
+
+def reach_of(judged: Sequence[JudgedMaps]) -> float:
+    """Return the upper end of the axes."""
+    tops = [float(max(one.diagram.mean.max(), one.diagram.high.max())) for one in judged]
+    return min(1.0, 1.1 * max([_LEAST_REACH, *tops]))
+
+
+class ReliabilityPlot:
+    """Shares of positives against probabilities; calibrated ones lie on the diagonal.
+
+    Attributes
+    ----------
+    plot : Plot
+    lines : list of PlotDataItem
+        One a run.
+    whiskers : list of PlotCurveItem
+        The intervals of its shares.
+    before : list of PlotCurveItem
+        The scores read as log-odds.
+    """
+
+    def __init__(self) -> None:
+        self.plot = make_plot("calibration_plot", "Probability", "Share of positives")
+        self.diagonal = pg.PlotCurveItem([0.0, 1.0], [0.0, 1.0])
+        self.plot.addItem(self.diagonal, ignoreBounds=True)
+        self.legend = Legend(self.plot)
+        self.lines: list[pg.PlotDataItem] = []
+        self.whiskers: list[pg.PlotCurveItem] = []
+        self.before: list[pg.PlotCurveItem] = []
+
+    def show(
+        self,
+        judged: Sequence[tuple[RunLook, JudgedMaps]],
+        before: Sequence[tuple[RunLook, JudgedMaps]],
+    ) -> None:
+        """Draw calibrated runs, and the same runs uncalibrated."""
+        for item in (*self.lines, *self.whiskers, *self.before):
+            self.plot.removeItem(item)
+        self.lines, self.whiskers, self.before = [], [], []
+        theme = current_theme()
+        self.diagonal.setPen(pen(theme.neutral, 1.2, (4.0, 4.0)))
+        for look, one in before:
+            drawn = pen(faded(run_colour(theme, look.colour), 130), 1.4, (1.5, 3.0))
+            self.before.append(pg.PlotCurveItem(one.diagram.mean, one.diagram.share, pen=drawn))
+        for look, one in judged:
+            self._add(look, one)
+        for item in (*self.before, *self.whiskers, *self.lines):
+            self.plot.addItem(item, ignoreBounds=True)
+        known = [(look.name, run_pen(look, 1.8)) for look, _ in judged]
+        dotted = [("score as log-odds", pen(theme.muted, 1.4, (1.5, 3.0)))]
+        self.legend.explain(known + dotted if self.before else known)
+        ends = 0.0, reach_of([one for _, one in judged])
+        self.plot.set_whole(ends, ends)
+
+    def _add(self, look: RunLook, one: JudgedMaps) -> None:
+        bins, colour = one.diagram, run_colour(current_theme(), look.colour)
+        ends = np.stack([bins.low, bins.high], axis=1).ravel()
+        self.whiskers.append(
+            pg.PlotCurveItem(
+                np.repeat(bins.mean, 2), ends, connect="pairs", pen=pen(faded(colour, 170), 1.4)
+            )
+        )
+        self.lines.append(
+            pg.PlotDataItem(
+                bins.mean,
+                bins.share,
+                pen=run_pen(look, 1.8),
+                symbol=run_symbol(look.colour),
+                symbolSize=9,
+                symbolBrush=colour,
+                symbolPen=pen(current_theme().card, 1.0),
+            )
+        )
+
+
+class ProbabilityPlot:
+    """Histograms of the probabilities of a run by class.
+
+    Attributes
+    ----------
+    plot : Plot
+    curves : list of two PlotCurveItem
+        Positives and negatives: shares of the class in each bin.
+    """
+
+    def __init__(self) -> None:
+        self.plot = make_plot("probability_plot", "Probability", "Share of the class in a bin")
+        self.curves = [class_steps(), class_steps()]
+        for item in self.curves:
+            self.plot.addItem(item)
+        self.legend = Legend(self.plot)
+
+    def show(self, one: JudgedMaps, names: tuple[str, str]) -> None:
+        """Draw the probabilities of a run."""
+        theme = current_theme()
+        for k, (item, colour) in enumerate(
+            zip(self.curves, (theme.positive, theme.negative), strict=True)
+        ):
+            item.setData(one.edges, one.shares[k])
+            item.setPen(pen(colour, 1.8, () if k == 0 else (6.0, 3.0)))
+            item.setBrush(faded(colour, 56))
+        pens = (item.opts["pen"] for item in self.curves)
+        self.legend.explain(zip(names, pens, strict=True))
+        self.plot.set_whole(
+            (0.0, float(one.edges[-1])), (0.0, 1.05 * float(one.shares.max())), air=0.0
+        )
+
+
+# On two lines, so that the names of runs have the room.
+_HEADS = ("Run", "By", "Brier", "Miscali-\nbration", "Discrimi-\nnation", "Log\nscore", "ECE")
+_TIPS = {
+    1: "How scores are converted to probabilities; None: scores are read as log-odds",
+    2: "Brier score: mean squared distance of the probability from 1 for positives and 0 for "
+    "negatives; less is better",
+    3: "Miscalibration: the part of the Brier score that a better calibration would remove",
+    4: "Discrimination: what the ranking gains in the Brier score over giving each row the same "
+    "probability",
+    5: "Log score: mean of −ln of the probability given to the true class; less is better",
+    6: "Expected calibration error: mean distance between share and probability over the bins; "
+    "above 0 by chance alone",
+}
+_HEIGHT, _LEAST = 190, 100  # pixels
+_SHARE = 0.3  # of the page: the pictures come first
+
+Figures = Mapping[tuple[RunRecord, str], JudgedMaps | str]
+
+
+class CalibrationTable(SheetTable):
+    """Figures of the checked runs with every calibration.
+
+    Attributes
+    ----------
+    chosen : Signal(str, str)
+        The run and the map of a line that was clicked.
+    sheet : SheetModel
+    """
+
+    chosen = Signal(str, str)
+
+    def __init__(self) -> None:
+        super().__init__(
+            "calibration_table",
+            "Figures of the probabilities",
+            _HEADS,
+            26,
+            tips=_TIPS,
+            words=(0, 1),
+        )
+        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names differ at their ends
+        self._places: list[tuple[str, str]] = []
+        self.clicked.connect(self._on_click)
+
+    def fit_page(self, height: int) -> None:
+        """Limit the height to a share of the page height."""
+        self.setFixedHeight(max(scaled(_LEAST), min(scaled(_HEIGHT), int(_SHARE * height))))
+
+    def show_figures(self, runs: Sequence[ShownRun], found: Figures, chosen: str) -> None:
+        """Show the available figures; highlight those of the chosen calibration."""
+        rows, self._places = [], []
+        for run in runs:
+            for kind, title in TITLES.items():
+                short = title.partition(":")[0]
+                one = found.get((run.record, kind))
+                if isinstance(one, JudgedMaps):
+                    cells = (run.look.name, short, *_figures(one))
+                    rows.append(Row(cells, run.look, strong=kind == chosen))
+                    self._places.append((run.record.id, kind))
+        self.show_rows(rows)
+
+    def _on_click(self, index: QModelIndex) -> None:
+        self.chosen.emit(*self._places[index.row()])
+
+
+def _figures(one: JudgedMaps) -> tuple[str, ...]:
+    brier = one.brier
+    values = (brier.value, brier.miscalibration, brier.discrimination, one.log.value, one.error)
+    return tuple("–" if value != value else figure_words(value) for value in values)
+
+
+# By run and map: its figures, or why there are none.
+Found = dict[tuple[RunRecord, str], JudgedMaps | str]
+
+
+class CalibrationView(PageView):
+    """Reliability diagram of the checked runs, with probabilities and figures.
+
+    Attributes
+    ----------
+    map_combo : QComboBox
+    before_check : QCheckBox
+    diagram : ReliabilityPlot
+    histogram : ProbabilityPlot
+    table : CalibrationTable
+    """
+
+    listens_to: ClassVar = {**PageView.listens_to, "plan": "mark_stale"}
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session, "calibration_view", "Calibration")
+        self._known: Found = {}
+        self._answer = Answer(self, self._on_judged, self.sentence.setText)
+        session.listen(self._forget, "table")
+        self._make_controls()
+        self._lay_out()
+
+    # ------------------------------------------------------------- making
+
+    def _make_controls(self) -> None:
+        self.map_combo = self.controls.choice(
+            "calibration_map_combo",
+            "Calibrated by",
+            (
+                "How scores become probabilities; all ways increase with the score and keep "
+                "the ranking"
+            ),
+            [(title, kind) for kind, title in TITLES.items()],
+            self.mark_stale,
+        )
+        self.map_combo.setCurrentIndex(self.map_combo.findData("platt"))
+        self.before_check = self.controls.check(
+            "calibration_before_check",
+            "Uncalibrated too",
+            "Dotted: the raw scores read as log-odds",
+            self.mark_stale,
+        )
+        self.controls.addStretch(1)
+
+    def _lay_out(self) -> None:
+        self.diagram, self.histogram = ReliabilityPlot(), ProbabilityPlot()
+        self.pictures = self.diagram.plot, self.histogram.plot
+        self.table = CalibrationTable()
+        self.table.chosen.connect(self._on_row)
+        pictures = across((self.diagram.plot, 3), (self.histogram.plot, 2), gap=12)
+        self.set_content(down((pictures, 1), self.table), "No probabilities yet")
+
+    def fit_page(self) -> None:
+        self.table.fit_page(self.height())
+
+    def figure_data(self) -> Mapping[str, Sequence[object]]:
+        lines = [
+            (run.look.name, kind, k + 1, *cells)
+            for run in self.session.checked_runs()
+            for kind in TITLES
+            if isinstance(one := self._known.get((run.record, kind)), JudgedMaps)
+            for k, cells in enumerate(_bins(one))
+        ]
+        return in_columns(("run", "calibrated by", "bin", *_BIN_COLUMNS), lines)
+
+    # ------------------------------------------------------------- computing
+
+    def refresh(self) -> None:
+        runs = self.session.checked_runs()
+        records, known = tuple(run.record for run in runs), self._known
+        if all((record, kind) in known for record in records for kind in TITLES):
+            self._answer.drop()
+        else:
+            self._answer.ask(records, lambda post: _judge_all(records, known, post))
+        self._show(runs)
+
+    def _on_judged(self, _known: Found) -> None:
+        self._show(self.session.checked_runs())
+
+    def _forget(self) -> None:
+        """Drop the records of another study."""
+        self.forget_answers()
+        self._known = {}
+
+    # ------------------------------------------------------------- showing
+
+    def _show(self, runs: Sequence[ShownRun]) -> None:
+        kind = str(self.map_combo.currentData())
+        drawn = self._judged(runs, kind)
+        self.before_check.setEnabled(kind != AS_IT_STANDS)
+        is_before = self.before_check.isChecked() and kind != AS_IT_STANDS
+        before = self._judged(runs, AS_IT_STANDS) if is_before else []
+        self.show_content(bool(drawn))
+        if drawn:
+            self.diagram.show([(r.look, j) for r, j in drawn], [(r.look, j) for r, j in before])
+            chosen_first = sorted(runs, key=lambda run: run.record.id != self.session.selected)
+            self.table.show_figures(chosen_first, self._known, kind)
+            self._show_one(drawn)
+        else:
+            self._show_nothing(runs, kind)
+
+    def _judged(self, runs: Sequence[ShownRun], kind: str) -> list[tuple[ShownRun, JudgedMaps]]:
+        found = [(run, self._known.get((run.record, kind))) for run in runs]
+        return [(run, one) for run, one in found if isinstance(one, JudgedMaps)]
+
+    def _show_one(self, drawn: Sequence[tuple[ShownRun, JudgedMaps]]) -> None:
+        """Show the probabilities of the selected run, or of the first, and their errors."""
+        chosen = [pair for pair in drawn if pair[0].record.id == self.session.selected]
+        run, one = (chosen or drawn)[0]
+        names = run.record.experiment.data.positive, run.record.splits[0].model.negative
+        self.histogram.show(one, names)
+        self.sentence.setText(_words(run, one))
+
+    def _show_nothing(self, runs: Sequence[ShownRun], kind: str) -> None:
+        self.hint.setText("Calibrating…" if self.busy() else "No probabilities yet")
+        reasons = [self._known.get((run.record, kind)) for run in runs]
+        text = next((reason for reason in reasons if isinstance(reason, str)), "")
+        run = self.session.run(self.session.selected)
+        why = self.why_empty(
+            None if runs else run, "scores", "calibration follows when it has ended",
+            "how accurate the probabilities are",
+        )  # fmt: skip
+        if runs:
+            why = f"{text[0].upper()}{text[1:]}." if text else "Calibrating…"
+        self.sentence.setText(why)
+
+    def _on_row(self, run: str, kind: str) -> None:
+        self.map_combo.setCurrentIndex(self.map_combo.findData(kind))
+        self.session.select(run)
+
+
+_BIN_COLUMNS = ("rows", "positives", "lowest", "highest", "mean", "share", "low", "high")
+
+
+def _bins(one: JudgedMaps) -> list[tuple[Any, ...]]:
+    columns = (getattr(one.diagram, name).tolist() for name in _BIN_COLUMNS)
+    return list(zip(*columns, strict=True))
+
+
+def _judge_all(records: Sequence[RunRecord], known: Found, post: Callable[[Any], bool]) -> Found:
+    """Evaluate runs with every unknown calibration; report each when done."""
+    for record, kind in itertools.product(records, TITLES):
+        if (record, kind) not in known:
+            try:
+                known[record, kind] = judge(record, kind, lambda: bool(post(None)))
+            except InputError as error:
+                known[record, kind] = str(error)
+    return known
+
+
+def _words(run: ShownRun, one: JudgedMaps) -> Statement:
+    name, brier, rows = run.look.name, one.brier, one.rows
+    if one.error_reason:
+        headline = f"{name}: the error of its probabilities is unknown: {one.error_reason}."
+    else:
+        off = figure_words(one.error)
+        headline = f"{name}: on average its probabilities are off by {off}."
+    is_map = one.kind != AS_IT_STANDS
+    return Statement.of(
+        headline,
+        one.caution,
+        f"Brier score {figure_words(brier.value)}; it is {figure_words(brier.uncertainty)} where "
+        "each row gets the share of positives.",
+        f"Of {rows}, each with a probability from a calibration that was fitted without it."
+        if is_map
+        else f"Of {rows}: 1 / (1 + exp(−score)), though a score of 0 is the threshold and need "
+        "not mean one half.",
+        "Bins have about equal numbers of rows; the 95 % intervals hold for all bars together.",
+        "The probabilities are valid where positives are as frequent as in these rows."
+        if is_map
+        else "",
+    )
