@@ -15,7 +15,7 @@ from aucstudio.gui.common.theme import apply_theme, current_theme
 from aucstudio.gui.pages.data.data_view import COLUMNS, CORRELATION, GAPS, ROWS, DataView
 from aucstudio.gui.pages.data.row_query import Asked, Finder, RowFilter
 from aucstudio.gui.pages.data.rows_model import GAP, RowsModel
-from aucstudio.gui.state.answer import Answer
+from aucstudio.gui.state.background import Answer
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table

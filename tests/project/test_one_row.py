@@ -152,7 +152,7 @@ def test_a_mark_of_missing_values_belongs_to_its_column(table, plan):
     both = moved[names.index("x1")] + moved[names.index("x1 = missing")]
     part = next(part for part in detail.parts if part.column == "x1")
     assert part.contribution == pytest.approx(both)
-    assert part.value == "gap"
+    assert part.value == "missing"
 
 
 def test_small_parts_are_merged_with_the_error_of_their_sum():
@@ -239,7 +239,7 @@ def test_the_command_explains_a_row_of_a_file(model_file, table_file, tmp_path, 
     assert parts[0]["contribution"] == max((p["contribution"] for p in parts), key=abs)
     total = sum(part["contribution"] for part in parts)
     assert total == pytest.approx(document["score"] - document["mean"], abs=1e-9)
-    assert next(part for part in parts if part["column"] == "x1")["value"] == "gap"
+    assert next(part for part in parts if part["column"] == "x1")["value"] == "missing"
     out = tmp_path / "parts.csv"
     text = explained(capsys, model_file, table_file, "--row", 6, "-o", out)
     assert text.startswith("Row 6 scores ")

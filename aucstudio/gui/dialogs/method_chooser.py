@@ -15,11 +15,20 @@ from PySide6.QtWidgets import (
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.catalogue import AIMS, FAMILIES, shape_words
-from aucstudio.gui.common.layouts import STRETCH, across, down
 from aucstudio.gui.common.plain_text import tip_text
 from aucstudio.gui.common.prompts import Dialog
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.common.widgets import label, named, primary, push_button, search_field, show_note
+from aucstudio.gui.common.widgets import (
+    STRETCH,
+    across,
+    down,
+    label,
+    named,
+    primary,
+    push_button,
+    search_field,
+    show_note,
+)
 from aucstudio.notices.words import as_sentence
 from aucstudio.project.runs.estimate import Outlook
 
@@ -172,7 +181,7 @@ class MethodChooser(Dialog):
                 method.title,
                 method.trains_for,
                 shape_words(method),
-                "taken" if method.takes_missing else "filled in",
+                "used" if method.takes_missing else "filled in",
                 "–" if outlook is None else outlook.words,
             ],
         )

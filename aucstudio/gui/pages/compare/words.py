@@ -9,7 +9,7 @@ from typing import Any
 
 from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.common.curves import band_words
-from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices import words

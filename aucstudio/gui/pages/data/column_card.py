@@ -13,14 +13,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from aucstudio.gui.common.date_parts_button import DatePartsButton
-from aucstudio.gui.common.eliding import elided, told_apart
-from aucstudio.gui.common.layouts import STRETCH, across, down
-from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
+from aucstudio.gui.common.column_controls import DatePartsButton
+from aucstudio.gui.common.plain_text import PlainLabel, elided, plain_tooltip, told_apart
 from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.gui.common.widgets import (
+    STRETCH,
     ElidedCombo,
     ElidedLabel,
+    across,
+    down,
     label,
     make_buddy,
     named,

@@ -18,14 +18,12 @@ from PySide6.QtCore import (
 from PySide6.QtWidgets import QHeaderView, QLineEdit, QWidget
 
 from aucstudio.engine.types import Index
-from aucstudio.gui.common.layouts import down
 from aucstudio.gui.common.table import ColumnSpec as TableColumn
 from aucstudio.gui.common.table import TableModel, TableView
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import clearable, label, named, show_note
+from aucstudio.gui.common.widgets import clearable, down, label, named, show_note
 from aucstudio.gui.pages.data.row_query import stop_if_asked
-from aucstudio.gui.state.answer import Answer
-from aucstudio.gui.state.timers import delayed, ticking
+from aucstudio.gui.state.background import Answer, delayed, ticking
 from aucstudio.notices.words import figure_words
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.table import Table

@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QBoxLayout, QStackedWidget
 
-from aucstudio.gui.common.layouts import across, down, holding
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import (
+    across,
+    down,
     explain_button,
+    holding,
 )
 from aucstudio.gui.pages.data import words as texts
 from aucstudio.gui.pages.data.column_card import ColumnCard
@@ -23,7 +25,7 @@ from aucstudio.gui.pages.data.filters import Filters
 from aucstudio.gui.pages.data.grid_pages import CorrelationPage, GapPage
 from aucstudio.gui.pages.data.row_query import Asked, Finder, FoundRows, RowFilter, stop_if_asked
 from aucstudio.gui.pages.data.rows_table import RowsSheet
-from aucstudio.gui.state.answer import Answer
+from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.session import Session
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.table import Table

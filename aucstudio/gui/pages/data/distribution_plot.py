@@ -10,7 +10,7 @@ import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtGui import QFontMetrics
 
-from aucstudio.gui.common.eliding import elided
+from aucstudio.gui.common.plain_text import elided
 from aucstudio.gui.common.plots.axes import date_ticks
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plotting import faded, make_plot, pen, style_plot

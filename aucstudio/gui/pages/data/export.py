@@ -12,7 +12,7 @@ from aucstudio.gui.common import prompts
 from aucstudio.gui.common.widgets import push_button
 from aucstudio.gui.pages.data.row_query import FoundRows, stop_if_asked
 from aucstudio.gui.pages.data.rows_table import RowsSheet
-from aucstudio.gui.state.answer import Answer
+from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.session import Session
 from aucstudio.project.survey.rows import as_text, save_rows
 

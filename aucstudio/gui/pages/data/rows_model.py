@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt
 from PySide6.QtGui import QColor
 
-from aucstudio.gui.common.eliding import elided
-from aucstudio.gui.common.plain_text import tip_text
+from aucstudio.gui.common.plain_text import elided, tip_text
 from aucstudio.gui.common.table import Index
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.data.row_query import FoundRows, RunColumn

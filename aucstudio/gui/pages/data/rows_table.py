@@ -19,9 +19,8 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView
 
-from aucstudio.gui.common.actions import make_action, make_menu
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import named
+from aucstudio.gui.common.widgets import make_action, make_menu, named
 from aucstudio.gui.pages.data.row_query import FoundRows
 from aucstudio.gui.pages.data.rows_model import RowsModel
 from aucstudio.project.data.columns import Column

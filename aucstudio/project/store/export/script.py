@@ -256,6 +256,6 @@ def _array(array: NDArray[Any]) -> str:
         rows = textwrap.wrap(repr(array.tolist()), _WIDTH - 8, **_UNBROKEN)
         return "np.array(\n" + textwrap.indent("\n".join(rows), " " * 8) + "\n    )"
     little = array.astype(array.dtype.newbyteorder("<"))
-    packed = base64.b64encode(zlib.compress(array_to_bytes(little), 9)).decode()
+    packed = base64.b64encode(zlib.compress(array_to_bytes(little))).decode()
     lines = "\n".join(packed[k : k + _WIDTH] for k in range(0, len(packed), _WIDTH))
     return f'unpack("""\n{lines}\n""")'
