@@ -151,10 +151,6 @@ class Declared:
             With what it would take and what to use instead.
         """
 
-    def heeds_stop(self) -> bool:
-        """Return whether a stop is seen within 0.2 s, which one long library call prevents."""
-        return True
-
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Estimate memory and time of a fit here, at the present settings.
 

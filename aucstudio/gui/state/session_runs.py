@@ -39,7 +39,7 @@ from aucstudio.project.runs.record import FAILED, RunRecord, find_twin
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.tournament.standings import FAILED as FAILED_TO_END
 from aucstudio.project.tournament.standings import RUNNING, Standing, Standings
-from aucstudio.project.work.parallel import WorkersPlace
+from aucstudio.project.work.parallel import ClusterPlace
 from aucstudio.project.work.submit import Here, Outcome, Place, RunTask, submit
 
 
@@ -240,7 +240,7 @@ class Runs:
             looks, made = study.plan.looks, study.records.items()
             return Combining([(looks[run].name, one) for run, one in made if run in looks])
         workers = self.cluster.workers
-        return self._place if workers is None else WorkersPlace(workers)
+        return self._place if workers is None else ClusterPlace(workers)
 
     def _fits(self, waiting: Waiting, beside: Sequence[Experiment]) -> bool:
         """Return whether a run fits in memory together with others."""

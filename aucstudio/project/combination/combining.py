@@ -304,10 +304,6 @@ class Combining(Place):
 
         return combine_runs(experiment, members, groups_of, listen)
 
-    def heeds_stop(self, experiment: Experiment) -> bool:
-        """Return True: a stop is noticed after each sample of rows."""
-        return True
-
 
 def combined_model(
     experiment: Experiment, names: Sequence[str], part: SharedSplit, chosen: ChosenWeights

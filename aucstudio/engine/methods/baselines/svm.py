@@ -73,10 +73,6 @@ class SVM(KernelSettings, BaselineSettings, WeighsRows):
     takes_sparse: ClassVar[bool] = True
     counts_rows: ClassVar[bool] = True
 
-    def heeds_stop(self) -> bool:
-        """Return whether no library has to be waited for; see the base class."""
-        return self.kernel == "linear"
-
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Estimate memory and time of a fit; see the base class."""
         N, d = positives + negatives, features
