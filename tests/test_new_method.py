@@ -48,7 +48,13 @@ class MeanDifference(AUCClassifier):
     trains_for: ClassVar[str] = "labels"
 
     share: float = param(
-        1.0, "Length of the direction.", label="Share", symbol="s", low=0.0, low_open=True, high=9.0
+        1.0,
+        help="Length of the direction.",
+        label="Share",
+        symbol="s",
+        low=0.0,
+        low_open=True,
+        high=9.0,
     )
 
     def estimate(self, positives, negatives, features):

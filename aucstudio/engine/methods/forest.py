@@ -45,25 +45,10 @@ class ForestClassifier(ClassWeightSettings, WeighsRows):
     counts_rows: ClassVar[bool] = True
     descends: ClassVar[bool] = False
 
-    n_trees: int = param(
-        300,
-        "Number of trees; more trees give a more stable ranking.",
-        label="Trees",
-        low=1,
-        log=True,
-        grid=(100, 300, 1000),
-    )
-    min_samples_leaf: int = param(
-        3, "Fewest training rows in a leaf.", label="Rows in a leaf", low=1, grid=(20, 10, 5, 3, 1)
-    )
-    feature_share: str = param(
-        "sqrt",
-        "Number of features drawn for each split.",
-        label="Features at a split",
-        choices={"sqrt": "square root of their number", "third": "a third", "all": "all of them"},
-        grid=("sqrt", "third", "all"),
-    )
-    random_state: int = param(0, "Random seed.", label="Seed", low=0)
+    n_trees: int = param(300)
+    min_samples_leaf: int = param(3)
+    feature_share: str = param("sqrt")
+    random_state: int = param(0)
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Estimate memory and time of a fit; see the base class."""

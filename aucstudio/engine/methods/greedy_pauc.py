@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.fit import Context, Fit
-from aucstudio.engine.methods.settings import counted_range
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import LinearScorer
@@ -73,17 +72,8 @@ class GreedyPAUC(AUCClassifier):
     trains_for: ClassVar[str] = "pAUC"
     one_sided: ClassVar[bool] = True
 
-    fpr_range: tuple[float, float] = counted_range()
-    strategy: str = param(
-        "greedy",
-        "Which columns are merged next.",
-        label="Merging",
-        choices={
-            "greedy": "the best pair of all columns",
-            "sequential": "the column so far and the feature that helps it most",
-        },
-        grid=("sequential", "greedy"),
-    )
+    fpr_range: tuple[float, float] = param((0.0, 0.1))
+    strategy: str = param("greedy")
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Estimate memory and time of a fit; see the base class."""

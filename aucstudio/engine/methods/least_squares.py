@@ -48,7 +48,6 @@ from aucstudio.engine.methods.least_squares_systems import (
     difference,
     pair_mixing,
 )
-from aucstudio.engine.methods.settings import regularization
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting, param
 from aucstudio.engine.scorers import LinearScorer, Scorer, score_rows
@@ -198,7 +197,7 @@ class AUCRLS(LeastSquares):
     family: ClassVar[str] = "least squares"
     in_words: ClassVar[str] = "Pairwise least squares"
 
-    regularization: float = regularization(0.1, "pair loss", PATH)
+    regularization: float = param(0.1)
 
     def _primal(self, X: Array, positive: Mask, context: Context) -> System:
         """Solve (S + delta delta' + lambda) w = 2 delta, eq. 11 over mn."""
@@ -274,13 +273,8 @@ class RLS(LeastSquares):
     in_words: ClassVar[str] = "Least squares on labels"
     trains_for: ClassVar[str] = "labels"
 
-    regularization: float = regularization(0.1, "squared error", PATH)
-    fit_intercept: bool = param(
-        False,
-        "Fit an unpenalised constant; the published method has none.",
-        label="Constant",
-        symbol="b",
-    )
+    regularization: float = param(0.1, "labels")
+    fit_intercept: bool = param(False)
 
     def _primal(self, X: Array, positive: Mask, context: Context) -> System:
         """Solve (X'X / N + lambda) w = X'y / N, with centred X and y if there is a constant."""

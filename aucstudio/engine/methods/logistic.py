@@ -53,13 +53,7 @@ class LogLossMethod(BaselineSettings, WeighsRows):
     trains_for: ClassVar[str] = "probabilities"
     counts_rows: ClassVar[bool] = True
 
-    max_iter: int = param(
-        1000,
-        "Iterations after which the solver gives up.",
-        label="Iterations",
-        unit="iterations",
-        low=1,
-    )
+    max_iter: int = param(1000)
 
     def _minimise(
         self, X: Array, positive: Mask, context: Context, scorer: Callable[[Array], Scorer]
@@ -328,23 +322,8 @@ class AdditiveLogistic(LogLossMethod):
     shape: ClassVar[str] = "a curve per feature"
     takes_missing: ClassVar[bool] = True
 
-    smoothness: float = param(
-        1.0,
-        "Weight of the curvature penalty; larger gives straighter curves.",
-        label="Smoothness",
-        symbol="λ",
-        low=0.0,
-        log=True,
-        grid=(100.0, 10.0, 1.0, 0.1),
-    )
-    n_knots: int = param(
-        10,
-        "Knots of each curve; 2 leaves a straight line.",
-        unit="knots for each feature",
-        label="Knots",
-        low=2,
-        high=10,
-    )
+    smoothness: float = param(1.0, "logistic")
+    n_knots: int = param(10)
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Estimate memory and time of a fit; see the base class."""

@@ -42,16 +42,7 @@ class Marker(WeighsRows):
     descends: ClassVar[bool] = False
     as_given: ClassVar[bool] = True
 
-    direction: str = param(
-        FOUND,
-        "Whether high or low values indicate the positive class.",
-        label="Positive is",
-        choices={
-            FOUND: "chosen on the training rows",
-            HIGHER: "higher values",
-            LOWER: "lower values",
-        },
-    )
+    direction: str = param(FOUND)
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Estimate memory and time of a fit; see the base class."""

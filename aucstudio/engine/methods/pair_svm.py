@@ -41,7 +41,6 @@ from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.kernels import Kernel, KernelSettings
 from aucstudio.engine.linalg import COPY, cholesky, chunks, gram, product
 from aucstudio.engine.losses.pairs import AllPairs, PairHinge, PairList, Pairs, neighbour_pairs
-from aucstudio.engine.methods.settings import POSITIVE, cost, tolerance
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting, param
 from aucstudio.engine.scorers import Scorer
@@ -79,18 +78,9 @@ class PairSVM(KernelSettings, AUCClassifier):
     solves: ClassVar[str] = "pair hinge"
     wants_margin: ClassVar[bool] = True
 
-    C: float = cost(10.0, range(-2, 5))
-    n_neighbors: int | None = param(
-        None,
-        "Pair each positive near the border with its k nearest negatives only.",
-        kind="int",
-        unit="negatives for each positive",
-        label="Pairs",
-        symbol="k",
-        low=1,
-        none="all pairs",
-    )
-    tol: float = tolerance(1e-6)
+    C: float = param(10.0)
+    n_neighbors: int | None = param(None)
+    tol: float = param(1e-6)
 
     def _rho(self) -> float:
         return 1.0
@@ -318,14 +308,7 @@ class ROCSVM(WeighsRows, PairSVM):
     takes_sparse: ClassVar[bool] = True
     in_words: ClassVar[str] = "Pairwise SVM with adjustable margin"
 
-    margin: float = param(
-        1.0,
-        "Score difference above which a pair has no loss; redundant with C: only C / ρ matters.",
-        unit="units of the score",
-        label="Margin",
-        symbol="ρ",
-        **POSITIVE,
-    )
+    margin: float = param(1.0)
 
     def _rho(self) -> float:
         return float(self.margin)
@@ -357,15 +340,7 @@ class SAUCSVM(PairSVM):
     solves: ClassVar[str] = "pair hinge with class spread"
     in_words: ClassVar[str] = "Pairwise SVM with class structure"
 
-    structure: float = param(
-        1.0,
-        "Weight of the spread of the scores within the classes; 0 is AUC-SVM.",
-        label="Structure",
-        symbol="λ",
-        low=0.0,
-        log=True,
-        grid=tuple(10.0**k for k in range(3, -4, -1)),
-    )
+    structure: float = param(1.0)
 
     def check_size(self, positives: int, negatives: int, features: int) -> None:
         """Refuse kernel matrices beyond memory; neighbours use few rows, the covariance all."""

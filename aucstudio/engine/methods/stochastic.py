@@ -28,10 +28,9 @@ from aucstudio.engine.cost import (
 from aucstudio.engine.features.embedding import Embedding, embed, embed_blocks
 from aucstudio.engine.features.maps import NystromMap, k_means, nystrom_map, rows_to_cluster
 from aucstudio.engine.fit import Context, Fit
-from aucstudio.engine.kernels import KernelSettings, width
+from aucstudio.engine.kernels import KernelSettings
 from aucstudio.engine.losses.hinges import mean_hinge
 from aucstudio.engine.losses.pairs import PairHinge, square_loss
-from aucstudio.engine.methods.settings import POSITIVE, landmark_count, regularization
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.solvers.online import BufferedPairs, Saddle
@@ -65,31 +64,11 @@ class StochasticClassifier(AUCClassifier):
     follows_order: ClassVar[bool] = True
     counts_rows: ClassVar[bool] = True
 
-    kernel: str = param(
-        "rbf",
-        "Kernel function.",
-        label="Kernel",
-        symbol="k",
-        choices={
-            "linear": "a weight for each feature",
-            "rbf": "Gaussian: near rows score alike",
-        },
-    )
-    gamma: float | str = width({"kernel": ("rbf",)})
-    n_landmarks: int = landmark_count(when={"kernel": ("rbf",)})
-    n_epochs: int = param(
-        10,
-        "Passes over the training rows (or as many pairs).",
-        unit="passes over the rows",
-        label="Epochs",
-        symbol="T / N",
-        low=1,
-        log=True,
-        grid=(1, 3, 10, 30, 100),
-    )
-    random_state: int = param(
-        0, "Random seed of the landmarks and of the order of steps.", label="Seed", low=0
-    )
+    kernel: str = param("rbf", "stochastic")
+    gamma: float | str = param("scale", "stochastic")
+    n_landmarks: int = param(400, "stochastic")
+    n_epochs: int = param(10)
+    random_state: int = param(0, "stochastic")
 
     @abstractmethod
     def _learner(self, F: Features, positive: Mask, scale: float) -> Learner:
@@ -151,9 +130,7 @@ class HingeDescent(StochasticClassifier):
     averaged: ClassVar[bool]
     solves: ClassVar[str] = "stochastic hinge"
 
-    regularization: float = regularization(
-        1e-3, "loss", (10.0**k for k in range(0, -9, -1)), low_open=True
-    )
+    regularization: float = param(1e-3, "stochastic")
 
     def _learner(self, F: Features, positive: Mask, scale: float) -> PairSteps:
         rng = np.random.default_rng((self.random_state, SEARCH, 0))
@@ -351,17 +328,7 @@ class NSVMSGD2(HingeDescent):
     in_words: ClassVar[str] = "Stochastic pairwise learning, not averaged"
     averaged: ClassVar[bool] = False
 
-    loss: str = param(
-        "pairs",
-        "What each step uses.",
-        label="Loss",
-        symbol="ℓ",
-        choices={
-            "pairs": "a positive against a negative: the AUC",
-            "rows": "one row and its class, as the method was published",
-            "balanced-rows": "one row and its class, both classes equally often",
-        },
-    )
+    loss: str = param("pairs")
 
     def _draw(self) -> Draw:
         if self.loss == "pairs":
@@ -405,46 +372,11 @@ class NOAM(StochasticClassifier):
     solves: ClassVar[str] = "mean pair hinge"
     in_words: ClassVar[str] = "Online AUC learning with a buffer"
 
-    n_epochs: int = param(
-        1,
-        "Passes over the training rows.",
-        unit="passes over the rows",
-        label="Epochs",
-        low=1,
-        log=True,
-        grid=(1, 3, 10),
-    )
-    C: float = param(
-        2.0**-6,
-        "Length of the longest steps; smaller is smoother.",
-        label="Step limit",
-        symbol="C",
-        **POSITIVE,
-        grid=tuple(2.0**k for k in range(-14, 11, 2)),
-    )
-    buffer_size: int = param(
-        100,
-        "Rows of each class kept in the buffer, with which new rows form pairs.",
-        unit="rows of each class",
-        label="Buffer",
-        symbol="|B|",
-        low=1,
-        high=2_000,
-        log=True,
-        grid=(50, 100, 200),
-    )
-    update: str = param(
-        "sequential",
-        "How a row is compared with the buffer.",
-        label="Update",
-        choices={
-            "sequential": "pair by pair, each with the step it needs",
-            "gradient": "one step for all its pairs together",
-        },
-    )
-    average: bool = param(
-        True, "Whether the score is the mean of all iterates or the last one.", label="Average"
-    )
+    n_epochs: int = param(1, "online")
+    C: float = param(2.0**-6, "online")
+    buffer_size: int = param(100)
+    update: str = param("sequential")
+    average: bool = param(True)
 
     def _work_per_feature(self) -> float:
         return 2.0 + 0.5 * self.buffer_size
@@ -486,22 +418,8 @@ class NSOLAM(StochasticClassifier):
     solves: ClassVar[str] = "stochastic least squares"
     in_words: ClassVar[str] = "Online AUC learning without a buffer"
 
-    zeta: float = param(
-        3.0,
-        "Length of the first step; later ones are divided by the square root of their number.",
-        label="Step",
-        symbol="ζ",
-        **POSITIVE,
-        grid=(1.0, 3.0, 10.0, 30.0, 100.0),
-    )
-    radius: float = param(
-        10.0,
-        "Largest size of the weights; smaller is smoother.",
-        label="Radius",
-        symbol="R",
-        **POSITIVE,
-        grid=tuple(10.0**k for k in range(-1, 6)),
-    )
+    zeta: float = param(3.0)
+    radius: float = param(10.0)
 
     def _learner(self, F: Features, positive: Mask, scale: float) -> Learner:
         kappa = float(np.sqrt(np.einsum("ij,ij->i", F, F).max())) or 1.0

@@ -38,7 +38,7 @@ from aucstudio.engine.kernels import KernelSettings
 from aucstudio.engine.losses import Risk
 from aucstudio.engine.losses.pairs import PairHinge
 from aucstudio.engine.losses.partial_auc import DifferenceRisk, StructuralRisk, TightRisk
-from aucstudio.engine.methods.settings import Range, cost, counted_range, tolerance, widening
+from aucstudio.engine.methods.settings import Range, widening
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.solvers import cutting_plane
@@ -75,20 +75,9 @@ class StructuralSVM(KernelSettings, AUCClassifier):
     wants_margin: ClassVar[bool] = True
     usual_cuts: ClassVar[int] = 50
 
-    n_landmarks: int | None = param(
-        None,
-        "Rows that approximate the kernel of all rows.",
-        kind="int",
-        unit="rows",
-        label="Landmarks",
-        symbol="v",
-        low=1,
-        high=2_000,
-        none="exact up to 3,000 rows, else 500",
-        when={"kernel": ("rbf", "poly")},
-    )
-    C: float = cost(10.0, range(-2, 5), "Weight of the loss against the size of the weights.")
-    tol: float = tolerance(1e-4)
+    n_landmarks: int | None = param(None, "structural")
+    C: float = param(10.0, "structural")
+    tol: float = param(1e-4)
 
     @abstractmethod
     def _solve(self, search: RiskMinimiser) -> Fit:
@@ -241,7 +230,7 @@ class RangeSVM(StructuralSVM):
     family: ClassVar[str] = "partial AUC"
     one_sided: ClassVar[bool] = True
 
-    fpr_range: tuple[float, float] = counted_range()
+    fpr_range: tuple[float, float] = param((0.0, 0.1))
 
     @abstractmethod
     def _risk(self, positive: Mask, alpha: float, beta: float) -> Risk:
@@ -422,15 +411,7 @@ class SVMpAUCTight(RangeSVM):
     in_words: ClassVar[str] = "Structural SVM for partial AUC, tight bound"
     trains_for: ClassVar[str] = "pAUC"
 
-    surrogate: str = param(
-        "convex",
-        "Surrogate of the loss where the range does not begin at 0.",
-        label="Surrogate",
-        choices={
-            "convex": "convex: one optimum, charges all negatives up to β",
-            "dc": "difference of convex: only negatives between α and β, a local optimum",
-        },
-    )
+    surrogate: str = param("convex")
 
     def _risk(self, positive: Mask, alpha: float, beta: float) -> Risk:
         return TightRisk(positive, alpha, beta)
