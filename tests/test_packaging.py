@@ -232,11 +232,10 @@ def test_frozen_program_has_every_module_also_where_it_is_imported_by_name():
 
 
 def test_frozen_program_has_the_files_that_its_modules_read():
-    folders = {folder for _, folder in recipe.own_data()}
-    assert folders == {str(Path("aucstudio", "notices", "en")), str(Path("aucstudio", "engine"))}
-    names = {Path(file).name for file, _ in recipe.own_data()}
-    texts = {path.name for path in (ROOT / "aucstudio" / "notices" / "en").iterdir()}
-    assert names == texts | {"settings.toml"}
+    files = {Path(file) for file, _ in recipe.own_data()}
+    assert files == set((ROOT / "aucstudio").rglob("*.toml"))
+    for file, folder in recipe.own_data():
+        assert Path(file).parent == ROOT / folder
 
 
 @pytest.mark.parametrize(

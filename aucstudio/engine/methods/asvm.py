@@ -21,7 +21,6 @@ import dataclasses
 import functools
 import math
 from collections.abc import Callable
-from typing import ClassVar
 
 import numpy as np
 
@@ -316,14 +315,6 @@ class ASVM(KernelSettings, AUCClassifier):
     When false positives are costly and one low false-positive rate is the target. A variant of the
     published method, not an exact copy.
     """
-
-    title: ClassVar[str] = "ASVM"
-    solves: ClassVar[str] = "two margins"
-    family: ClassVar[str] = "partial AUC"
-    in_words: ClassVar[str] = "Asymmetric SVM"
-    trains_for: ClassVar[str] = "low FPR"
-    one_sided: ClassVar[bool] = True
-    counts_rows: ClassVar[bool] = True
 
     C: float = param(1.0, "asvm")
     class_ratio: float = param(1.0)

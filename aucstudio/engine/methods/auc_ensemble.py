@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -66,19 +66,6 @@ class AUCEnsemble(WeighsRows):
     --------
     When ranking quality matters most and a few minutes of training are acceptable.
     """
-
-    weights_differ: ClassVar[str] = "folds ignore row weights"
-    title: ClassVar[str] = "AUC ensemble"
-    family: ClassVar[str] = "combination"
-    in_words: ClassVar[str] = "Weighted combination of methods"
-    shape: ClassVar[str] = "combination"
-    takes_missing: ClassVar[bool] = True
-    memorises: ClassVar[bool] = True
-    one_sided: ClassVar[bool] = True
-    follows_order: ClassVar[bool] = True
-    counts_rows: ClassVar[bool] = True
-    in_parts: ClassVar[bool] = True
-    descends: ClassVar[bool] = False
 
     fpr_range: tuple[float, float] | None = param(None, "ensemble")
     library: str = param("quick", also=is_listed)

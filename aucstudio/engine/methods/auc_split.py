@@ -7,7 +7,6 @@ their numbers.
 from __future__ import annotations
 
 import math
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,14 +60,6 @@ class AUCSplit(AUCClassifier):
     --------
     When one readable tree matters more than the best ranking.
     """
-
-    title: ClassVar[str] = "AUCsplit tree"
-    solves: ClassVar[str] = "area lost"
-    family: ClassVar[str] = "boosting and trees"
-    in_words: ClassVar[str] = "Decision tree split by AUC"
-    shape: ClassVar[str] = "one tree"
-    counts_rows: ClassVar[bool] = True
-    takes_missing: ClassVar[bool] = True
 
     min_samples_leaf: int = param(2, "tree")
     max_depth: int = param(20)

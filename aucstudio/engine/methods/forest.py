@@ -35,16 +35,6 @@ class ForestClassifier(ClassWeightSettings, WeighsRows):
 
     library: ClassVar[str]
 
-    family: ClassVar[str] = "baselines"
-    trains_for: ClassVar[str] = "probabilities"
-    shape: ClassVar[str] = "trees"
-    takes_missing: ClassVar[bool] = True
-    memorises: ClassVar[bool] = True
-    averages_trees: ClassVar[bool] = True
-    follows_order: ClassVar[bool] = True
-    counts_rows: ClassVar[bool] = True
-    descends: ClassVar[bool] = False
-
     n_trees: int = param(300)
     min_samples_leaf: int = param(3)
     feature_share: str = param("sqrt")
@@ -197,11 +187,6 @@ class RandomForest(ForestClassifier):
     Strong on most tables with non-linear, mixed features; needs almost no tuning.
     """
 
-    weights_differ: ClassVar[str] = (
-        "each tree draws its rows by chance and the rows of a leaf are counted, not weighed"
-    )
-    title: ClassVar[str] = "Random forest"
-    in_words: ClassVar[str] = "Bagged decision trees"
     library: ClassVar[str] = "RandomForestClassifier"
 
 
@@ -228,7 +213,4 @@ class ExtraTrees(ForestClassifier):
     Smoother than a random forest and faster to train; a good partner in a combination.
     """
 
-    weights_differ: ClassVar[str] = "the rows of a leaf are counted, not weighed"
-    title: ClassVar[str] = "Extra trees"
-    in_words: ClassVar[str] = "Randomised decision trees"
     library: ClassVar[str] = "ExtraTreesClassifier"

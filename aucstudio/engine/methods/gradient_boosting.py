@@ -7,7 +7,7 @@ which a feature is a level, 0, 1, 2, ..., to the library.
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -57,20 +57,6 @@ class GradientBoosting(ClassWeightSettings, WeighsRows):
     --------
     A strong baseline for non-linear, mixed data with missing values; needs a few hundred rows.
     """
-
-    title: ClassVar[str] = "Gradient boosting"
-    solves: ClassVar[str] = "mean log-loss"
-    family: ClassVar[str] = "baselines"
-    in_words: ClassVar[str] = "Boosted decision trees"
-    trains_for: ClassVar[str] = "probabilities"
-    shape: ClassVar[str] = "trees"
-    counts_rows: ClassVar[bool] = True
-    weights_differ: ClassVar[str] = (
-        "the rows of a leaf and the quantiles between which features are split are counted, not "
-        "weighed"
-    )
-    takes_missing: ClassVar[bool] = True
-    memorises: ClassVar[bool] = True
 
     learning_rate: float = param(0.1)
     max_iter: int = param(100, "trees")

@@ -10,7 +10,6 @@ import dataclasses
 import functools
 import itertools
 from collections.abc import Iterator
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,13 +63,6 @@ class GreedyPAUC(AUCClassifier):
     --------
     Few features that each rank well alone; gives weights that are easy to explain.
     """
-
-    title: ClassVar[str] = "Greedy pAUC"
-    solves: ClassVar[str] = "partial area lost"
-    family: ClassVar[str] = "partial AUC"
-    in_words: ClassVar[str] = "Greedy feature combination for partial AUC"
-    trains_for: ClassVar[str] = "pAUC"
-    one_sided: ClassVar[bool] = True
 
     fpr_range: tuple[float, float] = param((0.0, 0.1))
     strategy: str = param("greedy")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -34,13 +34,6 @@ class Marker(WeighsRows):
     --------
     For a marker or the scores of another program, and to see what one column achieves alone.
     """
-
-    title: ClassVar[str] = "Single marker"
-    family: ClassVar[str] = "baselines"
-    in_words: ClassVar[str] = "One column as the score"
-    one_sided: ClassVar[bool] = True
-    descends: ClassVar[bool] = False
-    as_given: ClassVar[bool] = True
 
     direction: str = param(FOUND)
 

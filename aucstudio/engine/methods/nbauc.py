@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import abstractmethod
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -135,11 +135,6 @@ class NBAUC(GaussianFeatures):
     Non-linear boundaries on many rows: a few hundred landmarks approximate the kernel.
     """
 
-    title: ClassVar[str] = "NBAUC"
-    adds_up: ClassVar[bool] = True
-    weights_differ: ClassVar[str] = "landmarks are chosen without regard to row weights"
-    in_words: ClassVar[str] = "Kernel RankSVM, Nyström approximation"
-
     n_landmarks: int = param(400)
 
     def _count(self) -> tuple[str, int]:
@@ -263,9 +258,6 @@ class RFAUC(GaussianFeatures):
     --------
     As a comparison for NBAUC, which usually needs fewer features for the same ranking.
     """
-
-    title: ClassVar[str] = "RFAUC"
-    in_words: ClassVar[str] = "Kernel RankSVM, random Fourier features"
 
     n_components: int = param(400)
 

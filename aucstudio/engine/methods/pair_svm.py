@@ -17,7 +17,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable
-from typing import ClassVar
 
 import numpy as np
 import scipy
@@ -71,10 +70,6 @@ class PairSVM(KernelSettings, AUCClassifier):
     A subclass may override :meth:`_space` and what goes with it (another kernel) and :meth:`_rho`
     (another margin).
     """
-
-    family: ClassVar[str] = "pair SVMs"
-    solves: ClassVar[str] = "pair hinge"
-    wants_margin: ClassVar[bool] = True
 
     C: float = param(10.0)
     n_neighbors: int | None = param(None)
@@ -244,10 +239,6 @@ class AUCSVM(WeighsRows, PairSVM):
     positive with its nearest negatives only.
     """
 
-    title: ClassVar[str] = "AUC-SVM"
-    takes_sparse: ClassVar[bool] = True
-    in_words: ClassVar[str] = "Pairwise SVM"
-
 
 class ROCSVM(WeighsRows, PairSVM):
     """AUC-SVM with an adjustable margin; only the ratio of C to the margin changes a ranking.
@@ -269,10 +260,6 @@ class ROCSVM(WeighsRows, PairSVM):
     --------
     Reproduces published margins; on most tables AUC-SVM ranks equally well.
     """
-
-    title: ClassVar[str] = "ROC-SVM"
-    takes_sparse: ClassVar[bool] = True
-    in_words: ClassVar[str] = "Pairwise SVM with adjustable margin"
 
     margin: float = param(1.0)
 
@@ -301,10 +288,6 @@ class SAUCSVM(PairSVM):
     --------
     Few rows or few sampled pairs: it also uses the spread of the rows within each class.
     """
-
-    title: ClassVar[str] = "SAUC-SVM"
-    solves: ClassVar[str] = "pair hinge with class spread"
-    in_words: ClassVar[str] = "Pairwise SVM with class structure"
 
     structure: float = param(1.0)
 

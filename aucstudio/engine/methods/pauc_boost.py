@@ -7,7 +7,6 @@ feature k; g_i, p_j, r_j as in :mod:`~aucstudio.engine.losses.partial_auc`; u st
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
 
 import numpy as np
 
@@ -70,14 +69,6 @@ class PAUCBoost(AUCClassifier):
     When single features have non-monotonic effects and a range of false-positive rates matters;
     shows one curve per feature.
     """
-
-    title: ClassVar[str] = "pAUCBoost"
-    family: ClassVar[str] = "partial AUC"
-    in_words: ClassVar[str] = "Boosted splines for partial AUC"
-    trains_for: ClassVar[str] = "pAUC"
-    shape: ClassVar[str] = "a curve per feature"
-    one_sided: ClassVar[bool] = True
-    takes_missing: ClassVar[bool] = True
 
     fpr_range: tuple[float, float] = param((0.0, 0.1))
     smoothness: float = param(1e-3)

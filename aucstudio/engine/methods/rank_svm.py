@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import dataclasses
 from abc import abstractmethod
-from typing import ClassVar
 
 import numpy as np
 import scipy
@@ -60,11 +59,6 @@ class PairNewton(WeighsRows):
 
     A subclass gives the rows as vectors.
     """
-
-    family: ClassVar[str] = "RankSVM"
-    solves: ClassVar[str] = "squared pair hinge"
-    path_setting: ClassVar[str] = "C"
-    wants_margin: ClassVar[bool] = True
 
     C: float
     tol: float = param(1e-5)
@@ -147,11 +141,6 @@ class RankSVM(PairNewton):
     pairs.
     """
 
-    title: ClassVar[str] = "RankSVM"
-    takes_sparse: ClassVar[bool] = True
-    adds_up: ClassVar[bool] = True
-    in_words: ClassVar[str] = "Linear RankSVM"
-
     C: float = param(10.0)
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
@@ -198,9 +187,6 @@ class KernelRankSVM(KernelSettings, PairNewton):
     --------
     Non-linear boundaries on up to a few thousand rows, without an approximation.
     """
-
-    title: ClassVar[str] = "Kernel RankSVM"
-    in_words: ClassVar[str] = "Kernel RankSVM, exact"
 
     kernel: str = param("rbf", "exact")
     C: float = param(100.0, "kernel")
@@ -261,11 +247,6 @@ class ScaledRankSVM(PairNewton):
     --------
     Non-linear boundaries on up to a few thousand rows, where many features may be irrelevant.
     """
-
-    title: ClassVar[str] = "Scaled kernel RankSVM"
-    in_words: ClassVar[str] = "Kernel RankSVM with scaled features"
-    solves: ClassVar[str] = ""
-    follows_order: ClassVar[bool] = True
 
     gamma: float | str = param("scale", "gaussian")
     C: float = param(100.0, "kernel")

@@ -12,7 +12,7 @@ import dataclasses
 import functools
 import math
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,13 +58,6 @@ class RankBoost(WeighsRows):
     Features with odd scales, outliers or missing values: it only asks whether a feature exceeds a
     threshold.
     """
-
-    title: ClassVar[str] = "RankBoost"
-    solves: ClassVar[str] = "exponential pair loss"
-    family: ClassVar[str] = "boosting and trees"
-    in_words: ClassVar[str] = "Boosted stumps for AUC"
-    shape: ClassVar[str] = "thresholds"
-    takes_missing: ClassVar[bool] = True
 
     n_rounds: int = param(200, "stumps")
     alpha_rule: str = param("bound")

@@ -60,10 +60,6 @@ _LARGEST = 1e100  # lambda in F's units; beyond it numbers overflow before score
 class StochasticClassifier(AUCClassifier):
     """The settings, the features and the epochs that the stochastic methods share."""
 
-    family: ClassVar[str] = "stochastic"
-    follows_order: ClassVar[bool] = True
-    counts_rows: ClassVar[bool] = True
-
     kernel: str = param("rbf", "stochastic")
     gamma: float | str = param("scale", "stochastic")
     n_landmarks: int = param(400, "stochastic")
@@ -128,7 +124,6 @@ class HingeDescent(StochasticClassifier):
     """A method that descends on a mean hinge loss with steps of size 1 / (lambda (t + t0))."""
 
     averaged: ClassVar[bool]
-    solves: ClassVar[str] = "stochastic hinge"
 
     regularization: float = param(1e-3, "stochastic")
 
@@ -271,10 +266,6 @@ class NSAUC(HingeDescent):
     Very many rows with non-linear boundaries; the result depends slightly on the seed.
     """
 
-    title: ClassVar[str] = "NSAUC"
-    in_words: ClassVar[str] = "Stochastic pairwise learning, averaged"
-    adds_up: ClassVar[bool] = True
-    wants_margin: ClassVar[bool] = True
     averaged: ClassVar[bool] = True
 
     def _fit_blocks(self, rows: Passes, context: Context) -> Fit:
@@ -324,8 +315,6 @@ class NSVMSGD2(HingeDescent):
     As a comparison for NSAUC; its result depends more on the seed.
     """
 
-    title: ClassVar[str] = "NSVMSGD2"
-    in_words: ClassVar[str] = "Stochastic pairwise learning, not averaged"
     averaged: ClassVar[bool] = False
 
     loss: str = param("pairs")
@@ -368,10 +357,6 @@ class NOAM(StochasticClassifier):
     read again.
     """
 
-    title: ClassVar[str] = "NOAM"
-    solves: ClassVar[str] = "mean pair hinge"
-    in_words: ClassVar[str] = "Online AUC learning with a buffer"
-
     n_epochs: int = param(1, "online")
     C: float = param(2.0**-6, "online")
     buffer_size: int = param(100)
@@ -413,10 +398,6 @@ class NSOLAM(StochasticClassifier):
     To study online learning with minimal memory. Other methods rank better where rows can be read
     again.
     """
-
-    title: ClassVar[str] = "NSOLAM"
-    solves: ClassVar[str] = "stochastic least squares"
-    in_words: ClassVar[str] = "Online AUC learning without a buffer"
 
     zeta: float = param(3.0)
     radius: float = param(10.0)

@@ -70,9 +70,6 @@ class StructuralSVM(KernelSettings, AUCClassifier):
         Class attribute: how many cutting planes are usual, for estimates of time.
     """
 
-    takes_sparse: ClassVar[bool] = True
-    path_setting: ClassVar[str] = "C"
-    wants_margin: ClassVar[bool] = True
     usual_cuts: ClassVar[int] = 50
 
     n_landmarks: int | None = param(None, "structural")
@@ -227,9 +224,6 @@ class RangeSVM(StructuralSVM):
     fpr_range_used_ : tuple of two floats
     """
 
-    family: ClassVar[str] = "partial AUC"
-    one_sided: ClassVar[bool] = True
-
     fpr_range: tuple[float, float] = param((0.0, 0.1))
 
     @abstractmethod
@@ -309,11 +303,7 @@ class SVMAUC(WeighsRows, StructuralSVM):
     A pairwise SVM for tables with too many pairs to list.
     """
 
-    title: ClassVar[str] = "SVM-AUC"
-    solves: ClassVar[str] = "pair hinge"
-    family: ClassVar[str] = "pair SVMs"
     usual_cuts: ClassVar[int] = 6
-    in_words: ClassVar[str] = "Structural SVM for AUC"
 
     def _solve(self, search: RiskMinimiser) -> Fit:
         risk = PairHinge(search.positive, weights=search.weights)
@@ -354,11 +344,6 @@ class SVMpAUC(RangeSVM):
     When only low false-positive rates are acceptable, such as FPR below 0.1: it trains for exactly
     that range.
     """
-
-    title: ClassVar[str] = "SVM-pAUC"
-    solves: ClassVar[str] = "structural partial AUC"
-    in_words: ClassVar[str] = "Structural SVM for partial AUC"
-    trains_for: ClassVar[str] = "pAUC"
 
     def _risk(self, positive: Mask, alpha: float, beta: float) -> Risk:
         return StructuralRisk(positive, alpha, beta)
@@ -405,11 +390,6 @@ class SVMpAUCTight(RangeSVM):
     Narrow ranges, or ranges that do not start at 0; slower than SVM-pAUC and sometimes better
     there.
     """
-
-    title: ClassVar[str] = "SVM-pAUC tight"
-    solves: ClassVar[str] = "tight partial AUC"
-    in_words: ClassVar[str] = "Structural SVM for partial AUC, tight bound"
-    trains_for: ClassVar[str] = "pAUC"
 
     surrogate: str = param("convex")
 
