@@ -20,7 +20,8 @@ from aucstudio.project.runs.experiments.planning import is_given
 from aucstudio.project.runs.record import FAILED, RunRecord
 from aucstudio.project.runs.verification import Verification
 from aucstudio.project.store.project.database import DamagedError
-from aucstudio.project.store.project.project_file import ProjectFile, read_through
+from aucstudio.project.store.project.project_file import ProjectFile
+from aucstudio.project.store.project.run_documents import read_through
 from aucstudio.project.store.project.unfinished_runs import Owner
 from aucstudio.project.tournament.standings import FAILED as FAILED_TO_END
 from aucstudio.project.tournament.standings import RUNNING, Standings
