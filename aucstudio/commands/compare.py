@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
         with_distinct_names,
     )
     from aucstudio.project.results.page import Heading, markdown_blocks
-    from aucstudio.project.results.result_tables import comparison_tables, subgroup_blocks
+    from aucstudio.project.results.report import comparison_tables, subgroup_blocks
 
     if options.cluster is not None:
         from aucstudio.project.work.cluster import connect
@@ -100,8 +100,7 @@ def _write_pages(
 def _subgroups(
     named: list[tuple[str, RunRecord]], band: tuple[float, float], options: argparse.Namespace
 ) -> list[tuple[str, Subgroups]]:
-    from aucstudio.project.results.subgroup_levels import read_cuts
-    from aucstudio.project.results.subgroups import subgroups_of
+    from aucstudio.project.results.subgroups import read_cuts, subgroups_of
 
     cuts = () if options.cuts is None else read_cuts(options.cuts)
     return subgroups_of(named, options.by, band, cuts)

@@ -126,8 +126,7 @@ def _print(detail: RowDetail, others: Table, compared: str, options: argparse.Na
         as_table,
         headline,
     )
-    from aucstudio.project.store.scores_file import scores_file
-    from aucstudio.project.store.sheets import write_rows
+    from aucstudio.project.store.scores_file import scores_file, write_rows
 
     if options.output:
         with scores_file(options.output) as file:

@@ -8,10 +8,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QWidget
 
-from aucstudio.gui.common.date_parts_button import DatePartsButton
+from aucstudio.gui.common.column_controls import DatePartsButton
 from aucstudio.gui.common.plots.axes import date_ticks
 from aucstudio.gui.dialogs.columns import ColumnsModel
-from aucstudio.gui.dialogs.importing.preview import ImportPreview
+from aucstudio.gui.dialogs.importing import ImportPreview
 from aucstudio.gui.pages.data.data_view import DataView
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.project.data.table import read_table

@@ -22,13 +22,9 @@ from numpy.typing import NDArray
 
 from aucstudio.engine import DECLARED, roc
 from aucstudio.engine.crossfit.fitting import log_odds_smoothing
-from aucstudio.engine.crossfit.folds import draw_folds
-from aucstudio.engine.crossfit.nested import nested_scores
-from aucstudio.engine.ensembles.combined import combine, member_shares, seen_through
-from aucstudio.engine.ensembles.criterion import Criterion
-from aucstudio.engine.ensembles.remapped import View
-from aucstudio.engine.ensembles.scales import Scale
-from aucstudio.engine.ensembles.selection import choose_weights
+from aucstudio.engine.crossfit.folds import draw_folds, nested_scores
+from aucstudio.engine.ensembles.combined import Scale, View, combine, member_shares, seen_through
+from aucstudio.engine.ensembles.selection import Criterion, choose_weights
 from aucstudio.engine.monitor import Step, Stopped
 from aucstudio.engine.types import Array, Index, Mask
 from aucstudio.notices import Notice, notice
@@ -304,10 +300,6 @@ class Combining(Place):
 
         return combine_runs(experiment, members, groups_of, listen)
 
-    def heeds_stop(self, experiment: Experiment) -> bool:
-        """Return True: a stop is noticed after each sample of rows."""
-        return True
-
 
 def combined_model(
     experiment: Experiment, names: Sequence[str], part: SharedSplit, chosen: ChosenWeights
@@ -462,7 +454,7 @@ def _united(order: Sequence[Preparation]) -> Preparation:
     columns = dict.fromkeys(one.source(name) for name, (one, _) in numbers.items())
     marked = {name for one in order for name in one.indicated}
     return Preparation(
-        tuple(numbers),
+        numbers=tuple(numbers),
         categories=tuple(levels),
         levels=tuple(levels.values()),
         keep_gaps=True,

@@ -16,7 +16,7 @@ from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.score_file import ScoreFile
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
 from aucstudio.project.errors import InputError
-from aucstudio.project.results.comparability import REMEDIES, difference, planned_difference
+from aucstudio.project.results.comparison import REMEDIES, difference, planned_difference
 from aucstudio.project.runs.experiments.experiment import (
     Band,
     DataReference,

@@ -14,14 +14,22 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QComboBox, QGridLayout, QScrollArea, QWidget
 
 from aucstudio.engine.types import Array
-from aucstudio.gui.common.date_parts_button import DatePartsButton
-from aucstudio.gui.common.eliding import elided, told_apart
-from aucstudio.gui.common.layouts import STRETCH, across, down, holding
-from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
+from aucstudio.gui.common.column_controls import DatePartsButton
+from aucstudio.gui.common.plain_text import PlainLabel, elided, plain_tooltip, told_apart
 from aucstudio.gui.common.plots.axes import date_ticks
 from aucstudio.gui.common.plotting import faded, make_plot, pen, style_plot
 from aucstudio.gui.common.theme import current_theme, scaled
-from aucstudio.gui.common.widgets import ElidedLabel, label, make_buddy, named, show_note
+from aucstudio.gui.common.widgets import (
+    STRETCH,
+    ElidedLabel,
+    across,
+    down,
+    holding,
+    label,
+    make_buddy,
+    named,
+    show_note,
+)
 from aucstudio.gui.pages.data.words import area_sentence, spread_words
 from aucstudio.notices import text
 from aucstudio.project.data.columns import NUMERIC_ROLES, ColumnInfo

@@ -9,12 +9,10 @@ from typing import Any
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QHeaderView, QWidget
 
-from aucstudio.gui.common.layouts import down
 from aucstudio.gui.common.table import ColumnSpec, TableModel, TableView
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import label, named, search_field, show_note
-from aucstudio.gui.state.answer import Answer
-from aucstudio.gui.state.timers import delayed, ticking
+from aucstudio.gui.common.widgets import down, label, named, search_field, show_note
+from aucstudio.gui.state.background import Answer, delayed, ticking
 from aucstudio.notices import text
 from aucstudio.notices.words import figure_words
 from aucstudio.project.data.columns import Column

@@ -7,11 +7,12 @@ import dataclasses
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from aucstudio.gui.common.choices import fill_combo
-from aucstudio.gui.common.layouts import across, down
+from aucstudio.gui.common.controls import fill_combo
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.widgets import (
     ElidedCombo,
+    across,
+    down,
     enable_item,
     label,
     named,
@@ -20,7 +21,7 @@ from aucstudio.gui.common.widgets import (
     show_note,
 )
 from aucstudio.gui.pages.data.row_query import RowFilter
-from aucstudio.gui.state.timers import delayed
+from aucstudio.gui.state.background import delayed
 from aucstudio.notices import text
 from aucstudio.project.data.table import Table
 from aucstudio.project.survey.rows import (

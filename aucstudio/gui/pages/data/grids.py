@@ -15,15 +15,14 @@ from PySide6.QtGui import QColor, QFontMetrics
 from PySide6.QtWidgets import QWidget
 
 from aucstudio.engine.types import Array
-from aucstudio.gui.common.eliding import elided
-from aucstudio.gui.common.layouts import down
+from aucstudio.gui.common.plain_text import elided
 from aucstudio.gui.common.plots.readout import Readout
 from aucstudio.gui.common.plotting import make_plot, pen, style_plot
-from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.theme import current_theme, scaled
-from aucstudio.gui.common.widgets import hint_label, make_combo, named
+from aucstudio.gui.common.widgets import down, hint_label, make_combo, named
 from aucstudio.gui.pages.data.row_query import FoundRows, stop_if_asked
-from aucstudio.gui.state.answer import Answer
+from aucstudio.gui.state.background import Answer
 from aucstudio.notices import text
 from aucstudio.project.data.table import Table
 from aucstudio.project.survey.columns import (

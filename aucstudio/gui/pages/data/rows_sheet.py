@@ -24,14 +24,12 @@ from PySide6.QtGui import QColor, QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView
 
 from aucstudio.gui.common import prompts
-from aucstudio.gui.common.actions import make_action, make_menu
-from aucstudio.gui.common.eliding import elided
-from aucstudio.gui.common.plain_text import tip_text
+from aucstudio.gui.common.plain_text import elided, tip_text
 from aucstudio.gui.common.table import LEFT, RIGHT, Index
 from aucstudio.gui.common.theme import current_theme, scaled
-from aucstudio.gui.common.widgets import named, push_button
+from aucstudio.gui.common.widgets import make_action, make_menu, named, push_button
 from aucstudio.gui.pages.data.row_query import FoundRows, RunColumn, stop_if_asked
-from aucstudio.gui.state.answer import Answer
+from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.session import Session
 from aucstudio.notices import text
 from aucstudio.project.data.columns import Column, spell_cell, spell_number

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.pages.data.row_query import FoundRows
 from aucstudio.notices import text
 from aucstudio.notices.words import counted

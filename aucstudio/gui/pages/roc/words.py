@@ -18,9 +18,8 @@ from aucstudio.gui.common.curves import (
     run_curves,
     vertex_words,
 )
-from aucstudio.gui.common.eliding import shortened
-from aucstudio.gui.common.plain_text import Markup, joined, rich
-from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.plain_text import Markup, joined, rich, shortened
+from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.pages.roc.cards import LegendRow
 from aucstudio.gui.pages.roc.curve_kinds import Face, Shape
 from aucstudio.gui.pages.roc.lines import Drawn, shapes_of
@@ -33,9 +32,15 @@ from aucstudio.notices.words import (
     p_words,
     p_words_corrected,
 )
-from aucstudio.project.results.cautions import ranks_backwards
-from aucstudio.project.results.comparison import PAUC, compare_runs, trained_for
-from aucstudio.project.results.summary import LEVEL, Summary, pauc_summary, same_rows
+from aucstudio.project.results.comparison import PAUC, compare_runs
+from aucstudio.project.results.summary import (
+    LEVEL,
+    Summary,
+    pauc_summary,
+    ranks_backwards,
+    same_rows,
+    trained_for,
+)
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.types import Array
-from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.plan import RunLook
+from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.progress import Look

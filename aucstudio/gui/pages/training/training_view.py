@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QGraphicsItem
 
-from aucstudio.gui.common.eliding import shortened
-from aucstudio.gui.common.layouts import down
+from aucstudio.gui.common.plain_text import shortened
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plots.readout import Readout
-from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import label, quietly
+from aucstudio.gui.common.widgets import down, label, quietly
 from aucstudio.gui.pages.training.plots import (
     DISTANCE,
     OBJECTIVE,
@@ -45,10 +44,9 @@ from aucstudio.gui.pages.training.words import (
     run_sentence,
     step_words,
 )
-from aucstudio.gui.state.answer import Answer
-from aucstudio.gui.state.live_run import LiveRun
+from aucstudio.gui.state.background import Answer, delayed
+from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.gui.state.timers import delayed
 from aucstudio.notices import text
 from aucstudio.project.runs.experiments.experiment import Band
 

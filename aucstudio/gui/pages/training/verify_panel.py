@@ -6,12 +6,11 @@ from typing import Any
 
 from PySide6.QtWidgets import QProgressBar, QPushButton, QWidget
 
-from aucstudio.gui.common.layouts import across, down
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.table import Row, SheetTable
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import label, named, show_note
-from aucstudio.gui.state.answer import Answer
+from aucstudio.gui.common.widgets import across, down, label, named, show_note
+from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.session import Session
 from aucstudio.notices import text
 from aucstudio.project.results.verified import HEADINGS, place_words, verdict, verified_table

@@ -10,9 +10,9 @@ import numpy as np
 
 from aucstudio.engine import inference, roc
 from aucstudio.engine.types import Array
-from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.pages.training.progress import HELD, TRAIN, Course, area_name
-from aucstudio.gui.state.live_run import LiveRun
+from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.notices import text
 from aucstudio.notices.words import power_words, seconds_words
