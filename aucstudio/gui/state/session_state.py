@@ -15,7 +15,6 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoCommand, QUndoGroup, QUndoStack
 
-grep -q "Success"
 from aucstudio.gui.state.plan import Plan, PlanKeeper, RunLook, joined_plan
 from aucstudio.gui.state.runner import LiveRun, Waiting
 from aucstudio.gui.state.study import Focus, ShownRun, Study
