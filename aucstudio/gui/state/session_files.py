@@ -327,9 +327,7 @@ def _count(found: OpenedStudy, report: Report) -> None:
     if table is not None:
         progress = progress_reporter(report)
         table.schema  # noqa: B018  (computed once and cached)
-        count_all(
-            (c.different for c in table.columns), lambda share: progress(share, "counting values")
-        )
+        count_all(table.columns, lambda share: progress(share, "counting values"))
 
 
 def _read_table(

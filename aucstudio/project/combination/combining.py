@@ -458,7 +458,7 @@ def _united(order: Sequence[Preparation]) -> Preparation:
     columns = dict.fromkeys(one.source(name) for name, (one, _) in numbers.items())
     marked = {name for one in order for name in one.indicated}
     return Preparation(
-        tuple(numbers),
+        numbers=tuple(numbers),
         categories=tuple(levels),
         levels=tuple(levels.values()),
         keep_gaps=True,
