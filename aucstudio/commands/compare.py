@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from aucstudio.boundary import DONE
 from aucstudio.commands.options import CLUSTER, JSON, PROJECT, add
 from aucstudio.console import complain, say, say_json
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 
 if TYPE_CHECKING:
     from aucstudio.project.results.subgroups import Subgroups
@@ -62,11 +62,7 @@ def run(options: argparse.Namespace) -> int:
             say_json(document | ({} if options.by is None else {"subgroups": groups}))
             return DONE
         if not named:
-            raise InputError(
-                f"{options.project} has no finished run to compare: train one with aucstudio train "
-                f"DATA --method ID --project {options.project}",
-                file=options.project,
-            )
+            raise input_error("no_run_to_compare", file=options.project)
         figures = [comparison.run_figures(name, record, band) for name, record in named]
         for measure in (comparison.AUC, comparison.PAUC):
             pairs = comparison.compare_runs(named, band, measure, workers=workers)

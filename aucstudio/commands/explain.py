@@ -20,7 +20,7 @@ from aucstudio.commands.table_options import (
 )
 from aucstudio.console import note, progress, say, say_json
 from aucstudio.notices import texts
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.work import signals
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def _place(table: Table, number: int) -> int:
     if not len(found):
         last = int(table.file_rows[-1]) if table.rows else 0
         known = f"its rows are 1 to {last:,}" if number > last else "it could not be read"
-        raise InputError(
-            f"{table.path.name} has no row {number:,}: {known}", file=str(table.path), setting="row"
+        raise input_error(
+            "no_such_row", file=table.path, name=table.path.name, number=number, known=known
         )
     return int(found[0])

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, TypeVar
 
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 
 Value = TypeVar("Value")
 
@@ -115,9 +115,7 @@ def read_band(text: str) -> tuple[float, float]:
     try:
         alpha, beta = (float(part) for part in text.split(","))
     except ValueError:
-        raise InputError(
-            f"--fpr-range takes two numbers A,B such as 0,0.1; it is {text!r}", setting="fpr_range"
-        ) from None
+        raise input_error("no_band", text=text) from None
     return alpha, beta
 
 

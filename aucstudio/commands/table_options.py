@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from aucstudio.commands.options import add, by_column, refuse
 from aucstudio.console import note
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 
 if TYPE_CHECKING:
     from aucstudio.project.data.any_table import AnyTable
@@ -138,10 +138,8 @@ def _read_roles(options: argparse.Namespace) -> dict[str, str]:
     for role in ("ignore", "category", "number", "id", "group", "weight"):
         for column in getattr(options, role):
             if roles.setdefault(column, role) != role:
-                raise InputError(
-                    f"column {column!r} is given two roles, {roles[column]} and {role}: keep one",
-                    column=column,
-                    setting=role,
+                raise input_error(
+                    "two_roles", column=column, setting=role, other=roles[column]
                 )
     if options.weight_kind == "frequency":
         absent = "--weight-kind needs a weight column: add --weight COLUMN"

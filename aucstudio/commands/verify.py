@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from aucstudio.boundary import BAD_INPUT, DONE, RUN_FAILED
 from aucstudio.commands.options import JSON, PROJECT, add, whole
 from aucstudio.console import complain, progress, say, say_json
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 
 if TYPE_CHECKING:
     from aucstudio.project.data.table import Table
@@ -74,11 +74,7 @@ def _chosen(listed: Sequence[Named], options: argparse.Namespace) -> Sequence[Na
     from aucstudio.project.results.documents import find_run
 
     if not listed:
-        raise InputError(
-            f"{options.project} has no finished run to verify: train one with aucstudio train DATA "
-            f"--method ID --project {options.project}",
-            file=options.project,
-        )
+        raise input_error("no_run_to_verify", file=options.project)
     if options.run is None:
         return [(name, record) for name, record in listed if not record.experiment.members]
     return [find_run(listed, options.run, options.project)]
