@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from aucstudio.boundary import BAD_INPUT, DONE, RUN_FAILED
-from aucstudio.commands.options import JSON, PROJECT, add, whole
 from aucstudio.console import complain, progress, say, say_json
 from aucstudio.project.errors import InputError, input_error
 
@@ -17,14 +16,6 @@ if TYPE_CHECKING:
     from aucstudio.project.runs.verification import Verification
 
     Named = tuple[str, RunRecord]
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Declare what the command takes."""
-    add(parser, {"project PROJECT": PROJECT})
-    add(parser, {"run RUN": "a run by name or id; else all"}, nargs="?")
-    add(parser, {"--split N": "which split (default 1)"}, type=whole(1), default=1)
-    add(parser, JSON)
 
 
 def run(options: argparse.Namespace) -> int:
