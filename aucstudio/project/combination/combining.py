@@ -22,13 +22,9 @@ from numpy.typing import NDArray
 
 from aucstudio.engine import DECLARED, roc
 from aucstudio.engine.crossfit.fitting import log_odds_smoothing
-from aucstudio.engine.crossfit.folds import draw_folds
-from aucstudio.engine.crossfit.nested import nested_scores
-from aucstudio.engine.ensembles.combined import combine, member_shares, seen_through
-from aucstudio.engine.ensembles.criterion import Criterion
-from aucstudio.engine.ensembles.remapped import View
-from aucstudio.engine.ensembles.scales import Scale
-from aucstudio.engine.ensembles.selection import choose_weights
+from aucstudio.engine.crossfit.folds import draw_folds, nested_scores
+from aucstudio.engine.ensembles.combined import Scale, View, combine, member_shares, seen_through
+from aucstudio.engine.ensembles.selection import Criterion, choose_weights
 from aucstudio.engine.monitor import Step, Stopped
 from aucstudio.engine.types import Array, Index, Mask
 from aucstudio.notices import Notice, notice

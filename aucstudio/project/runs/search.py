@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import METHODS, roc
+from aucstudio.engine.fit import without_convergence_warnings
 from aucstudio.engine.monitor import Step, Stopped
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.scorers import score_rows
-from aucstudio.engine.warnings_filter import without_convergence_warnings
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.splitting.split import fold_numbers, most_steps, times_of
 from aucstudio.project.data.splitting.validation import FORWARD, Validation

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from aucstudio.engine import METHODS
 from aucstudio.engine.crossfit.folds import draw_folds
 from aucstudio.engine.crossfit.members import Member, library, listed
-from aucstudio.engine.ensembles.criterion import Criterion
+from aucstudio.engine.ensembles.selection import Criterion
 from aucstudio.engine.inference import holm
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.roc import SAMPLING, ThresholdRule

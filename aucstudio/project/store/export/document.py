@@ -14,8 +14,7 @@ import numpy as np
 
 from aucstudio import __version__
 from aucstudio.engine.calibration import TILT, Calibration
-from aucstudio.engine.ensembles.combined import CombinationScorer
-from aucstudio.engine.ensembles.remapped import ViewedScorer
+from aucstudio.engine.ensembles.combined import CombinationScorer, ViewedScorer
 from aucstudio.engine.scorers import KernelScorer, Scorer, inner_scorers
 from aucstudio.project.data.date_parts import WHOLE, DatePart
 from aucstudio.project.data.preparing.preparation import (

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.calibration import TILT, Calibration
-from aucstudio.engine.ensembles.combined import CombinationScorer
-from aucstudio.engine.ensembles.remapped import ViewedScorer
+from aucstudio.engine.ensembles.combined import CombinationScorer, ViewedScorer
 from aucstudio.engine.scorers import Scorer, inner_scorers
 from aucstudio.project.data.preparing.preparation import category_features, number_features
 from aucstudio.project.data.preparing.scales import MISSING, RARE
