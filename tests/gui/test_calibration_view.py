@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from PySide6.QtWidgets import QComboBox, QDialogButtonBox, QWidget
 
-from aucstudio.gui.dialogs.export_model import ExportModelDialog
-from aucstudio.gui.dialogs.model_choice import REFIT, VALIDATED
+from aucstudio.gui.dialogs.export_model import REFIT, VALIDATED, ExportModelDialog
 from aucstudio.gui.pages.scores.calibration_view import CalibrationView
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.results.calibration import AS_IT_STANDS, TITLES, judge

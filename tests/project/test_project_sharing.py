@@ -235,7 +235,7 @@ TRAIN = """
 
 @pytest.mark.slow
 def test_a_run_that_another_program_trains_is_told_and_left(project, plan, table):
-    from aucstudio.gui.state.stored_study import read_study
+    from aucstudio.gui.state.session_files import read_study
 
     record = project.add_run(execute(plan(), table))
     process = started(TRAIN, project.path)

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from PySide6.QtCore import QCoreApplication, QObject, Signal
 
-from aucstudio.gui.state.timers import delayed
+from aucstudio.gui.state.background import delayed
 from aucstudio.project import typed
 from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.errors import InputError

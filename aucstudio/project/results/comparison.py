@@ -45,7 +45,7 @@ from aucstudio.project.results.summary import (
 from aucstudio.project.runs.experiments.experiment import Band, DataReference
 from aucstudio.project.runs.experiments.planning import is_given
 from aucstudio.project.runs.record import RunRecord, SplitResult
-from aucstudio.project.work.workers import Workers, answers
+from aucstudio.project.work.cluster import Cluster, answers
 
 Named = tuple[str, RunRecord]
 
@@ -257,7 +257,7 @@ def compare_runs(
     band: Band,
     measure: str = AUC,
     progress: FractionListener | None = None,
-    workers: Workers | None = None,
+    workers: Cluster | None = None,
 ) -> list[PairComparison]:
     """Compare every run with every later one.
 
@@ -270,7 +270,7 @@ def compare_runs(
         Which area; the partial one is normalised by the band's width.
     progress : callable, optional
         Receives the fraction done after every pair; stops if it returns True.
-    workers : Workers, optional
+    workers : Cluster, optional
         Make the tests, if these are worth sending; by default they are made in this process.
 
     Raises
@@ -409,7 +409,7 @@ def pair_tests(
     pairs: Sequence[tuple[RunRecord, RunRecord]],
     band: Band,
     progress: FractionListener | None = None,
-    workers: Workers | None = None,
+    workers: Cluster | None = None,
 ) -> list[inference.TestResult]:
     """Test pairs of runs that were scored on the same rows.
 
@@ -419,7 +419,7 @@ def pair_tests(
     band : (float, float)
         (0, 1) for the AUC.
     progress : callable, optional
-    workers : Workers, optional
+    workers : Cluster, optional
         Get the pairs as tasks, where the tests take longer than sending the scores.
 
     Returns

@@ -24,7 +24,7 @@ from aucstudio.project.runs.experiments.experiment import Band, check_band
 from aucstudio.project.runs.record import RunRecord
 
 if TYPE_CHECKING:
-    from aucstudio.project.work.workers import Workers
+    from aucstudio.project.work.cluster import Cluster
 import contextlib
 
 from aucstudio.notices.words import runs_words
@@ -210,7 +210,7 @@ def readable_runs(
 
 
 def comparison_document(
-    named: Sequence[tuple[str, RunRecord]], band: Band, workers: Workers | None = None
+    named: Sequence[tuple[str, RunRecord]], band: Band, workers: Cluster | None = None
 ) -> dict[str, Any]:
     """Return the runs with their figures, and every pair of them with its tests, as plain data."""
     from aucstudio.project.results.comparison import AUC, PAUC, compare_runs

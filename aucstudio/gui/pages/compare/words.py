@@ -9,7 +9,7 @@ from typing import Any
 
 from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.common.curves import band_words
-from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices import words
@@ -27,7 +27,7 @@ from aucstudio.project.results.comparison import (
 )
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.work.workers import Workers
+from aucstudio.project.work.cluster import Cluster
 
 MARK = "†"
 
@@ -76,7 +76,7 @@ class ShownComparison:
 
 
 def compare_checked(
-    runs: list[ShownRun], band: Band, measure: str, post: Any, workers: Workers | None
+    runs: list[ShownRun], band: Band, measure: str, post: Any, workers: Cluster | None
 ) -> ShownComparison:
     """Compute the figures of all runs and test every pair; called on another thread."""
     figures = {}

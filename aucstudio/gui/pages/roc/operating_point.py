@@ -16,12 +16,11 @@ from aucstudio.engine import roc
 from aucstudio.engine.roc import cut_at
 from aucstudio.engine.types import Array
 from aucstudio.gui.common.curves import Trace, run_curves
-from aucstudio.gui.common.layouts import down
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plotting import pen
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol
-from aucstudio.gui.common.threshold_chooser import Chosen, ThresholdChooser
-from aucstudio.gui.common.widgets import label, named
+from aucstudio.gui.common.threshold import Chosen, ThresholdChooser
+from aucstudio.gui.common.widgets import down, label, named
 from aucstudio.gui.pages.roc.axes import Scene, height, nearest, trace_of
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.results.thresholds import Confusion, ThresholdFigures, counts_at, vertex_of

@@ -17,7 +17,7 @@ from aucstudio.gui.common.plotting import faded, pen
 from aucstudio.gui.common.theme import current_theme, run_colour
 from aucstudio.gui.pages.roc.axes import Points, Scene, seen_places, seen_rates, trace_of
 from aucstudio.gui.pages.roc.cards import Crowd, LineLabels
-from aucstudio.gui.state.answer import Answer
+from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices.words import figure_words, interval_words, p_words
 from aucstudio.project.results.comparison import AUC, PAUC, PairComparison, compare_runs

@@ -18,9 +18,8 @@ from aucstudio.gui.common.curves import (
     run_curves,
     vertex_words,
 )
-from aucstudio.gui.common.eliding import shortened
-from aucstudio.gui.common.plain_text import Markup, joined, rich
-from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.plain_text import Markup, joined, rich, shortened
+from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.pages.roc.cards import LegendRow
 from aucstudio.gui.pages.roc.curve_kinds import Face, Shape
 from aucstudio.gui.pages.roc.lines import Drawn, shapes_of

@@ -12,16 +12,17 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.engine.types import Array, Index
-from aucstudio.gui.common.confusion import CARD_WIDTH
 from aucstudio.gui.common.curves import band_words
-from aucstudio.gui.common.layouts import across, down
 from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
-from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.table import Row, SheetTable
 from aucstudio.gui.common.theme import scaled
+from aucstudio.gui.common.threshold import CARD_WIDTH
 from aucstudio.gui.common.widgets import (
     ElidedCombo,
+    across,
     data_button,
+    down,
     explain_button,
     label,
     named,
