@@ -23,7 +23,7 @@ from aucstudio.project.data.splitting.split import Split, draw_splits, few_rows_
 from aucstudio.project.data.splitting.validation import FILE, HOLD_OUT, Validation
 from aucstudio.project.data.splitting.validation import FOLDS as K_FOLDS
 from aucstudio.project.data.table import Table
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.results.comparison import pair_tests
 from aucstudio.project.results.summary import WHOLE
 from aucstudio.project.runs.execute import execute_split, failure_sentence, part_weights, refit
@@ -494,9 +494,5 @@ def draw(table: Table, validation: Validation, folds: int = FOLDS) -> Split:
     places = counted_places(table, split.train)
     groups = None if table.groups is None else table.groups.part(places).codes
     if len(draw_folds(positive[places], groups, folds, validation.seed)) < 2:
-        raise InputError(
-            "the training rows cannot be split so that every part has both classes: Find the "
-            "best needs more rows, or groups, of the rarer class",
-            setting="folds",
-        )
+        raise input_error("search_without_folds")
     return split

@@ -66,7 +66,7 @@ from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.splitting.validation import Validation, scheme_of
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.data.text.dialect import Dialect
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.inputs import MOST_DEPTH, open_regular
 from aucstudio.project.runs.experiments.experiment import Band, Experiment
 from aucstudio.project.runs.experiments.planning import (
@@ -179,11 +179,7 @@ def _parse(path: Path) -> dict[str, Any]:
         raise InputError(f"{path} is not valid TOML: {error}", file=str(path)) from error
     found = document.get("format", FORMAT)
     if not isinstance(found, int) or found > FORMAT:
-        raise InputError(
-            f"{path} was written by a newer AUC Studio (experiment format {found}; this program "
-            f"reads up to {FORMAT}): update the program",
-            file=str(path),
-        )
+        raise input_error("experiment_too_new", file=path, found=found, known=FORMAT)
     return document
 
 
@@ -472,9 +468,7 @@ def write_study(
         experiment.require_training()
     first = experiments[0]
     if any(_frame(other) != _frame(first) for other in experiments[1:]):
-        raise InputError(
-            "one experiment file has one table, validation and FPR range; these runs differ in them"
-        )
+        raise input_error("experiments_differ")
     data, usual = first.data.without_scores(), first.preparation
     roles = dict(data.roles)
     document = {
