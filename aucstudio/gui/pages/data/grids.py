@@ -16,15 +16,14 @@ from PySide6.QtWidgets import QWidget
 
 from aucstudio.engine.types import Array
 from aucstudio.gui.common.plain_text import elided
-from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plots.readout import Readout
 from aucstudio.gui.common.plotting import make_plot, pen, style_plot
+from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.gui.common.widgets import down, hint_label, make_combo, named
-from aucstudio.gui.pages.data import words
 from aucstudio.gui.pages.data.row_query import FoundRows, stop_if_asked
 from aucstudio.gui.state.background import Answer
-from aucstudio.notices.words import class_words, percent_words
+from aucstudio.notices import text
 from aucstudio.project.data.table import Table
 from aucstudio.project.survey.columns import (
     PEARSON,
@@ -66,17 +65,17 @@ class GridPage(QWidget):
 
     concluded = Signal(object)
 
-    def __init__(self, name: str, accessible: str, plot: str) -> None:
+    def __init__(self, name: str, accessible: str) -> None:
         super().__init__()
         named(self, name, accessible)
-        self.plot: Plot = make_plot(plot, "", "")
+        self.plot = make_plot(f"{name}_plot", "", "")
         self.plot.showGrid(x=False, y=False)
         self.plot.getViewBox().invertY(True)
         self.image = pg.ImageItem()
         self.plot.addItem(self.image)
-        self.readout = Readout(f"{plot}_readout", "Square at the pointer", self.plot)
-        self.readout.watch(self.plot, self._describe_at)
-        self.plot.clicked.connect(self._on_click)
+        self.readout = Readout(f"{name}_plot_readout", "Square at the pointer", self.plot)
+        self.readout.watch(self.plot, lambda place: self._at(place, self.describe) or "")
+        self.plot.clicked.connect(lambda place: self._at(place, self.select))
         self.hint = hint_label(f"{name}_hint")
         self.hint.hide()
         self.setLayout(down((self.plot, 1), (self.hint, 1)))
@@ -85,15 +84,11 @@ class GridPage(QWidget):
         self._answer = Answer[Any](self, self._on_found, self.concluded.emit)
 
     @abstractmethod
-    def hint_of(self, found: Any) -> str:
-        """Return the hint in place of the grid; empty if there is a grid."""
+    def draw(self, found: Any) -> str:
+        """Draw a result; return the hint in place of the grid, empty if there is a grid."""
 
     @abstractmethod
-    def draw(self, found: Any) -> None:
-        """Draw a result."""
-
-    @abstractmethod
-    def conclusion(self, found: Any) -> Any:
+    def conclusion(self, found: Any) -> Statement:
         """State what the grid shows."""
 
     @abstractmethod
@@ -103,10 +98,6 @@ class GridPage(QWidget):
     @abstractmethod
     def select(self, column: int, line: int) -> None:
         """Select a square that was clicked."""
-
-    @abstractmethod
-    def data(self) -> Columns:
-        """Return the numbers of the grid."""
 
     def forget(self) -> None:
         """Cancel the request and drop its result."""
@@ -128,51 +119,35 @@ class GridPage(QWidget):
         """Draw the grid in the current theme."""
         if self.found is not None:
             style_plot(self.plot)
-            self.draw(self.found)
+            hint = self.draw(self.found)
+            self.hint.setText(hint)
+            self.hint.setVisible(bool(hint))
+            self.plot.setVisible(not hint)
 
     def _on_found(self, found: Any) -> None:
         self.found = found
         self.restyle()
-        hint = self.hint_of(found)
-        self.hint.setText(hint)
-        self.hint.setVisible(bool(hint))
-        self.plot.setVisible(not hint)
         self.conclude()
 
     def draw_squares(self, squares: NDArray[np.uint8]) -> None:
         """Draw colours, shape (columns, lines, 4)."""
         self._size = squares.shape[0], squares.shape[1]
-        # pyqtgraph cannot draw an empty image.
-        self.image.setVisible(min(self._size) > 0)
-        if min(self._size) > 0:
-            self.image.setImage(squares, autoLevels=False, levels=(0, 255))
-            self.image.setRect(0, 0, *self._size)
+        _paint(self.image, squares, 0.0, float(self._size[0]))
         self.readout.show_nothing()
 
     def name_columns(self, side: str, names: Sequence[str]) -> None:
         """Write names next to the squares; of many names, evenly spaced ones."""
         step = max(1, math.ceil(len(names) / _MOST_NAMES))
-        metrics = QFontMetrics(self.plot.font())
-        ticks = [
-            (k + 0.5, elided(names[k], scaled(_NAME_WIDTH), metrics.horizontalAdvance))
-            for k in range(0, len(names), step)
-        ]
+        width, room = QFontMetrics(self.plot.font()).horizontalAdvance, scaled(_NAME_WIDTH)
+        places = range(0, len(names), step)
+        ticks = [(k + 0.5, elided(names[k], room, width)) for k in places]
         self.plot.getAxis(side).setTicks([ticks])
 
-    def _square(self, place: QPointF) -> tuple[int, int] | None:
-        """Return column and line of the square at a place."""
+    def _at(self, place: QPointF, act: Any) -> Any:
+        """Call a function with column and line of the square at a place, if there is one."""
         column, line = math.floor(place.x()), math.floor(place.y())
         inside = 0 <= column < self._size[0] and 0 <= line < self._size[1]
-        return (column, line) if inside else None
-
-    def _describe_at(self, place: QPointF) -> str:
-        square = self._square(place)
-        return "" if square is None else self.describe(*square)
-
-    def _on_click(self, place: QPointF) -> None:
-        square = self._square(place)
-        if square is not None:
-            self.select(*square)
+        return act(column, line) if inside else None
 
 
 class GapPage(GridPage):
@@ -187,11 +162,17 @@ class GapPage(GridPage):
     clicked = Signal(int, str)
 
     def __init__(self) -> None:
-        super().__init__("data_gaps", "Missing values", "data_gaps_plot")
-        self._rows: Any = None  # FoundRows of the drawn grid
+        super().__init__("data_gaps", "Missing values")
         self._left_out = 0
         self.strip = pg.ImageItem()
         self.plot.addItem(self.strip)
+
+    @property
+    def _rows(self) -> FoundRows:
+        """The rows of the drawn grid."""
+        rows = self._answer.key
+        assert isinstance(rows, FoundRows)
+        return rows
 
     def show_found(self, rows: FoundRows) -> None:
         """Show the missing values of rows."""
@@ -204,64 +185,63 @@ class GapPage(GridPage):
 
         self.ask(rows, work)
 
-    def _on_found(self, found: GapMap) -> None:
-        self._rows = self._answer.key
-        super()._on_found(found)
-
-    def hint_of(self, found: GapMap) -> str:
-        if not found.columns:
-            return "Nothing is missing"
-        return "" if found.missing.size else "No rows"
-
-    def draw(self, found: GapMap) -> None:
+    def draw(self, found: GapMap) -> str:
         theme = current_theme()
         lines, columns = found.missing.shape
         share = np.where(found.missing > 0, _FAINT + (1 - _FAINT) * found.missing, 0.0)
         self.draw_squares(_blend(theme.window, theme.accent, share.T))
-        self._draw_strip(found, _STRIP * columns)
+        width, known = _STRIP * columns, np.isfinite(found.positive)
+        inks = _blend(theme.negative, theme.positive, np.nan_to_num(found.positive)[None])
+        inks[0, ~known] = _rgba(theme.grid)
+        _paint(self.strip, inks if known.any() else inks[:0], -1.5 * width, width)
         self.name_columns("bottom", found.columns)
         ends = [(_INSIDE * lines, "1"), (lines * (1 - _INSIDE), f"{int(found.starts[-1]):,}")]
         self.plot.getAxis("left").setTicks([ends])
         self.plot.setLabel("left", "Rows, as in the sheet")
-        has_classes = self._rows is not None and self._rows.classes is not None
-        left = -2.0 * _STRIP * columns if has_classes else 0.0
+        left = -2.0 * width if known.any() else 0.0
         self.plot.set_whole((left, float(max(1, columns))), (0.0, float(max(1, lines))))
+        if not found.columns:
+            return text("data_gaps_nothing")
+        return "" if found.missing.size else text("data_gaps_no_rows")
 
-    def _draw_strip(self, found: GapMap, width: float) -> None:
-        theme, known = current_theme(), np.isfinite(found.positive)
-        self.strip.setVisible(bool(known.any()))
-        if known.any():
-            inks = _blend(theme.negative, theme.positive, np.nan_to_num(found.positive)[None])
-            inks[0, ~known] = _rgba(theme.grid)
-            self.strip.setImage(inks, autoLevels=False, levels=(0, 255))
-            self.strip.setRect(-1.5 * width, 0, width, len(found.positive))
-
-    def conclusion(self, found: GapMap) -> Any:
-        rows = 0 if self._rows is None else len(self._rows.rows)
-        return words.gaps_sentence(found, rows, self._left_out)
+    def conclusion(self, found: GapMap) -> Statement:
+        if not found.columns:
+            return Statement(text("data_gaps_none"))
+        lines, rows = len(found.starts) - 1, len(self._rows.rows)
+        shares = found.missing.mean(axis=0) if lines else found.missing.sum(axis=0)
+        worst = int(shares.argmax())
+        many, share = len(found.columns) + self._left_out, float(shares[worst])
+        return Statement(
+            text("data_gaps_worst", columns=many, worst=found.columns[worst], share=share),
+            text(
+                "data_gaps_more",
+                lacking=found.rows,
+                rows=rows,
+                each=round(rows / lines) if lines and rows > lines else None,
+                left_out=self._left_out or None,
+            ),
+        )
 
     def describe(self, column: int, line: int) -> str:
-        found = self.found
-        assert found is not None
+        found, classes = self.found, self._rows.classes
         first, last = int(found.starts[line]) + 1, int(found.starts[line + 1])
-        lines = f"line {first:,}" if first == last else f"lines {first:,} to {last:,}"
-        parts = [
-            found.columns[column],
-            f"{percent_words(found.missing[line, column])} missing",
-            lines,
-        ]
-        classes = None if self._rows is None else self._rows.classes
-        if classes is not None and math.isfinite(found.positive[line]):
-            share = percent_words(float(found.positive[line]))
-            parts.append(f"{share} {class_words(classes.names[0])}")
-        return "   ".join(parts)
+        has_class = classes is not None and math.isfinite(found.positive[line])
+        return text(
+            "data_gaps_square",
+            column=found.columns[column],
+            missing=float(found.missing[line, column]),
+            first=first,
+            last=last if last > first else None,
+            share=float(found.positive[line]) if has_class else None,
+            positive="" if classes is None else classes.names[0],
+        )
 
     def select(self, column: int, line: int) -> None:
-        if self._rows is not None:
-            row = self._rows.rows[self.found.starts[line]]
-            self.clicked.emit(int(row), self.found.columns[column])
+        row = self._rows.rows[self.found.starts[line]]
+        self.clicked.emit(int(row), self.found.columns[column])
 
     def data(self) -> Columns:
+        """Return the numbers of the grid."""
         found = self.found
         if found is None or not found.missing.size:
             return {}
@@ -286,12 +266,14 @@ class CorrelationPage(GridPage):
     clicked = Signal(str)
 
     def __init__(self) -> None:
-        super().__init__("data_correlation", "Correlation of columns", "data_correlation_plot")
+        super().__init__("data_correlation", "Correlation of columns")
         self.kind_combo = make_combo("data_correlation_combo", "Coefficient")
         for title, kind in (("Spearman (ranks)", SPEARMAN), ("Pearson (values)", PEARSON)):
             self.kind_combo.addItem(title, kind)
         self.kind_combo.hide()
-        self.kind_combo.currentIndexChanged.connect(self._on_kind)
+        self.kind_combo.currentIndexChanged.connect(
+            lambda _index: None if self._of is None else self.show_table(*self._of)
+        )
         self._of: tuple[Table, Classes | None] | None = None
         self._pair: tuple[int, int] | None = None
         self._columns = 0
@@ -324,14 +306,11 @@ class CorrelationPage(GridPage):
         super().forget()
         self._pair = None
 
-    def hint_of(self, found: Correlation) -> str:
-        return "Fewer than two features are numbers" if len(found.columns) < 2 else ""
-
-    def draw(self, found: Correlation) -> None:
+    def draw(self, found: Correlation) -> str:
         theme, values = current_theme(), found.values
         known = np.nan_to_num(values)
-        squares = _blend(theme.field, theme.positive, np.maximum(known, 0))
-        squares[known < 0] = _blend(theme.field, theme.negative, np.maximum(-known, 0))[known < 0]
+        squares = _blend(theme.field, theme.positive, known)
+        squares[known < 0] = _blend(theme.field, theme.negative, -known)[known < 0]
         squares[np.isnan(values)] = _rgba(theme.line)
         self.draw_squares(squares)
         numbers = [(k + 0.5, str(k + 1)) for k in range(len(found.columns))]
@@ -341,6 +320,7 @@ class CorrelationPage(GridPage):
         self.plot.set_whole((0.0, size), (0.0, size))
         self._write(values if len(values) <= _MOST_FIGURES else values[:0])
         self._mark()
+        return text("data_correlation_nothing") if len(found.columns) < 2 else ""
 
     def _write(self, values: Array) -> None:
         """Write the numbers into squares that have room for them."""
@@ -349,14 +329,12 @@ class CorrelationPage(GridPage):
         self.figures = []
         theme = current_theme()
         for (column, line), value in np.ndenumerate(values):
-            if column == line or np.isnan(value):
-                continue
-            ink = theme.field if abs(value) > _DARK else theme.text
-            text = f"{value:+.2f}".replace("-", "−")
-            figure = pg.TextItem(text, color=ink, anchor=(0.5, 0.5))
-            figure.setPos(column + 0.5, line + 0.5)
-            self.plot.addItem(figure, ignoreBounds=True)
-            self.figures.append(figure)
+            if column != line and not np.isnan(value):
+                ink = theme.field if abs(value) > _DARK else theme.text
+                figure = pg.TextItem(_signed(value), color=ink, anchor=(0.5, 0.5))
+                figure.setPos(column + 0.5, line + 0.5)
+                self.plot.addItem(figure, ignoreBounds=True)
+                self.figures.append(figure)
         self._show_what_fits()
 
     def _show_what_fits(self) -> None:
@@ -374,13 +352,39 @@ class CorrelationPage(GridPage):
             y = np.array([0, 0, 1, 1, 0], dtype=float) + self._pair[1]
             self.frame.setData(x, y, pen=pen(current_theme().text, 2.0))
 
-    def conclusion(self, found: Correlation) -> Any:
-        rows = 0 if self._of is None else self._of[0].rows
-        left_out = self._columns - len(found.columns)
-        return words.correlation_sentence(found, self._kind, rows, left_out, self._pair)
+    def conclusion(self, found: Correlation) -> Statement:
+        if len(found.columns) < 2:
+            return Statement(text("data_correlation_none"))
+        sizes = np.abs(found.values)
+        np.fill_diagonal(sizes, np.nan)
+        if self._pair is None and np.isnan(sizes).all():
+            return Statement(text("data_correlation_no_rows"))
+        column, line = self._pair or np.unravel_index(np.nanargmax(sizes), sizes.shape)
+        pair, is_strongest = self.describe(int(column), int(line)), self._pair is None
+        left_out, rows = self._columns > len(found.columns), self._of[0].rows if self._of else 0
+        more = text(
+            "data_correlation_more",
+            kind=self._kind,
+            seen=found.looked_at if found.looked_at < rows else None,
+            rows=rows,
+            columns=self._columns if left_out else None,
+        )
+        return Statement(
+            text("data_correlation_pair", pair=pair, strongest=is_strongest), more.strip()
+        )
 
     def describe(self, column: int, line: int) -> str:
-        return words.pair_words(self.found, column, line)
+        names, value = self.found.columns, self.found.values[column, line]
+        if column == line:
+            return str(names[column])
+        return text(
+            "data_pair",
+            one=names[column],
+            other=names[line],
+            value=None if math.isnan(value) else _signed(value),
+            rows=int(self.found.rows[column, line]),
+            unknown=math.isnan(value),
+        )
 
     def select(self, column: int, line: int) -> None:
         self._pair = column, line
@@ -388,11 +392,8 @@ class CorrelationPage(GridPage):
         self.conclude()
         self.clicked.emit(self.found.columns[line])
 
-    def _on_kind(self) -> None:
-        if self._of is not None:
-            self.show_table(*self._of)
-
     def data(self) -> Columns:
+        """Return the numbers of the grid."""
         found = self.found
         if found is None or not found.values.size:
             return {}
@@ -403,6 +404,18 @@ class CorrelationPage(GridPage):
             "correlation": found.values.ravel(),
             "rows": found.rows.ravel(),
         }
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.2f}".replace("-", "−")
+
+
+def _paint(image: pg.ImageItem, squares: NDArray[np.uint8], left: float, width: float) -> None:
+    """Draw squares into an image of some width; pyqtgraph cannot draw an empty one."""
+    image.setVisible(squares.size > 0)
+    if squares.size:
+        image.setImage(squares, autoLevels=False, levels=(0, 255))
+        image.setRect(left, 0, width, squares.shape[1])
 
 
 def _rgba(colour: str) -> tuple[int, int, int, int]:
