@@ -18,6 +18,7 @@ from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.runs.experiments.experiment_file import check_document
 from aucstudio.project.runs.record import DONE, STOPPED, RunRecord, SplitResult
 from aucstudio.project.store.model_file import load_model
+from aucstudio.project.store.project.contents import Listing, read_contents, update_contents
 from aucstudio.project.store.project.database import (
     FAILURES,
     ProjectSource,
@@ -25,12 +26,7 @@ from aucstudio.project.store.project.database import (
     empty_project,
     parse,
 )
-from aucstudio.project.store.project.project_file import (
-    Listing,
-    read_contents,
-    update_contents,
-    write_project,
-)
+from aucstudio.project.store.project.project_file import write_project
 from aucstudio.project.store.project.run_documents import read_split, read_through
 
 PROJECT, MODEL, EXPERIMENT = "project", "model", "experiment"

@@ -11,14 +11,8 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from aucstudio import __version__
-<<<<<<< HEAD
 from aucstudio.engine.calibration import TILT
-from aucstudio.engine.ensembles.combined import CombinationScorer
-from aucstudio.engine.ensembles.remapped import ViewedScorer
-=======
-from aucstudio.engine.calibration import TILT, Calibration
 from aucstudio.engine.ensembles.combined import CombinationScorer, ViewedScorer
->>>>>>> main
 from aucstudio.engine.scorers import KernelScorer, Scorer, inner_scorers
 from aucstudio.notices import text
 from aucstudio.project.data.date_parts import WHOLE, DatePart
