@@ -12,7 +12,7 @@ from aucstudio.engine.scorers import LinearScorer
 from aucstudio.engine.verification import problems, space
 from aucstudio.engine.verification.counting import counted_area
 from aucstudio.engine.verification.optimum import by_cutting_planes
-from aucstudio.engine.verification.problems import PROBLEMS, Convex, Trained
+from aucstudio.engine.verification.problems import PROBLEMS, Trained
 from aucstudio.engine.verification.verified import HeldOutRows
 from aucstudio.engine.verification.verifying import verify
 
@@ -27,7 +27,7 @@ QUICK = {
     "n_epochs": 2,
     "max_leaf_nodes": 5,
 }
-CONVEX = [key for key in METHODS if issubclass(PROBLEMS[METHODS[key].solves], Convex)]
+CONVEX = [key for key in METHODS if PROBLEMS[METHODS[key].solves].convex]
 
 
 def silent(_stage, _share):
