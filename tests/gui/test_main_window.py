@@ -196,12 +196,12 @@ def test_a_threshold_is_chosen_with_the_model(
     (shown,) = window.session.shown_runs()
     dialog = ExportModelDialog(window.session, shown, window)
     chooser = dialog.choice.chooser
-    assert chooser.bound.isHidden()
+    assert chooser.fields["bound"].isHidden()
     before = chooser.card.rates["fpr"].text()
     choose(chooser.rule, "fpr")
-    chooser.bound.setText("0.05")
-    chooser.bound.editingFinished.emit()
-    assert not chooser.bound.isHidden()
+    chooser.fields["bound"].setText("0.05")
+    chooser.fields["bound"].editingFinished.emit()
+    assert not chooser.fields["bound"].isHidden()
     assert chooser.card.rates["fpr"].text() != before
     split = shown.record.splits[0]
     answers.save_path = str(tmp_path / "model.aucmodel")

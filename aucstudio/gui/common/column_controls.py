@@ -77,7 +77,7 @@ class FindingRows(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("findings")
-        self.more = named(QToolButton(), "findings_more", "Show the other findings")
+        self.more = named(QToolButton(), "findings_more")
         self.more.setCheckable(True)
         self.more.setAutoRaise(True)
         self.more.toggled.connect(self._show_others)

@@ -74,15 +74,13 @@ class ClassesDialog(Dialog):
         self._table, self._column = table, column
         self._values = table.values(column)
         self._rule = table.rule if column.name == table.label else LabelRule()
-        self.by_class = named(QRadioButton("These &classes combined"), "by_class", "By class")
-        self.by_number = named(
-            QRadioButton("Numbers above or be&low"), "by_number", "By a threshold"
-        )
+        self.by_class = named(QRadioButton(), "by_class")
+        self.by_number = named(QRadioButton(), "by_number")
         words = "&Merge spellings that differ in capitals and blanks"
         self.merge = check_box("merge_spellings", words)
-        self.classes = named(QListWidget(), "classes_list", "Classes")
-        self.sign = make_combo("threshold_sign", "Sign of the threshold")
-        self.at = named(QLineEdit(), "threshold_value", "Threshold")
+        self.classes = named(QListWidget(), "classes_list")
+        self.sign = make_combo("threshold_sign")
+        self.at = named(QLineEdit(), "threshold_value")
         self.counts = label("", "muted", wrap=True, name="classes_told")
         self.ends = answers(self, "classes", self.accept)
         self._lay_out()
@@ -364,8 +362,7 @@ class ColumnsDialog(Dialog):
     def __init__(self, table: Table, parent: QWidget | None = None) -> None:
         super().__init__("columns_dialog", f"Columns of {table.path.name}", parent)
         self._columns = ColumnsModel(table, self)
-        hint = "Search by name, role, kind or reason"
-        self.search = search_field("columns_search", "Search columns", hint)
+        self.search = search_field("columns_search")
         self.grid = self._make_grid()
         self.buttons = {role: self._make_button(role) for role in _ROLE_BUTTONS}
         self.status = label("", "muted", wrap=True, name="columns_told")

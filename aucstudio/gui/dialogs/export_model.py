@@ -313,13 +313,13 @@ class ExportModelDialog(prompts.Dialog):
 
     def _make_format(self) -> QComboBox:
         formats = {made.key: made.title for made in (NATIVE, *FORMATS.values())}
-        self.format = choice_box("format_combo", "Format", formats)
+        self.format = choice_box("format_combo", formats)
         self.format.currentIndexChanged.connect(self._on_format)
         return self.format
 
     def _make_calibration(self) -> QComboBox:
         kinds = {None: "No, scores only"} | {k: f"{TITLES[k]} calibration" for k in KINDS}
-        self.calibration = choice_box("calibration_combo", "Calibration", kinds)
+        self.calibration = choice_box("calibration_combo", kinds)
         scheme = self._run.record.experiment.validation.scheme
         self.calibration.setEnabled(scheme != LEAVE_PAIR_OUT)
         self.calibration.currentIndexChanged.connect(self._on_calibration)

@@ -93,7 +93,7 @@ class ColumnCards(QHeaderView):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
-        named(self, "import_columns", "Columns")
+        named(self, "import_columns")
         self.setDefaultSectionSize(scaled(_WIDTH))
         self.setHighlightSections(False)
         self.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
@@ -399,7 +399,7 @@ class ImportSheet(QTableView):
 
     def __init__(self) -> None:
         super().__init__()
-        named(self, "import_table", "First rows as they will be read")
+        named(self, "import_table")
         self.rows = _Rows(self)
         self.setModel(self.rows)
         self.cards = ColumnCards(self)

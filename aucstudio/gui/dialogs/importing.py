@@ -95,8 +95,6 @@ _TITLES = {
     "decimal": ("Decimal mark", "De&cimal mark"),
     "quote": ("Quotation mark", "&Quotation mark"),
 }
-_MISSING_TIP = "In addition to the default ones; separate several by commas"
-_STRICT_TIP = "Refuse the whole file at the first row that cannot be read"
 _MOST_SKIPPED = 10_000
 _WIDEST = 200
 _DETECT = -1
@@ -122,18 +120,13 @@ class ImportControls(QWidget):
         self.combos = {part: self._combo(part, *titles) for part, titles in _TITLES.items()}
         for part, combo in self.combos.items():
             combo.activated.connect(partial(self._on_combo, part))
-        self.skip = whole_box(
-            "import_skip", "Lines to skip before the table", _DETECT, _MOST_SKIPPED, value=_DETECT
-        )
+        self.skip = whole_box("import_skip", _DETECT, _MOST_SKIPPED, value=_DETECT)
         self.skip.valueChanged.connect(self._on_skip)
-        self.missing = named(QLineEdit(), "import_missing", "Spellings of missing values")
-        self.missing.setPlaceholderText("n.a., ?")
-        plain_tooltip(self.missing, _MISSING_TIP)
+        self.missing = named(QLineEdit(), "import_missing")
         self._typed = delayed(self, _TYPING, self._on_missing)
         self.missing.textEdited.connect(lambda _text: self._typed.start())
         self.missing.editingFinished.connect(self._on_missing)
-        refuse = "Refuse a file with a bad row"
-        self.strict = check_box("import_strict", "S&trict", _STRICT_TIP, accessible=refuse)
+        self.strict = check_box("import_strict")
         self.strict.toggled.connect(lambda on: self._choose("strict", True if on else None))
         self._add("skip", "S&kip lines", self.skip)
         self._add("missing", "&Missing values", self.missing)
@@ -280,7 +273,6 @@ def _words(part: str, value: str) -> str:
 
 _CSV = "CSV (*.csv)"
 _MOST_LINES = 8
-_TIP = "Line, reason and text of all such rows of the file, as CSV"
 
 
 class RejectedRows(QWidget):
@@ -292,14 +284,10 @@ class RejectedRows(QWidget):
         self._table: Table | None = None
         self._writing = Background(self, self._on_written)
         self.heading = label("", "heading", wrap=True, name="import_rejected_heading")
-        self.rows = named(QListWidget(), "import_rejected_rows", "Rows that are left out")
+        self.rows = named(QListWidget(), "import_rejected_rows")
         self.rows.setWordWrap(True)
         self.rows.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.export = push_button(
-            *("import_rejected_export", "E&xport…", _TIP, self._on_export),
-            accessible="Export the rows that are left out",
-            enter=False,
-        )
+        self.export = push_button("import_rejected_export", verb=self._on_export, enter=False)
         self.status = label("", "muted", wrap=True, name="import_rejected_told")
         self.setLayout(down(self.heading, self.rows, (self.export, LEFT), self.status))
 
@@ -428,19 +416,12 @@ class ImportPreview(Dialog):
     # ------------------------------------------------------------- assembly
 
     def _make_buttons(self) -> None:
-        self.open_button = primary(
-            push_button("import_open", "&Open", "", self._on_open, accessible=_OPEN)
-        )
-        self.guess_button = push_button(
-            *("import_guess", "&Detect everything", "", self._on_guess), accessible=_PREVIEW_DETECT
-        )
+        self.open_button = primary(push_button("import_open", verb=self._on_open))
+        self.guess_button = push_button("import_guess", verb=self._on_guess)
         self.buttons = dialog_buttons(QDialogButtonBox.StandardButton.Close, name="import")
         self.buttons.addButton(self.guess_button, QDialogButtonBox.ButtonRole.ResetRole)
         self.buttons.addButton(self.open_button, QDialogButtonBox.ButtonRole.ActionRole)
-        self.columns_button = push_button(
-            *("import_all_columns", "Show &all columns", "", self._on_every_column),
-            accessible="Show all columns of the file",
-        )
+        self.columns_button = push_button("import_all_columns", verb=self._on_every_column)
         for button in (self.guess_button, self.columns_button):
             button.setAutoDefault(False)
         self.columns_button.hide()
@@ -451,9 +432,7 @@ class ImportPreview(Dialog):
         found = [(widget, TOP) for widget in (self.caution, self.findings, self.left_out)]
         side = holding(down(*found, STRETCH, gap=12, around=(8, 0, 4, 0)))
         area = self.side = scrolled(side, "import_side", "What was found")
-        self.split = named(
-            QSplitter(Qt.Orientation.Horizontal), "import_split", "Rows and findings"
-        )
+        self.split = named(QSplitter(Qt.Orientation.Horizontal), "import_split")
         self.split.addWidget(self.sheet)
         self.split.addWidget(area)
         self.split.setStretchFactor(0, 1)

@@ -252,7 +252,7 @@ class CurvePreview(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        named(self, "score_curve", "ROC curve of the scored table")
+        named(self, "score_curve")
         self.sketch = RocSketch("score_roc_plot")
         self.sketch.plot.setFixedSize(_SIDE, _SIDE)
         self.sketch.plot.setMouseEnabled(x=False, y=False)

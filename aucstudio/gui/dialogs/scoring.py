@@ -138,10 +138,7 @@ class ScoreForm(QObject):
     def _add_table(self) -> None:
         self.table_name = ElidedLabel(_NONE)
         self.table_name.setObjectName("score_table_name")
-        self.choose_table = push_button(
-            *("score_table_button", "&Choose…", "", self._on_choose_table),
-            accessible="Choose the table",
-        )
+        self.choose_table = push_button("score_table_button", verb=self._on_choose_table)
         self.layout.add("Table", across((self.table_name, 1), self.choose_table))
 
     def _add_model(self, run: ShownRun) -> None:
@@ -150,10 +147,7 @@ class ScoreForm(QObject):
         self.choice.kinds.addButton(self.from_file, _FILE)
         self.file_name = ElidedLabel("")
         self.file_name.setObjectName("score_model_name")
-        self.choose_model = push_button(
-            *("score_model_button", "C&hoose…", "", self._on_choose_model),
-            accessible="Choose the model",
-        )
+        self.choose_model = push_button("score_model_button", verb=self._on_choose_model)
         *kinds, _file = buttons = self.choice.kinds.buttons()
         for button in buttons:
             button.setMinimumHeight(_KIND_HEIGHT)
@@ -383,11 +377,9 @@ class ScoreTableDialog(prompts.Dialog):
         self.score.setDefault(True)  # which a button outside of the dialog cannot be
 
     def _make_buttons(self) -> None:
-        self.score = primary(
-            push_button("score_button", "&Score", "", self._on_score, accessible="Score the table")
-        )
-        self.save = push_button("score_save_button", "Sa&ve scores…", "", self._on_save)
-        self.format = choice_box("score_format_combo", "Format of the scores", _FORMATS)
+        self.score = primary(push_button("score_button", verb=self._on_score))
+        self.save = push_button("score_save_button", verb=self._on_save)
+        self.format = choice_box("score_format_combo", _FORMATS)
         self.buttons = dialog_buttons(QDialogButtonBox.StandardButton.Close, name="score")
         self.buttons.addButton(self.save, QDialogButtonBox.ButtonRole.ActionRole)
         self.buttons.addButton(self.score, QDialogButtonBox.ButtonRole.ActionRole)

@@ -22,10 +22,6 @@ from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.experiments.settings_shown import choice_word
 
 _UNLISTED = "as in the run"
-_LINK_TIP = (
-    "On: the method trains for the FPR range of the Validation card and follows it. Off: it "
-    "trains for its own range."
-)
 
 
 class ChoiceEditor(QComboBox):
@@ -238,7 +234,7 @@ class ParamForm(QWidget):
         tip = f"{declared.help}\n{declared.allowed()}; default {default}"
         self._form.add(symbol, editor, tip)
         if declared.name == RANGE:
-            self.link = check_box("link_fpr_range", "Follow the range of Validation", _LINK_TIP)
+            self.link = check_box("link_fpr_range")
             self.link.setAccessibleName("Train for the FPR range that runs are evaluated in")
             self.link.clicked.connect(self.linkChanged)
             self._form.addRow(self.link)

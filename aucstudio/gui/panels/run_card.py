@@ -292,8 +292,7 @@ class RunDetails(Card):
         self.measure = label("", "muted", name="run_measure")
         self.sure = label("", "muted", wrap=True, name="run_interval")
         self.error = label("", "error", wrap=True, name="run_error")
-        self.trace = push_button("run_trace", "Details…", "", self._on_trace)
-        self.trace.setAccessibleName("Error details")
+        self.trace = push_button("run_trace", verb=self._on_trace)
         self.warnings = _Warnings()
         self.table = FigureTable("run_figures")
         self.others = FigureTable("run_other_figures")
@@ -312,8 +311,8 @@ class RunDetails(Card):
         self.rows.addWidget(self.area, stretch=1)
 
     def _add_buttons(self) -> None:
-        self.reuse = push_button("reuse_button", "Use settings", "", self._on_reuse)
-        self.export = push_button("export_button", "Export model…")
+        self.reuse = push_button("reuse_button", verb=self._on_reuse)
+        self.export = push_button("export_button")
         self.rows.addLayout(across(self.reuse, self.export, around=(0, 0, 8, 0)))
 
     # ------------------------------------------------------------- what is shown
@@ -471,7 +470,7 @@ class NotesEdit(QPlainTextEdit):
 
     def __init__(self, session: Session) -> None:
         super().__init__()
-        named(self, "run_notes_edit", "Notes about the chosen run")
+        named(self, "run_notes_edit")
         self.setPlaceholderText("Notes: why this run, what it showed…")
         self.setTabChangesFocus(True)
         self._session = session

@@ -50,7 +50,7 @@ class MessageBar(QFrame):
 
     def __init__(self) -> None:
         super().__init__()
-        named(self, "message_bar", "Messages")
+        named(self, "message_bar")
         self.messages: list[Message] = []
         self._place = -1
         self.words = label("", wrap=True, name="message_words")
@@ -66,7 +66,7 @@ class MessageBar(QFrame):
         self.more.setCheckable(True)
         self.more.toggled.connect(self._show_details)
         self.dismiss = _button("dismiss", "Dismiss", "Close this message (Esc)", self.dismiss_shown)
-        self.details = named(QPlainTextEdit(), "message_text", "Details of the message")
+        self.details = named(QPlainTextEdit(), "message_text")
         self.details.setReadOnly(True)
         self.details.setTabChangesFocus(True)
         self.details.setFixedHeight(_DETAIL_LINES * self.details.fontMetrics().lineSpacing())
@@ -159,7 +159,7 @@ class ProgressStrip(QWidget):
         self.session = session
         self._padding = 0  # pixels of the menu bar beside the text of each menu
         self.words = label("", "muted", name="progress_words")
-        self.bar = named(QProgressBar(), "progress_bar", "Progress")
+        self.bar = named(QProgressBar(), "progress_bar")
         self.bar.setTextVisible(False)
         self.bar.setFixedWidth(180)
         self.left = label("", "muted", name="progress_left")

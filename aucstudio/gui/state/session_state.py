@@ -195,6 +195,10 @@ class SessionState(QObject):
         if plan != self.plan:
             self.undo_stack.push(_Swap(self._put_edited, self.plan, plan, text, key))
 
+    def change(self, text: str, key: str = "", /, **changes: Any) -> None:
+        """Change fields of the plan with undo; see :meth:`edit`."""
+        self.edit(dataclasses.replace(self.plan, **changes), text, key)
+
     def _put_edited(self, plan: Plan) -> None:
         """Show the plan of an edit; later runs keep their look and views their place."""
         later = {run: look for run, look in self.plan.looks.items() if run not in plan.looks}
@@ -225,7 +229,7 @@ class SessionState(QObject):
 
     def set_band(self, alpha: float, beta: float) -> None:
         """Move the FPR range."""
-        self.edit(dataclasses.replace(self.plan, band=(alpha, beta)), "Move FPR range", "band")
+        self.change("Move FPR range", "band", band=(alpha, beta))
 
     def set_look(self, run: str, text: str, **changes: Any) -> None:
         """Show a run differently."""
@@ -238,13 +242,12 @@ class SessionState(QObject):
     def weigh(self, **changes: Any) -> None:
         """Change the prior or the costs; see :class:`Stakes`."""
         stakes = dataclasses.replace(self.stakes, **changes)
-        plan = dataclasses.replace(self.plan, stakes=stakes)
         text = ", ".join(_STAKES[name] for name in changes)
-        self.edit(plan, f"Change {text}", f"stakes {text}")
+        self.change(f"Change {text}", f"stakes {text}", stakes=stakes)
 
     def use_everywhere(self, target: Target) -> None:
         """Use a target for the threshold of every run, and store it in the project."""
-        self.edit(dataclasses.replace(self.plan, target=target), "Use threshold for all runs")
+        self.change("Use threshold for all runs", target=target)
 
     def reuse_settings(self, run: str) -> None:
         """Put the settings of a run into the form."""

@@ -47,7 +47,12 @@ class ImportancePart(LongPicture[Importance]):
         # The words are in the fields: labels would not fit into a narrow centre.
         self.repeats_box = self.row.put(
             whole_box(
-                "model_repeats_box", "Permutations", 1, 200, value=REPEATS, unit=" permutations"
+                "model_repeats_box",
+                1,
+                200,
+                value=REPEATS,
+                unit=" permutations",
+                words="Permutations",
             ),
             tip="How often each column is shuffled in each split",
         )

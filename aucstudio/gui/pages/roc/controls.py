@@ -92,7 +92,7 @@ class RocControls:
             says="Which curves of several splits",
         )
         self.band_low, self.band_high = (
-            row.put(edge_box(name, says, *ends), title, _RANGE_TIP)
+            row.put(edge_box(name, *ends, words=says), title, _RANGE_TIP)
             for name, says, ends, title in (
                 ("band_low", "Lower end of the FPR range", (0.0, 0.999), "F&PR"),
                 ("band_high", "Upper end of the FPR range", (0.001, 1.0), "…"),

@@ -1,0 +1,40 @@
+"""Words of the window's controls, by their object names.
+
+The files of ``en/controls`` hold, for a control, its ``text``, ``tip``, ``name``
+(for screen readers; by default the text), ``hint`` (shown in an empty field), ``title`` (of its row
+in a form) and ``choices`` (the text of each value of a list).
+"""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TypedDict
+
+_FOLDER = Path(__file__).parent / "en" / "controls"
+
+
+class ControlWords(TypedDict, total=False):
+    """The words of one control."""
+
+    text: str
+    tip: str
+    name: str
+    hint: str
+    title: str
+    choices: Mapping[str, str]
+
+
+@functools.cache
+def _entries() -> dict[str, ControlWords]:
+    found: dict[str, ControlWords] = {}
+    for path in sorted(_FOLDER.glob("*.toml")):
+        found |= tomllib.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def control_words(name: str) -> ControlWords:
+    """Return the words of a control; none for one without an entry."""
+    return _entries().get(name, {})
