@@ -51,18 +51,17 @@ class Exports(QObject):
         super().__init__(window)
         self._window, self._session, self._deck, self._actions = window, session, deck, actions
         self._writing = Background(self, self._on_written)
-        for action, verb in (
-            (actions.export_model, self._on_model),
-            (actions.score_table, self._on_score),
-            (actions.export_figure, self._on_figure),
-            (actions.export_figure_data, self._on_figure_data),
-            (actions.copy_figure, self._on_copy),
-            (actions.copy_figure_data, self._on_copy_data),
-            (actions.export_report, self._on_report),
-            (actions.model_card, self._on_card),
-            (actions.export_script, self._on_script),
-        ):
-            action.triggered.connect(verb)
+        actions.connect_verbs(
+            export_model=lambda: ExportModelDialog(session, self._chosen(), window).ask(),
+            score_table=lambda: ScoreTableDialog(session, self._chosen(), window).ask(modal=False),
+            export_figure=lambda: ExportFigureDialog(session, deck.active(), window).ask(),
+            export_figure_data=self._on_figure_data,
+            copy_figure=self._on_copy,
+            copy_figure_data=self._on_copy_data,
+            export_report=self._on_report,
+            model_card=self._on_card,
+            export_script=self._on_script,
+        )
         deck.offer_in_pictures(actions.of_picture())
 
     def refresh(self) -> None:
@@ -73,30 +72,17 @@ class Exports(QObject):
         has_figure = shows_views and bool(self._deck.active().plots())
         has_model = chosen is not None and bool(chosen.record.splits)
         has_results = any(run.record.splits for run in session.shown_runs())
-        for group, enabled in (
-            ((actions.export_model, actions.score_table, actions.model_card), has_model),
-            ((actions.export_script,), chosen is not None),
-            ((actions.export_report,), has_results),
-            ((actions.export_figure, actions.copy_figure), has_figure),
-            ((actions.export_figure_data, actions.copy_figure_data), shows_views),
-        ):
-            for action in group:
-                action.setEnabled(enabled)
+        actions.enable("export_model score_table model_card", has_model)
+        actions.enable("export_script", chosen is not None)
+        actions.enable("export_report", has_results)
+        actions.enable("export_figure copy_figure", has_figure)
+        actions.enable("export_figure_data copy_figure_data", shows_views)
 
     def _chosen(self) -> ShownRun:
         """Return the chosen run; the actions of a run are enabled only if there is one."""
         run = self._session.run(self._session.selected)
         assert run is not None
         return run
-
-    def _on_model(self) -> None:
-        ExportModelDialog(self._session, self._chosen(), self._window).ask()
-
-    def _on_score(self) -> None:
-        ScoreTableDialog(self._session, self._chosen(), self._window).ask(modal=False)
-
-    def _on_figure(self) -> None:
-        ExportFigureDialog(self._session, self._deck.active(), self._window).ask()
 
     def _on_figure_data(self) -> None:
         view, columns = self._deck.active(), self._columns()

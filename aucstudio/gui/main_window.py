@@ -125,18 +125,17 @@ class MainWindow(StudyWindow):
 
     def _connect(self) -> None:
         session, actions = self.session, self.actions_
-        for action, verb in (
-            (actions.run, lambda: self._run(tuned=False)),
-            (actions.tune, lambda: self._run(tuned=True)),
-            (actions.stop, session.stop),
-            (actions.cluster, lambda: ClusterDialog(session, self).ask()),
-            (actions.find_best, self._on_find_best),
-            (actions.add_scores, lambda: GivenScoresDialog(session, self).ask()),
-            (actions.combine, session.runs.combine_checked),
-            (actions.show_setup, self.keep_layout),
-            (actions.show_runs, self.keep_layout),
-        ):
-            action.triggered.connect(lambda _on=False, verb=verb: verb())
+        actions.connect_verbs(
+            run=lambda: self._run(tuned=False),
+            tune=lambda: self._run(tuned=True),
+            stop=session.stop,
+            cluster=lambda: ClusterDialog(session, self).ask(),
+            find_best=self._on_find_best,
+            add_scores=lambda: GivenScoresDialog(session, self).ask(),
+            combine=session.runs.combine_checked,
+            show_setup=self.keep_layout,
+            show_runs=self.keep_layout,
+        )
         actions.at_once_chosen.connect(session.runs.run_at_once)
         actions.theme_chosen.connect(self.set_theme)
         self.welcome.open_data_asked.connect(actions.open_data.trigger)
@@ -236,7 +235,7 @@ class MainWindow(StudyWindow):
             self.runs_panel.apply_style()
 
     def _on_opened(self, found: OpenedStudy) -> None:
-        if found.stored is not None:
+        if found.file is not None:
             self.restore_layout()
         if found.experiments is not None:
             self.show_pages(found.experiments.views)

@@ -2,7 +2,8 @@
 
 The files of ``en/controls`` hold, for a control, its ``text``, ``tip``, ``name``
 (for screen readers; by default the text), ``hint`` (shown in an empty field), ``title`` (of its row
-in a form) and ``choices`` (the text of each value of a list).
+in a form) and ``choices`` (the text of each value of a list); for an action also its ``key`` (or
+``standard_key``, one of the platform) and its ``icon``.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ class ControlWords(TypedDict, total=False):
     hint: str
     title: str
     choices: Mapping[str, str]
+    key: str
+    standard_key: str
+    icon: str
 
 
 @functools.cache

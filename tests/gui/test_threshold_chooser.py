@@ -289,7 +289,7 @@ def test_what_is_typed_wrongly_is_told_and_left_to_be_mended(
     add()
     choose(scores_chooser.rule, rule)
     before = session.focus, session.stakes
-    edit = getattr(scores_chooser, field)
+    edit = scores_chooser.fields[field]
     edit.clear()
     write(qtbot, edit, text)
     assert words in scores_chooser.problem.text()
