@@ -26,6 +26,7 @@ class ControlWords(TypedDict, total=False):
     hint: str
     title: str
     choices: Mapping[str, str]
+    sample: str
     key: str
     standard_key: str
     icon: str

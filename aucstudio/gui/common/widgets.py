@@ -96,6 +96,16 @@ def holding(layout: QLayout) -> QWidget:
     return made
 
 
+def discard(layout: QLayout) -> None:
+    """Delete the widgets of a layout."""
+    while (item := layout.takeAt(0)) is not None:
+        widget = item.widget()
+        if widget is not None:
+            widget.hide()
+            widget.setParent(None)  # else it would be found by its name
+            widget.deleteLater()
+
+
 def _filled(box: Box, parts: tuple[Part, ...], gap: int, around: Around) -> Box:
     box.setSpacing(gap)
     edges = (around,) * 4 if isinstance(around, int) else around

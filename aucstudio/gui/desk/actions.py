@@ -161,10 +161,9 @@ class Actions(QObject):
         self._window = window
         self.theme = "system"
         self._made: dict[str, QAction] = {}
-        for names in _MENUS.values():
-            for name in names.split():
-                if name.islower():
-                    self._made[name] = self._make(name)
+        for name in (*_DECK, *" ".join(_MENUS.values()).split()):
+            if name.islower():
+                self._made[name] = self._make(name)
         # The earlier shortcut, which in a text field goes to the end of the line.
         self.export_model.setShortcuts([self.export_model.shortcut(), QKeySequence("Ctrl+E")])
         for side in (self.show_setup, self.show_runs):
