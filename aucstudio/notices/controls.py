@@ -1,16 +1,16 @@
 """Words of the window's controls, by their object names.
 
-The files of ``en/controls`` hold, for a control, its ``text``, ``tip``, ``name``
-(for screen readers; by default the text), ``hint`` (shown in an empty field), ``title`` (of its row
-in a form) and ``choices`` (the text of each value of a list); for an action also its ``key`` (or
-``standard_key``, one of the platform) and its ``icon``.
+The files of ``en/controls`` hold, for a control, its ``text``, ``tip``, ``name`` (for screen
+readers; by default the text), ``hint`` (shown in an empty field), ``title`` (of its row in a form or of its
+column), and ``choices`` (the text of each value of a list, or just its ``values``); for an action
+also its ``key`` (or ``standard_key``, one of the platform) and its ``icon``.
 """
 
 from __future__ import annotations
 
 import functools
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypedDict
 
@@ -26,6 +26,7 @@ class ControlWords(TypedDict, total=False):
     hint: str
     title: str
     choices: Mapping[str, str]
+    values: Sequence[str]
     sample: str
     key: str
     standard_key: str

@@ -371,7 +371,9 @@ class _Warnings(QWidget):
                 sign.setAccessibleName("Warning")
                 sign.setPixmap(icon("warning", "warning").pixmap(_SIGN))
                 words = label(sentence, "warning", wrap=True, name=f"run_warning_{k}")
-                self._lines.addWidget(holding(across((sign, TOP), (words, 1), gap=6)))
+                line = holding(across((sign, TOP), (words, 1), gap=6))
+                self._lines.addWidget(line)
+                line.show()
         self.sentences = sentences
         self.setVisible(bool(sentences))
 
