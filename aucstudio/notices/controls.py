@@ -1,9 +1,9 @@
 """Words of the window's controls, by their object names.
 
-The files of ``en/controls`` hold, for a control, its ``text``, ``tip``, ``name`` (for screen
-readers; by default the text), ``hint`` (shown in an empty field), ``title`` (of its row in a form or of its
-column), and ``choices`` (the text of each value of a list, or just its ``values``); for an action
-also its ``key`` (or ``standard_key``, one of the platform) and its ``icon``.
+The files of ``en/controls`` hold the ``text`` of a control, its ``tip``, ``name`` (for screen
+readers; by default the text), ``hint`` (in an empty field), ``title`` (of a row in a form, or of a
+column), ``choices`` (the text of each value of a list, or just its ``values``) and, of an action,
+its ``key`` (or ``standard_key``, one of the platform) and its ``icon``.
 """
 
 from __future__ import annotations

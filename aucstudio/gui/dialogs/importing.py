@@ -323,7 +323,7 @@ class ImportPreview(Dialog):
         self._session, self._path, self._given = session, path, choices
         self._folder: Path | None = None
         self._reader: HeadReader | None = None
-        self._choices = ImportChoices() if choices is None else choices
+        self.choices = ImportChoices() if choices is None else choices
         self._seen: _Seen | None = None
         self.imports = self._recalling = self._every_column = False
         self._reading = Background(self, self._on_read, self._on_progress)
@@ -398,7 +398,7 @@ class ImportPreview(Dialog):
         return any(part.busy for part in parts)
 
     def _begin(self) -> None:
-        self.controls.show_choices(self._choices)
+        self.controls.show_choices(self.choices)
         try:
             self._folder = scratch.make_folder()
         except InputError as error:
@@ -409,7 +409,7 @@ class ImportPreview(Dialog):
 
     def _read(self, *, recall: bool = False) -> None:
         """Read the first rows with the chosen settings; only the latest request counts."""
-        reader, choices, every = self._reader, self._choices, self._every_column
+        reader, choices, every = self._reader, self.choices, self._every_column
         if reader is None:
             return
         known = preferences().now.imports if recall else ()
@@ -443,10 +443,10 @@ class ImportPreview(Dialog):
     def _show(self, seen: _Seen) -> None:
         head = seen.head
         if self._recalling:  # a late result must not undo later choices
-            self._recalling, self._choices = False, seen.choices
+            self._recalling, self.choices = False, seen.choices
             self.controls.show_choices(seen.choices)
         show_note(self.words, "")
-        self.controls.show_choices(self._choices, head)
+        self.controls.show_choices(self.choices, head)
         self.facts.setText(_facts(head))
         self.sheet.show_table(head.table)
         self.findings.show_findings(seen.findings, head.table)
@@ -476,13 +476,13 @@ class ImportPreview(Dialog):
 
     def _change(self, **changes: Any) -> None:
         """Change the options and read the first rows with them."""
-        choices = dataclasses.replace(self._choices, **changes)
-        if choices != self._choices:
-            self._choices = choices
+        choices = dataclasses.replace(self.choices, **changes)
+        if choices != self.choices:
+            self.choices = choices
             self._read()
 
     def _on_option(self, part: str, value: Any) -> None:
-        dialect: dict[str, Part] = {} if part == "sheet" else dict(self._choices.dialect)
+        dialect: dict[str, Part] = {} if part == "sheet" else dict(self.choices.dialect)
         if part == "positive":
             self._change(positive=value)
             return
@@ -496,21 +496,21 @@ class ImportPreview(Dialog):
         only = role == "label"  # there is one label
         roles = {
             one: given
-            for one, given in self._choices.roles.items()
+            for one, given in self.choices.roles.items()
             if one != name and not (only and given == "label")
         }
         if role is not None:
             roles[name] = role
         is_same_label = self._seen is not None and name != self._seen.head.table.label
-        positive = self._choices.positive if is_same_label and role != "label" else ""
+        positive = self.choices.positive if is_same_label and role != "label" else ""
         self._change(roles=roles, positive=positive)
 
     def _on_parts(self, name: str, parts: tuple[str, ...]) -> None:
-        chosen = {one: given for one, given in self._choices.parts.items() if one != name}
+        chosen = {one: given for one, given in self.choices.parts.items() if one != name}
         self._change(parts={**chosen, **({name: parts} if parts else {})})
 
     def _on_action(self, change: dict[str, Any], _undo: str) -> None:
-        now = self._choices
+        now = self.choices
         ignored = dict.fromkeys(change.get("ignore", ()), "ignore")
         self._change(
             roles={**now.roles, **ignored, **change.get("roles", {})},
@@ -520,8 +520,8 @@ class ImportPreview(Dialog):
         )
 
     def _on_guess(self) -> None:
-        self._choices = ImportChoices()
-        self.controls.show_choices(self._choices)
+        self.choices = ImportChoices()
+        self.controls.show_choices(self.choices)
         self._read()
 
     def _on_every_column(self) -> None:
@@ -538,7 +538,7 @@ class ImportPreview(Dialog):
         self._on_opener()
         names = (column.name for column in self._seen.head.table.columns)
         seen_all = self._seen.head.narrow is None
-        self.asked.emit(self._choices.among(names) if seen_all else self._choices)
+        self.asked.emit(self.choices.among(names) if seen_all else self.choices)
         self._on_opener()
 
     def _on_opener(self) -> None:

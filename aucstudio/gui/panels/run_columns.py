@@ -318,14 +318,11 @@ class ListColumn(ColumnSpec):
     Attributes
     ----------
     key : str
-    sample : str
-        Text as wide as most cells.
     below : callable, optional
         Returns the second line of a cell.
     """
 
     key: str
-    sample: str
     below: Callable[[RowContent], str] | None = None
 
 

@@ -8,21 +8,17 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import weakref
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Set
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QUndoCommand, QUndoGroup, QUndoStack
+from PySide6.QtGui import QUndoCommand, QUndoGroup
 
 from aucstudio.gui.state.background import Turns, delayed
 from aucstudio.gui.state.plan import Plan, PlanKeeper, RunLook, joined_plan
-from aucstudio.gui.state.runner import LiveRun, Waiting
 from aucstudio.gui.state.study import Focus, ShownRun, Study
 from aucstudio.project.data.table import Table
-from aucstudio.project.results.thresholds import Stakes, Target
-from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.store.project.project_file import ProjectFile
+from aucstudio.project.results.thresholds import Target
 
 FIELDS = frozenset(
     {
@@ -43,6 +39,19 @@ _REST_MILLISECONDS = 100
 _STAKES = {"cases": "the number of cases", "prior": "the prior", "miss": "the cost of a miss"}
 
 
+Value = TypeVar("Value")
+
+
+class _OfStudy(Generic[Value]):
+    """An attribute of the open study, read through the session."""
+
+    def __init__(self, read: Callable[[Study], Value]) -> None:
+        self._read = read
+
+    def __get__(self, session: SessionState, _owner: type) -> Value:
+        return self._read(session.study)
+
+
 class SessionState(QObject):
     """The open study, the methods that change it, and the signals of changes.
 
@@ -59,6 +68,24 @@ class SessionState(QObject):
     turns : Turns
     undo_group : QUndoGroup
         Its active stack is the one of the study.
+    table : Table or None
+        With the roles of its columns.
+    plan : Plan
+        Settings of the form, and how runs are shown.
+    records : dict of str to RunRecord
+        The finished runs by id.
+    focus : Focus
+    stakes : Stakes
+        Prior and costs of operating points.
+    undo_stack : QUndoStack
+    project : ProjectFile or None
+        None before there is something to store.
+    unsaved : mapping of str to str
+        Why runs could not be written into the file, by id.
+    selected, compared : str or None
+        The selected run, and the second one.
+    live, running, queue
+        The first running run, all of them in the order of their start, and the waiting ones.
     """
 
     changed = Signal(object)  # the FIELDS that changed
@@ -99,45 +126,19 @@ class SessionState(QObject):
 
     # ------------------------------------------------------------- the study
 
-    @property
-    def table(self) -> Table | None:
-        """The table, with the roles of its columns."""
-        return self.study.table
-
-    @property
-    def plan(self) -> Plan:
-        """Settings of the form, and how runs are shown."""
-        return self.study.plan
-
-    @property
-    def records(self) -> dict[str, RunRecord]:
-        """The finished runs by id."""
-        return self.study.records
-
-    @property
-    def focus(self) -> Focus:
-        """Split, threshold, row and pair in focus."""
-        return self.study.focus
-
-    @property
-    def stakes(self) -> Stakes:
-        """Prior and costs of operating points."""
-        return self.plan.stakes
-
-    @property
-    def undo_stack(self) -> QUndoStack:
-        """The edits of this study."""
-        return self.study.undo_stack
-
-    @property
-    def project(self) -> ProjectFile | None:
-        """The project file; None before there is something to store."""
-        return self.study.home.file
-
-    @property
-    def unsaved(self) -> Mapping[str, str]:
-        """Why runs could not be written into the file, by id."""
-        return self.study.home.unsaved
+    table = _OfStudy(lambda study: study.table)
+    plan = _OfStudy(lambda study: study.plan)
+    records = _OfStudy(lambda study: study.records)
+    focus = _OfStudy(lambda study: study.focus)
+    stakes = _OfStudy(lambda study: study.plan.stakes)
+    undo_stack = _OfStudy(lambda study: study.undo_stack)
+    project = _OfStudy(lambda study: study.home.file)
+    unsaved = _OfStudy(lambda study: study.home.unsaved)
+    selected = _OfStudy(lambda study: study.selected)
+    compared = _OfStudy(lambda study: study.compared())
+    live = _OfStudy(lambda study: study.runner.live)
+    running = _OfStudy(lambda study: study.runner.running)
+    queue = _OfStudy(lambda study: study.runner.queue)
 
     @property
     def studies(self) -> tuple[Study, ...]:
@@ -162,31 +163,6 @@ class SessionState(QObject):
     def run(self, run: str | None) -> ShownRun | None:
         """Return a listed run by its id."""
         return self.study.run(run)
-
-    @property
-    def selected(self) -> str | None:
-        """The selected run."""
-        return self.study.selected
-
-    @property
-    def compared(self) -> str | None:
-        """The second run: the chosen one, or the other one if two are checked."""
-        return self.study.compared()
-
-    @property
-    def live(self) -> LiveRun | None:
-        """The first running run."""
-        return self.study.runner.live
-
-    @property
-    def running(self) -> list[LiveRun]:
-        """The running runs in the order of their start."""
-        return self.study.runner.running
-
-    @property
-    def queue(self) -> deque[Waiting]:
-        """The waiting runs."""
-        return self.study.runner.queue
 
     # ------------------------------------------------------------- the plan
 
