@@ -96,14 +96,18 @@ def holding(layout: QLayout) -> QWidget:
     return made
 
 
-def discard(layout: QLayout) -> None:
+def discard(widget: QWidget) -> None:
+    """Delete a widget, which is no longer found by its name."""
+    widget.hide()
+    widget.setParent(None)
+    widget.deleteLater()
+
+
+def empty(layout: QLayout) -> None:
     """Delete the widgets of a layout."""
     while (item := layout.takeAt(0)) is not None:
-        widget = item.widget()
-        if widget is not None:
-            widget.hide()
-            widget.setParent(None)  # else it would be found by its name
-            widget.deleteLater()
+        if (widget := item.widget()) is not None:
+            discard(widget)
 
 
 def _filled(box: Box, parts: tuple[Part, ...], gap: int, around: Around) -> Box:

@@ -28,6 +28,7 @@ from aucstudio.gui.common.widgets import (
 from aucstudio.gui.dialogs.columns import ClassesDialog, ColumnsDialog
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session
+from aucstudio.notices.catalogue import text
 from aucstudio.notices.words import as_sentence, counted
 from aucstudio.project.data.any_table import label_findings
 from aucstudio.project.data.finding import FORMAT, Finding
@@ -267,35 +268,33 @@ def _facts(table: Table, takes_missing: bool, fill: str) -> str:
     roles = [column.role for column in table.columns]
     dates = sum(column.role == "number" and column.is_date for column in table.columns)
     numbers = roles.count("number") - dates
-    categories, ignored = roles.count("category"), roles.count("ignore")
-    absent, split = len(table.absent), len(table.parts)
-    parts = [
-        counted(table.rows, "row"),
-        counted(numbers, "number") if numbers or not dates else "",
-        counted(dates, "date") if dates else "",
-        f"{categories:,} {'category' if categories == 1 else 'categories'}" if categories else "",
-        f"{ignored:,} ignored" if ignored else "",
-        f"numbers count as missing in {counted(absent, 'column')}" if absent else "",
-        f"{counted(split, 'column')} of dates split into parts" if split else "",
-        "" if table.groups is None else table.groups.describe(),
-        "" if table.weight is None else f"rows weighted by {table.weight}",
-        _missing_words(table, takes_missing, fill),
-    ]
-    return " · ".join(filter(None, parts))
+    return text(
+        "table_facts",
+        rows=table.rows,
+        numbers=numbers if numbers or not dates else None,
+        dates=dates or None,
+        categories=roles.count("category") or None,
+        ignored=roles.count("ignore") or None,
+        absent=len(table.absent) or None,
+        split=len(table.parts) or None,
+        groups=None if table.groups is None else table.groups.describe(),
+        weight=table.weight,
+        missing=_missing_words(table, takes_missing, fill),
+    )
 
 
 def _missing_words(table: Table, takes_missing: bool, fill: str) -> str:
     """Count the missing values and state how they are used."""
-    incomplete = [column for column in table.features if column.missing]
+    incomplete = {column.role: column.missing for column in table.features if column.missing}
     if not incomplete:
         return "no missing values"
-    uses = []
-    if any(column.role == "number" for column in incomplete):
-        uses.append(f"numbers: {'left to the method' if takes_missing else f'training {fill}'}")
-    if any(column.role == "category" for column in incomplete):
-        uses.append("categories: a level of their own")
-    count = sum(column.missing for column in incomplete)
-    return f"{counted(count, 'missing value')} ({', '.join(uses)})"
+    uses = {
+        "number": f"numbers: {'left to the method' if takes_missing else f'training {fill}'}",
+        "category": "categories: a level of their own",
+    }
+    count = sum(column.missing for column in table.features)
+    used = ", ".join(words for role, words in uses.items() if role in incomplete)
+    return f"{counted(count, 'missing value')} ({used})"
 
 
 def _is_number(table: Table) -> bool:
@@ -323,12 +322,9 @@ def _notes(table: Table, shown: set[str]) -> tuple[list[str], list[str]]:
 def _problem(table: Table) -> str:
     """Return what prevents training, to be shown beside the fields that fix it."""
     if table.label is None:
-        return "Choose the label: the column that holds the class of each row."
+        return text("choose_label")
     if table.positive is None and len(table.classes) > 1:
-        return (
-            f"Choose the positive class of {table.label}: one of {len(table.classes)}, or several "
-            "together."
-        )
+        return text("choose_positive", label=table.label, classes=len(table.classes))
     try:
         table.require_two_classes()
     except InputError as error:

@@ -16,7 +16,7 @@ from aucstudio.engine.params import InvalidSetting, Param, declared_params, mult
 from aucstudio.gui.common.curves import band_words
 from aucstudio.gui.common.form import Form, swallow_wheel
 from aucstudio.gui.common.plain_text import tip_text
-from aucstudio.gui.common.widgets import check_box, label, named, show_note
+from aucstudio.gui.common.widgets import check_box, discard, label, named, show_note
 from aucstudio.gui.state.plan import RANGE
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.experiments.settings_shown import choice_word
@@ -207,9 +207,7 @@ class ParamForm(QWidget):
         """Show the settings of another method, at their defaults."""
         for widget in self.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly):
             self._form.removeWidget(widget)
-            widget.hide()
-            widget.setParent(None)  # else it would be found by its name
-            widget.deleteLater()
+            discard(widget)
         while self._form.rowCount():
             self._form.takeRow(0)
         self.editors.clear()

@@ -29,8 +29,8 @@ from aucstudio.gui.common.widgets import (
     Card,
     Fold,
     across,
-    discard,
     down,
+    empty,
     holding,
     label,
     named,
@@ -365,7 +365,7 @@ class _Warnings(QWidget):
     def show_sentences(self, sentences: list[str]) -> None:
         """Show other sentences."""
         if sentences != self.sentences:
-            discard(self._lines)
+            empty(self._lines)
             for k, sentence in enumerate(sentences):
                 sign = label()
                 sign.setAccessibleName("Warning")
