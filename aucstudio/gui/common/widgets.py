@@ -114,6 +114,12 @@ def _filled(box: Box, parts: tuple[Part, ...], gap: int, around: Around) -> Box:
     box.setSpacing(gap)
     edges = (around,) * 4 if isinstance(around, int) else around
     box.setContentsMargins(*edges)
+    fill(box, *parts)
+    return box
+
+
+def fill(box: QBoxLayout, *parts: Part) -> None:
+    """Add parts to a layout; see :func:`across`."""
     for part in parts:
         if part is None:
             box.addStretch(1)
@@ -123,7 +129,6 @@ def _filled(box: Box, parts: tuple[Part, ...], gap: int, around: Around) -> Box:
             _add(box, *part)
         else:
             _add(box, part, 0)
-    return box
 
 
 def _add(box: QBoxLayout, item: Item, how: int | Qt.AlignmentFlag) -> None:

@@ -400,7 +400,7 @@ class ColumnsDialog(Dialog):
         self._on_selected()
         if refused:
             named_as = control_words("column_role_as")["choices"][role]
-            code = "role_of_text" if role in NUMERIC_ROLES else "role_of_label"
+            code = "no_role_of_text" if role in NUMERIC_ROLES else "no_role_of_label"
             words = text(code, count=refused, role=named_as)
             show_note(self.status, words, "error")
 

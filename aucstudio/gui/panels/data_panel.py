@@ -6,24 +6,25 @@ from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QToolButton
 
 from aucstudio.engine import METHODS
 from aucstudio.gui.common.column_controls import QUIET, FindingRows
 from aucstudio.gui.common.controls import fill_names
 from aucstudio.gui.common.form import Form, narrow_combo
 from aucstudio.gui.common.plain_text import plain_tooltip
+from aucstudio.gui.common.table import LEFT
 from aucstudio.gui.common.widgets import (
     STRETCH,
     Card,
     ElidedLabel,
     Fold,
     across,
+    fill,
     label,
-    named,
     order_tabs,
     push_button,
     show_note,
+    tool_button,
 )
 from aucstudio.gui.dialogs.columns import ClassesDialog, ColumnsDialog
 from aucstudio.gui.state.background import Background
@@ -92,10 +93,9 @@ class DataPanel(Card):
         self.problem = label("", "error", wrap=True, name="data_problem")
         self.open_button = push_button("open_button", verb=self.open_asked.emit)
         self.columns_button = push_button("columns_button", verb=self._on_columns)
-        self.import_button = named(QToolButton(), "import_options_button")
+        self.import_button = tool_button("import_options_button", self.import_asked.emit)
         self.import_button.setProperty("role", "link")
         self._lay_out()
-        self.import_button.clicked.connect(self.import_asked)
         self.label_combo.activated.connect(self._on_label)
         self.positive_combo.activated.connect(self._on_positive)
         self.findings.asked.connect(lambda change, undo: self._change(undo, **change))
@@ -104,14 +104,11 @@ class DataPanel(Card):
         self._on_table()
 
     def _lay_out(self) -> None:
-        self._form = Form(("Label", self.label_combo), ("Positive", self.positive_combo))
-        for above in (self.title, self.facts):
-            self.rows.addWidget(above)
-        self.rows.addLayout(self._form)
-        for below in (self.caution, self.findings, self.notes, self.problem, self.remarks):
-            self.rows.addWidget(below)
-        self.rows.addWidget(self.import_button, alignment=Qt.AlignmentFlag.AlignLeft)
-        self.rows.addLayout(across(self.open_button, self.columns_button, STRETCH))
+        self._form = Form(self.label_combo, self.positive_combo)
+        notes = (self.caution, self.findings, self.notes, self.problem, self.remarks)
+        buttons = across(self.open_button, self.columns_button, STRETCH)
+        above = (self.title, self.facts, self._form)
+        fill(self.rows, *above, *notes, (self.import_button, LEFT), buttons)
 
     def _on_table(self) -> None:
         """Show the session's table and start to check it; keep the findings of earlier roles."""
@@ -128,10 +125,6 @@ class DataPanel(Card):
         if job.result is not None:
             self._found = job.result
             self._show_findings()
-
-    def finish_check(self) -> None:
-        """Wait for the findings about the table."""
-        self._finding.finish()
 
     def refresh(self) -> None:
         """Show the session's table."""
@@ -208,10 +201,9 @@ class DataPanel(Card):
             self.positive_combo.addItem(f"{name} · {count:,} · {_percent(count, total)}", name)
         if table.label is not None:
             self.positive_combo.insertSeparator(self.positive_combo.count())
-            several = (
-                "Several classes, or a cut point…" if _is_number(table) else "Several classes…"
-            )
-            self.positive_combo.addItem(several, SEVERAL)
+            is_number = table.column(table.label).kind == "number"
+            cut = ", or a cut point…" if is_number else "…"
+            self.positive_combo.addItem(f"Several classes{cut}", SEVERAL)
         self.positive_combo.setCurrentIndex(max(0, self.positive_combo.findData(table.positive)))
         self.positive_combo.setEnabled(bool(table.classes))
 
@@ -295,10 +287,6 @@ def _missing_words(table: Table, takes_missing: bool, fill: str) -> str:
     count = sum(column.missing for column in table.features)
     used = ", ".join(words for role, words in uses.items() if role in incomplete)
     return f"{counted(count, 'missing value')} ({used})"
-
-
-def _is_number(table: Table) -> bool:
-    return table.label is not None and table.column(table.label).kind == "number"
 
 
 def _notes(table: Table, shown: set[str]) -> tuple[list[str], list[str]]:

@@ -22,6 +22,7 @@ from aucstudio.gui.common.widgets import (
     check_box,
     down,
     enable_item,
+    fill,
     holding,
     label,
     named,
@@ -159,13 +160,10 @@ class MethodPanel(Card):
         self.refresh()
 
     def _lay_out(self) -> None:
-        self.rows.addLayout(across((label("3  METHOD", "heading"), 1), self.choose))
-        for widget in (self.best, self.combo, self.summary, self.form, self.preparation):
-            self.rows.addWidget(widget)
-        self.rows.addLayout(Form(self.tune_by))
-        for widget in (self.cost, self.problem):
-            self.rows.addWidget(widget)
-        self.rows.addLayout(across(self.reset, STRETCH, self.tune))
+        head = across((label("3  METHOD", "heading"), 1), self.choose)
+        parts = (self.best, self.combo, self.summary, self.form, self.preparation)
+        tuning, ends = Form(self.tune_by), across(self.reset, STRETCH, self.tune)
+        fill(self.rows, head, *parts, tuning, self.cost, self.problem, ends)
 
     def refresh(self) -> None:
         """Show the plan's method and settings."""

@@ -29,6 +29,7 @@ from aucstudio.gui.common.widgets import (
     Fold,
     down,
     enable_item,
+    fill,
     holding,
     label,
     named,
@@ -108,9 +109,7 @@ class ValidationPanel(Card):
         drawn = Form(*(self.fields[key] for key in _DRAWN))
         self.more = Fold("validation_more_button", "More", [holding(drawn)])
         self._form.addRow("", self.band_problem)
-        self.rows.addLayout(self._form)
-        for widget in (self.more, self.ahead, self.together, self.problem):
-            self.rows.addWidget(widget)
+        fill(self.rows, self._form, self.more, self.ahead, self.together, self.problem)
 
     def refresh(self) -> None:
         """Show the plan."""
