@@ -238,12 +238,8 @@ class Files(QObject):
         table = self._session.table
         stem = table.path.stem if table else "study"
         path = prompts.ask_save_path(self._window, "Save the project", f"{stem}.aucproj", PROJECTS)
-        if not path:
-            return
-        try:
-            self._session.files.begin_save(prompts.with_ending(path, ".aucproj"))
-        except InputError as error:
-            self._report(error)
+        if path:
+            self._session.files.begin_save(path)
 
 
 def _unsaved_title(path: Path) -> str:

@@ -85,7 +85,7 @@ def choose_table(answers, press):
 
 
 def found(dialog):
-    return [row.cells for row in dialog.report.model.rows]
+    return [row.cells for row in dialog.report.view.sheet.rows]
 
 
 @pytest.mark.slow

@@ -193,15 +193,13 @@ class Chosen:
         return cls(target, choice, figures, names, " ".join(where))
 
 
-def figures_sentence(figures: ThresholdFigures) -> str:
-    """Describe what a threshold does in a sentence."""
+def rates_words(figures: ThresholdFigures) -> str:
+    """Return the rates of a threshold that are known, with their intervals."""
     rates = {"TPR": figures.tpr, "FPR": figures.fpr, "precision": figures.precision}
-    parts = [
+    return ", ".join(
         f"{name} {figure_words(rate.value)} ({interval_words(*rate.bounds)})"
         for name, rate in rates.items()
-    ]
-    return (
-        f"{', '.join(parts)}, {amount_words(1000 * figures.alerts.value)} alerts per 1,000 cases."
+        if not math.isnan(rate.value)
     )
 
 
@@ -334,7 +332,8 @@ class ThresholdChooser(QWidget):
                 self.fields[key].setText(text)
                 self.fields[key].setCursorPosition(0)
                 self._shown[key] = text
-        self.effect.setText(figures_sentence(chosen.figures))
+        alerts = amount_words(1000 * chosen.figures.alerts.value)
+        self.effect.setText(f"{rates_words(chosen.figures)}, {alerts} alerts per 1,000 cases.")
         self.card.name_classes(*chosen.names)
         self.card.show_figures(chosen.figures, stakes)
         problem = chosen.choice.problem

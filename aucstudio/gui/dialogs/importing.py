@@ -22,12 +22,11 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.engine.monitor import Stopped
-from aucstudio.gui.common import prompts
 from aucstudio.gui.common.column_controls import FindingRows
 from aucstudio.gui.common.controls import WrappingRow
 from aucstudio.gui.common.form import whole_box
 from aucstudio.gui.common.plain_text import plain_tooltip
-from aucstudio.gui.common.prompts import Dialog, WorkRow
+from aucstudio.gui.common.prompts import Dialog, FileWriter, WorkRow
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import (
     LEFT,
@@ -64,7 +63,6 @@ from aucstudio.project.data.readers.registry import BY_KEY
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.text.rejected_export import write_rejected
 from aucstudio.project.errors import Cancelled, InputError
-from aucstudio.project.store.files import refuse_own_input
 from aucstudio.project.work.job import Job, describe_failure
 
 _TYPING = 150  # milliseconds after the last key
@@ -216,7 +214,7 @@ class RejectedRows(QWidget):
         super().__init__()
         self.setObjectName("import_rejected")
         self._table: Table | None = None
-        self._writing = Background(self, self._on_written)
+        self._files = FileWriter(self, self._on_written, self._on_failed)
         self.heading = label("", "heading", wrap=True, name="import_rejected_heading")
         self.rows = named(QListWidget(), "import_rejected_rows")
         self.rows.setWordWrap(True)
@@ -228,11 +226,11 @@ class RejectedRows(QWidget):
     @property
     def busy(self) -> bool:
         """Whether rows are being written."""
-        return self._writing.busy
+        return self._files.busy
 
     def drop(self) -> None:
         """Cancel the export."""
-        self._writing.drop()
+        self._files.drop()
 
     def show_head(self, head: Head | None) -> None:
         """Show the rows that cannot be read among the first ones."""
@@ -256,28 +254,25 @@ class RejectedRows(QWidget):
     def _on_export(self) -> None:
         table = self._table
         assert table is not None
-        suggested = str(table.path.with_name(f"{table.path.stem}-rejected.csv"))
-        path = prompts.ask_save_path(self, "Export the rows left out", suggested, _CSV)
-        if not path:
-            return
-        try:
-            target = prompts.with_ending(path, ".csv")
-            refuse_own_input(target, table.path)
-        except InputError as error:
-            show_note(self.status, str(error), "error")
-            return
-        show_note(self.status, "Writing…")
-        self.export.setEnabled(False)
-        self._writing.start(target, lambda _post: write_rejected(table, target))
+        self._rows_written = 0
 
-    def _on_written(self, target: Path, job: Job[Any, int]) -> None:
+        def write(path: Path) -> None:
+            self._rows_written = write_rejected(table, path)
+
+        suggested = str(table.path.with_name(f"{table.path.stem}-rejected.csv"))
+        title = "Export the rows left out"
+        if self._files.ask(title, suggested, _CSV, write, [table.path]) and self._files.busy:
+            show_note(self.status, "Writing…")
+            self.export.setEnabled(False)
+
+    def _on_written(self, target: Path) -> None:
         self.export.setEnabled(True)
-        if job.result is None:
-            assert isinstance(job.error, Exception)
-            show_note(self.status, describe_failure(job.error)[0], "error")
-        else:
-            rows = counted(job.result, "row")
-            show_note(self.status, f"{rows} of the whole file written to {target}")
+        rows = counted(self._rows_written, "row")
+        show_note(self.status, f"{rows} of the whole file written to {target}")
+
+    def _on_failed(self, sentence: str, _trace: str) -> None:
+        self.export.setEnabled(True)
+        show_note(self.status, sentence, "error")
 
 
 _SIZE = QSize(1180, 760)
