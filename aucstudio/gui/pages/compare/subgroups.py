@@ -23,12 +23,7 @@ from aucstudio.notices.words import interval_words, p_words, range_words
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.subgroup_levels import MOST_LEVELS, read_cuts
-from aucstudio.project.results.subgroups import (
-    Subgroup,
-    Subgroups,
-    held_out_table,
-    subgroups,
-)
+from aucstudio.project.results.subgroups import Subgroup, Subgroups, held_out_table, subgroups
 from aucstudio.project.results.summary import Estimate
 from aucstudio.project.results.threshold_choice import OWN, Target, choose
 from aucstudio.project.runs.experiments.experiment import Band

@@ -422,13 +422,7 @@ class TablesPage(QWidget):
             "compare_runs_table", "Checked runs", RUN_HEADS, ROW, tips=RUN_TIPS
         )
         self.pairs_table = SheetTable(
-            "compare_pairs_table",
-            "Every pair",
-            PAIR_HEADS,
-            ROW,
-            6,
-            tips=PAIR_TIPS,
-            words=(0, 1, 6),
+            "compare_pairs_table", "Every pair", PAIR_HEADS, ROW, 6, tips=PAIR_TIPS, words=(0, 1, 6)
         )
         self.runs_table.clicked.connect(lambda index: self.run_clicked.emit(index.row(), False))
         self.pairs_table.selectionModel().currentRowChanged.connect(self._on_pair)

@@ -45,10 +45,7 @@ class DifferenceView(PlaneView):
     of_pairs: ClassVar = True
     busy_words: ClassVar = "counting pairs…"
 
-    listens_to: ClassVar = {
-        **PlaneView.listens_to,
-        "band_rested": "refresh_band",
-    }
+    listens_to: ClassVar = {**PlaneView.listens_to, "band_rested": "refresh_band"}
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, "difference_view", "Difference vectors")

@@ -188,12 +188,7 @@ class FeatureView(PlaneView):
                     "Draw rows one by one; a sample if there are very many",
                     self._on_rows,
                 ),
-                (
-                    "shade",
-                    "Shad&ing",
-                    "Shade the plane by the chosen run's score",
-                    self.mark_stale,
-                ),
+                ("shade", "Shad&ing", "Shade the plane by the chosen run's score", self.mark_stale),
                 (
                     "support",
                     "S&upport",

@@ -7,10 +7,7 @@ import math
 
 import numpy as np
 from PySide6.QtCore import QItemSelectionModel, Signal, SignalInstance
-from PySide6.QtWidgets import (
-    QComboBox,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QWidget
 
 from aucstudio.engine.types import Array, Index
 from aucstudio.gui.common.confusion import CARD_WIDTH
@@ -20,13 +17,7 @@ from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.table import Row, SheetTable
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import (
-    data_button,
-    explain_button,
-    label,
-    named,
-    show_note,
-)
+from aucstudio.gui.common.widgets import data_button, explain_button, label, named, show_note
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.notices.words import class_words
 from aucstudio.project.data.columns import spelled
