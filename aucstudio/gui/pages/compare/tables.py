@@ -21,13 +21,12 @@ from aucstudio.gui.pages.compare.forest import ForestPlot
 from aucstudio.gui.pages.compare.words import (
     MARK,
     ShownComparison,
-    p_name,
     pair_sentence,
     rows_words,
     run_name,
 )
 from aucstudio.gui.state.plan import RunLook
-from aucstudio.notices import words
+from aucstudio.notices import text, words
 from aucstudio.project.results import comparison
 from aucstudio.project.results.comparison import (
     CORRECTION_NAMES,
@@ -366,10 +365,8 @@ class PicturePage(QSplitter):
         self.forest.show(shown)
         self.pairs_part.setVisible(bool(pairs))
         if pairs:
-            name = p_name(pairs[0].correction)
-            self.heading.setText(
-                f"Row minus column, {name} below; bold: significant, tinted as the better run"
-            )
+            name = CORRECTION_NAMES[pairs[0].correction]
+            self.heading.setText(text("p_in_matrix", name=name))
         with QSignalBlocker(self.table.selectionModel()):
             self.matrix.show_comparison(shown)
 
