@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypedDict
 
-from aucstudio.engine.calibration.measures import Decomposed
+from aucstudio.engine.calibration import Decomposed
 from aucstudio.engine.ensembles.combined import MemberShare
-from aucstudio.engine.ensembles.criterion import Criterion
+from aucstudio.engine.ensembles.selection import Criterion
 from aucstudio.engine.verification.verified import Verified
 from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.preparing.scales import FarCells
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.text.contents import Rejected
-from aucstudio.project.runs.experiments.experiment_document import ExperimentDocument
+from aucstudio.project.runs.experiments.experiment_file import ExperimentDocument
 from aucstudio.project.store.check import Repaired
 from aucstudio.project.tournament.standings import OperatingPoint
 

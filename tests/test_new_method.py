@@ -1,4 +1,4 @@
-"""The recipe "Add a method" of CONTRIBUTING.md: one module, and the whole program knows it."""
+"""The recipe "Add a method" of CONTRIBUTING.md: one module, listed once; all else follows."""
 
 import json
 import subprocess
@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from aucstudio.cli import main
-from aucstudio.engine import METHODS, declared_params, methods
-from aucstudio.engine.methods import least_squares
+from aucstudio.engine import METHODS, catalogue, declared_params, methods
 from aucstudio.gui.dialogs.help import help_page
 from aucstudio.gui.panels.param_form import ParamForm
 from aucstudio.project.store.model_file import load_model
@@ -67,17 +66,15 @@ KEY = "mean-difference"
 
 @pytest.fixture
 def method(tmp_path, monkeypatch):
-    """A file in a family's folder, as the recipe has it; and nothing else."""
-    folder = tmp_path / "least_squares"
-    folder.mkdir()
-    (folder / "mean_difference.py").write_text(MODULE)
+    """A module in the folder of methods and its line in the catalogue; and nothing else."""
+    (tmp_path / "mean_difference.py").write_text(MODULE)
     monkeypatch.setattr(methods, "__path__", [*methods.__path__, str(tmp_path)])
-    monkeypatch.setattr(least_squares, "__path__", [*least_squares.__path__, str(folder)])
-    methods.modules.cache_clear()
+    listed = dict(catalogue.MODULES)
+    first = {"least_squares": listed.pop("least_squares"), "mean_difference": KEY}
+    monkeypatch.setattr(catalogue, "MODULES", first | listed)
     yield METHODS[KEY]
     monkeypatch.undo()
-    methods.modules.cache_clear()
-    del sys.modules[f"{least_squares.__name__}.mean_difference"]
+    del sys.modules[f"{methods.__name__}.mean_difference"]
 
 
 @pytest.fixture

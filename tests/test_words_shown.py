@@ -30,7 +30,7 @@ SPELLINGS = {
     "pAUC": r"\bPAUC\b|\bp-AUC\b",
 }
 # Formulas in exported files and lists of values are not sentences.
-FORMULAS = ("store/export/formulas.py", "store/export/script.py")
+FORMULAS = ("store/export/document.py", "store/export/script.py")
 
 
 def own_strings(path):

@@ -1,13 +1,6 @@
-"""Families, aims and shapes of methods."""
+"""Families, aims and modules of methods."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
-from aucstudio.engine.params import declared_params
-
-if TYPE_CHECKING:
-    from aucstudio.engine.base import AUCClassifier
 
 FAMILIES = {
     "least squares": "Least squares in closed form",
@@ -31,29 +24,45 @@ AIMS = {
 }
 """What methods train for, and what that means."""
 
+MODULES = {
+    "least_squares": "auc-rls rls",
+    "pair_svm": "auc-svm roc-svm sauc-svm",
+    "structural": "svm-auc svm-pauc svm-pauc-tight",
+    "asvm": "asvm",
+    "pauc_boost": "pauc-boost",
+    "rankboost": "rankboost",
+    "auc_ensemble": "auc-ensemble",
+    "greedy_pauc": "greedy-pauc",
+    "auc_split": "auc-split",
+    "rank_svm": "rank-svm kernel-rank-svm scaled-rank-svm",
+    "nbauc": "nbauc rf-auc",
+    "stochastic": "nsauc nsvmsgd2 noam nsolam",
+    "svm": "svm svm-2norm",
+    "logistic": "logistic additive-logistic",
+    "gradient_boosting": "gradient-boosting",
+    "forest": "random-forest extra-trees",
+    "marker": "marker",
+}
+"""The methods of each module of :mod:`aucstudio.engine.methods`, in the order of a list.
 
-def shape_words(method: type[AUCClassifier]) -> str:
-    """Return what a scorer of the method is made of: ``linear or kernel``."""
-    declared = declared_params(method)
-    if "kernel" in declared:
-        return "linear or kernel" if "linear" in declared["kernel"].choices else "kernel"
-    return "kernel" if "gamma" in declared else method.shape
+A method's class has the name of the method, but for hyphens and capitals.
+"""
 
 
-def describe(method: type[AUCClassifier]) -> dict[str, Any]:
-    """Return a method and its settings as plain data."""
-    return {
-        "id": method.key,
-        "title": method.title,
-        "in_words": method.in_words,
-        "family": method.family,
-        "source": method.source,
-        "summary": method.summary,
-        "trains_for": method.trains_for,
-        "scorer": shape_words(method),
-        "takes_missing": method.takes_missing,
-        "weights": method.weights_kind(),
-        "weights_note": method.weights_words(),
-        "use_when": method.use_when,
-        "parameters": [declared.as_json() for declared in declared_params(method).values()],
-    }
+def module_of(method: str) -> str:
+    """Return the module of a method, which is not loaded for that.
+
+    Raises
+    ------
+    KeyError
+        For an unknown method.
+    """
+    for module, keys in MODULES.items():
+        if method in keys.split():
+            return f"aucstudio.engine.methods.{module}"
+    raise KeyError(method)
+
+
+def method_keys() -> list[str]:
+    """List the methods by their ids."""
+    return [key for keys in MODULES.values() for key in keys.split()]

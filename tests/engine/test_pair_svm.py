@@ -8,13 +8,11 @@ from sklearn.svm import SVC
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.linalg import cholesky, kernel_factor
 from aucstudio.engine.losses.pairs import AllPairs, PairList, neighbour_pairs
-from aucstudio.engine.methods.pair_svm import _training as pair_svm
-from aucstudio.engine.methods.pair_svm.auc_svm import AUCSVM
-from aucstudio.engine.methods.pair_svm.roc_svm import ROCSVM
-from aucstudio.engine.methods.pair_svm.sauc_svm import SAUCSVM
+from aucstudio.engine.methods import pair_svm
+from aucstudio.engine.methods.pair_svm import AUCSVM, ROCSVM, SAUCSVM
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.params import InvalidSetting
-from aucstudio.engine.solvers.box_qp import solve_box_qp
+from aucstudio.engine.solvers.interior_point import solve_box_qp
 
 POSITIVES = [(2, 1), (1, 3), (3, 2), (0, 2)]
 NEGATIVES = [(0, 0), (1, 1), (2, 0), (-1, 1), (1, -1), (0, 3)]

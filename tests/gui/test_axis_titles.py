@@ -5,7 +5,7 @@ from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QApplication, QWidget
 
 from aucstudio.gui.app import make_application
-from aucstudio.gui.common.plots.axis_titles import fitting
+from aucstudio.gui.common.plots.axes import fitting
 from aucstudio.gui.common.plotting import make_plot, style_plot
 from aucstudio.gui.common.printing import Sheet, draw
 from aucstudio.gui.pages.roc.roc_view import RocView
@@ -88,11 +88,11 @@ def test_the_axes_of_training_have_titles_that_fit(qtbot):
     upper = plots.upper
     upper.setParent(None)  # alone
     qtbot.addWidget(upper)
-    upper.setLabel("left", "Distance to optimum")
-    upper.resize(300, 130)
+    upper.setLabel("left", "Gap to optimum")
+    upper.resize(300, 100)
     with qtbot.waitExposed(upper):
         upper.show()
-    assert title(upper, "left")[0] == "Distance"
+    assert title(upper, "left")[0] == "Gap"
 
 
 def test_on_paper_a_title_has_the_room_of_the_sheet(qtbot, table_session, open_view):

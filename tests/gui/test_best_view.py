@@ -7,9 +7,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialogButtonBox, QPushButton
 
 from aucstudio.engine.crossfit.members import Member
-from aucstudio.gui.dialogs.export_model import ExportModelDialog
-from aucstudio.gui.dialogs.find_best import FindBestDialog
-from aucstudio.gui.dialogs.model_choice import REFIT, VALIDATED
+from aucstudio.gui.dialogs.export_model import REFIT, VALIDATED, ExportModelDialog
+from aucstudio.gui.dialogs.run_dialogs import FindBestDialog
 from aucstudio.gui.pages.best.best_view import BestView
 from aucstudio.gui.pages.best.words import cells, statement, typeset
 from aucstudio.gui.windows import describe_work
@@ -17,8 +16,7 @@ from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.tournament.background import TournamentOrder
-from aucstudio.project.tournament.hold_out import held_out_once
-from aucstudio.project.tournament.search import find_best
+from aucstudio.project.tournament.search import find_best, held_out_once
 from aucstudio.project.tournament.standings import (
     READY,
     TRAINS,

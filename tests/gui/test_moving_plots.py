@@ -1,16 +1,19 @@
 """What stands still while a run is in progress is painted from pictures, and looks the same."""
 
 import numpy as np
-import pyqtgraph as pg
 import pytest
 from PySide6.QtCore import QBuffer
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtSvg import QSvgGenerator
-from PySide6.QtWidgets import QGraphicsItem
+from PySide6.QtWidgets import QGraphicsItem, QWidget
 
 from aucstudio.gui.app import make_application
-from aucstudio.gui.common.plots.stepwise_view import SteadyBox, sides_of
-from aucstudio.gui.common.plotting import make_plot
+from aucstudio.gui.common.plotting import make_plot, run_pen
+from aucstudio.gui.pages.training.plots import CourseLine, TrainingPlots
+from aucstudio.gui.pages.training.progress import run_courses
+from aucstudio.gui.state.plan import RunLook
+from aucstudio.gui.state.session import ShownRun
+from tests.gui.conftest import make_record
 
 KEPT = QGraphicsItem.CacheMode.DeviceCoordinateCache
 PLAIN = QGraphicsItem.CacheMode.NoCache
@@ -45,7 +48,7 @@ def test_kept_pictures_look_as_the_items_do(plot, qtbot):
     moving.setData([0, 1, 2], [0.5, 0.5, 0.5])
     still.setData([0, 1, 2], [0, 0.8, 0])
     kept = pixels(plot)
-    plot.let_go()
+    plot.keep_still(None)
     assert still.curve.cacheMode() == PLAIN
     assert np.abs(pixels(plot) - kept).max() <= 2
 
@@ -71,34 +74,22 @@ def test_on_paper_lines_stay_lines(plot):
     assert plot.getAxis("left").cacheMode() == KEPT
 
 
-def test_the_range_stays_until_what_flies_leaves_it(qtbot):
+def test_the_extent_grows_in_steps_around_a_fit_in_progress(qtbot, table_session):
     make_application("light")
-    box = SteadyBox()
-    plot = make_plot("steady", "x", "y", box)
-    qtbot.addWidget(plot)
-    item = pg.PlotCurveItem()
-    plot.addItem(item)
+    plots, holder = TrainingPlots(), QWidget()
+    qtbot.addWidget(holder)
+    holder.setLayout(plots)
+    course = run_courses(ShownRun(make_record(table_session.table), RunLook("Run", 0)))[0]
     seen = []
-    for end in range(2, 60):
+    for end in range(3, 60):
         x = np.arange(end, dtype=float)
-        item.setData(x, np.sqrt(x))
-        box.flying = sides_of([(x, np.sqrt(x))])
-        box.updateAutoRange()
-        (left, right), (bottom, top) = box.viewRange()
-        assert left <= 0
-        assert right >= x[-1]
-        assert bottom <= 0
-        assert top >= np.sqrt(x[-1])
+        y = np.where(x == 1, np.nan, np.sqrt(x))
+        plots.lower_lines[True].draw([CourseLine(course, x, y, run_pen(course.look), True)])
+        plots.frame(live=True)
+        (left, right), (bottom, top) = plots.lower.whole
+        assert left <= 0 < x[-1] <= right
+        assert bottom <= 0 < np.sqrt(x[-1]) <= top
         seen.append(right)
     assert len(set(seen)) < 25
-    box.flying = None
-    box.updateAutoRange()
-    assert box.viewRange()[0][1] == pytest.approx(58, rel=0.1)
-
-
-def test_sides_are_those_of_the_finite_points():
-    nan = np.nan
-    found = sides_of([(np.array([1.0, 2.0]), np.array([nan, 3.0])), (np.ones(1), np.zeros(1))])
-    assert found == ((1.0, 2.0), (0.0, 3.0))
-    assert sides_of([]) is None
-    assert sides_of([(np.ones(2), np.full(2, nan))]) is None
+    plots.frame(live=False)
+    assert plots.lower.whole[0][1] == pytest.approx(58, rel=0.1)

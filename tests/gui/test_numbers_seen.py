@@ -8,7 +8,8 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QScrollArea, QTableView
 
 from aucstudio.engine import METHODS
-from aucstudio.gui.common.plotting import BEYOND, make_plot
+from aucstudio.gui.common.plots.axes import BEYOND
+from aucstudio.gui.common.plotting import make_plot
 from aucstudio.gui.dialogs.columns import COLUMNS, ColumnsDialog
 from aucstudio.gui.pages.compare.compare_view import CompareView
 from aucstudio.gui.pages.roc import axes
@@ -145,7 +146,7 @@ def test_the_card_counts_in_words_and_tells_each_thing_once(session, tmp_path, q
         facts.text()
         == "40 rows · 1 number · 1 ignored · 1 missing value (numbers: training median)"
     )
-    told = panel.findChild(QLabel, "data_notes").text()
+    told = panel.findChild(QLabel, "data_routine_notes").text()
     assert told.count("no label") == 1
     assert "1 row has no label and is not used in training" in told
     assert "without" not in told

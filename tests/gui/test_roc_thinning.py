@@ -7,8 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPen, QTransform
 
 from aucstudio.engine import roc
-from aucstudio.gui.common.plots.curve_item import CurveItem
-from aucstudio.gui.common.plots.thinning import PlacedLine
+from aucstudio.gui.common.plots.curves import CurveItem, PlacedLine
 from aucstudio.gui.pages.roc import axes
 from aucstudio.gui.pages.roc.curve_kinds import FACES
 

@@ -16,8 +16,8 @@ from aucstudio.gui.pages.search.results import (
     searched_settings,
 )
 from aucstudio.gui.pages.search.search_view import SearchView
-from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.plan import RunLook
+from aucstudio.gui.state.runner import LiveRun
 from aucstudio.notices.words import setting_words
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.runs.execute import execute

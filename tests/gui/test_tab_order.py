@@ -8,7 +8,7 @@ pytestmark = pytest.mark.slow
 
 READ = (
     *("strip_run", "label_combo", "positive_combo", "open_button", "columns_button"),
-    *("scheme_combo", "test_percent", "repeats_spin", "seed_spin", "judged_range"),
+    *("scheme_combo", "test_percent", "judged_range", "validation_more_button"),
     *("choose_methods_button", "method_combo", "param_kernel", "tune_button"),
     *("view_tabs_bar", "face_combo", "band_low", "band_high", "roc_plot"),
 )

@@ -13,8 +13,7 @@ from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.experiment import Experiment
-from aucstudio.project.runs.experiments.experiment_file import read_study
-from aucstudio.project.runs.experiments.experiment_writing import write_study
+from aucstudio.project.runs.experiments.experiment_file import read_study, write_study
 from aucstudio.project.runs.experiments.planning import plan_on
 from aucstudio.project.runs.models.scoring import score_file
 from aucstudio.project.store.export import export_model

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from zstandard import ZstdError
 
-from aucstudio.project.data.readers.arrow_levels import unpack_levels
+from aucstudio.project.data.readers.columnar import unpack_levels
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from tests.project.test_formats import CSV, FIXTURES, cells

@@ -8,7 +8,7 @@ import psutil
 import pytest
 
 from aucstudio.engine.crossfit.members import Member
-from aucstudio.engine.ensembles.criterion import Criterion
+from aucstudio.engine.ensembles.selection import Criterion
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
@@ -21,8 +21,7 @@ from aucstudio.project.tournament.background import (
     TournamentStop,
     hold_in_background,
 )
-from aucstudio.project.tournament.hold_out import draw, held_out_once
-from aucstudio.project.tournament.search import find_best
+from aucstudio.project.tournament.search import draw, find_best, held_out_once
 from aucstudio.project.tournament.standings import (
     JUDGED,
     LEFT,

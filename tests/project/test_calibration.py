@@ -20,8 +20,13 @@ from aucstudio.project.results.calibration import AS_IT_STANDS, judge, probabili
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.experiments.planning import plan_experiment
-from aucstudio.project.runs.models.calibrating import HeldOut, calibrated, caution, held_out
-from aucstudio.project.runs.models.final_model import validated_model
+from aucstudio.project.runs.models.final_model import (
+    HeldOut,
+    calibrated,
+    caution,
+    held_out,
+    validated_model,
+)
 from aucstudio.project.store import model_file
 from aucstudio.project.store.export import export_model
 

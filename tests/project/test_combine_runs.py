@@ -9,21 +9,23 @@ import pytest
 
 from aucstudio import cli
 from aucstudio.engine import roc
-from aucstudio.engine.ensembles.criterion import Criterion
-from aucstudio.engine.ensembles.scales import Scale
-from aucstudio.engine.ensembles.selection import choose_weights
-from aucstudio.project.combination import combining, parts
-from aucstudio.project.combination.combined_model import common_preparation
-from aucstudio.project.combination.combining import Combining, combine_runs, refit_combination
+from aucstudio.engine.ensembles.combined import Scale
+from aucstudio.engine.ensembles.selection import Criterion, choose_weights
+from aucstudio.project.combination import combining
+from aucstudio.project.combination.combining import (
+    Combining,
+    combine_runs,
+    common_preparation,
+    refit_combination,
+)
 from aucstudio.project.combination.planning import plan_combination, why_not
 from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute, refit
-from aucstudio.project.runs.experiments.experiment_writing import command_line
-from aucstudio.project.runs.experiments.planning import PlannedRun, plan_on
-from aucstudio.project.runs.given_scores import MARKER, scored_by
+from aucstudio.project.runs.experiments.experiment_file import command_line
+from aucstudio.project.runs.experiments.planning import MARKER, PlannedRun, plan_on, scored_by
 from aucstudio.project.runs.models.scoring import scores_of
 from aucstudio.project.store.export import export_model
 from aucstudio.project.store.model_file import load_model, save_model
@@ -235,7 +237,7 @@ def test_one_held_out_part_is_scored_in_folds(table, held_out, monkeypatch):
     assert not np.allclose(scores, split.test_scores)  # those of all rows chose its weights
     assert np.corrcoef(scores, split.test_scores)[0, 1] > 0.95
     # Of one member alone any weights are the same: the second level then changes nothing.
-    monkeypatch.setattr(parts, "choose_weights", lambda z, *_, **_more: np.eye(len(z))[0])
+    monkeypatch.setattr(combining, "choose_weights", lambda z, *_, **_more: np.eye(len(z))[0])
     (split,) = combined(held_out).splits
     scores = scores_of(split.model, table)[split.test_rows]
     np.testing.assert_allclose(scores, split.test_scores, atol=1e-9)
@@ -284,7 +286,7 @@ def test_combinations_of_noise_centre_on_one_half(tmp_path, validation, monkeypa
     table, names = noise(tmp_path / "t.csv")
     higher = {"direction": "higher"}
     runs = [(n, made(scored_by(table, n), MARKER, validation, higher)) for n in names]
-    monkeypatch.setattr(parts, "choose_weights", few_bags)
+    monkeypatch.setattr(combining, "choose_weights", few_bags)
     rng, nested, flattered = np.random.default_rng(6), [], []
     for _ in range(25):
         null = with_classes(runs, rng.permutation(table.is_positive()))

@@ -33,8 +33,7 @@ from aucstudio.project.explain.importance import permutation_importance
 from aucstudio.project.explain.trees import condition, read_tree
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.experiment import DataReference, Experiment
-from aucstudio.project.runs.experiments.experiment_file import read_study
-from aucstudio.project.runs.experiments.experiment_writing import write_study
+from aucstudio.project.runs.experiments.experiment_file import read_study, write_study
 from aucstudio.project.runs.experiments.planning import plan_experiment
 from aucstudio.project.runs.models.scoring import score_file
 from aucstudio.project.store.export import export_model

@@ -18,7 +18,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.experiments.planning import plan_experiment
-from aucstudio.project.runs.models.calibrating import calibrated
+from aucstudio.project.runs.models.final_model import calibrated
 from aucstudio.project.store.export import FORMATS, export_model
 from tests.project.hand_models import SCORERS, TEXT, hand_model, model_with, prepared
 

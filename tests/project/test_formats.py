@@ -33,8 +33,7 @@ from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table, read_tables
 from aucstudio.project.errors import Cancelled, InputError
 from aucstudio.project.runs.experiments.experiment import DataReference
-from aucstudio.project.runs.experiments.experiment_file import read_study
-from aucstudio.project.runs.experiments.experiment_writing import write_study
+from aucstudio.project.runs.experiments.experiment_file import read_study, write_study
 from aucstudio.project.runs.experiments.planning import plan_experiment
 from aucstudio.project.store.workspace import keep_text, read_text
 

@@ -14,7 +14,7 @@ from aucstudio.cli import main
 from aucstudio.engine import roc
 from aucstudio.engine.crossfit import folds
 from aucstudio.engine.inference import splits_interval, splits_test
-from aucstudio.engine.methods.combination import auc_ensemble
+from aucstudio.engine.methods import auc_ensemble
 from aucstudio.notices import notice
 from aucstudio.project.data.splitting.split import (
     blocks_of,
@@ -31,8 +31,7 @@ from aucstudio.project.results.summary import auc_summary
 from aucstudio.project.runs import search as searching
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.experiment import Experiment
-from aucstudio.project.runs.experiments.experiment_file import read_study
-from aucstudio.project.runs.experiments.experiment_writing import write_study
+from aucstudio.project.runs.experiments.experiment_file import read_study, write_study
 from aucstudio.project.runs.experiments.planning import DEFAULT_BAND, plan_on
 from aucstudio.project.runs.tuning import Tuning
 

@@ -5,7 +5,7 @@ import pytest
 from aucstudio.engine import METHODS
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
-from aucstudio.project.runs.method_advice import outlooks, start_here
+from aucstudio.project.runs.estimate import outlooks, start_here
 
 BAND = (0.0, 0.1)
 
@@ -66,7 +66,7 @@ def test_a_run_of_several_fits_takes_as_many_times_as_long(table_of):
 
 def test_what_cannot_be_is_no_place_to_start(table_of, monkeypatch):
     table = table_of(400)
-    monkeypatch.setattr("aucstudio.project.runs.method_advice.machine_memory", lambda: 2e6)
+    monkeypatch.setattr("aucstudio.project.runs.estimate.machine_memory", lambda: 2e6)
     found = outlooks(table, Validation(), lambda _key: {})
     assert found["nbauc"].problem.startswith("Too large for this computer")
     kept = start_here(table, Validation(), BAND, found)

@@ -21,7 +21,7 @@ from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.store import archive
-from aucstudio.project.store.arrays import array_to_bytes
+from aucstudio.project.store.archive import array_to_bytes
 from aucstudio.project.store.model_file import load_model, model_from_bytes, model_to_bytes
 
 RNG = np.random.default_rng(0)

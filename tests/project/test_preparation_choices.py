@@ -14,7 +14,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from aucstudio.commands.parser import command_parser
+from aucstudio.commands.options import command_parser
 from aucstudio.commands.train import read_preparation
 from aucstudio.engine import METHODS
 from aucstudio.project.data.disk.stream import open_stream
@@ -36,8 +36,7 @@ from aucstudio.project.explain.importance import permutation_importance
 from aucstudio.project.explain.trees import FeatureUse, condition, side_by_side
 from aucstudio.project.runs.execute import execute, refit
 from aucstudio.project.runs.experiments.experiment import DataReference
-from aucstudio.project.runs.experiments.experiment_file import read_study
-from aucstudio.project.runs.experiments.experiment_writing import write_study
+from aucstudio.project.runs.experiments.experiment_file import read_study, write_study
 from aucstudio.project.runs.experiments.planning import plan_experiment
 from aucstudio.project.runs.record import same_scores
 from aucstudio.project.runs.rows import learn

@@ -14,8 +14,12 @@ import pytest
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.store import files
-from aucstudio.project.store.project.plan_merge import merged
-from aucstudio.project.store.project.project_file import ProjectFile, StalePlanError, open_or_create
+from aucstudio.project.store.project.project_file import (
+    ProjectFile,
+    StalePlanError,
+    merged,
+    open_or_create,
+)
 from aucstudio.project.store.project.unfinished_runs import Owner
 
 MOST_SECONDS = 60
@@ -230,7 +234,7 @@ TRAIN = """
 
 @pytest.mark.slow
 def test_a_run_that_another_program_trains_is_told_and_left(project, plan, table):
-    from aucstudio.gui.state.stored_study import read_study
+    from aucstudio.gui.state.session_files import read_study
 
     record = project.add_run(execute(plan(), table))
     process = started(TRAIN, project.path)

@@ -14,10 +14,8 @@ from aucstudio.engine.params import declared_params
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.runs.experiments.experiment import DataReference
-from aucstudio.project.runs.experiments.experiment_file import read_study
-from aucstudio.project.runs.experiments.experiment_writing import command_line, write_study
-from aucstudio.project.runs.experiments.planning import plan_experiment, read_test_table
-from aucstudio.project.runs.given_scores import scored_by
+from aucstudio.project.runs.experiments.experiment_file import command_line, read_study, write_study
+from aucstudio.project.runs.experiments.planning import plan_experiment, read_test_table, scored_by
 from aucstudio.project.runs.tuning import Tuning
 from tests.project.test_schema import HEADER, training_rows, write_csv
 

@@ -5,7 +5,7 @@ import datetime
 import pytest
 
 from aucstudio.project.data.columns import spell_cell
-from aucstudio.project.data.readers.statistics_formats import conversion, is_in_catalog, on_calendar
+from aucstudio.project.data.readers.statistics import conversion, is_in_catalog, on_calendar
 from aucstudio.project.data.table import read_table
 from tests.project.test_formats import FIXTURES
 

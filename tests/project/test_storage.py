@@ -13,10 +13,10 @@ import pytest
 from aucstudio.project.bounded_cache import BoundedCache
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.trajectory import Stage
+from aucstudio.project.runs.record import Stage
 from aucstudio.project.store.project import project_file
+from aucstudio.project.store.project.database import ProjectSource
 from aucstudio.project.store.project.project_file import ProjectFile, write_project
-from aucstudio.project.store.project.source import ProjectSource
 
 
 @pytest.fixture

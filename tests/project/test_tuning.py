@@ -16,7 +16,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.results.summary import run_as_json
 from aucstudio.project.runs.execute import execute, refit
 from aucstudio.project.runs.experiments.experiment import DataReference, Experiment
-from aucstudio.project.runs.experiments.experiment_writing import command_line
+from aucstudio.project.runs.experiments.experiment_file import command_line
 from aucstudio.project.runs.experiments.planning import plan_experiment
 from aucstudio.project.runs.search import search
 from aucstudio.project.runs.tuning import MOST_CANDIDATES, Search, Tuning, candidates

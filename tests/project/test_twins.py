@@ -7,14 +7,15 @@ import pytest
 
 from aucstudio.notices import notice
 from aucstudio.project.data.splitting.validation import Validation
-from aucstudio.project.results.cautions import (
+from aucstudio.project.results.summary import (
+    Summary,
     caution_words,
     cautions,
     ranks_backwards,
     remarks,
+    tpr_summary,
     trained_elsewhere,
 )
-from aucstudio.project.results.summary import Summary, tpr_summary
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.experiments.planning import plan_experiment

@@ -9,8 +9,8 @@ import duckdb
 import openpyxl
 import pytest
 
-from aucstudio.project.data.readers.arff_syntax import day_reader
-from aucstudio.project.data.readers.statistics import _counted
+from aucstudio.project.data.readers.arff import day_reader
+from aucstudio.project.data.readers.statistics import counted_units
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from tests.project.test_formats import FIXTURES
@@ -217,7 +217,7 @@ def test_levels_that_are_not_declared_are_named(tmp_path):
 
 
 def test_months_of_stata_are_told():
-    remarks = _counted({"a": "%tm", "b": "%9.0g", "c": "%td"})
+    remarks = counted_units({"a": "%tm", "b": "%9.0g", "c": "%td"})
     assert [remark.sentence for remark in remarks] == [
         "columns that count months since 1960-01 are read as numbers: 'a'"
     ]

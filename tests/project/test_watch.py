@@ -10,8 +10,8 @@ from aucstudio.engine.monitor import Step
 from aucstudio.engine.scorers import LinearScorer
 from aucstudio.project.runs import progress as watching
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.progress import Watch, following
-from aucstudio.project.runs.trajectory import ScoresOnTheWay, Stage, StageLog, Thinned, sample_rows
+from aucstudio.project.runs.progress import StageLog, Thinned, Watch, following, sample_rows
+from aucstudio.project.runs.record import ScoresOnTheWay, Stage
 
 
 class Clock:

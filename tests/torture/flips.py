@@ -13,7 +13,7 @@ from typing import Any
 
 from aucstudio.cli import main
 from aucstudio.project.bounded_cache import BoundedCache
-from aucstudio.project.store.project import source
+from aucstudio.project.store.project import database as source
 from tests.torture.world import Ended, Tally, World
 
 _SLOW = 30.0

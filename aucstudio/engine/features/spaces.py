@@ -25,10 +25,11 @@ from aucstudio.engine.features.maps import (
     Identity,
     Shifted,
     centred,
+    k_means,
     mean_row,
+    nystrom_map,
     rows_for_mean,
 )
-from aucstudio.engine.features.nystrom import k_means, nystrom_map
 from aucstudio.engine.kernels import Kernel, KernelSettings
 from aucstudio.engine.linalg import chunks, gram, kernel_factor, nothing
 from aucstudio.engine.monitor import Monitor

@@ -13,8 +13,8 @@ from aucstudio.engine import roc
 from aucstudio.engine.roc import cut_at
 from aucstudio.engine.types import Array
 from aucstudio.notices.words import figure_words
-from aucstudio.project.results.operating_points import curve_of
 from aucstudio.project.results.summary import Summary, auc_summary
+from aucstudio.project.results.thresholds import curve_of
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 

@@ -243,7 +243,7 @@ def choice_box(
     name: str, words: str, items: Mapping[Value, str], *, narrow: bool = False
 ) -> QComboBox:
     """Make a choice among values, each with its title."""
-    made = narrow_combo(name, words) if narrow else named(QComboBox(), name, words)
+    made = narrow_combo(name, words) if narrow else named(ElidedCombo(), name, words)
     for value, title in items.items():
         made.addItem(title, value)
     return made

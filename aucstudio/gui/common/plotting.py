@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
@@ -20,17 +19,16 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication
 
-from aucstudio.gui.common.plots.axis_titles import TitledAxis
+from aucstudio.gui.common.plots.axes import NumberAxis
 from aucstudio.gui.common.plots.plot import Plot
-from aucstudio.gui.common.plots.quick_axis import QuickAxis
-from aucstudio.gui.common.theme import current_theme, run_colour, run_dash, run_symbol
+from aucstudio.gui.common.theme import current_theme, mixed, run_colour, run_dash, run_symbol
 from aucstudio.gui.state.plan import RunLook
 
 pg.setConfigOptions(antialias=True)
 
 SWATCH = QSize(32, 12)
 MARKER = QSize(16, 16)  # of icons in menus and heads of tables
-BEYOND = 8.0  # pixels by which a number may extend beyond the end of its axis
+_GRID = 0.4  # strength of a grid line
 _MARK, _CLEAR = 8.0, 1.5  # pixels: a sample's marker, and the space beside it
 
 
@@ -102,48 +100,24 @@ def paint_sample(painter: QPainter, area: QRectF, look: RunLook, width: float = 
     painter.restore()
 
 
-class NumberAxis(TitledAxis, QuickAxis):
-    """An axis without powers of ten in its title, and with real minus signs."""
-
-    def __init__(self, orientation: str) -> None:
-        super().__init__(orientation)
-        self.enableAutoSIPrefix(False)
-        # (number of ticks, filled share of the axis up to which the next level is written)
-        self.setStyle(textFillLimits=[(0, 0.8), (2, 0.45), (4, 0.35), (6, 0.2)])
-
-    def setLabel(self, *arguments: Any, **options: Any) -> None:
-        super().setLabel(*arguments, **options)
-        self.resizeEvent()  # else the new title starts where the old one did
-
-    def boundingRect(self) -> QRectF:
-        """Return the room of the axis, with the numbers at its ends."""
-        lies = self.orientation in ("bottom", "top")
-        along, across = (BEYOND, 0.0) if lies else (0.0, BEYOND)
-        found: QRectF = super().boundingRect()
-        return found.adjusted(-along, -across, along, across)
-
-    def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
-        texts: list[str] = super().tickStrings(values, scale, spacing)
-        return [text.replace("-", "−") for text in texts]
-
-
 def make_plot(
     name: str,
     x_label: str,
     y_label: str,
-    view_box: pg.ViewBox | None = None,
     axes: Sequence[NumberAxis] = (),
 ) -> Plot:
     """Make an empty plot in the style of the window, perhaps with given axes."""
     sides = {side: NumberAxis(side) for side in ("bottom", "left")}
     sides |= {axis.orientation: axis for axis in axes}
-    plot = Plot(axisItems=sides, viewBox=view_box)
+    plot = Plot(axisItems=sides)
     plot.setObjectName(name)
     plot.setAccessibleName(name.replace("_", " "))
+    # Room for half of the number at the end of an axis.
+    plot.getPlotItem().layout.setContentsMargins(1, 8, 12, 1)
     plot.setMenuEnabled(False)
     plot.hideButtons()
     plot.setAntialiasing(True)
-    plot.showGrid(x=True, y=True, alpha=0.18)
+    plot.showGrid(x=True, y=True)
     plot.setLabel("bottom", x_label)
     plot.setLabel("left", y_label)
     style_plot(plot)
@@ -158,8 +132,7 @@ def style_plot(plot: pg.PlotWidget) -> None:
         axis = plot.getAxis(side)
         axis.setPen(theme.grid)
         axis.setTextPen(theme.muted)
-        axis.setTickPen(theme.grid)
-        axis.setStyle(tickLength=-4)
+        axis.setTickPen(mixed(theme.card, theme.grid, _GRID))
         axis.label.setFont(QApplication.font())  # pyqtgraph keeps its first font
         if axis.labelText:
             axis.setLabel(axis.labelText, color=theme.muted)

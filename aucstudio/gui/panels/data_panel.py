@@ -9,27 +9,28 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QToolButton
 
 from aucstudio.engine import METHODS
-from aucstudio.gui.common.choices import fill_names
-from aucstudio.gui.common.finding_rows import QUIET, FindingRows
+from aucstudio.gui.common.column_controls import QUIET, FindingRows
+from aucstudio.gui.common.controls import fill_names
 from aucstudio.gui.common.form import Form, narrow_combo
-from aucstudio.gui.common.layouts import STRETCH, across
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.widgets import (
+    STRETCH,
     Card,
     ElidedLabel,
+    Fold,
+    across,
     label,
     named,
     order_tabs,
     push_button,
     show_note,
 )
-from aucstudio.gui.dialogs.classes import ClassesDialog
-from aucstudio.gui.dialogs.columns import ColumnsDialog
+from aucstudio.gui.dialogs.columns import ClassesDialog, ColumnsDialog
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session
 from aucstudio.notices.words import as_sentence, counted
 from aucstudio.project.data.any_table import label_findings
-from aucstudio.project.data.finding import Finding
+from aucstudio.project.data.finding import FORMAT, Finding
 from aucstudio.project.data.splitting.split import few_rows_caution
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import Cancelled, InputError
@@ -51,6 +52,9 @@ _CHOOSE = "choose…"
 SEVERAL = ("several",)
 _MAX_CLASSES = 50
 _MOST_NOTES = 3
+# Notes that need no action: kinds of findings, and codes of sure detections.
+_ROUTINE = ("ignored", "missing", FORMAT)
+_DETECTED = ("label_guessed", "positive_guessed")
 _NO_TABLE = "A table with one row per case and a two-class column, in any format."
 _CHANGED = "The table has changed since the dialog opened; the columns were not changed"
 
@@ -76,6 +80,8 @@ class DataPanel(Card):
         self._finding = Background(self, self._on_found)
         self.findings = FindingRows()
         self.notes = label("", "muted", wrap=True, name="data_notes")
+        self.routine = label("", "muted", wrap=True, name="data_routine_notes")
+        self.remarks = Fold("data_remarks_button", "Remarks", [self.routine])
         self.caution = label("", wrap=True, name="data_caution")
         # The caution depends on the Validation card below, which must not move under the pointer.
         room = self.caution.sizePolicy()
@@ -104,7 +110,7 @@ class DataPanel(Card):
         for above in (self.title, self.facts):
             self.rows.addWidget(above)
         self.rows.addLayout(self._form)
-        for below in (self.caution, self.findings, self.notes, self.problem):
+        for below in (self.caution, self.findings, self.notes, self.problem, self.remarks):
             self.rows.addWidget(below)
         self.rows.addWidget(self.import_button, alignment=Qt.AlignmentFlag.AlignLeft)
         self.rows.addLayout(across(self.open_button, self.columns_button, STRETCH))
@@ -141,6 +147,7 @@ class DataPanel(Card):
             show_note(self.facts, _NO_TABLE)
             for shown in (self.notes, self.caution, self.problem):
                 show_note(shown, "")
+            self.remarks.hide()
             self.findings.show_findings((), None)
             return
         self.title.setText(table.path.name)
@@ -159,7 +166,11 @@ class DataPanel(Card):
         self.findings.show_findings(found, table)
         order_tabs(self.rows)
         shown = {finding.sentence for finding in found if finding.kind not in QUIET}
-        show_note(self.notes, "\n".join(map(as_sentence, _notes(table, shown))))
+        notes, routine = _notes(table, shown)
+        show_note(self.notes, "\n".join(map(as_sentence, notes)))
+        self.routine.setText("\n".join(map(as_sentence, routine)))
+        self.remarks.retitle(counted(len(routine), "remark"))
+        self.remarks.setVisible(bool(routine))
 
     def _on_plan(self) -> None:
         if self.session.table is not None:
@@ -294,15 +305,22 @@ def _is_number(table: Table) -> bool:
     return table.label is not None and table.column(table.label).kind == "number"
 
 
-def _notes(table: Table, shown: set[str]) -> list[str]:
-    """Return the notes of the import that are not shown elsewhere in the card."""
+def _notes(table: Table, shown: set[str]) -> tuple[list[str], list[str]]:
+    """Return the notes of the import that the card does not show elsewhere.
+
+    The second list has those that state how the table was read and need no action.
+    """
     findings = (*table.findings, *label_findings(table))
-    shown = shown | {f.sentence for f in findings if f.code in ("import_missing", "positive_open")}
-    notes = [note for note in table.notes if note not in shown]
-    more = len(notes) - _MOST_NOTES
+    hidden = shown | {f.sentence for f in findings if f.code in ("import_missing", "positive_open")}
+    notes: dict[str, bool] = {}
+    for notice in table.notices:
+        if notice.sentence not in hidden:
+            notes.setdefault(notice.sentence, notice.kind in _ROUTINE or notice.code in _DETECTED)
+    open_notes = [note for note, is_routine in notes.items() if not is_routine]
+    more = len(open_notes) - _MOST_NOTES
     if more > 1:  # a single note fits in place of the line about it
-        notes[_MOST_NOTES:] = [f"… and {more} more notes under Columns…"]
-    return notes
+        open_notes[_MOST_NOTES:] = [f"… and {more} more notes under Columns…"]
+    return open_notes, [note for note, is_routine in notes.items() if is_routine]
 
 
 def _problem(table: Table) -> str:

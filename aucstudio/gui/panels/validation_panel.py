@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QDoubleSpinBox, QPushButton
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import InvalidSetting, Param
 from aucstudio.gui.common import prompts
-from aucstudio.gui.common.choices import fill_combo
+from aucstudio.gui.common.controls import fill_combo
 from aucstudio.gui.common.curves import MIN_WIDTH
 from aucstudio.gui.common.form import (
     Fields,
@@ -23,17 +23,21 @@ from aucstudio.gui.common.form import (
     value_of,
     whole_box,
 )
-from aucstudio.gui.common.layouts import LEFT, down, holding
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.widgets import (
+    LEFT,
     Card,
+    Fold,
+    down,
     enable_item,
+    holding,
     label,
     named,
     show_note,
 )
 from aucstudio.gui.panels.param_form import TextEditor
 from aucstudio.gui.state.session import Session
+from aucstudio.notices.words import counted
 from aucstudio.project.data.splitting.groups import Groups
 from aucstudio.project.data.splitting.validation import (
     FILE,
@@ -73,9 +77,8 @@ _TITLES = {
     "gap": "Gap",
     "window": "Window",
     "file": "File",
-    "repeats": "Repeats",
-    "seed": "Seed",
 }
+_MORE = {"repeats": "Repeats", "seed": "Seed"}
 _SCHEMES_OF = {
     "test_size": (HOLD_OUT,),
     "time": (FORWARD,),
@@ -83,8 +86,6 @@ _SCHEMES_OF = {
     "gap": (FORWARD,),
     "window": (FORWARD,),
     "file": (FILE,),
-    "repeats": (HOLD_OUT, FOLDS),
-    "seed": (HOLD_OUT, FOLDS),
 }
 _AHEAD = (
     "Each step trains on the rows before a block, in the order of {}, and is evaluated on the "
@@ -136,13 +137,16 @@ class ValidationPanel(Card):
 
     def _lay_out(self) -> None:
         self._file = holding(down((self.choose, LEFT), self.file_name, gap=4))
-        self._form = Form()
+        self._form, drawn = Form(), Form()
         for key, title in _TITLES.items():
             self._form.add(title, self.fields.get(key, self._file), _TIPS.get(key, ""))
+        for key, title in _MORE.items():
+            drawn.add(title, self.fields[key], _TIPS[key])
+        self.more = Fold("validation_more_button", "More", [holding(drawn)])
         self._form.add("FPR range", self.band, _TIPS["band"])
         self._form.add("", self.band_problem)
         self.rows.addLayout(self._form)
-        for widget in (self.ahead, self.together, self.problem):
+        for widget in (self.more, self.ahead, self.together, self.problem):
             self.rows.addWidget(widget)
 
     def refresh(self) -> None:
@@ -160,6 +164,8 @@ class ValidationPanel(Card):
         plain_tooltip(self.file_name, plan.test_file)
         for key, schemes in _SCHEMES_OF.items():
             self._form.setRowVisible(self.fields.get(key, self._file), plan.scheme in schemes)
+        self.more.setVisible(plan.scheme in (HOLD_OUT, FOLDS))
+        self.more.retitle(_drawn_words(plan))
         self._show_band()
         show_note(self.problem, "")
 
@@ -242,6 +248,14 @@ def time_columns(table: Table | None) -> list[str]:
         return []
     able = [c for c in table.columns if c.kind == "number" and c.role != "label"]
     return [column.name for column in sorted(able, key=lambda column: not column.is_date)]
+
+
+def _drawn_words(plan: Validation) -> str:
+    """Return the heading of the folded settings, with those that are not the default."""
+    default = Validation()
+    parts = [counted(plan.repeats, "repeat")] if plan.repeats != default.repeats else []
+    parts += [f"seed {plan.seed}"] if plan.seed != default.seed else []
+    return f"More: {', '.join(parts)}" if parts else "More"
 
 
 def _is_date(table: Table | None, name: str) -> bool:

@@ -109,11 +109,7 @@ def read_score_file(path: str | Path) -> Table:
 
 
 def join_scores(
-    table: Table,
-    scores: Table,
-    column: str,
-    key: str | None = None,
-    identifier: str | None = None,
+    table: Table, scores: Table, column: str, key: str | None = None, identifier: str | None = None
 ) -> Joined:
     """Join scores of a file to the rows of a table.
 

@@ -22,12 +22,7 @@ from aucstudio.project.data.sparse_columns import in_rows
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.errors import Cancelled, input_error
 
-__all__ = [
-    "Column",
-    "Table",
-    "read_table",
-    "read_tables",
-]
+__all__ = ["Column", "Table", "read_table", "read_tables"]
 
 ReadingListener = Callable[[float, str], object]
 # A dialect, or the parts of one that are given.

@@ -28,7 +28,7 @@ from aucstudio.project.runs.models.model import Model
 
 Array = NDArray[np.float64]
 
-GAP = "gap"
+MISSING = "missing"
 _COLUMNS_PER_CHUNK = 128
 
 
@@ -148,8 +148,8 @@ def cell_words(column: Column, row: int) -> str:
     """Write a cell as the table has it."""
     value = column.values[row]
     if column.kind == "number":
-        return GAP if np.isnan(value) else spell_cell(column, value)
-    return GAP if value is None else str(value)
+        return MISSING if np.isnan(value) else spell_cell(column, value)
+    return MISSING if value is None else str(value)
 
 
 Index = NDArray[np.intp]
@@ -317,7 +317,7 @@ def _facts(mine: Column, others: Column, row: int, rows: Index, number: bool) ->
     cells = without(others.values[rows], others.absent)
     if number and others.kind == "number":
         known = cells[~np.isnan(cells)]
-        usual = f"mean {_brief(others, float(known.mean()))}" if len(known) else GAP
+        usual = f"mean {_brief(others, float(known.mean()))}" if len(known) else MISSING
     else:
         cell = mine.values[row]
         missing = cell is None or cell != cell

@@ -26,12 +26,11 @@ from aucstudio.engine.calibration import (
     log_score,
     reliability,
 )
-from aucstudio.engine.crossfit.folds import Folds, draw_folds
-from aucstudio.engine.crossfit.nested import nested_scores
+from aucstudio.engine.crossfit.folds import Folds, draw_folds, nested_scores
 from aucstudio.engine.types import Array, Index
 from aucstudio.notices.words import figure_words
 from aucstudio.project.errors import Cancelled, InputError
-from aucstudio.project.runs.models.calibrating import HeldOut, caution, held_out, learnt
+from aucstudio.project.runs.models.final_model import HeldOut, caution, held_out, learnt
 from aucstudio.project.runs.record import RunRecord
 
 AS_IT_STANDS = "none"

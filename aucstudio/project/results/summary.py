@@ -1,4 +1,4 @@
-"""Figures of a run with intervals, computed from its stored scores.
+"""Figures of a run with intervals, computed from its stored scores, and cautions about it.
 
 One held-out part: DeLong's interval. Several splits: the mean over splits with the corrected
 resampled t interval, because training sets that overlap are not independent. The partial AUC over
@@ -12,21 +12,21 @@ import dataclasses
 import functools
 import hashlib
 import math
-from collections.abc import Callable, Hashable
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any, Concatenate, NamedTuple, ParamSpec, Self, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine import inference, roc
-from aucstudio.notices import Notice, notice, texts
-from aucstudio.notices.words import interval_words, percent_words
+from aucstudio.engine import DECLARED, inference, roc
+from aucstudio.engine.params import declared_params
+from aucstudio.notices import WARNING, Notice, notice, texts
+from aucstudio.notices.words import interval_words, percent_words, range_words
 from aucstudio.project.bounded_cache import BoundedCache
 from aucstudio.project.data.splitting.validation import FOLDS, FORWARD
-from aucstudio.project.results.common_rows import Scores
 from aucstudio.project.runs.experiments.experiment import Band
-from aucstudio.project.runs.record import RunRecord, SplitResult
+from aucstudio.project.runs.record import STOPPED, RunRecord, SplitResult
 
 Array = NDArray[np.float64]
 
@@ -340,3 +340,139 @@ def _pauc_json(record: RunRecord, band: Band) -> dict[str, Any]:
 def number(value: float) -> float | None:
     """Return a finite number, or None: JSON has no NaN."""
     return value if math.isfinite(value) else None
+
+
+class Scores(NamedTuple):
+    """Classes and scores of held-out rows, and how the rows were sampled.
+
+    Attributes
+    ----------
+    positive : ndarray of bool
+    scores : ndarray
+    weights : ndarray or None
+    weight_kind : {"sampling", "frequency"}
+    groups : ndarray of int or None
+    """
+
+    positive: NDArray[np.bool_]
+    scores: NDArray[np.float64]
+    weights: NDArray[np.float64] | None = None
+    weight_kind: str = roc.SAMPLING
+    groups: NDArray[np.intp] | None = None
+
+    @classmethod
+    def of(cls, split: SplitResult) -> Self:
+        """Take the held-out rows of a split."""
+        rows = split.test_positive, split.test_scores, split.test_weights
+        return cls(*rows, split.weight_kind, split.test_groups)
+
+    @property
+    def independent(self) -> bool:
+        """Whether every row counts once, independently of all others."""
+        return self.weights is None and self.groups is None
+
+    def at(self, rows: NDArray[Any]) -> Scores:
+        """Return those of some of the rows: numbers or a mask."""
+        weights = None if self.weights is None else self.weights[rows]
+        groups = None if self.groups is None else self.groups[rows]
+        return Scores(self.positive[rows], self.scores[rows], weights, self.weight_kind, groups)
+
+    def ranking(self) -> roc.Ranking:
+        """Sort the scores."""
+        return roc.Ranking.of(
+            self.positive,
+            self.scores,
+            weights=self.weights,
+            weight_kind=self.weight_kind,
+            groups=self.groups,
+        )
+
+
+def common_scores(a: RunRecord, b: RunRecord) -> Iterator[tuple[Scores, Scores]]:
+    """Return, split by split, the held-out rows that both runs scored."""
+    for x, y in zip(a.splits, b.splits, strict=True):
+        _, of_x, of_y = np.intersect1d(x.test_rows, y.test_rows, return_indices=True)
+        yield Scores.of(x).at(of_x), Scores.of(y).at(of_y)
+
+
+def comparable(a: RunRecord, b: RunRecord) -> bool:
+    """Return whether every split has common rows of both classes, labelled equally in both runs."""
+    return all(
+        np.array_equal(one.positive, other.positive)
+        and 0 < np.count_nonzero(one.positive) < len(one.positive)
+        for one, other in common_scores(a, b)
+    )
+
+
+_CHANCE = 0.5
+_WIDENED = ("range_widened", "range_widened_for_learners")
+_UNFINISHED = ("not_converged", "gap_too_large")
+
+
+def cautions(record: RunRecord) -> list[Notice]:
+    """Return the notices that put a run's result in doubt: a fallback, no convergence, few rows."""
+    found = [*record.warnings, *(note for note in _notes(record) if note.severity == WARNING)]
+    unfinished = sum(not split.converged for split in record.splits)
+    if unfinished and record.status != STOPPED and not any(n.code in _UNFINISHED for n in found):
+        total = len(record.splits)
+        found.append(
+            notice("splits_not_converged", count=unfinished, total=total)
+            if total > 1
+            else notice("fit_not_converged")
+        )
+    return found
+
+
+def stopped(record: RunRecord) -> list[Notice]:
+    """Return what the figures of a run are based on that the user stopped; nothing for others."""
+    if record.status != STOPPED:
+        return []
+    finished, planned = len(record.splits), record.experiment.validation.splits
+    if not finished:
+        return [notice("stopped_before_first_fit")]
+    if finished == 1 and not record.splits[0].converged:
+        return [notice("stopped_within_fit", planned=planned)]
+    if finished < planned:
+        return [notice("stopped_after_splits", finished=finished, planned=planned)]
+    return [notice("stopped_by_user")]
+
+
+def remarks(record: RunRecord) -> list[Notice]:
+    """Return what else the fits reported."""
+    return [note for note in _notes(record) if note.severity != WARNING]
+
+
+def _notes(record: RunRecord) -> list[Notice]:
+    """Return the fits' notices without those that the record's warnings repeat."""
+    known = bool(record.widened)
+    return [note for note in record.notes if not (known and note.code in _WIDENED)]
+
+
+def caution_words(record: RunRecord) -> str:
+    """State in a few words what the cautions are about; empty where there are none."""
+    if record.widened:
+        return f"FPR range widened to {range_words(max(record.widened))}"
+    return next(map(str, cautions(record)), "")
+
+
+def ranks_backwards(area: Summary) -> bool:
+    """Return whether an AUC is significantly below 0.5: its whole interval is."""
+    return area.high < _CHANCE
+
+
+def trained_elsewhere(record: RunRecord, band: Band) -> list[Notice]:
+    """Return whether a run was trained for another FPR range than the one shown."""
+    trained = trained_for(record)
+    if trained is None or max(abs(a - b) for a, b in zip(trained, band, strict=True)) <= 1e-9:
+        return []
+    code = "asked_for_other_range" if record.widened else "trained_for_other_range"
+    return [notice(code, trained=trained, shown=band)]
+
+
+def trained_for(record: RunRecord) -> Band | None:
+    """Return the FPR range that a run's method was set to, or None where it takes none."""
+    declared = declared_params(DECLARED[record.experiment.method]).get("fpr_range")
+    if declared is None:
+        return None
+    asked = record.params.get("fpr_range", declared.default)
+    return None if asked is None else (float(asked[0]), float(asked[1]))

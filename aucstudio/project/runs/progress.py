@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 import scipy
@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from aucstudio.engine.monitor import Step
 from aucstudio.engine.scorers import EnsembleScorer, Scorer
 from aucstudio.project.data.preparing.preparation import Preparation
-from aucstudio.project.runs.record import SplitResult, TrainingCurve
-from aucstudio.project.runs.trajectory import (
+from aucstudio.project.runs.record import (
+    TRAINING,
     ScoresOnTheWay,
-    StageLog,
-    Thinned,
+    SplitResult,
+    Stage,
+    TrainingCurve,
     Trajectory,
-    sample_rows,
 )
 from aucstudio.project.runs.tuning import Search
 
@@ -85,15 +85,11 @@ class Elsewhere:
         Number of splits that have ended.
     where : str
         For example "on 2 workers of tcp://…".
-    doing : str
-        The current step of the first split that has not ended; empty if its search or its fit
-        describes it.
     """
 
     fraction: float
     finished: int
     where: str
-    doing: str = ""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -140,7 +136,7 @@ class Progress:
             far = self.elsewhere
             done = f"{far.finished} of {self.splits} splits" if several else ""
             tuning = search.describe_progress(names) if search and search.judged < 1.0 else ""
-            doing = ", ".join(filter(None, (done, tuning, far.doing))) or "training"
+            doing = ", ".join(filter(None, (done, tuning))) or "training"
             return far.fraction, f"{doing} {far.where}"
         place = f"split {self.split + 1} of {self.splits}" if several else ""
         if search is not None:
@@ -381,3 +377,96 @@ def _beneath(above: Any, below: Any) -> Any:
 def _single(scores: Array) -> NDArray[np.float32]:
     largest = np.finfo(np.float32).max
     return np.clip(scores, -largest, largest).astype(np.float32)
+
+
+Floats = NDArray[np.float32]
+Item = TypeVar("Item")
+
+
+class Thinned(Generic[Item]):
+    """At most ``limit`` items of a growing series, evenly spaced, the last one included.
+
+    Whenever there are too many, every second item is dropped.
+
+    Parameters
+    ----------
+    limit : int
+        At least 2.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._kept: list[Item] = []
+        self._last: list[Item] = []
+        self._stride, self._count = 1, 0
+
+    def add(self, item: Item) -> None:
+        """Append an item."""
+        self._last = [item]
+        if self._count % self._stride == 0:
+            self._kept.append(item)
+            self._last = []
+            if len(self._kept) >= self._limit:
+                self._last = [] if len(self._kept) % 2 else [item]
+                self._kept = self._kept[::2]
+                self._stride *= 2
+        self._count += 1
+
+    def __iter__(self) -> Iterator[Item]:
+        return iter([*self._kept, *self._last])
+
+    def __len__(self) -> int:
+        return len(self._kept) + len(self._last)
+
+
+class StageLog:
+    """Derives stages from steps: those before the first iteration, then training.
+
+    A stage that returns between iterations is a part of training.
+    """
+
+    def __init__(self) -> None:
+        self._before: list[Stage] = []
+        self._training: Stage | None = None
+        self._last = ""
+
+    def add(self, step: Step, seconds: float) -> None:
+        """Record one step."""
+        if step.iteration > 0:
+            self._begin_training(seconds)
+        elif self._training is None:
+            if step.stage != self._last:
+                self._before.append(Stage(step.stage, seconds))
+        else:
+            self._take_back(step.stage)
+        self._last = step.stage
+
+    def stages(self) -> tuple[Stage, ...]:
+        """Return the stages in order."""
+        return (*self._before, self._training) if self._training else tuple(self._before)
+
+    def _begin_training(self, seconds: float) -> None:
+        # The first iteration is reported when it is done: without a stage before it, training
+        # began with the fit.
+        if self._training is None:
+            self._training = Stage(TRAINING, seconds if self._before else 0.0)
+
+    def _take_back(self, name: str) -> None:
+        for k, stage in enumerate(self._before):
+            if stage.name == name:
+                self._training = Stage(TRAINING, stage.seconds if k else 0.0)
+                del self._before[k:]
+                return
+
+
+def sample_rows(positive: Mask, most: int) -> NDArray[np.intp]:
+    """Choose at most so many rows, evenly spaced within each class, the classes balanced."""
+    if len(positive) <= most:
+        return np.arange(len(positive))
+    classes = np.flatnonzero(positive), np.flatnonzero(~positive)
+    smaller = min(most // 2, *map(len, classes))
+    parts = []
+    for rows in classes:
+        size = smaller if len(rows) == min(map(len, classes)) else most - smaller
+        parts.append(rows[np.linspace(0, len(rows) - 1, size).astype(np.intp)])
+    return np.sort(np.concatenate(parts))

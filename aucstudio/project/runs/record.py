@@ -10,19 +10,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from importlib import metadata
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio import __version__
-from aucstudio.engine import DECLARED
+from aucstudio.engine import DECLARED, roc
 from aucstudio.engine.params import declared_params
 from aucstudio.notices import Notice, notice
 from aucstudio.project.data.splitting.validation import FILE, FORWARD
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.models.model import Model
-from aucstudio.project.runs.trajectory import Stage, Trajectory
 from aucstudio.project.runs.tuning import Search
 
 Array = NDArray[np.float64]
@@ -313,3 +312,123 @@ def _effective(experiment: Experiment) -> Mapping[str, Any]:
     return {
         name: v for name, v in params.items() if name not in known or known[name].matters(params)
     }
+
+
+Floats = NDArray[np.float32]
+Mask = NDArray[np.bool_]
+Item = TypeVar("Item")
+
+TRAINING = "training"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ScoresOnTheWay:
+    """The scores of the same rows at several evaluations, and their areas.
+
+    Attributes
+    ----------
+    positive : ndarray of bool, shape (n_rows,)
+    scores : ndarray of float32, shape (n_looks, n_rows)
+    weights : ndarray of shape (n_rows,) or None
+        None if every row counts once.
+    """
+
+    positive: Mask
+    scores: Floats
+    weights: Array | None = None
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether :attr:`above` is computed already, so that areas take almost no time."""
+        return "above" in self.__dict__ and self.weights is None
+
+    @cached_property
+    def above(self) -> Floats:
+        """Share of the positives above each negative, the highest first; one row per evaluation.
+
+        This is the height of the ROC curve over each negative's part of the FPR axis, ties
+        included: every area is a weighted mean of it.
+        """
+        negatives = int(np.count_nonzero(~self.positive))
+        if negatives in (0, len(self.positive)):
+            return np.full((len(self.scores), 1), np.nan, dtype=np.float32)
+        above = np.empty((len(self.scores), negatives), dtype=np.float32)
+        for k, scores in enumerate(self.scores):
+            above[k] = _heights(self.positive, scores)
+        return above
+
+    def auc(self) -> Array:
+        """Return the AUC of each evaluation; NaN if a class has no rows."""
+        if self.weights is not None:
+            return self.pauc((0.0, 1.0))
+        areas: Array = self.above.mean(axis=1, dtype=np.float64)
+        return areas
+
+    def pauc(self, band: tuple[float, float]) -> Array:
+        """Return the partial AUC of each evaluation, normalised by the width of the band."""
+        if self.weights is not None:
+            return self._weighted_areas(band)
+        weights = roc.rank_weights(self.above.shape[1], *band)
+        used = np.flatnonzero(weights)
+        areas: Array = self.above[:, used] @ weights[used] / weights.sum()
+        return areas
+
+    def _weighted_areas(self, band: tuple[float, float]) -> Array:
+        """Return weighted areas of each evaluation; NaN if no row of a class counts.
+
+        They are not cached: the scores are those of a sample of the rows.
+        """
+        assert self.weights is not None
+        counts = (self.weights[self.positive].any(), self.weights[~self.positive].any())
+        if not all(counts):
+            return np.full(len(self.scores), np.nan)
+        areas = (
+            roc.partial_auc(self.positive, one, *band, weights=self.weights) for one in self.scores
+        )
+        return np.array([area.normalized for area in areas])
+
+
+def _heights(positive: Mask, scores: Floats) -> Array:
+    """Return the mean height of the ROC curve over each negative's part of the FPR axis."""
+    s, t = np.sort(scores[positive]), np.sort(scores[~positive])
+    below, at_most = roc.look_up(s, t)
+    first, behind = np.searchsorted(t, t, "left"), np.searchsorted(t, t, "right")
+    # Positives tied with several negatives: the curve climbs over all of these at one slope.
+    climbed = (behind - np.arange(len(t)) - 0.5) / (behind - first)
+    heights: Array = (len(s) - at_most + climbed * (at_most - below)) / len(s)
+    return heights[::-1]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Trajectory:
+    """The stored evaluations of one fit, in order; the last is of the final scorer.
+
+    Attributes
+    ----------
+    iteration : ndarray of int, shape (n_looks,)
+    seconds : ndarray of float, shape (n_looks,)
+        Time in the fit, without evaluations.
+    train, held : ScoresOnTheWay
+        Of a fixed sample of the training rows and of the held-out rows. ``held`` is empty if no
+        rows were held out.
+    """
+
+    iteration: NDArray[np.int64]
+    seconds: Array
+    train: ScoresOnTheWay
+    held: ScoresOnTheWay
+
+
+@dataclasses.dataclass(frozen=True)
+class Stage:
+    """A stage of a fit.
+
+    Attributes
+    ----------
+    name : str
+    seconds : float
+        Time in the fit at which it began, without evaluations.
+    """
+
+    name: str
+    seconds: float

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.blocks import Passes, RowBlocks
-from aucstudio.engine.monitor import Callback, Spread
+from aucstudio.engine.fit import without_convergence_warnings
+from aucstudio.engine.monitor import Callback
 from aucstudio.engine.scorers import Scorer, score_rows
 from aucstudio.engine.types import Rows as Matrix
-from aucstudio.engine.warnings_filter import without_convergence_warnings
+from aucstudio.notices import Notice, notice
 from aucstudio.project.data.any_table import AnyTable
+from aucstudio.project.data.columns import spell_cell
+from aucstudio.project.data.date_parts import grows
 from aucstudio.project.data.preparing.preparation import Preparation, learn_preparation
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.preparing.scales import FarCells
 from aucstudio.project.data.sparse_columns import SparseColumn
 from aucstudio.project.data.splitting.groups import Groups
+from aucstudio.project.data.splitting.split import Split
+from aucstudio.project.data.splitting.validation import FILE, FORWARD, Validation
 from aucstudio.project.data.table import Column, Table
 from aucstudio.project.runs.parallel_parts import side_by_side
 
@@ -125,12 +130,11 @@ def fit(
     groups: Groups | None = None,
     weights: Array | None = None,
     kept: Any = None,
-    spread: Spread = side_by_side,
 ) -> None:
     """Fit on prepared rows; rows of a group stay together if the method holds rows out.
 
     Weights are divided by their mean over the rows that count. Their scale then does not matter,
-    and a cost that is summed over the rows keeps its meaning. ``kept`` and ``spread`` are those of
+    and a cost that is summed over the rows keeps its meaning. ``kept`` is that of
     :func:`~aucstudio.project.runs.execute.execute_split`.
     """
     with without_convergence_warnings():  # the fit has a note on convergence
@@ -139,7 +143,7 @@ def fit(
         else:
             codes = None if groups is None else groups.codes
             more: dict[str, Any] = {} if weights is None else {"sample_weight": relative(weights)}
-            together = {"groups": codes, "spread": spread, "kept": kept}
+            together = {"groups": codes, "spread": side_by_side, "kept": kept}
             method.fit(rows, positive, callback=callback, **together, **more)
 
 
@@ -157,3 +161,102 @@ def score(scorer: Scorer, rows: Prepared, pulse: Pulse) -> Array:
     for numbers, X in Passes(rows, lambda fraction: pulse("scoring", fraction)).pieces():
         scores[numbers] = scorer(X)
     return scores
+
+
+_MOST_BLOCKS = 10  # of neighbouring times
+
+
+def forward_notes(
+    validation: Validation, table: AnyTable, splits: Sequence[Split], folds_within: bool
+) -> tuple[Notice, ...]:
+    """Return notes on a run that goes forward in time.
+
+    ``folds_within`` says that the method splits its training rows itself.
+    """
+    if validation.scheme != FORWARD:
+        return ()
+    from aucstudio.project.data.splitting.split import time_column, times_of
+
+    name, times = validation.time, times_of(table, validation.time)
+    column = time_column(table, name)
+    first = float(times[splits[0].test].min())
+    since = spell_cell(column, first)
+    never = int(np.count_nonzero(times < first))
+    tested = sum(len(split.test) for split in splits)
+    unit = f"{'day' if column.is_date else 'unit'}s of {name}"
+    notes = [
+        notice(
+            "forward",
+            column=name,
+            tested=tested,
+            since=since,
+            steps=len(splits),
+            never=never,
+        )
+    ]
+    if folds_within:
+        inner = "forward_inner_blocks" if table.groups is None else "forward_inner_groups"
+        notes.append(notice(inner))
+    if validation.gap:
+        notes.append(notice("forward_gap", gap=float(validation.gap), unit=unit))
+    if validation.window:
+        notes.append(notice("forward_window", window=float(validation.window), unit=unit))
+    if missing := int(np.isnan(times).sum()):
+        notes.append(notice("forward_missing", rows=missing, column=name))
+    if column.role in ("number", "category") and grows(column):
+        notes.append(notice("forward_trains_on_time", column=name))
+    if table.groups is not None:
+        notes.append(notice("forward_groups", columns=tuple(table.groups.columns)))
+    return tuple(notes)
+
+
+def kept_together(validation: Validation, table: AnyTable, places: Rows) -> Groups | None:
+    """Return which labelled rows stay together if a method holds rows out in training.
+
+    Forward in time these are blocks of neighbouring times unless there are groups: scores of a row
+    are optimistic if its neighbours in time are trained on.
+    """
+    if table.groups is not None:
+        return table.groups.part(places)
+    if validation.scheme != FORWARD:
+        return None
+    from aucstudio.project.data.splitting.split import blocks_of, times_of
+
+    times = times_of(table, validation.time)[places]
+    codes = blocks_of(times, table.is_positive()[places], _MOST_BLOCKS)
+    return None if codes is None else Groups((validation.time,), codes)
+
+
+def shared_notes(table: AnyTable, test_table: AnyTable | None) -> tuple[Notice, ...]:
+    """Return a note on rows of a test file that are training rows, if both are in memory."""
+    if not isinstance(table, Table) or not isinstance(test_table, Table):
+        return ()
+    from aucstudio.project.data.findings.copies import shared
+
+    found = shared(table, test_table)
+    return () if found is None else (found,)
+
+
+def group_notes(
+    validation: Validation, table: AnyTable, test_table: AnyTable | None, splits: Sequence[Split]
+) -> tuple[Notice, ...]:
+    """Return notes on the rows that are kept together."""
+    groups = table.groups
+    if groups is None or validation.scheme == FORWARD:
+        return ()
+    columns = tuple(groups.columns)
+    if validation.scheme == FILE:
+        known = () if test_table is None else [column.name for column in test_table.columns]
+        unknown = tuple(name for name in columns if name not in known)
+        kept = (
+            notice("groups_unknown_in_file", columns=unknown)
+            if unknown
+            else notice("groups_apart_in_file", columns=columns)
+        )
+    else:
+        kept = notice("groups_kept", columns=columns, groups=int(groups.count))
+    notes = [kept]
+    different = len({split.test.tobytes() for split in splits if split.fold == 0})
+    if different < validation.repeats and validation.scheme != FILE:
+        notes.append(notice("repeats_alike", different=different, repeats=int(validation.repeats)))
+    return tuple(notes)

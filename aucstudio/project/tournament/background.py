@@ -21,8 +21,7 @@ from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.parallel_parts import limit_threads
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.tournament.candidate_comparison import Budget
-from aucstudio.project.tournament.hold_out import FOLDS
-from aucstudio.project.tournament.search import find_best
+from aucstudio.project.tournament.search import FOLDS, find_best
 from aucstudio.project.tournament.standings import FAILED, RUNNING, STOPPED, Standings
 
 _PATIENCE_SECONDS = 60.0  # for the running fits and the held-out rows, after a stop

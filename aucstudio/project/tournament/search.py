@@ -4,47 +4,54 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import METHODS
+from aucstudio.engine.crossfit.folds import draw_folds
 from aucstudio.engine.crossfit.members import Member, library, listed
-from aucstudio.engine.ensembles.criterion import Criterion
+from aucstudio.engine.ensembles.selection import Criterion
 from aucstudio.engine.inference import holm
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.roc import SAMPLING, ThresholdRule
 from aucstudio.notices import texts
 from aucstudio.notices.words import seconds_words
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
-from aucstudio.project.data.splitting.split import Split
-from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.splitting.split import Split, draw_splits, few_rows_caution
+from aucstudio.project.data.splitting.validation import FILE, HOLD_OUT, Validation
+from aucstudio.project.data.splitting.validation import FOLDS as K_FOLDS
 from aucstudio.project.data.table import Table
-from aucstudio.project.errors import InputError
-from aucstudio.project.results.pair_tests import pair_tests
+from aucstudio.project.errors import InputError, input_error
+from aucstudio.project.results.comparison import pair_tests
 from aucstudio.project.results.summary import WHOLE
-from aucstudio.project.runs.execute import execute_split, failure_sentence, refit
-from aucstudio.project.runs.experiments.experiment import check_band
-from aucstudio.project.runs.experiments.planning import DEFAULT_BAND, plan_on
-from aucstudio.project.runs.grouping import group_notes, shared_notes
+from aucstudio.project.runs.execute import execute_split, failure_sentence, part_weights, refit
+from aucstudio.project.runs.experiments.experiment import DataReference, check_band
+from aucstudio.project.runs.experiments.planning import (
+    DEFAULT_BAND,
+    check_groups,
+    plan_experiment,
+    plan_on,
+    planned_run,
+)
 from aucstudio.project.runs.models.final_model import with_carried_threshold
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.progress import Listener
 from aucstudio.project.runs.record import DONE, RunRecord
-from aucstudio.project.runs.rows import learn, prepared, relative
+from aucstudio.project.runs.rows import (
+    group_notes,
+    learn,
+    prepared,
+    relative,
+    shared_notes,
+)
 from aucstudio.project.tournament.candidate_comparison import (
     CLOSING,
     Budget,
     CandidateComparison,
     Report,
     Selection,
-)
-from aucstudio.project.tournament.hold_out import (
-    FOLDS,
-    counted_places,
-    draw,
-    few_rows_words,
-    read_held_out,
 )
 from aucstudio.project.tournament.standings import (
     COMBINATION,
@@ -61,6 +68,9 @@ from aucstudio.project.tournament.verdict import SearchResult, final_standings
 from aucstudio.project.work.submit import RunStore
 
 Range = tuple[float, float]
+FOLDS = 5
+"""Of the training rows."""
+_MOST_FOLDS = 20
 _REPORT_SECONDS = 0.3  # between two standings that differ in words only
 _COST_OF_ROWS = 1.5  # power of the rows in the time of a fit: from 1 for trees to 2 for kernels
 
@@ -400,3 +410,89 @@ class _Search:
 def _inner(entry: Standing) -> float:
     """Return the cross-validated criterion of an entry, as far as it is known."""
     return -np.inf if entry.inner is None else entry.inner.value
+
+
+def held_out_once(validation: Validation) -> Validation:
+    """Return the hold-out of a search: that of the study, its test file, or one of its size."""
+    if validation.scheme in (HOLD_OUT, FILE) and validation.splits == 1:
+        return validation
+    return Validation(test_size=validation.test_size, seed=validation.seed)
+
+
+def inner_folds(validation: Validation) -> int:
+    """Return the number of folds of the training rows: that of the study if it uses folds."""
+    return min(validation.folds, _MOST_FOLDS) if validation.scheme == K_FOLDS else FOLDS
+
+
+def plan_words(validation: Validation) -> str:
+    """Describe the held-out rows and the use of the others."""
+    held, folds = held_out_once(validation), inner_folds(validation)
+    if held.scheme == FILE:
+        rows = f"the rows of {Path(held.test_file).name}"
+        return f"Final figures: {rows}. Methods are compared in {folds} folds of the open table."
+    why = "" if held == validation else ", independent of the validation settings"
+    of = " (as under Validation)" if validation.scheme == K_FOLDS else ""
+    return (
+        f"Final figures: {100 * held.test_size:.0f} % of the rows, held out at random{why}. "
+        f"Methods are compared in {folds} folds{of} of the other rows."
+    )
+
+
+def check_table(table: Table) -> None:
+    """Raise InputError if no search is possible on a table."""
+    table.require_two_classes()
+    table.weights  # noqa: B018  (refuses what cannot be weights)
+
+
+def counted_places(table: Table, places: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the labelled rows among ``places`` whose weight is not 0."""
+    weights = table.weights
+    return places if weights is None else places[weights[places] > 0]
+
+
+def few_rows_words(table: Table, validation: Validation) -> str:
+    """Return a caution if a class has few rows of positive weight; empty otherwise."""
+    positive = table.is_positive()
+    positive = positive[counted_places(table, np.arange(len(positive)))]
+    m = int(np.count_nonzero(positive))
+    return few_rows_caution(m, len(positive) - m, validation)
+
+
+def read_held_out(table: Table, validation: Validation) -> Table | None:
+    """Read the test file as for a run of the combination; None without one.
+
+    Raises
+    ------
+    InputError
+        If it does not fit the table.
+    """
+    if validation.scheme != FILE:
+        return None
+    experiment = plan_experiment(DataReference.to_table(table), COMBINATION, {}, validation)
+    test_table = planned_run(experiment, table).test_table
+    assert isinstance(test_table, Table)
+    part_weights(test_table, np.arange(len(test_table.is_positive())), "test file")
+    return test_table
+
+
+def draw(table: Table, validation: Validation, folds: int = FOLDS) -> Split:
+    """Draw the held-out rows: none of the table if there is a test file.
+
+    Raises
+    ------
+    InputError
+        If the other rows cannot be divided into folds with both classes, or no row of a class
+        counts.
+    """
+    check_table(table)
+    check_groups(validation, table, None)
+    positive = table.is_positive()
+    (split,) = draw_splits(positive, validation, table.groups)
+    part_weights(table, split.train, "training part")
+    if validation.scheme != FILE:
+        part_weights(table, split.test, "held-out part")
+    places = counted_places(table, split.train)
+    groups = None if table.groups is None else table.groups.part(places).codes
+    if len(draw_folds(positive[places], groups, folds, validation.seed)) < 2:
+        raise input_error("search_without_folds")
+    return split

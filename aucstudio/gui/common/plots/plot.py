@@ -21,22 +21,27 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QPen,
+    QPixmapCache,
     QResizeEvent,
-    QWheelEvent,
 )
 from PySide6.QtWidgets import QGraphicsItem, QRubberBand, QToolButton, QWidget
 
 from aucstudio.engine.types import Array
 from aucstudio.gui.common.plain_text import plain_tooltip
-from aucstudio.gui.common.plots.extent import AIR, SIDES, Extent, Range, holds_something
-from aucstudio.gui.common.plots.static_cache import Stillness
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.widgets import named
 from aucstudio.gui.state.plan import RunLook
 
+Range = tuple[float, float]
+
+_AIR = 0.25  # share of the full extent that is visible beyond it
+_CLOSEST = 1e-3  # smallest visible share of the full extent
+_NEAR = 1e-3  # relative tolerance of the full extent
+_FREE = 1e307  # pyqtgraph's value for no limit
 _STEP, _SHIFT = 1.25, 0.1  # of a key: how much it zooms, and what share of the view it moves
 _LEAST_BOX = 6  # pixels of a box that is drawn on purpose
 _CORNER = 6  # pixels between the button and the corner
+_KEPT_KILOBYTES = 96 * 1024
 _BY_KEYS = (
     Qt.FocusReason.TabFocusReason,
     Qt.FocusReason.BacktabFocusReason,
@@ -48,21 +53,20 @@ _ARROWS = {
     Qt.Key.Key_Up: (1, 1),
     Qt.Key.Key_Down: (1, -1),
 }
+_ZOOMS = {
+    Qt.Key.Key_Plus: 1 / _STEP,
+    Qt.Key.Key_Equal: 1 / _STEP,
+    Qt.Key.Key_Minus: _STEP,
+    Qt.Key.Key_Underscore: _STEP,
+}
 
 
 class Plot(pg.PlotWidget):
     """A plot with a way back: double click, the key 0, and a button that is there when needed.
 
     The wheel, + and −, Shift and dragging (or dragging after :meth:`draw_box`) zoom, as far as the
-    whole picture and some air; dragging and the arrow keys move it. What the whole picture is, is
-    what a page says with :meth:`set_whole`, else what the items reach.
-
-    Signals
-    -------
-    restored
-        The user has reset the view.
-    menu_asked : QPoint
-        The user has requested the menu at this position on the screen.
+    full extent and some air; dragging and the arrow keys move it. A page states the full extent
+    with :meth:`set_whole`.
 
     Signals
     -------
@@ -71,13 +75,15 @@ class Plot(pg.PlotWidget):
     clicked : QPointF
         The place of the picture that was clicked with the left button.
     restored
-        The view was reset.
+        The user has reset the view.
     menu_asked : QPoint
-        The place on the screen at which the menu is to open.
+        The user has requested the menu at this position on the screen.
 
     Attributes
     ----------
     reset_button : QToolButton
+    whole : pair of (float, float) or None
+        The full extent along both axes.
     hidden_legend : sequence of (str, RunLook or QPen)
         Entries of the legend that the plot has no room for; a saved picture lists them below.
     """
@@ -95,12 +101,12 @@ class Plot(pg.PlotWidget):
         item = self.getPlotItem()
         item.ctrlMenu.setParent(self, item.ctrlMenu.windowFlags())
         item.stateGroup.setParent(self)
-        self._stillness = Stillness()
         self._box: Any = self.getPlotItem().getViewBox()
         for place in item.axes.values():
             # The grid is behind the items.
             place["item"].setZValue(self._box.zValue() - 1)
-        self._extent = Extent(self._box)
+        self.whole: tuple[Range, Range] | None = None
+        self._moving: Container[QGraphicsItem] | None = None
         self._band: QRubberBand | None = None
         self._draws_box = self._is_ringed = False
         self._start = QPoint()
@@ -111,9 +117,10 @@ class Plot(pg.PlotWidget):
         self.reset_button.clicked.connect(self.reset)
         self.reset_button.hide()
         self._box.sigRangeChanged.connect(self._offer_reset)
-        self._box.sigStateChanged.connect(self._offer_reset)
         self.scene().sigMouseClicked.connect(self._on_click)
-        self.scene().sigMouseMoved.connect(self._on_move)
+        self.scene().sigMouseMoved.connect(
+            lambda position: self.hovered.emit(self._inside(position))
+        )
 
     def close(self) -> bool:
         # pyqtgraph's own takes the picture out of its scene, and leaves it to the collector.
@@ -126,99 +133,90 @@ class Plot(pg.PlotWidget):
     # ------------------------------------------------------------- full extent
 
     def set_whole(
-        self,
-        x: Range | None = None,
-        y: Range | None = None,
-        *,
-        air: float = AIR,
-        reach: tuple[Range, Range] | None = None,
+        self, x: Range, y: Range, *, air: float = _AIR, reach: tuple[Range, Range] | None = None
     ) -> None:
         """Set the full extent; a plot that shows it follows.
 
         Parameters
         ----------
-        x, y : (float, float) or None
-            None follows the items.
+        x, y : (float, float)
         air : float
             Share of the extent that is visible beyond it.
         reach : pair of (float, float), optional
             What lies outside and can be seen all the same.
         """
-        zoomed, extent = self.is_zoomed(), self._extent
-        extent.whole, extent.air = [x, y], air
-        extent.reach = [None, None] if reach is None else list(reach)
-        if zoomed:
-            extent.bound()
-        else:
+        zoomed = self.is_zoomed()
+        self.whole = x, y
+        if not zoomed:
+            self._box.setLimits(xMin=-_FREE, xMax=_FREE, yMin=-_FREE, yMax=_FREE)
             self.show_whole()
+        limits = {}
+        for name, (low, high), beyond in zip("xy", (x, y), reach or (x, y), strict=True):
+            size = high - low
+            limits[f"{name}Min"] = min(low - air * size, beyond[0])
+            limits[f"{name}Max"] = max(high + air * size, beyond[1])
+            limits[f"min{name.upper()}Range"] = _CLOSEST * size
+        self._box.setLimits(**limits)
 
     def show_whole(self) -> None:
         """Show the full extent of both axes."""
-        self._extent.show()
+        if self.whole is not None:
+            self._box.setRange(xRange=self.whole[0], yRange=self.whole[1], padding=0)
         self._offer_reset()
 
     def reset(self) -> None:
         """Show the full extent at the user's request."""
-        self.show_whole()
-        self.restored.emit()
+        if self.can_zoom():
+            self.show_whole()
+            self.restored.emit()
 
     def is_zoomed(self) -> bool:
         """Return whether the view is not the full extent."""
-        return self._extent.is_zoomed()
+        if self.whole is None or not self.can_zoom():
+            return False
+        sides = zip(self._box.viewRange(), self.whole, strict=True)
+        return any(np.abs(np.subtract(*side)).max() > _NEAR * np.ptp(side[1]) for side in sides)
 
     def can_zoom(self) -> bool:
         """Return whether the user can zoom."""
-        return self._extent.can_move(0) or self._extent.can_move(1)
+        return any(self._box.mouseEnabled())
 
     # ------------------------------------------------------------- zooming
 
     def zoom(self, factor: float) -> None:
         """Show so many times as much, around the middle of the picture."""
-        self._go(lambda: self._box.scaleBy(**self._along(factor)))
+        self._box.scaleBy(**self._along(factor, factor))
 
     def shift(self, axis: int, share: float) -> None:
         """Move the view along an axis by a share of the visible range."""
-        low, high = self._box.viewRange()[axis]
-        inverted = (self._box.xInverted(), self._box.yInverted())[axis]
-        by = share * (high - low) * (-1 if inverted else 1)
-        if self._extent.can_move(axis):
-            self._extent.bound()
-            self._box.translateBy(**{SIDES[axis]: by})
+        sign = -1 if (self._box.xInverted(), self._box.yInverted())[axis] else 1
+        by = sign * share * float(np.ptp(self._box.viewRange()[axis]))
+        self._box.translateBy(**self._along(*((by, 0.0) if axis == 0 else (0.0, by))))
 
     def draw_box(self) -> None:
         """Prepare the zoom box for the next drag."""
         self._draws_box = True
         self.viewport().setCursor(Qt.CursorShape.CrossCursor)
 
-    def _along(self, value: float) -> dict[str, float]:
-        return {side: value for axis, side in enumerate(SIDES) if self._extent.can_move(axis)}
-
-    def _go(self, change: Any) -> None:
-        """Change the range within its bounds, unless no item would be visible."""
-        before = self._box.viewRange()
-        self._extent.bound()
-        change()
-        if self._box.viewRange() != before and not holds_something(self):
-            self._box.setRange(xRange=before[0], yRange=before[1], padding=0)
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        self._go(lambda: super(Plot, self).wheelEvent(event))
+    def _along(self, x: Any, y: Any, ending: str = "") -> dict[str, Any]:
+        """Return values by the names of the axes that the user can move."""
+        can_move = zip(("x", "y"), (x, y), self._box.mouseEnabled(), strict=True)
+        return {f"{name}{ending}": value for name, value, moves in can_move if moves}
 
     # ------------------------------------------------------------- pointing
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
         left = event.button() == Qt.MouseButton.LeftButton
-        if left and self.can_zoom() and (shift or self._draws_box):
-            # The scene hears nothing of it: whatever lies there would be dragged.
-            self._start = event.position().toPoint()
-            self._band = QRubberBand(QRubberBand.Shape.Rectangle, self.viewport())
-            self._band.setGeometry(QRect(self._start, QSize()))
-            self._band.show()
-            event.accept()
+        if not (left and self.can_zoom() and (shift or self._draws_box)):
+            super().mousePressEvent(event)
             return
-        self._extent.bound()
-        super().mousePressEvent(event)
+        # The scene hears nothing of it: whatever lies there would be dragged.
+        self._start = event.position().toPoint()
+        self._band = QRubberBand(QRubberBand.Shape.Rectangle, self.viewport())
+        self._band.setGeometry(QRect(self._start, QSize()))
+        self._band.show()
+        event.accept()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         if self._band is None:
@@ -233,30 +231,14 @@ class Plot(pg.PlotWidget):
         box = self._boxed(event.position().toPoint())
         self._end_box()
         if min(box.width(), box.height()) >= _LEAST_BOX:
-            self._go(lambda: self._show_box(box))
+            seen = self._box.mapSceneToView(self.mapToScene(box)).boundingRect()
+            x, y = (seen.left(), seen.right()), (seen.top(), seen.bottom())
+            self._box.setRange(**self._along(x, y, "Range"), padding=0)
 
     def _boxed(self, place: QPoint) -> QRect:
         """Return the box from its origin to a position, clipped to the picture."""
         inside = self.mapFromScene(self._box.sceneBoundingRect()).boundingRect()
-        box = QRect(self._start, place).normalized().intersected(inside)
-        for axis, (low, high) in enumerate(
-            ((inside.left(), inside.right()), (inside.top(), inside.bottom()))
-        ):
-            if not self._extent.can_move(axis):
-                (box.setLeft, box.setTop)[axis](low)
-                (box.setRight, box.setBottom)[axis](high)
-        return box
-
-    def _show_box(self, box: QRect) -> None:
-        corners = [
-            self._box.mapSceneToView(self.mapToScene(corner))
-            for corner in (box.bottomLeft(), box.topRight())
-        ]
-        sides = [sorted(corner.x() for corner in corners), sorted(c.y() for c in corners)]
-        chosen = {
-            f"{SIDES[axis]}Range": sides[axis] for axis in (0, 1) if self._extent.can_move(axis)
-        }
-        self._box.setRange(**chosen, padding=0)
+        return QRect(self._start, place).normalized().intersected(inside)
 
     def _end_box(self) -> None:
         self._draws_box = False
@@ -276,9 +258,6 @@ class Plot(pg.PlotWidget):
             if place is not None:
                 self.clicked.emit(place)
 
-    def _on_move(self, position: QPointF) -> None:
-        self.hovered.emit(self._inside(position))
-
     def _inside(self, position: QPointF) -> QPointF | None:
         """Return the plot coordinates of a scene position, or None outside the plot."""
         if not self._box.sceneBoundingRect().contains(position):
@@ -292,6 +271,10 @@ class Plot(pg.PlotWidget):
         distance[np.isnan(distance)] = np.inf
         k = int(distance.argmin()) if len(distance) else 0
         return k if len(distance) and distance[k] <= reach else None
+
+    def place_of(self, x: float, y: float) -> QPointF:
+        """Return where in the widget a place of the picture is."""
+        return QPointF(self.mapFromScene(self._box.mapViewToScene(QPointF(x, y))))
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)
@@ -307,10 +290,8 @@ class Plot(pg.PlotWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = Qt.Key(event.key())
-        if key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal):
-            self.zoom(1 / _STEP)
-        elif key in (Qt.Key.Key_Minus, Qt.Key.Key_Underscore):
-            self.zoom(_STEP)
+        if key in _ZOOMS:
+            self.zoom(_ZOOMS[key])
         elif key == Qt.Key.Key_0:
             self.reset()
         elif key in _ARROWS:
@@ -346,15 +327,12 @@ class Plot(pg.PlotWidget):
         if self.closed:
             return  # what pyqtgraph closes has no items any more, and is resized all the same
         shown = self.getPlotItem().isVisible() and self.is_zoomed()
-        if shown:
-            self._place_button()
         self.reset_button.setVisible(shown)
-
-    def _place_button(self) -> None:
-        self.reset_button.adjustSize()
-        corner = self.mapFromScene(self._box.sceneBoundingRect().topRight())
-        left = min(corner.x(), self.width()) - self.reset_button.width() - _CORNER
-        self.reset_button.move(left, max(0, corner.y()) + _CORNER)
+        if shown:
+            self.reset_button.adjustSize()
+            corner = self.mapFromScene(self._box.sceneBoundingRect().topRight())
+            left = min(corner.x(), self.width()) - self.reset_button.width() - _CORNER
+            self.reset_button.move(left, max(0, corner.y()) + _CORNER)
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
         super().resizeEvent(event)
@@ -362,26 +340,36 @@ class Plot(pg.PlotWidget):
         if hasattr(self, "reset_button"):
             self._offer_reset()
 
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange and hasattr(self, "reset_button"):
-            self._offer_reset()
+    # ------------------------------------------------------------- static items
 
-    # ------------------------------------------------------------- standing still
+    def keep_still(self, moving: Container[QGraphicsItem] | None) -> None:
+        """Paint all items but these and their parts from cached pictures; None ends it.
 
-    def keep_still(self, moving: Container[QGraphicsItem]) -> None:
-        """Keep pictures of all items but these and their parts."""
-        self._stillness.keep(self.scene(), moving)
-
-    def let_go(self) -> None:
-        """Paint every item as itself again."""
-        self._stillness.end(self.scene())
+        Qt paints the pictures of items in a third of the time that the items take in Python, and
+        without the interpreter, for which work in the background would wait
+        (github.com/pyqtgraph/pyqtgraph/issues/3362).
+        """
+        if moving is None and self._moving is None:
+            return
+        self._moving, mode = moving, QGraphicsItem.CacheMode
+        # All of a plot's pictures have to be there at once; Qt's own limit is less than two plots.
+        QPixmapCache.setCacheLimit(_KEPT_KILOBYTES)
+        for item in self.scene().items():
+            moves = moving is None or item in moving or item.parentItem() in moving
+            wanted = mode.DeviceCoordinateCache if _is_painted(item) and not moves else mode.NoCache
+            if item.cacheMode() != wanted:
+                item.setCacheMode(wanted)
 
     def render(self, *arguments: Any) -> None:
-        # On paper a line is a line.
-        with self._stillness.suspended(self.scene()):
-            super().render(*arguments)
+        # On paper a line is a line, not a cached picture.
+        moving = self._moving
+        self.keep_still(None)
+        super().render(*arguments)
+        self.keep_still(moving)
 
-    def place_of(self, x: float, y: float) -> QPointF:
-        """Return where in the widget a place of the picture is."""
-        return QPointF(self.mapFromScene(self._box.mapViewToScene(QPointF(x, y))))
+
+def _is_painted(item: QGraphicsItem) -> bool:
+    """Return whether an item paints something itself."""
+    if item.flags() & QGraphicsItem.GraphicsItemFlag.ItemHasNoContents:
+        return False
+    return isinstance(item, pg.AxisItem) or not item.isWidget()

@@ -9,24 +9,29 @@ from typing import Any
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QLineEdit, QSplitter
 
-from aucstudio.gui.common.choices import fill_combo
-from aucstudio.gui.common.control_row import ControlRow
+from aucstudio.gui.common.controls import ControlRow, fill_combo
 from aucstudio.gui.common.plots.roc_sketch import RocSketch
 from aucstudio.gui.common.plotting import run_pen
-from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.table import Row, SheetTable
 from aucstudio.gui.common.widgets import named, quietly
-from aucstudio.gui.state.answer import Answer
+from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices import text
 from aucstudio.notices.words import interval_words
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
-from aucstudio.project.results.subgroup_levels import MOST_LEVELS, read_cuts
-from aucstudio.project.results.subgroups import Subgroup, Subgroups, held_out_table, subgroups
+from aucstudio.project.results.subgroups import (
+    MOST_LEVELS,
+    Subgroup,
+    Subgroups,
+    held_out_table,
+    read_cuts,
+    subgroups,
+)
 from aucstudio.project.results.summary import Estimate
-from aucstudio.project.results.threshold_choice import OWN, Target, choose
+from aucstudio.project.results.thresholds import OWN, Target, choose
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 

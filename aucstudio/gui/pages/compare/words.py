@@ -8,24 +8,26 @@ from collections.abc import Sequence
 from typing import Any
 
 from aucstudio.engine.monitor import Stopped
-from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices import text
 from aucstudio.notices.words import p_words_corrected
 from aucstudio.project.results import comparison
 from aucstudio.project.results.comparison import (
+    ASSURANCE,
     AUC,
     CORRECTION_NAMES,
     UNCORRECTED,
     Comparison,
     PairComparison,
     RunFigures,
+    growth_to_significance,
+    held_out_groups,
 )
-from aucstudio.project.results.forecast import ASSURANCE, growth_to_significance, held_out_groups
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.work.workers import Workers
+from aucstudio.project.work.cluster import Cluster
 
 MARK = "†"
 
@@ -70,7 +72,7 @@ class ShownComparison:
 
 
 def compare_checked(
-    runs: list[ShownRun], band: Band, measure: str, post: Any, workers: Workers | None
+    runs: list[ShownRun], band: Band, measure: str, post: Any, workers: Cluster | None
 ) -> ShownComparison:
     """Compute the figures of all runs and test every pair; called on another thread."""
     figures = {}

@@ -12,15 +12,15 @@ from PySide6.QtGui import QColor, QFontMetrics
 from PySide6.QtWidgets import QComboBox
 
 from aucstudio.engine.monitor import Stopped
-from aucstudio.gui.common.choices import fill_combo
-from aucstudio.gui.common.eliding import elided
-from aucstudio.gui.common.plots.date_ticks import date_ticks
+from aucstudio.gui.common.controls import fill_combo
+from aucstudio.gui.common.plain_text import elided
+from aucstudio.gui.common.plots.axes import date_ticks
 from aucstudio.gui.common.plotting import faded, finite_range, make_plot, pen
-from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.theme import current_theme, run_colour, run_dash, run_symbol
 from aucstudio.gui.common.widgets import quietly
 from aucstudio.gui.pages.model.model_picture import Columns, ModelPicture, ModelSubject, Post
-from aucstudio.gui.state.answer import Work
+from aucstudio.gui.state.background import Work
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.data.table import Table

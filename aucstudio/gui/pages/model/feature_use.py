@@ -7,10 +7,10 @@ from typing import ClassVar
 import numpy as np
 
 from aucstudio.engine.scorers import EnsembleScorer
-from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.whiskers import Whisker, WhiskerChart
 from aucstudio.gui.pages.model.model_picture import Columns, ModelPicture, ModelSubject, Post
-from aucstudio.gui.state.answer import Work
+from aucstudio.gui.state.background import Work
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.data.table import Table
 from aucstudio.project.explain.trees import FeatureUse, feature_use, side_by_side

@@ -7,10 +7,10 @@ from typing import ClassVar
 import numpy as np
 
 from aucstudio.gui.common.form import whole_box
-from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.whiskers import WhiskerChart, Whiskers
 from aucstudio.gui.pages.model.model_picture import Columns, LongPicture, ModelSubject, Post
-from aucstudio.gui.state.answer import Work
+from aucstudio.gui.state.background import Work
 from aucstudio.notices.words import figure_words, interval_words
 from aucstudio.project.explain.importance import (
     MEASURES,

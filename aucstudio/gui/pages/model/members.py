@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from aucstudio.engine.ensembles.combined import CombinationScorer, MemberShare
-from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.whiskers import Whisker, WhiskerChart
 from aucstudio.gui.pages.model.model_picture import Columns, ModelPicture, ModelSubject
 from aucstudio.gui.state.session import ShownRun

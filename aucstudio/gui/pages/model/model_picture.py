@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QProgressBar, QWidget
 
-from aucstudio.gui.common.control_row import ControlRow
-from aucstudio.gui.common.layouts import down, holding
+from aucstudio.gui.common.controls import ControlRow
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.whiskers import WhiskerChart
-from aucstudio.gui.common.widgets import named
-from aucstudio.gui.state.answer import Answer, Work
+from aucstudio.gui.common.widgets import down, holding, named
+from aucstudio.gui.state.background import Answer, Work
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.data.table import Table
 from aucstudio.project.runs.experiments.experiment import Band

@@ -9,10 +9,10 @@ import numpy as np
 from PySide6.QtCore import QSignalBlocker, Signal
 
 from aucstudio.gui.common.form import whole_box
-from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.whiskers import Whisker, WhiskerChart
 from aucstudio.gui.pages.model.model_picture import Columns, LongPicture, ModelSubject, Post
-from aucstudio.gui.state.answer import Work
+from aucstudio.gui.state.background import Work
 from aucstudio.notices import texts
 from aucstudio.project.explain.contributions import (
     CSV_HEAD,

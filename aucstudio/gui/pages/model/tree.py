@@ -12,16 +12,14 @@ from PySide6.QtCore import QSignalBlocker
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 
 from aucstudio.engine.scorers import EnsembleScorer
-from aucstudio.gui.common.eliding import elided
 from aucstudio.gui.common.form import whole_box
-from aucstudio.gui.common.plain_text import plain_tooltip
+from aucstudio.gui.common.plain_text import elided, plain_tooltip
 from aucstudio.gui.common.plotting import make_plot, pen
-from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.theme import current_theme, mixed
 from aucstudio.gui.pages.model.model_picture import Columns, ModelPicture, ModelSubject
-from aucstudio.gui.state.answer import Work
+from aucstudio.gui.state.background import Work, delayed
 from aucstudio.gui.state.session import ShownRun
-from aucstudio.gui.state.timers import delayed
 from aucstudio.project.explain.trees import Node, plain_number, read_tree
 
 _SLOT, _COLUMN = 44, 164  # pixels that a leaf and a level take at least

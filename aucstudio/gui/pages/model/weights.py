@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.scorers import LinearScorer
-from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.whiskers import Whisker, WhiskerChart, Whiskers
 from aucstudio.gui.pages.model.model_picture import Columns, ModelPicture, ModelSubject
-from aucstudio.gui.state.live_run import LiveRun
+from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.preparing.preparation_choice import STANDARD

@@ -18,9 +18,9 @@ from PySide6.QtGui import QColor, QKeySequence, QShortcut
 from PySide6.QtWidgets import QGraphicsItem
 
 from aucstudio.engine.types import Array
-from aucstudio.gui.common.choices import fill_combo
+from aucstudio.gui.common.controls import fill_combo
 from aucstudio.gui.common.plots.legend import Entry
-from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.theme import current_theme, run_colour
 from aucstudio.gui.common.widgets import quietly
 from aucstudio.gui.pages.planes import words
@@ -30,7 +30,7 @@ from aucstudio.gui.pages.planes.pairs import PairPanel, drawn_pairs, find_pairs,
 from aucstudio.gui.pages.planes.plane_view import PlaneView, is_whole_plane
 from aucstudio.gui.pages.planes.subject import PlanePicture, Subject, is_curved
 from aucstudio.gui.pages.planes.words import left_out_words
-from aucstudio.gui.state.live_run import LiveRun
+from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session
 from aucstudio.notices import text
 from aucstudio.project.geometry.pairs import ellipse

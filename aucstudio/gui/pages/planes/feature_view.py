@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from aucstudio.engine.types import Array
 from aucstudio.gui.common.plots.legend import Entry
 from aucstudio.gui.common.plotting import pen
-from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.widgets import quietly
 from aucstudio.gui.pages.planes import words
@@ -34,7 +34,7 @@ from aucstudio.gui.pages.planes.subject import (
     add_marks,
     split_of,
 )
-from aucstudio.gui.state.live_run import LiveRun
+from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session
 from aucstudio.notices import text
 from aucstudio.project.geometry.planes import Sample, evenly

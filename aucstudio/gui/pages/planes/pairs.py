@@ -12,12 +12,19 @@ from PySide6.QtWidgets import QAbstractItemView, QWidget
 
 from aucstudio.engine.scorers import KernelScorer
 from aucstudio.engine.types import Array, Index, Mask
-from aucstudio.gui.common.layouts import across, down
 from aucstudio.gui.common.table import Row, SheetTable
-from aucstudio.gui.common.widgets import data_button, label, named, push_button, show_note
+from aucstudio.gui.common.widgets import (
+    across,
+    data_button,
+    down,
+    label,
+    named,
+    push_button,
+    show_note,
+)
 from aucstudio.gui.pages.planes.subject import PlanePicture
 from aucstudio.gui.pages.planes.words import reasons, row_name, signed
-from aucstudio.gui.state.answer import Answer
+from aucstudio.gui.state.background import Answer
 from aucstudio.project.data.table import Table
 from aucstudio.project.explain.contributions import ColumnShare, PairDetail, explain_pair
 from aucstudio.project.geometry.pairs import (

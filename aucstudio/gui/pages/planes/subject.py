@@ -11,7 +11,7 @@ import pyqtgraph as pg
 
 from aucstudio.engine.scorers import LinearScorer, Scorer
 from aucstudio.engine.types import Array
-from aucstudio.gui.state.live_run import LiveRun
+from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.table import Table

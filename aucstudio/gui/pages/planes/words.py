@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from aucstudio.gui.common.eliding import elided
+from aucstudio.gui.common.plain_text import elided
 from aucstudio.gui.pages.planes.subject import PlanePicture, Subject
-from aucstudio.gui.state.live_run import LiveRun
+from aucstudio.gui.state.runner import LiveRun
 from aucstudio.notices import text
 from aucstudio.project.explain.contributions import PairDetail
 from aucstudio.project.geometry.pairs import SUPPORT_DRAWN, PairOrder

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from aucstudio.engine import roc
 from aucstudio.engine.types import Array
 from aucstudio.gui.common.curves import Trace
-from aucstudio.gui.common.plotting import NumberAxis
+from aucstudio.gui.common.plots.axes import NumberAxis
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.gui.state.study import Focus
 

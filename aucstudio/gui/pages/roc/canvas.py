@@ -8,9 +8,8 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QRectF, QSignalBlocker, Qt, Signal
 
-from aucstudio.gui.common.plots.curve_item import ShadeItem
-from aucstudio.gui.common.plots.thinning import PlacedLine, Window
-from aucstudio.gui.common.plotting import BEYOND, faded, make_plot, pen
+from aucstudio.gui.common.plots.curves import PlacedLine, Window
+from aucstudio.gui.common.plotting import faded, make_plot, pen
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol
 from aucstudio.gui.pages.roc.axes import (
     LINEAR,
@@ -118,12 +117,11 @@ class Canvas:
         self.plot = make_plot("roc_plot", "", "", axes=[self._bottom, self._left])
         for side in ("top", "right"):  # never shown, but laid out anew with each range
             self.plot.getAxis(side).unlinkFromView()
-        self.plot.getPlotItem().layout.setContentsMargins(1, BEYOND, BEYOND + 2, 1)
         self.box: Any = self.plot.getPlotItem().getViewBox()
         self.face, self.along, self.up = FACES["roc"], LINEAR, LINEAR
         self.whole = (0.0, 1.0), (0.0, 1.0)
         self.band_item = RangeItem(band)
-        self.shade_item = ShadeItem(pen=None, fillLevel=0.0)
+        self.shade_item = pg.PlotCurveItem(pen=None, fillLevel=0.0)
         self._shaded: PlacedLine | None = None
         self.chance_item = pg.PlotCurveItem(antialias=True)
         self.live_item = pg.PlotCurveItem(antialias=True)

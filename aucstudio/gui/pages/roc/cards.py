@@ -12,7 +12,7 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QTransform
 from PySide6.QtWidgets import QApplication, QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
-from aucstudio.gui.common.plots.thinning import PlacedLine, Window
+from aucstudio.gui.common.plots.curves import PlacedLine, Window
 from aucstudio.gui.common.plotting import SWATCH, faded, paint_sample, pen
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.roc.axes import Points

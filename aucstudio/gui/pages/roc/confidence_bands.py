@@ -19,7 +19,7 @@ from aucstudio.gui.common.curves import run_curves
 from aucstudio.gui.common.plotting import faded
 from aucstudio.gui.common.theme import current_theme, run_colour
 from aucstudio.gui.pages.roc.axes import Axis, draw
-from aucstudio.gui.state.answer import Answer
+from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.results.summary import LEVEL, ranking
 from aucstudio.project.runs.record import RunRecord

@@ -13,13 +13,12 @@ import pyqtgraph as pg
 from aucstudio.engine import roc
 from aucstudio.gui.common import curves
 from aucstudio.gui.common.curves import run_curves
-from aucstudio.gui.common.plots.curve_item import CurveItem
-from aucstudio.gui.common.plots.thinning import PlacedLine, Window
+from aucstudio.gui.common.plots.curves import CurveItem, PlacedLine, Window
 from aucstudio.gui.common.plotting import run_pen
 from aucstudio.gui.pages.roc.axes import Axis, draw, nearest
 from aucstudio.gui.pages.roc.cards import LegendRow
 from aucstudio.gui.pages.roc.curve_kinds import Face, Points, Shape, Shapes
-from aucstudio.gui.state.live_run import LiveRun
+from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.notices.words import figure_words
 from aucstudio.project.runs.experiments.experiment import Band

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QGraphicsItem
 from aucstudio.gui.common import curves
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plots.readout import Readout
-from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.pages.roc import confidence_bands as bands
 from aucstudio.gui.pages.roc import words as texts
@@ -29,9 +29,8 @@ from aucstudio.gui.pages.roc.controls import (
 )
 from aucstudio.gui.pages.roc.curve_kinds import FACES, Face
 from aucstudio.gui.pages.roc.lines import Lines, LiveLine
-from aucstudio.gui.state.answer import Answer
+from aucstudio.gui.state.background import Answer, delayed
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.gui.state.timers import delayed
 
 _HOW_TO_MOVE = "Drag it, click on the curve, or use the arrow keys"
 _CRAMPED = "No room for the inset: enlarge the page."

@@ -9,22 +9,38 @@ import numpy as np
 
 from aucstudio.engine import METHODS, inference
 from aucstudio.engine.roc import cuts as cuts_of
-from aucstudio.gui.common.curves import SCALES, RunCurves, area_words, run_curves, vertex_words
-from aucstudio.gui.common.eliding import shortened
-from aucstudio.gui.common.plain_text import Markup, joined, rich
-from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.curves import (
+    SCALES,
+    RunCurves,
+    area_words,
+    run_curves,
+    vertex_words,
+)
+from aucstudio.gui.common.plain_text import Markup, joined, rich, shortened
+from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.pages.roc.cards import LegendRow
 from aucstudio.gui.pages.roc.curve_kinds import Face
 from aucstudio.gui.pages.roc.lines import Drawn, shapes_of
 from aucstudio.gui.pages.roc.operating_point import FocusedPoint
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices import text
-from aucstudio.notices.words import figure_words, interval_words, p_words, p_words_corrected
-from aucstudio.project.results.cautions import ranks_backwards
-from aucstudio.project.results.comparison import PAUC, compare_runs, trained_for
-from aucstudio.project.results.summary import LEVEL, pauc_summary, same_rows
+from aucstudio.notices.words import (
+    figure_words,
+    interval_words,
+    p_words,
+    p_words_corrected,
+)
+from aucstudio.project.results.comparison import compare_runs
+from aucstudio.project.results.summary import (
+    LEVEL,
+    pauc_summary,
+    ranks_backwards,
+    same_rows,
+    trained_for,
+)
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.runs.tuning import PAUC
 
 ELSEWHERE = "†"
 WHOLE = (0.0, 1.0)

@@ -13,9 +13,9 @@ from PySide6.QtGui import QColor
 
 from aucstudio.engine.types import Array
 from aucstudio.gui.common.plain_text import line_label
+from aucstudio.gui.common.plots.axes import NumberAxis
 from aucstudio.gui.common.plots.legend import Legend, keep_sample
 from aucstudio.gui.common.plotting import (
-    NumberAxis,
     class_steps,
     faded,
     finite_range,
@@ -24,7 +24,7 @@ from aucstudio.gui.common.plotting import (
 )
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.widgets import quietly
-from aucstudio.project.results.distribution import ScoreDistribution
+from aucstudio.project.results.thresholds import ScoreDistribution
 
 
 class HeightAxis(NumberAxis):

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 
 from aucstudio.engine.types import Array, Index
 from aucstudio.gui.common.plain_text import plot_title
-from aucstudio.gui.common.plotting import faded, make_plot, pen, style_plot
+from aucstudio.gui.common.plotting import faded, finite_range, make_plot, pen, style_plot
 from aucstudio.gui.common.theme import Theme, current_theme, mixed
 from aucstudio.gui.pages.search.results import CandidateStanding, Setting
 from aucstudio.project.runs.experiments.experiment import Experiment
@@ -113,6 +113,9 @@ class Profile(TitledPlot):
         dots = _fold_points(places, areas) if dotted else ([], [])
         self.folds.setData(*dots, pen=None, brush=faded(colour, 90))
         self._draw_means(standing, high, colour, alone=alone)
+        spread = np.nan_to_num(standing.errors)
+        heights = standing.means - spread, standing.means + spread, np.asarray(dots[1])
+        self.plot.set_whole(finite_range(setting.places), finite_range(np.concatenate(heights)))
         ticks = setting.ticks()
         self.plot.getAxis("bottom").setTicks(None if ticks is None else [ticks])
         parts = ["diamond: best", "ring: chosen"]
@@ -216,6 +219,8 @@ class HeatMap(TitledPlot):
             texts = [setting.tick(value) for value in setting.values]
             self.plot.getAxis(side).setTicks([list(enumerate(texts))])
         self._draw_cells(standing)
+        right, top = self.values.shape
+        self.plot.set_whole((-0.55, 1.1 * right - 0.45), (-0.55, top - 0.45))
         gaps = " · hatched: not tested" if np.isnan(self.values).any() else ""
         self.name_axes(
             f"Outlined: best · ring: chosen{gaps}",

@@ -12,13 +12,12 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtWidgets import QSizePolicy, QSplitter
 
 from aucstudio.engine import METHODS
-from aucstudio.gui.common.choices import ALL, fill_combo
-from aucstudio.gui.common.layouts import across, down, holding
+from aucstudio.gui.common.controls import ALL, fill_combo
 from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
 from aucstudio.gui.common.plots.readout import Readout
 from aucstudio.gui.common.theme import current_theme, run_colour
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import named, push_button, quietly
+from aucstudio.gui.common.widgets import across, down, holding, named, push_button, quietly
 from aucstudio.gui.pages.search.candidates_table import CandidateTable, candidate_sheet
 from aucstudio.gui.pages.search.pictures import HeatMap, Profile, SearchAxes, area_title
 from aucstudio.gui.pages.search.results import (
@@ -38,8 +37,8 @@ from aucstudio.gui.pages.search.words import (
     splits_sentence,
     untuned_words,
 )
-from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.plan import linked_settings
+from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.runs.tuning import Search
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from aucstudio.engine import METHODS
-from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.pages.search.results import (
     CandidateStanding,
     SearchedRun,

@@ -1,118 +1,189 @@
-"""The two plots of training: objective and area."""
+"""The two plots of training: objective and area, their lines and their axes."""
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 
 import numpy as np
 import pyqtgraph as pg
+from PySide6.QtCore import QPointF
 from PySide6.QtGui import QPen
 from PySide6.QtWidgets import QVBoxLayout
 
-from aucstudio.gui.common.eliding import shortened
-from aucstudio.gui.common.plain_text import line_label, plain_tooltip
+from aucstudio.engine.types import Array
+from aucstudio.gui.common.plain_text import line_label, plain_tooltip, shortened
+from aucstudio.gui.common.plots.axes import NumberAxis
 from aucstudio.gui.common.plots.legend import Legend, keep_sample
-from aucstudio.gui.common.plots.plot import Plot
-from aucstudio.gui.common.plots.stepwise_view import SteadyBox, sides_of
-from aucstudio.gui.common.plotting import NumberAxis, faded, make_plot, pen, run_pen, style_plot
-from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.pages.training.progress import HELD, ITERATION, TRAIN, Course
-from aucstudio.gui.pages.training.progress_lines import CourseLine, CourseLines
-from aucstudio.gui.pages.training.words import area_name
-from aucstudio.gui.state.plan import RunLook
+from aucstudio.gui.common.plots.plot import Plot, Range
+from aucstudio.gui.common.plotting import faded, make_plot, pen, run_pen, style_plot
+from aucstudio.gui.common.theme import current_theme, run_symbol
+from aucstudio.gui.pages.training.progress import HELD, ITERATION, TRAIN, Course, area_name
 from aucstudio.notices.words import power_words
 from aucstudio.project.runs.experiments.experiment import Band
-from aucstudio.project.runs.trajectory import Stage
 
-_AIR = 8.0  # pixels
+DISTANCE, OBJECTIVE = "distance", "objective"
+Seen = Sequence[tuple[Course, bool]]
+_TITLES = {DISTANCE: "Gap to optimum", OBJECTIVE: "Objective"}
+_HELD_WIDTH, _TRAIN_WIDTH = 2.0, 1.2  # pixels
+_REACH, _DOT = 40.0, 6  # pixels
+_AIR = 8.0  # pixels beside the name of a stage
+_MARGIN = 0.04
+# Shares of the extent that a fit in progress may still need; below half of it is too wide.
+_ROOM_RIGHT, _ROOM_ACROSS, _LEAST_FILLED = 0.25, 0.1, 0.4
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class CourseLine:
+    """A line to draw.
+
+    Attributes
+    ----------
+    course : Course
+    x, y : ndarray
+        NaN breaks the line.
+    pen : QPen
+    is_strong : bool
+        Whether it is drawn over others.
+    dots : bool
+        Whether each point, a measurement, has a dot.
+    is_main : bool
+        Whether the pointer finds it.
+    """
+
+    course: Course
+    x: Array
+    y: Array
+    pen: QPen
+    is_strong: bool
+    dots: bool = False
+    is_main: bool = True
+
+
+class CourseLines:
+    """The lines of a plot: those of finished fits, or that of the one in progress.
+
+    Attributes
+    ----------
+    plot : Plot
+    drawn : list of CourseLine
+    items : list of PlotDataItem
+        One a line.
+    """
+
+    def __init__(self, plot: Plot) -> None:
+        self.drawn: list[CourseLine] = []
+        self.items: list[pg.PlotDataItem] = []
+        self.plot = plot
+        self._marker = pg.ScatterPlotItem(size=9, antialias=True)
+        self._marker.setZValue(100)
+        plot.addItem(self._marker, ignoreBounds=True)
+
+    def draw(self, lines: Sequence[CourseLine]) -> None:
+        """Draw these lines only; items are reused."""
+        while len(self.items) > len(lines):
+            self.plot.removeItem(self.items.pop())
+        while len(self.items) < len(lines):
+            item = pg.PlotDataItem(connect="finite", antialias=True, symbolSize=_DOT)
+            item.setDownsampling(auto=True, method="peak")
+            self.plot.addItem(item)
+            self.items.append(item)
+        self.drawn = list(lines)
+        for item, line in zip(self.items, lines, strict=True):
+            # A line through one point is invisible.
+            dotted = line.dots or np.count_nonzero(np.isfinite(line.y)) == 1
+            depth = 40 if line.course.is_live else 20 * line.is_strong
+            item.setZValue(depth - (not line.is_main))
+            item.setData(
+                line.x,
+                line.y,
+                pen=line.pen,
+                symbol=run_symbol(line.course.look.colour) if dotted else None,
+                symbolPen=None if line.is_main else pen(line.pen.color(), 1.2),
+                symbolBrush=line.pen.color() if line.is_main else None,
+            )
+
+    def nearest(self, here: QPointF) -> tuple[CourseLine, int] | None:
+        """Find the point of a main line nearest to a place, if one is near."""
+        lines = [line for line in self.drawn if line.is_main]
+        points = [(line, k) for line in lines for k in range(len(line.x))]
+        places = [np.column_stack(self._places(line)) for line in lines]
+        found = self.plot.nearest(np.concatenate(places), here, _REACH) if places else None
+        return None if found is None else points[found]
+
+    def bounds(self) -> tuple[Range, Range] | None:
+        """Return the horizontal and the vertical range of the points; None if there are none."""
+        if not self.drawn:
+            return None
+        places = np.hstack([self._places(line) for line in self.drawn])
+        known = places[:, np.isfinite(places).all(axis=0)]
+        if not known.size:
+            return None
+        (left, bottom), (right, top) = known.min(axis=1), known.max(axis=1)
+        return (float(left), float(right)), (float(bottom), float(top))
+
+    def mark(self, line: CourseLine, k: int) -> QPointF:
+        """Put a marker on one point of a line; return its position in the plot."""
+        x, y = self._places(line)
+        self._marker.setPen(pg.mkPen(current_theme().card, width=1.5))
+        self._marker.setBrush(line.pen.color())
+        self._marker.setData([x[k]], [y[k]], symbol=run_symbol(line.course.look.colour))
+        return QPointF(x[k], y[k])
+
+    def unmark(self) -> None:
+        """Hide the marker."""
+        self._marker.setData([], [])
+
+    def _places(self, line: CourseLine) -> tuple[Array, Array]:
+        """Return where the points of a line are in the plot, whose height may be logarithmic."""
+        log = self.plot.getAxis("left").logMode
+        return line.x, np.log10(line.y) if log else line.y
 
 
 class StageRegions:
-    """Regions of one plot, behind everything else.
-
-    Parameters
-    ----------
-    plot : PlotWidget
-    named : bool
-        Whether names are written.
+    """The stages of a fit along the seconds, behind everything else.
 
     Attributes
     ----------
     items : list of LinearRegionItem
     """
 
-    def __init__(self, plot: pg.PlotWidget, *, named: bool) -> None:
+    def __init__(self, plot: Plot, *, named: bool) -> None:
         self.items: list[pg.LinearRegionItem] = []
         self._plot, self._named = plot, named
-        self._shown: object = None
         self._names: list[tuple[pg.InfLineLabel, float]] = []
-        self._box = plot.getPlotItem().getViewBox()
-        self._box.sigXRangeChanged.connect(self._fit_names)
-        self._box.sigResized.connect(self._fit_names)
+        for changed in (plot.getViewBox().sigXRangeChanged, plot.getViewBox().sigResized):
+            changed.connect(lambda *_: self._fit_names())
 
-    def show(self, stages: Sequence[Stage], end: float) -> None:
-        """Show stages, the last until ``end``; nothing if there is only one."""
-        stages = stages if len(stages) > 1 else ()
-        shown = tuple(stages), current_theme().name
-        if shown == self._shown:
-            self._prolong(end)
-            return
-        self._shown = shown
+    def show(self, course: Course | None) -> None:
+        """Show the stages of a fit; nothing if there is only one."""
         for item in self.items:
             self._plot.removeItem(item)
-        self.items, self._names = [], []
-        ends = [*(stage.seconds for stage in stages[1:]), end][: len(stages)]
-        for k, (stage, until) in enumerate(zip(stages, ends, strict=True)):
-            self._add(stage, max(until, stage.seconds), k)
+        self.items, self._names, theme = [], [], current_theme()
+        stages = () if course is None else course.steps.stages
+        if course is None or len(stages) < 2:
+            return
+        ends = [*(stage.seconds for stage in stages[1:]), *course.steps.seconds[-1:]]
+        for k, (stage, end) in enumerate(zip(stages, ends, strict=False)):
+            span = stage.seconds, max(float(end), stage.seconds)
+            fill = faded(theme.neutral, 28 if k % 2 == 0 else 10)
+            item = pg.LinearRegionItem(span, movable=False, brush=fill, pen=pen(theme.grid, 1.0))
+            item.setZValue(-10)
+            self._plot.addItem(item, ignoreBounds=True)
+            self.items.append(item)
+            if self._named:
+                place = {"position": 0.94, "anchors": [(0.0, 0.5), (0.0, 0.5)]}
+                name = line_label(stage.name)
+                written = pg.InfLineLabel(item.lines[0], name, color=theme.muted, **place)
+                self._names.append((written, span[1] - span[0]))
         self._fit_names()
-
-    def _prolong(self, end: float) -> None:
-        """Extend the last stage until ``end``."""
-        if self.items:
-            start = self.items[-1].getRegion()[0]
-            self.items[-1].setRegion((start, max(start, end)))
-            if self._names:
-                self._names[-1] = self._names[-1][0], max(start, end) - start
-            self._fit_names()
 
     def _fit_names(self) -> None:
         """Show the names that fit into their regions."""
-        pixel = self._box.viewPixelSize()[0]
+        pixel = self._plot.getViewBox().viewPixelSize()[0]
         for name, length in self._names:
             name.setVisible(length / pixel > name.boundingRect().width() + _AIR)
-
-    def _add(self, stage: Stage, until: float, k: int) -> None:
-        theme = current_theme()
-        fill = faded(theme.neutral, 28 if k % 2 == 0 else 10)
-        item = _Region((stage.seconds, until), movable=False, brush=fill, pen=pen(theme.grid, 1.0))
-        item.setZValue(-10)
-        if self._named:
-            name = pg.InfLineLabel(
-                item.lines[0],
-                line_label(stage.name),
-                position=0.94,
-                anchors=[(0.0, 0.5), (0.0, 0.5)],
-                color=theme.muted,
-            )
-            self._names.append((name, until - stage.seconds))
-        self._plot.addItem(item)
-        self.items.append(item)
-
-
-class _Region(pg.LinearRegionItem):
-    """A region that counts for the horizontal range only."""
-
-    def dataBounds(self, axis: int, **_share: object) -> tuple[float, float] | None:
-        return self.getRegion() if axis == 0 else None
-
-
-DISTANCE, OBJECTIVE = "distance", "objective"
-Seen = Sequence[tuple[Course, bool]]
-_AXIS_WIDTH, _TITLE_WIDTH = 64, 32  # pixels: minimum of an axis, and of its title
-_FEW_DECADES = 2.0
-_TITLES = {DISTANCE: "Gap to optimum", OBJECTIVE: "Objective"}
-_HELD_WIDTH, _TRAIN_WIDTH = 2.0, 1.2  # pixels
 
 
 class TrainingPlots(QVBoxLayout):
@@ -120,7 +191,7 @@ class TrainingPlots(QVBoxLayout):
 
     Attributes
     ----------
-    upper, lower : PlotWidget
+    upper, lower : Plot
     upper_lines, lower_lines : tuple of CourseLines
         Of finished runs and of the one in progress, which moves while the others stay.
     stages : list of StageRegions
@@ -130,14 +201,11 @@ class TrainingPlots(QVBoxLayout):
     def __init__(self) -> None:
         super().__init__()
         self.setSpacing(4)
-        self._boxes = SteadyBox(), SteadyBox()
-        left = _PowerAxis("left"), _LeftAxis("left")
+        left = _LeftAxis("left"), _LeftAxis("left")
         for axis in left:
             axis.aligned = left
-        axes = left[0], _StepAxis("bottom")
-        self.upper = make_plot("training_plot", "", "Objective", self._boxes[0], axes)
-        axes = left[1], _StepAxis("bottom")
-        self.lower = make_plot("area_plot", "Iteration", "AUC", self._boxes[1], axes)
+        self.upper = make_plot("training_plot", "", "Objective", (left[0], _StepAxis("bottom")))
+        self.lower = make_plot("area_plot", "Iteration", "AUC", (left[1], _StepAxis("bottom")))
         self.lower.setXLink(self.upper)
         self.upper_lines = CourseLines(self.upper), CourseLines(self.upper)
         self.lower_lines = CourseLines(self.lower), CourseLines(self.lower)
@@ -149,7 +217,6 @@ class TrainingPlots(QVBoxLayout):
         for sample in (self._held, self._train):
             keep_sample(sample, self.lower)
         self.lower.sigDeviceRangeChanged.connect(lambda *_changed: self.list_runs())
-        self._named: object = None
         self._listed: object = None
         for plot, share in zip(self.both(), (5, 6), strict=True):
             plot.restored.connect(self.show_all)
@@ -161,34 +228,36 @@ class TrainingPlots(QVBoxLayout):
 
     def restyle(self) -> None:
         """Apply the current theme."""
-        theme = current_theme()
+        muted, self._listed = current_theme().muted, None
         for plot in self.both():
             style_plot(plot)
-        self._held.setPen(pen(theme.muted, _HELD_WIDTH))
-        self._held.setSymbolBrush(theme.muted)
-        self._held.setSymbolPen(None)
-        self._train.setPen(pen(theme.muted, _TRAIN_WIDTH))
-        self._named = self._listed = None
+        self._held.setData(pen=pen(muted, _HELD_WIDTH), symbolBrush=muted, symbolPen=None)
+        self._train.setPen(pen(muted, _TRAIN_WIDTH))
 
     def show_all(self) -> None:
         """Show the full extent."""
-        self.unsettle()
         for plot in self.both():
             plot.show_whole()
 
-    def unsettle(self) -> None:
-        """Update the ranges after a change of the finished runs."""
-        for box in self._boxes:
-            box.unsettle()
+    def frame(self, *, live: bool) -> None:
+        """Set the full extents, which share the horizontal axis.
 
-    def settle(self) -> None:
-        """Update the ranges before painting; linked plots would be painted twice."""
-        sides = [sides_of(lines[True].places()) for lines in (self.upper_lines, self.lower_lines)]
-        along = [side[0] for side in sides if side is not None]
-        for box, side in zip(self._boxes, sides, strict=True):
-            # They share the horizontal axis.
-            box.flying = None if side is None else (_around(along), side[1])
-            box.updateAutoRange()
+        Around a fit in progress they grow in steps, so that the axes do not jump.
+        """
+        both = self.upper_lines, self.lower_lines
+        sides = [_united([lines.bounds() for lines in of]) for of in both]
+        across = [side[0] for side in sides if side is not None]
+        zoomed = any(plot.is_zoomed() for plot in self.both())
+        for plot, side in zip(self.both(), sides, strict=True):
+            if side is not None:
+                wanted = _around(across), side[1]
+                kept = plot.whole if live else None
+                if kept is None or not all(map(_holds, kept, wanted)):
+                    right, room = (_ROOM_RIGHT, _ROOM_ACROSS) if live else (_MARGIN, _MARGIN)
+                    x, y = _widened(wanted[0], _MARGIN, right), _widened(wanted[1], room, room)
+                    plot.set_whole(x, y)
+        if not zoomed:
+            self.show_all()  # the range of one plot has moved that of the other
 
     # ------------------------------------------------------------- drawing
 
@@ -201,17 +270,16 @@ class TrainingPlots(QVBoxLayout):
             With whether a course is a strong one.
         axis : {"iteration", "seconds"}
         what : {"distance", "objective"}
-            How far it can still fall, on a logarithmic scale, or the objective itself. What proves
-            no gap has an empty line, so that both plots reach as far to the right.
+            How far it can still fall, on a logarithmic scale, or the objective itself.
         live : bool
             Whether these are of the run in progress.
         """
         self.upper.setLogMode(y=what == DISTANCE)
         lines = []
         for course, strong in courses:
-            x = course.steps_along(axis)
             y = course.distance if what == DISTANCE else course.steps.objective
-            lines.append(CourseLine(course, x, y, _pen(course, strong), strong))
+            line_pen = _pen(course, strong)
+            lines.append(CourseLine(course, course.steps_along(axis), y, line_pen, strong))
         self.upper_lines[live].draw(lines)
 
     def draw_areas(self, courses: Seen, axis: str, band: Band | None, *, live: bool) -> None:
@@ -229,23 +297,8 @@ class TrainingPlots(QVBoxLayout):
         self.lower_lines[live].draw(lines)
         self.list_runs()
 
-    def show_stages(self, course: Course | None, axis: str) -> None:
-        """Show the stages of one fit, along seconds only."""
-        stages = () if course is None or axis == ITERATION else course.steps.stages
-        end = (
-            0.0
-            if course is None or not len(course.steps.seconds)
-            else float(course.steps.seconds[-1])
-        )
-        for regions in self.stages:
-            regions.show(stages, end)
-
     def name(self, axis: str, what: str, band: Band | None, *, upper: bool, lower: bool) -> None:
         """Show the plots that have lines; the horizontal axis is written once, under the lowest."""
-        asked = axis, what, band, upper, lower
-        if asked == self._named:
-            return
-        self._named = asked
         muted = current_theme().muted
         self.upper.setVisible(upper)
         self.lower.setVisible(lower)
@@ -258,40 +311,47 @@ class TrainingPlots(QVBoxLayout):
         self.lower.setLabel("bottom", title, color=muted)
         bottom = self.upper.getAxis("bottom")
         bottom.setStyle(showValues=not lower)
-        if lower:
-            bottom.setLabel("")
-            bottom.showLabel(False)
-        else:
-            self.upper.setLabel("bottom", title, color=muted)
+        bottom.setLabel("" if lower else title, color=muted)
+        bottom.showLabel(not lower)
 
     def list_runs(self) -> None:
         """Show in the legend which run and which rows a line is of."""
-        known: dict[str, tuple[RunLook, pg.PlotDataItem]] = {}
-        for lines in self.lower_lines:
+        known: dict[str, tuple[str, pg.PlotDataItem]] = {}
+        for lines in (*self.lower_lines, *self.upper_lines):
             for line, item in zip(lines.drawn, lines.items, strict=True):
                 if line.is_strong and line.is_main:
-                    known[line.course.run] = line.course.look, item
-        for lines in self.upper_lines:
-            for line, item in zip(lines.drawn, lines.items, strict=True):
-                if line.is_strong:
-                    known.setdefault(line.course.run, (line.course.look, item))
-        areas = any(lines.drawn for lines in self.lower_lines)
-        sizes = [plot.size() for plot in self.both()]
-        top = self.upper.isVisibleTo(self.parentWidget())
-        listed = sizes, top, areas, [(look, id(item)) for look, item in known.values()]
-        if listed == self._listed:
-            return
-        self._listed = listed
-        entries = [(shortened(look.name), item) for look, item in known.values()]
-        if areas:
+                    name = shortened(line.course.look.name)
+                    known.setdefault(line.course.run, (name, item))
+        entries = list(known.values())
+        if any(lines.drawn for lines in self.lower_lines):
             entries += [("held-out rows", self._held), ("training rows", self._train)]
-        for legend, shown in zip(self._legends, (top, not top), strict=True):
-            legend.explain(entries if shown else ())
+        top = self.upper.isVisibleTo(self.parentWidget())
+        listed = [plot.size() for plot in self.both()], top, entries
+        if listed != self._listed:
+            self._listed = listed
+            for legend, shown in zip(self._legends, (top, not top), strict=True):
+                legend.explain(entries if shown else ())
 
 
-def _around(stretches: Sequence[tuple[float, float]]) -> tuple[float, float]:
+def _united(found: Sequence[tuple[Range, Range] | None]) -> tuple[Range, Range] | None:
+    known = [side for side in found if side is not None]
+    return (_around([x for x, _ in known]), _around([y for _, y in known])) if known else None
+
+
+def _around(stretches: Sequence[Range]) -> Range:
     lows, highs = zip(*stretches, strict=True)
     return min(lows), max(highs)
+
+
+def _holds(kept: Range, wanted: Range) -> bool:
+    """Return whether a range holds another one that fills a good part of it."""
+    inside = kept[0] <= wanted[0] and wanted[1] <= kept[1]
+    return inside and wanted[1] - wanted[0] >= _LEAST_FILLED * (kept[1] - kept[0])
+
+
+def _widened(side: Range, before: float, after: float) -> Range:
+    size = side[1] - side[0] or 1.0
+    return side[0] - before * size, side[1] + after * size
 
 
 def _pen(course: Course, strong: bool) -> QPen:
@@ -302,39 +362,28 @@ def _pen(course: Course, strong: bool) -> QPen:
 
 
 class _LeftAxis(NumberAxis):
-    """A vertical axis as wide as the longest number on it or on those that it is aligned with."""
+    """A vertical axis as wide as the longest number on it or on those that it is aligned with.
+
+    Where it is logarithmic, it labels powers of ten; where these are few, also 2 and 5 times them.
+    """
 
     aligned: Sequence[_LeftAxis] = ()
-
-    def __init__(self, orientation: str) -> None:
-        super().__init__(orientation)
-        self.setWidth(_AXIS_WIDTH)
+    _least_width, _title_width = 64, 32  # pixels
+    _few_decades = 2.0
 
     def _updateMaxTextSize(self, x: float) -> None:
         super()._updateMaxTextSize(x)
         widest = max((axis.textWidth for axis in self.aligned), default=0)
-        wide = max(_AXIS_WIDTH, math.ceil(widest) + _TITLE_WIDTH)
+        wide = max(self._least_width, math.ceil(widest) + self._title_width)
         for axis in self.aligned:
             if axis.fixedWidth != wide:
                 axis.setWidth(wide)
 
-
-class _PowerAxis(_LeftAxis):
-    """An axis that labels powers of ten if it is logarithmic."""
-
     def logTickStrings(self, values: Sequence[float], _scale: float, _spacing: float) -> list[str]:
-        low, high = self.range
-        few = high - low < _FEW_DECADES
-        return [_power_label(10.0**value, few=few) for value in values]
-
-
-def _power_label(value: float, *, few: bool) -> str:
-    """Write a power of ten; if there are few, also 2 and 5 times it."""
-    words = power_words(value)
-    leading = words.partition("·")[0]
-    if leading == "1":
-        return words.removeprefix("1·")
-    return words if few and leading in ("2", "5") else ""
+        few = self.range[1] - self.range[0] < self._few_decades
+        written = [power_words(10.0**value) for value in values]
+        leading = ("1·", "2·", "5·") if few else ("1·",)
+        return [text.removeprefix("1·") if text.startswith(leading) else "" for text in written]
 
 
 class _StepAxis(NumberAxis):

@@ -1,20 +1,28 @@
-"""Zip and tar archives."""
+"""Zip and tar archives, and files packed by gzip, bzip2, xz and zstd, within limits."""
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import lzma
 import re
 import tarfile
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, Any
 
-from aucstudio.project.data.readers.compressed import check_swelling, write_bounded
+from aucstudio.notices.words import bytes_words
+from aucstudio.project.data.readers.conversion import about_parts, leave_room, pick_part
 from aucstudio.project.data.readers.format import FILE, Advance, ReadOptions, Written
-from aucstudio.project.data.readers.sheets import about_parts, pick_part
 from aucstudio.project.errors import input_error
 
 _CHUNK = 1 << 20
+_LOOK_EVERY = 64
+# At most tens of megabytes result from this many bytes of zstd.
+_ZSTD_CHUNK = 1 << 10
+# Files that unpack to more bytes and to a larger multiple of their size are refused.
+MOST_BYTES, MOST_TIMES = 1_000_000_000, 200
 _LOCKED = 1
 # Members of archives that are not tables.
 _CLUTTER = ("__macosx", ".")
@@ -32,6 +40,92 @@ _TABLE = re.compile(
 )
 
 
+def check_swelling(path: Path, packed: int, unpacked: int) -> None:
+    """Raise InputError if a file unpacks to an implausible size."""
+    if unpacked > MOST_BYTES and unpacked > MOST_TIMES * packed:
+        raise input_error(
+            "swells", file=path, packed=bytes_words(packed), unpacked=bytes_words(unpacked)
+        )
+
+
+def _write_bounded(
+    path: Path, pieces: Iterator[bytes], target: Path, enough: int, report: Callable[[], None]
+) -> None:
+    """Write unpacked bytes, or only the first ``enough`` ones.
+
+    Raises
+    ------
+    InputError
+        If the size is implausible, or the disk is nearly full.
+    """
+    done, packed = 0, max(path.stat().st_size, 1)
+    with target.open("wb") as file:
+        for count, piece in enumerate(pieces):
+            done += len(piece)
+            check_swelling(path, packed, done)
+            if count % _LOOK_EVERY == 0:
+                leave_room(target.parent)
+                report()
+            file.write(piece)
+            if 0 < enough <= done:
+                return
+
+
+def _pieces(file: IO[bytes]) -> Iterator[bytes]:
+    return iter(lambda: file.read(_CHUNK), b"")
+
+
+# ------------------------------------------------------------- packed files
+
+
+def _unpacked_zstd(file: IO[bytes]) -> Iterator[bytes]:
+    import zstandard
+
+    # The stream reader of this library does not report a missing end.
+    frame, begun = zstandard.ZstdDecompressor().decompressobj(), False
+    while packed := file.read(_ZSTD_CHUNK):
+        while packed:
+            begun = True
+            yield frame.decompress(packed)
+            packed = b""
+            if frame.eof:
+                packed = frame.unused_data
+                frame, begun = zstandard.ZstdDecompressor().decompressobj(), False
+    if begun:
+        raise EOFError
+
+
+def _unpacked(file: IO[bytes], packer: str) -> Iterator[bytes]:
+    """Unpack a file with a module of the standard library."""
+    with _MODULES[packer].open(file) as unpacked:
+        yield from _pieces(unpacked)
+
+
+_MODULES: Mapping[str, Any] = {"gzip": gzip, "bzip2": bz2, "xz": lzma}
+
+
+def _writer(packer: str) -> Callable[[Path, Path, ReadOptions, Advance], Written]:
+    def write(path: Path, target: Path, options: ReadOptions, report: Advance) -> Written:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            _write_bounded(
+                path,
+                _unpacked(file, packer) if packer in _MODULES else _unpacked_zstd(file),
+                target,
+                options.enough,
+                lambda: report(min(file.tell() / size, 1.0)),
+            )
+        return Written(FILE, name=path.stem)
+
+    return write
+
+
+write_gzip, write_bzip2, write_xz, write_zstd = map(_writer, (*_MODULES, "zstd"))
+
+
+# ------------------------------------------------------------- archives
+
+
 def write_zip(path: Path, target: Path, options: ReadOptions, report: Advance) -> Written:
     with zipfile.ZipFile(path) as archive:
         infos = {info.filename: info for info in archive.infolist() if not info.is_dir()}
@@ -42,7 +136,7 @@ def write_zip(path: Path, target: Path, options: ReadOptions, report: Advance) -
             return archive.open(infos[name])
 
         sizes = {name: info.file_size for name, info in infos.items()}
-        return _write(path, target, options, report, sizes, member)
+        return _write_member(path, target, options, report, sizes, member)
 
 
 def write_tar(path: Path, target: Path, options: ReadOptions, report: Advance) -> Written:
@@ -55,10 +149,10 @@ def write_tar(path: Path, target: Path, options: ReadOptions, report: Advance) -
             return file
 
         sizes = {name: info.size for name, info in infos.items()}
-        return _write(path, target, options, report, sizes, member)
+        return _write_member(path, target, options, report, sizes, member)
 
 
-def _write(
+def _write_member(
     path: Path,
     target: Path,
     options: ReadOptions,
@@ -67,39 +161,31 @@ def _write(
     open_member: Callable[[str], IO[bytes]],
 ) -> Written:
     names = [name for name in sizes if not _is_clutter(name)]
+    enough = options.enough
     # With a single member, the requested name may be a part of that member.
-    asked = (
-        ReadOptions(enough=options.enough)
-        if len(names) == 1 and options.part not in names
-        else options
-    )
-    tables = [name for name in names if not _DOCUMENT.search(name)]
+    if len(names) == 1 and options.part not in names:
+        options = ReadOptions()
+    tables = [name for name in names if not _DOCUMENT.search(name)] or names
     name = pick_part(
         path,
         "member",
         names,
-        asked,
-        lambda n: n in (tables or names),
+        options,
+        tables.__contains__,
         lambda n: _TABLE.search(n) is None,
     )
-    packed = max(path.stat().st_size, 1)
-    check_swelling(path, packed, sizes[name])
+    check_swelling(path, path.stat().st_size, sizes[name])
     with open_member(name) as member:
         size = max(sizes[name], 1)
-        write_bounded(
-            path,
-            iter(lambda: member.read(_CHUNK), b""),
-            target,
-            packed,
-            lambda: report(min(member.tell() / size, 1.0)),
-            options.enough,
+        _write_bounded(
+            path, _pieces(member), target, enough, lambda: report(min(member.tell() / size, 1.0))
         )
-    chosen = name if len(names) > 1 else ""
+    is_one = len(names) == 1
     return Written(
         FILE,
         remarks=tuple(about_parts("member", name, names)),
-        part=chosen,
-        parts=tuple(names) if chosen else (),
+        part="" if is_one else name,
+        parts=() if is_one else tuple(names),
         name=PurePosixPath(name).name,
     )
 

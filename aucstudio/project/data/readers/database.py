@@ -8,27 +8,27 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
 from aucstudio.notices.words import bytes_words
 from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.paths import duckdb_on
-from aucstudio.project.data.readers.format import (
-    NAMED_ROWS,
-    PARQUET,
-    Advance,
-    ReadOptions,
-    Written,
+from aucstudio.project.data.readers.conversion import (
+    WIDE,
+    about_parts,
+    brief,
+    first_parts,
+    named_rows,
+    pick_part,
+    write_rows,
 )
-from aucstudio.project.data.readers.rows import RowWriter, brief, first_parts
-from aucstudio.project.data.readers.sheets import WIDE, about_parts, pick_part
+from aucstudio.project.data.readers.format import PARQUET, Advance, ReadOptions, Written
 from aucstudio.project.data.text.cell_sql import literal, quoted
 from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.inputs import LONGEST_CELL
 
-_ROWS = 2_000
 # Tables of programs and frameworks.
 _ACCOUNTS = re.compile(
     "(django|auth|alembic|flyway|knex|gpkg|rtree)_|.*schema_migrations|spatial_ref_sys|layer_styles"
@@ -98,19 +98,19 @@ def _copy_sqlite(
 
     table = pick_part(path, "table", names, options, holds_table, is_aside)
     (total,) = connection.execute(f"SELECT count(*) FROM {quoted(table)}").fetchone()
-    rows, done = connection.execute(f"SELECT * FROM {quoted(table)}"), 0
-    named, blobs = [column[0] for column in rows.description], set[int]()
-    with RowWriter(target) as out:
-        out.add(named)
-        while some := rows.fetchmany(_ROWS):
-            for row in some:
-                blobs |= {k for k, cell in enumerate(row) if isinstance(cell, bytes)}
-                out.add_data(row)
-            done += len(some)
-            report(done / max(total, 1))
-    return Written(
-        known=dict(NAMED_ROWS),
-        remarks=(*about_parts("table", table, names), *_about_bytes(named, blobs)),
+    found = connection.execute(f"SELECT * FROM {quoted(table)}")
+    named, blobs = [column[0] for column in found.description], set[int]()
+
+    def rows() -> Iterator[Sequence[object]]:
+        yield named
+        for row in found:
+            blobs.update(k for k, cell in enumerate(row) if isinstance(cell, bytes))
+            yield row
+
+    write_rows(target, rows(), total, report, named=True)
+    return named_rows(
+        *about_parts("table", table, names),
+        *_about_bytes(named, blobs),
         roles={named[k]: "ignore" for k in blobs if named.count(named[k]) == 1},
         part=table,
         parts=tuple(names),

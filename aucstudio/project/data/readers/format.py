@@ -104,15 +104,17 @@ class Written(Sendable):
     roles: dict[str, str] = dataclasses.field(default_factory=dict)
     name: str = ""
 
+    def with_remarks(self, *more: Finding) -> Written:
+        """Append remarks."""
+        return dataclasses.replace(self, remarks=(*self.remarks, *more))
+
 
 Write = Callable[[Path, Path, ReadOptions, Advance], Written]
-# Called with a file and its first bytes.
-Recognise = Callable[[Path, bytes], bool]
 
 
 @dataclasses.dataclass(frozen=True)
 class Format:
-    """A format of tables.
+    """A format of tables, as declared in ``formats.toml``.
 
     Attributes
     ----------
@@ -122,10 +124,10 @@ class Format:
         Name in messages: "an Excel workbook".
     plural : str
         Name in file dialogs: "Excel workbooks".
-    endings : tuple of str
-    recognises : callable
-        Given a file and its first bytes, returns whether it has this format; must be fast, as it
-        is called for every file.
+    endings, begins : tuple of str
+    offset : int
+    contains : str
+    within : int
     writer : str
         ``module:function`` of this package that converts the file in a process of its own; empty
         if it is read directly. It may raise anything, and take any memory and time. The module is
@@ -142,7 +144,10 @@ class Format:
     title: str
     plural: str
     endings: tuple[str, ...]
-    recognises: Recognise
+    begins: tuple[str, ...] = ()
+    offset: int = 0
+    contains: str = ""
+    within: int = 0
     writer: str = ""
     swelling: float = 1.0
     part: str = ""

@@ -18,8 +18,8 @@ from pathlib import Path
 from aucstudio.notices.words import bytes_words
 from aucstudio.project.child_process import CallReporter, ChildEndedError, call
 from aucstudio.project.data.finding import Finding, said
+from aucstudio.project.data.readers.conversion import brief
 from aucstudio.project.data.readers.format import PARQUET, Advance, Format, ReadOptions, Written
-from aucstudio.project.data.readers.rows import brief
 from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.inputs import InputLimits, limits_of
 
@@ -134,7 +134,7 @@ def _write(
 def _refuse_long_texts(written: Written, path: Path, folder: Path, most: int) -> None:
     """Raise InputError if a file is Parquet and holds texts that would fill the memory."""
     if written.kind == PARQUET:
-        from aucstudio.project.data.readers.parquet_file import refuse_long_texts
+        from aucstudio.project.data.readers.columnar import refuse_long_texts
 
         refuse_long_texts(path, folder, most)
 

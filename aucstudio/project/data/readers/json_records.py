@@ -14,9 +14,9 @@ import numpy as np
 
 from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.paths import duckdb_on, linked
-from aucstudio.project.data.readers.format import NAMED_ROWS, Advance, ReadOptions, Written
+from aucstudio.project.data.readers.conversion import WIDE, about_parts, named_rows, pick_part
+from aucstudio.project.data.readers.format import Advance, ReadOptions, Written
 from aucstudio.project.data.readers.registry import JSON_LIST
-from aucstudio.project.data.readers.sheets import WIDE, about_parts, pick_part
 from aucstudio.project.data.text.cell_sql import literal, quoted
 from aucstudio.project.errors import input_error
 from aucstudio.project.inputs import LONGEST_CELL, MOST_DEPTH, refuse_columns
@@ -73,7 +73,7 @@ def write(path: Path, target: Path, options: ReadOptions, report: Advance) -> Wr
             raise
         remarks = [_about_left_out(left_out)]
         _copy(sound, target, "newline_delimited")
-    return Written(known=dict(NAMED_ROWS), remarks=tuple(remarks), part=part, parts=parts)
+    return named_rows(*remarks, part=part, parts=parts)
 
 
 def _check(path: Path) -> None:

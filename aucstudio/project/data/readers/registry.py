@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import codecs
 import re
+import tomllib
 import zipfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.paths import require_file
-from aucstudio.project.data.readers.format import Format, Recognise
+from aucstudio.project.data.readers.format import Format
 from aucstudio.project.errors import input_error
 
-# Bytes of a file that are examined.
-_HEAD_BYTES = 1 << 16
+# Bytes of a file that are examined, and those among which a mark of a format is.
+_HEAD_BYTES, _LONGEST_MARK = 1 << 16, 512
 
 ZIP, _OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-ARROW_FILE, ARROW_STREAM = b"ARROW1\0\0", b"\xff\xff\xff\xff"
-_SAS = bytes.fromhex("000000000000000000000000c2ea8160b31411cfbd92080009c7318c181f1011")
+ARROW_FILE = b"ARROW1\0\0"
 # Before Stata 13 a file begins with its version, the order of bytes, and 1.
 _STATA_VERSIONS = bytes([104, 105, 108, 110, 111, 112, 113, 114, 115])
 _STATA_ORDERS = b"\1\2"
@@ -50,11 +51,6 @@ _MARKS = (
 )
 
 
-def _begins(*marks: bytes) -> Recognise:
-    """Recognise files by their first bytes."""
-    return lambda _path, head: head.startswith(marks)
-
-
 def _is_excel(path: Path, head: bytes) -> bool:
     """Recognise workbooks of any version of Excel but those of XML alone."""
     if head.startswith(_OLE):
@@ -67,10 +63,6 @@ def _is_excel(path: Path, head: bytes) -> bool:
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError):
         return False
     return not names.isdisjoint(("xl/workbook.xml", "xl/workbook.bin"))
-
-
-def _is_open_document(path: Path, head: bytes) -> bool:
-    return head[:200].find(b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet") > 0
 
 
 def _is_stata(path: Path, head: bytes) -> bool:
@@ -138,86 +130,41 @@ def encoding_of_page(head: bytes) -> str:
     return "utf-8"
 
 
-# fmt: off
-TEXT = Format(
-    "csv", "a text table", "Text tables",
-    (".csv", ".tsv", ".txt", ".dat", ".tab", ".psv", ".data"), lambda _path, _head: True,
-    encodings=True,
-)
-PARQUET = Format(
-    "parquet", "a Parquet file", "Parquet files", (".parquet", ".pq"), _begins(b"PAR1"),
-    "parquet_file:write",
-)
-# The first format that recognises a file is used; text accepts all others.
-FORMATS: tuple[Format, ...] = (
-    PARQUET,
-    Format("arrow", "an Arrow or Feather file", "Arrow and Feather files",
-           (".feather", ".arrow", ".arrows", ".ipc"),
-           _begins(ARROW_FILE, ARROW_STREAM), "arrow:write", 4.0),
-    Format("excel", "an Excel workbook", "Excel workbooks", (".xlsx", ".xlsm", ".xlsb", ".xls"),
-           _is_excel, "excel:write", 8.0, "sheet"),
-    Format("opendocument", "an OpenDocument spreadsheet", "OpenDocument spreadsheets", (".ods",),
-           _is_open_document, "excel:write", 8.0, "sheet"),
-    Format("excel-xml", "an XML spreadsheet", "Excel workbooks", (".xml", ".xls"),
-           _is_xml_spreadsheet, "spreadsheet_xml:write", 4.0, "sheet"),
-    Format("zip", "a zip archive", "Packed tables", (".zip",),
-           _begins(ZIP, b"PK\x05\x06"), "archive:write_zip", 5.0, "member"),
-    Format("tar", "a tar archive", "Packed tables", (".tar",),
-           lambda _path, head: head[257:262] == b"ustar", "archive:write_tar", 1.0, "member"),
-    Format("gzip", "a file packed by gzip", "Packed tables", (".gz", ".tgz"),
-           _begins(b"\x1f\x8b\x08"), "compressed:write_gzip", 5.0),
-    Format("bzip2", "a file packed by bzip2", "Packed tables", (".bz2",),
-           _begins(b"BZh"), "compressed:write_bzip2", 5.0),
-    Format("xz", "a file packed by xz", "Packed tables", (".xz",),
-           _begins(b"\xfd7zXZ\0"), "compressed:write_xz", 5.0),
-    Format("zstd", "a file packed by zstd", "Packed tables", (".zst",),
-           _begins(b"\x28\xb5\x2f\xfd"), "compressed:write_zstd", 5.0),
-    Format("sqlite", "a SQLite database", "Databases", (".sqlite", ".sqlite3", ".db", ".db3"),
-           _begins(b"SQLite format 3\0"), "database:write_sqlite", 1.0, "table"),
-    Format("duckdb", "a DuckDB database", "Databases", (".duckdb", ".ddb"),
-           lambda _path, head: head[8:12] == b"DUCK", "database:write_duckdb", 1.0, "table"),
-    Format("sas", "a SAS table", "SAS tables", (".sas7bdat",),
-           _begins(_SAS), "statistics:write_sas", 3.0, encodings=True),
-    Format("sas-transport", "a SAS transport file", "SAS tables", (".xpt", ".xport"),
-           _begins(b"HEADER RECORD*******LIB"), "statistics:write_sas_transport", 3.0,
-           encodings=True),
-    Format("stata", "a Stata file", "Stata files", (".dta",),
-           _is_stata, "statistics:write_stata", 3.0, encodings=True),
-    Format("spss", "an SPSS file", "SPSS files", (".sav", ".zsav"),
-           _begins(b"$FL2", b"$FL3"), "statistics:write_spss", 3.0, encodings=True),
-    Format("spss-portable", "an SPSS portable file", "SPSS files", (".por",),
-           lambda _path, head: b"SPSS PORT FILE" in head[:500], "statistics:write_spss_portable",
-           3.0, encodings=True),
-    Format("keel", "a KEEL file", "ARFF and KEEL files", (".keel", ".dat"),
-           _is_keel, "arff:write", encodings=True),
-    Format("arff", "an ARFF file", "ARFF and KEEL files", (".arff",),
-           _is_arff, "arff:write", encodings=True),
-    Format("json", "a JSON file of records", "JSON records", (".json", ".jsonl", ".ndjson"),
-           _is_json, "json_records:write", 1.5, "list"),
-    Format("svmlight", "an svmlight file", "svmlight files", (".svm", ".svmlight", ".libsvm"),
-           _is_svmlight, "svmlight:write", 10.0),
-    Format("html", "a web page", "Web pages with a table", (".html", ".htm"),
-           _is_page, "web_page:write", 4.0, "table", encodings=True),
-    TEXT,
-)
-# fmt: on
-BY_KEY = {form.key: form for form in FORMATS}
+# Recognise the formats that have no bytes of their own.
+_RECOGNISERS: dict[str, Callable[[Path, bytes], bool]] = {
+    "excel": _is_excel,
+    "excel-xml": _is_xml_spreadsheet,
+    "stata": _is_stata,
+    "keel": _is_keel,
+    "arff": _is_arff,
+    "json": _is_json,
+    "svmlight": _is_svmlight,
+    "html": _is_page,
+    "csv": lambda _path, _head: True,
+}
 
-_FOREIGN = (
-    (b"%PDF", "a PDF document"),
-    (b"\x89HDF", "an HDF5 file"),
-    (b"RDX", "an R workspace"),
-    (b"X\n\0\0\0", "an R object"),
-    (b"\x93NUMPY", "a NumPy array"),
-    (b"MATLAB 5.0", "a Matlab file"),
-    (b"FEA1", "a Feather file of the first version"),
-    (b"\x89PNG", "a picture"),
-    (b"\xff\xd8\xff", "a picture"),
-    (b"Obj\1", "an Avro file"),
-    (b"ORC", "an ORC file"),
-    (b"7z\xbc\xaf", "a 7z archive"),
-    (b"Rar!", "a RAR archive"),
-)
+
+def _read_formats() -> Iterator[Format]:
+    for key, about in DECLARED["formats"].items():
+        for name in ("begins", "endings"):
+            about[name] = tuple(about.get(name, ()))
+        yield Format(key, **about)
+
+
+def _recognises(form: Format, path: Path, head: bytes) -> bool:
+    if form.key in _RECOGNISERS:
+        return _RECOGNISERS[form.key](path, head)
+    text = head[:_LONGEST_MARK].decode("latin-1")
+    is_inside = form.contains != "" and form.contains in text[: form.within]
+    return is_inside or text.startswith(form.begins, form.offset)
+
+
+DECLARED = tomllib.loads(Path(__file__).with_name("formats.toml").read_text(encoding="utf-8"))
+# The first format that recognises a file is used; text accepts all others.
+FORMATS = tuple(_read_formats())
+BY_KEY = {form.key: form for form in FORMATS}
+TEXT, PARQUET = BY_KEY["csv"], BY_KEY["parquet"]
+
 _MARKUP = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<!doctype html|<html|<table|<\?xml)", re.I)
 _STATEMENT = re.compile(
     rb"(?:\xef\xbb\xbf)?(?:\s|--[^\n]*\n|/\*.*?\*/;?)*"
@@ -255,7 +202,7 @@ def recognise(path: Path, name: str = "") -> tuple[Format, list[Finding]]:
     except OSError as error:
         raise input_error("file_forbidden", file=path, reason=error.strerror) from error
     _refuse_foreign(path, head)
-    form = next(form for form in FORMATS if form.recognises(path, head))
+    form = next(form for form in FORMATS if _recognises(form, path, head))
     promised = by_ending(named)
     if promised and form not in promised:
         if form is TEXT and not _is_text(head):
@@ -267,9 +214,9 @@ def recognise(path: Path, name: str = "") -> tuple[Format, list[Finding]]:
 
 
 def _refuse_foreign(path: Path, head: bytes) -> None:
-    what = next((what for mark, what in _FOREIGN if head.startswith(mark)), "")
-    readable = (_is_xml_spreadsheet, _is_page)
-    if _MARKUP.match(head) and not any(recognises(path, head) for recognises in readable):
+    text = head[:_LONGEST_MARK].decode("latin-1")
+    what = next((what for mark, what in DECLARED["foreign"].items() if text.startswith(mark)), "")
+    if _MARKUP.match(head) and not (_is_xml_spreadsheet(path, head) or _is_page(path, head)):
         what = "a web page without a table, or an XML document"
     if _STATEMENT.match(head):
         what = "a file of SQL statements"

@@ -1,4 +1,4 @@
-"""Intermediate file of sparse tables.
+"""Intermediate file of sparse tables, and svmlight files, which are converted to one.
 
 Only non-zero numbers are stored if they are few; otherwise the table is dense, and refused if it
 would not fit into memory.
@@ -21,12 +21,13 @@ from aucstudio.notices.words import bytes_words
 from aucstudio.project.data.cells import number_cells
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.parquet import typed_table
+from aucstudio.project.data.readers.format import MATRIX, Advance, ReadOptions, Written
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.sparse_columns import SparseBlock
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.text.contents import Unreadable
 from aucstudio.project.data.text.import_notices import about_unreadable
-from aucstudio.project.errors import input_error
+from aucstudio.project.errors import InputError, input_error
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -185,3 +186,47 @@ def _of_texts(name: str, levels: Text, codes: NDArray[np.int32]) -> Column:
     values = np.array([*levels, None], dtype=object)[codes]
     listed = values.tolist()
     return Column.of_cells(name, values, listed.count(None), len(set(listed) - {None}))
+
+
+# ------------------------------------------------------------- svmlight and libsvm
+
+# Every column that a row mentions becomes a column of numbers named after its index. Cells that are
+# not mentioned are zero, in later files too.
+LABEL, QUERY = "label", "qid"
+
+
+def write_svmlight(path: Path, target: Path, _options: ReadOptions, report: Advance) -> Written:
+    from sklearn.datasets import load_svmlight_file
+
+    with path.open("rb") as file:
+        try:
+            # Indices are kept: whether they begin at 0 or 1 is not known.
+            X, y, query = load_svmlight_file(file, query_id=True, zero_based=True)
+        except ValueError as error:
+            raise _with_several_labels(path) or error from error
+    report(0.9)
+    if not len(y):
+        raise input_error("no_rows", file=path)
+    # Only columns that occur, because an index may be in the billions.
+    used = np.unique(X.indices)
+    parts = (X.data, np.searchsorted(used, X.indices), X.indptr)
+    features = [f"f{index}" for index in used.tolist()]
+    numbers = {LABEL: y} | ({QUERY: query.astype(float)} if len(query) else {})
+    SparseFile(
+        names=[*numbers, *features],
+        features=features,
+        matrix=scipy.sparse.csr_array(parts, shape=(len(y), len(used))),
+        numbers=numbers,
+        implied="f[0-9]+",
+    ).save(target)
+    roles = {LABEL: "label"} | ({QUERY: "group"} if len(query) else {})
+    return Written(MATRIX, roles=roles)
+
+
+def _with_several_labels(path: Path) -> InputError | None:
+    """Return the error for a file whose rows have several labels; None if they have not."""
+    with path.open("rb") as file:
+        for line, text in enumerate(file, 1):
+            if b"," in text.split(b" ", 1)[0]:
+                return input_error("several_labels", file=path, line=line)
+    return None

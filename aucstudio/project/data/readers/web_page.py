@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 
+from aucstudio.project.data.readers.conversion import holds_table, write_part
 from aucstudio.project.data.readers.format import Advance, ReadOptions, Written
 from aucstudio.project.data.readers.registry import encoding_of_page
-from aucstudio.project.data.readers.sheets import holds_table, write_table
 
 _PIECE = 1 << 16
 # Largest span of a cell that is accepted.
@@ -127,14 +127,13 @@ def write(path: Path, target: Path, options: ReadOptions, report: Advance) -> Wr
     page = _Page()
     for done, text in _pieces(path, options.encoding):
         page.feed(text)
-        report(0.8 * done)
+        report(0.4 * done)
     page.close()
     # Small tables around the largest one only lay the page out.
     largest = sorted(page.tables, key=lambda table: -table.size)
     tables = {table.name: table.rows for table in largest}
-    return write_table(
-        path, target, "table", tables, options, lambda name: holds_table(tables[name])
-    )
+    offered = {name: rows for name, rows in tables.items() if holds_table(rows)}
+    return write_part(path, target, "table", offered or tables, options, report)
 
 
 def _pieces(path: Path, encoding: str) -> Iterator[tuple[float, str]]:

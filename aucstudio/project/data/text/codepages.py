@@ -10,41 +10,18 @@ import dataclasses
 import re
 import unicodedata
 
-_LATIN = {
-    "cp1252": [
-        "äöüß", "àâæçéèêëîïôœùûüÿ", "áéíñóúü", "åäöéæø", "ãáàâçéêíõóôú", "àèéìíòóù", "ëïéèöüó",
-        "áéíóúýþðæö",
-    ],
-    "cp1250": ["ąćęłńóśźż", "áčďéěíňóřšťúůýž", "áéíóöőúüű", "ăâîşţ", "čćđšž", "áäčďéíľĺňóôŕšťúýž"],
-    "cp1254": ["çğıiöşüâî"],
-    "cp1257": ["āčēģīķļņšūž", "ąčęėįšųūž", "äõöüšž"],
-}  # fmt: skip
-_CYRILLIC = "абвгдежзийклмнопрстуфхцчшщъыьэюяёіїєґўђјљњћџ"
+from aucstudio.project.data.text import vocabulary
+
+_SCRIPTS: dict[str, str] = vocabulary.named("encodings")
+_LETTERS: dict[str, list[str]] = vocabulary.named("letters")
 _COMMON_CYRILLIC = "оеаинтсрвлкмдпуя"
-_GREEK = "αβγδεζηθικλμνξοπρσςτυφχψωάέήίόύώϊϋ"
-_HEBREW = "אבגדהוזחטיךכלםמןנסעףפץצקרשת"
-_ARABIC = "ابتثجحخدذرزسشصضطظعغفقكلمنهويةىآأإؤئء"
-_THAI = "".join(map(chr, range(0x0E01, 0x0E5C)))
 # Vowels above and below letters, which are not letters of their own.
 _THAI_SIGNS = re.compile("[\u0e31\u0e34-\u0e3a\u0e47-\u0e4e]")
 # Symbols in tables of any language.
 _SYMBOLS = set("°µ€£§²³½¼¾±×·–—“”‘’„…®©™«»º\u00a0¿¡¢¥¹¶")
 
-# Likeliest first, as the first of equally good ones is chosen.
-_CANDIDATES = (
-    "cp1252", "iso8859_15", "cp1250", "cp1251", "shift_jis", "gb18030", "euc_jp", "big5", "euc_kr",
-    "koi8_r", "cp1253", "cp1254", "cp1257", "cp1255", "cp1256", "mac_roman", "cp850", "cp866",
-    "iso8859_5", "iso8859_2", "cp874",
-)  # fmt: skip
-_ALPHABETS = {
-    "cp1252": _LATIN["cp1252"], "iso8859_15": _LATIN["cp1252"], "mac_roman": _LATIN["cp1252"],
-    "cp850": _LATIN["cp1252"],
-    "cp1250": _LATIN["cp1250"], "iso8859_2": _LATIN["cp1250"], "cp1254": _LATIN["cp1254"],
-    "cp1257": _LATIN["cp1257"], "cp1251": [_CYRILLIC], "koi8_r": [_CYRILLIC], "cp866": [_CYRILLIC],
-    "iso8859_5": [_CYRILLIC], "cp1253": [_GREEK], "cp1255": [_HEBREW], "cp1256": [_ARABIC],
-    "cp874": [_THAI],
-}  # fmt: skip
-_OWN_SCRIPT = ("cp1251", "koi8_r", "cp866", "iso8859_5", "cp1253", "cp1255", "cp1256", "cp874")
+# Scripts of other letters than the Latin ones.
+_OWN_SCRIPTS = ("cyrillic", "greek", "hebrew", "arabic", "thai")
 _NEAR = 0.9
 _MOST_WORDS = 200
 _PAIR = re.compile(r"[^\x00-\x7f]{2}")
@@ -79,7 +56,7 @@ class Guess:
 def guess_encoding(sample: bytes) -> Guess:
     """Guess the encoding of bytes that are not UTF-8."""
     scored: list[tuple[float, str, str]] = []
-    for encoding in _CANDIDATES:
+    for encoding in _SCRIPTS:
         try:
             text = sample.decode(encoding)
         except UnicodeDecodeError:
@@ -131,27 +108,28 @@ def _score(text: str, encoding: str) -> float:
     others = [c for c in text if not c.isascii()]
     if not others:
         return 0.0
-    if encoding not in _ALPHABETS:
+    script = _SCRIPTS[encoding]
+    if not script:
         return _asian(text, others, encoding)
     letters = [c for c in others if c.isalpha()]
     symbols = sum(c in _SYMBOLS for c in others)
     odd = len(others) - len(letters) - symbols
     inside = len(re.findall(r"(?<=[^\W\d_])[^\w\s\x00-\x7f](?=[^\W\d_])", text))
     words = [word for word in _WORD.findall(text) if not word.isascii()]
-    alphabet = max(sum(c.lower()[0] in known for c in letters) for known in _ALPHABETS[encoding])
-    if _ALPHABETS[encoding] is _LATIN["cp1252"]:
+    alphabet = max(sum(c.lower()[0] in known for c in letters) for known in _LETTERS[script])
+    if script == "western":
         alphabet -= _not_western(text, letters)
     units = len(_WITH_DIGITS.findall(text))
     worth = (0.5 if letters else 0.9) * (symbols - units) + 0.9 * units
     # In the other scripts units may be one letter.
-    is_own = encoding in _OWN_SCRIPT
+    is_own = script in _OWN_SCRIPTS
     odd += len((_WITHIN_NUMBER if is_own else _AMONG_DIGITS).findall(text))
     share = (alphabet + worth) / len(others)
     if words and all(len(word) == 1 for word in words):
         share *= 0.5
-    if encoding in _OWN_SCRIPT:
+    if is_own:
         share *= _own_script(words)
-        if encoding in ("cp1251", "koi8_r", "cp866", "iso8859_5") and letters:
+        if script == "cyrillic" and letters:
             share *= 0.6 + 0.4 * sum(c.lower() in _COMMON_CYRILLIC for c in letters) / len(letters)
     elif longer := [word for word in words if len(word) > 1]:
         # Accented letters are among plain ones.

@@ -9,7 +9,7 @@ import numpy as np
 
 from aucstudio.project.data.columns import Column, spell_number
 from aucstudio.project.data.finding import Finding, noticed, said
-from aucstudio.project.data.text import dates
+from aucstudio.project.data.text import dates, vocabulary
 from aucstudio.project.data.text.column_types import (
     CURRENCIES,
     date_forms,
@@ -41,23 +41,7 @@ _OTHER_YEARS = ((-244_712.0, -171_664.0), (157_054.0, 266_627.0))
 # Hours and minutes separated by a point, and the fewest cells of that form.
 _HOUR, _FEWEST_HOURS = re.compile(r"(?:[01]?[0-9]|2[0-3])\.[0-5][0-9]"), 20
 _CLOCKED = re.compile(r"zeit|time|uhr|\bhora|\bora\b|heure|\btid|klokke|clock")
-_LAYOUT_WORDS = {
-    "y-m-d": "year, month, day",
-    "ymd": "year, month, day",
-    "ymdhms": "year, month, day, time",
-    "d.m.y": "day, month, year",
-    "m/d/y": "month, day, year",
-    "y年m月d日": "year, month, day",
-    "d mon y": "day, month, year",
-    "mon d y": "month, day, year",
-    "y-m": "year, month",
-    "m/y": "month, year",
-    "mon y": "month, year",
-    "mon year": "month, year",
-    "y q": "year, quarter, by its first day",
-    "q y": "quarter, year, by its first day",
-    "y-w": "year, week, by its Monday",
-}
+_LAYOUT_WORDS: dict[str, str] = vocabulary.named("dates")["layouts"]
 # A number and something else.
 _WITH_TEXT = re.compile(r"[^\w\[({]{0,2}[0-9][0-9.,' ]*[^\d\s,.:;/\-)}\]]\D{0,20}")
 _MORE = re.compile(r"(?![A-Za-z0-9]+$)[^\w\[({]{0,2}[0-9\u00bc-\u00be\u2150-\u215e].*")

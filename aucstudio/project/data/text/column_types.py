@@ -10,7 +10,7 @@ import collections
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from aucstudio.project.data.text import dates
+from aucstudio.project.data.text import dates, vocabulary
 from aucstudio.project.data.text.numerals import (
     MISSING_NUMBER,
     PER_CENT,
@@ -21,17 +21,12 @@ from aucstudio.project.data.text.numerals import (
 )
 
 CURRENCIES = re.compile(
-    r"[\u20a0-\u20c0$\u00a3\u00a5\uffe5\u00a2\u0e3f\u09f3\ufdfc%\u2030\u5143\u5186\uc6d0]|"
-    r"(?:US|CA?|AU?|NZ|HK|NT|MX|S|R)\$|z\u0142|K\u010d|(?:(?<=^)|(?<=[ (-]))\\(?=[0-9])|"
-    r"(?<![^\W\d_])(?:USD|EUR|GBP|CHF|JPY|CNY|RMB|INR|AUD|CAD|NZD|SGD|HKD|SEK|NOK|DKK|PLN|CZK|HUF|RON|"
-    r"BRL|RUB|UAH|TRY|ILS|MXN|ZAR|KRW|Fr\.?|kr\.?|Rs\.?|TL|Ft|lei|kn|\u043b\u0432\.?|\u0440\.|"
-    r"\u0440\u0443\u0431\.?|\u0433\u0440\u043d\.?)(?![^\W\d_])"
+    rf"{vocabulary.any_of('units', 'currencies')}|"
+    rf"(?<![^\W\d_])(?:{vocabulary.any_of('units', 'currency_words')})(?![^\W\d_])"
 )
 # A unit of one capital letter needs a blank before it, as words do; otherwise the cell is a code.
 _MEASURED = re.compile(
-    "[+-]?[0-9][0-9.,' ]*(?: ?(kg|g|mg|\u00b5g|lbs?|oz|km|m|cm|mm|in|ft|mi|l|ml|dl|s|ms|min|h|hrs?|"
-    "days?|months?|yrs?|years?|\u00b0C|\u00b0F|\u00b0|Hz|kHz|MHz|mV|mA|kW|kWh|Pa|kPa|hPa|bar|mmHg|bpm|"
-    "mg/dl|mmol/l|g/l|km/h|m/s|m\u00b2|m\u00b3|[TGMKk]B|px|dB|ppm|bps?|[kKMB]|[\u3040-\u9fff\uac00-\ud7af]{1,3})|"
+    rf"[+-]?[0-9][0-9.,' ]*(?: ?({vocabulary.any_of('units', 'measured')})|"
     r" ([AKVWtdy]|[^\W\d_]{2,12}))"
 )
 _DECORATED = re.compile(

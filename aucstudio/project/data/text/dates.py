@@ -12,6 +12,8 @@ import math
 import re
 from collections.abc import Sequence
 
+from aucstudio.project.data.text import vocabulary
+
 # Groups: y year, m month, b name of a month or quarter, d day, w week, H hours, M minutes,
 # S seconds, p half of the day, z distance from UTC, D days of a duration.
 _YEAR, _MONTH = "(?P<y>[1-9][0-9]{3})", "(?P<m>0?[1-9]|1[0-2])"
@@ -19,24 +21,7 @@ _DAY = "(?P<d>0?[1-9]|[12][0-9]|3[01])"
 _SHORT_YEAR = "(?P<y>[1-9][0-9]{3}|[0-9]{2})"
 _MARK, _SAME = "(?P<mark>[-/.])", "(?P=mark)"
 _DIGITS_OF_DAY = "(?P<y>(?:19|20)[0-9]{2})(?P<m>0[1-9]|1[0-2])(?P<d>0[1-9]|[12][0-9]|3[01])"
-# Names of the months, as English, French, German, Dutch, Spanish, Italian, Portuguese, Swedish,
-# Danish, Norwegian and Russian write and shorten them; in none of them does one mean another month.
-# A quarter is its first month.
-_MONTHS = (
-    "jan january januar januari janvier janv janeiro enero ene gennaio gen jänner января янв q1 1q",
-    "feb february februar februari février févr fév febrero febbraio fevereiro fev февраля фев",
-    "mar march märz mär mrz mars maart mrt marzo março marts марта мар",
-    "apr april avril avr abril abr aprile апреля апр q2 2q",
-    "may mai mei mayo maggio mag maio maj мая",
-    "jun june juni juin junio giugno giu junho июня июн",
-    "jul july juli juillet juil julio luglio lug julho июля июл q3 3q",
-    "aug august août augustus agosto ago augusti августа авг",
-    "sep sept september septembre septiembre settembre set setembro сентября сен",
-    "oct october oktober okt octobre octubre ottobre ott outubro out октября окт q4 4q",
-    "nov november novembre noviembre novembro ноября ноя",
-    "dec december dezember dez desember des décembre déc diciembre dic dicembre dezembro "
-    "декабря дек",
-)
+_MONTHS = vocabulary.words("dates", "months")
 _MONTH_OF = {name: k for k, names in enumerate(_MONTHS, 1) for name in names.split()}
 # The longest first, as the first that fits is taken.
 _NAME = rf"(?P<b>{'|'.join(sorted(filter(str.isalpha, _MONTH_OF), key=len, reverse=True))})\.?"

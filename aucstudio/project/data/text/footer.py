@@ -8,6 +8,7 @@ import itertools
 import re
 from collections.abc import Container, Iterator, Sequence
 
+from aucstudio.project.data.text import vocabulary
 from aucstudio.project.data.text.dialect import Row
 from aucstudio.project.data.text.numerals import BLANKS
 from aucstudio.project.data.text.separators import is_value
@@ -17,51 +18,26 @@ TOTALS = "a row of totals"
 NOTE = "a comment below the table"
 HEADING = "a heading of the rows below it"
 
-# What the first cell of a summary holds, in lower case.
-_MEAN = r"averages?|means?|avg\.?|mittelwert|median"
-_TOTAL = (
-    r"(grand |sub)?-?totals?( general| g\u00e9n\u00e9ral)?|sums?|summe|gesamt|insgesamt|somme|suma|"
-    r"totale|\u03a3|\u2211|st(andar)?d\.? ?dev(iation)?\.?|(grand )?total ?[:\u2013-] .+"
-)
-# Other statistics; in a table without a mean they are names or codes.
-_STATISTIC = r"min(imum)?|max(imum)?|sd|std\.?|count|anzahl|n"
-# May be a level of the table, unless the row has gaps.
-_ALL = r"overall|all|(all|alle|toutes|tous les|todos los|todas las)( [^\W\d_]+){1,2}"
-_SUBTOTAL = re.compile(
-    r"(?P<group>.+) (sub-?)?(totals?|result|ergebnis)|(sub-?|zwischen)(total|summe)|"
-    r"(sub-?)?total ?[:\u2013-] .+"
-)
+_SUBTOTAL = vocabulary.compiled("totals", "subtotal")
 # The words of a subtotal in a cell of their own, after the group.
-_RESULT = re.compile(r"(sub-?)?totals?|result|ergebnis|r\u00e9sultat|summe|somme|suma|sum")
-# What programs print below a table.
+_RESULT = vocabulary.compiled("totals", "result")
 _COUNTED = re.compile(
-    r"[(\[]?[0-9][0-9.,' ]*((row|record|result)(s|\(s\))?|zeilen|datens\u00e4tze|"
-    r"lignes|filas|registros)"
-    r"( (selected|affected|returned|fetched|retrieved|found|in set|x [0-9]+ columns))?"
-    r"( ?\([0-9.,]+ ?(s|sec)\.?\))?[)\]]?[.:]?|"
-    r"\W*end of (report|file|list|data|table|extract)\W*"
+    rf"[(\[]?[0-9][0-9.,' ]*({vocabulary.any_of('totals', 'rows')})"
+    rf"( ({vocabulary.any_of('totals', 'done')}))?"
+    rf"( ?\([0-9.,]+ ?(s|sec)\.?\))?[)\]]?[.:]?|{vocabulary.any_of('totals', 'end')}"
 )
 _MOST_WORDS = 8
 _NOTE = re.compile(
-    r"n ?= ?[0-9]+|"
-    r"(notes?|sources?|remarks?|footnotes?|legend|disclaimer|copyright|quelle|anmerkung(en)?|"
-    r"hinweise?|stand|fuentes?|notas?|fonte|bron|k\u00e4lla|remarques?) ?:.*|"
-    r"[*\u2020\u00a9\u203b] ?\w.*|"
-    r"(\u6ce8|\u6ce8\u8a18|\u5099\u8003|\u51fa\u5178|\u8cc7\u6599|\u6765\u6e90|"
-    r"\u6570\u636e\u6765\u6e90|\uc8fc|\uc790\ub8cc) ?[)\uff09:\uff1a].*"
+    rf"{vocabulary.any_of('notes', 'first')}|({vocabulary.any_of('notes', 'headings')}) ?:.*|"
+    rf"({vocabulary.any_of('notes', 'asian_headings')}) ?[)\uff09:\uff1a].*"
 )
-_PROMPT = re.compile(r"(?:sql|mysql|mariadb|sqlite|hive|beeline|[\w-]+=[#>])> ?|>>> |\. [a-z]")
-# A sentence has letters; dates with a time have blanks too.
-_PROSE = re.compile(r"(?=.*[^\W\d_]).*\w\W*[\s=:]\W*\w.*|end|eof|confidential")
+_PROMPT = vocabulary.compiled("notes", "prompts")
+_PROSE = vocabulary.compiled("notes", "prose")
 
 Kind = str
 MEAN, TOTAL, STATISTIC, SUBTOTAL, NONE = "mean", "total", "statistic", "subtotal", ""
-_SUMMARIES: tuple[tuple[re.Pattern[str], Kind], ...] = (
-    (re.compile(_MEAN), MEAN),
-    (re.compile(_TOTAL), TOTAL),
-    (re.compile(_STATISTIC), STATISTIC),
-)
-_OVERALL = re.compile(_ALL)
+_SUMMARIES = {kind: vocabulary.compiled("totals", kind) for kind in (MEAN, TOTAL, STATISTIC)}
+_OVERALL = vocabulary.compiled("totals", "overall")
 
 # Rows at the end among which summaries and remarks are looked for; groups that are remembered.
 _LAST_TOTALS, LAST, _MOST_GROUPS = 8, 10, 10_000
@@ -161,7 +137,7 @@ def summary_kind(cells: Sequence[str], groups: Container[str] = ()) -> Kind:
             return SUBTOTAL
     elif _is_result(cells):
         return SUBTOTAL
-    if kind := next((kind for words, kind in _SUMMARIES if words.fullmatch(first)), NONE):
+    if kind := next((kind for kind, words in _SUMMARIES.items() if words.fullmatch(first)), NONE):
         return kind if has_gaps or are_numbers else NONE
     if _OVERALL.fullmatch(first):
         return TOTAL if others and has_gaps and are_numbers else NONE
@@ -239,9 +215,11 @@ def _form(cell: str) -> str:
 
 
 # The first cells of header and trailer records; those of one letter end detail records only.
-_HEADERS = frozenset({"hdr", "header", "h", "fhdr"})
-_TRAILERS = frozenset({"trl", "tlr", "trailer", "ftr", "eof"})
-_SHORT_TRAILERS, _DETAIL = frozenset({"t", "z"}), "d"
+_HEADERS, _TRAILERS, _SHORT_TRAILERS = (
+    frozenset(vocabulary.words("records", name))
+    for name in ("headers", "trailers", "short_trailers")
+)
+_DETAIL = "d"
 
 
 def is_trailer(cells: Sequence[str], above: Sequence[str]) -> bool:

@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from aucstudio.project.data.text import vocabulary
 from aucstudio.project.data.text.dialect import Row
 from aucstudio.project.data.text.footer import is_header_record
 from aucstudio.project.data.text.numerals import is_missing_number, is_remark
@@ -42,22 +43,8 @@ _FEW = 7
 _END_OF_HEADER = re.compile(r"\W*end[ _]?of[ _]?(?:the )?head(?:er)?\W*", re.IGNORECASE)
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _DAY = re.compile(r"\d{4}[-/.]\d\d?(?:[-/.]\d\d?)?|\d\d?[-/.]\d\d?[-/.]\d{2}(?:\d\d)?")
-_UNITS = re.compile(
-    r"[(\[{].{1,30}[)\]}]|%|\u2030|\u00b0 ?[CFK]?|[$\u20ac\u00a3\u00a5]|"
-    r"[kKMGmc\u00b5\u03bcunpdh]?(?:g|m|l|L|s|t|V|A|W|Wh|Hz|Pa|J|N|K|bar|mol|M|eq|U|IU|cal|bp|Bq|Gy|Sv|T)"
-    r"(?:[\u00b2\u00b3]|\^?-?[0-9])?(?:[/*\u00b7. ][\w\u00b2\u00b3^-]+)*|"
-    r"[A-Za-z\u00b5\u03bc%\u00b0]{1,8}/[\w\u00b2\u00b3.^-]{1,12}|"
-    r"(?:years?|yrs?|y|months?|weeks?|days?|d|hours?|hrs?|h|min|minutes?|sec|seconds?|ms|count|"
-    r"number|ratio|score|USD|EUR|GBP|mmHg|bpm|ppm|ppb|dB|inch(?:es)?|in|ft|lbs?|oz|mi|deg|rad|"
-    r"deg ?[CFK]|celsius|fahrenheit|kelvin|percent|pct|persons?|people|pieces?|pcs|"
-    r"units?|a\.u\.|n/a)",
-)
-_TYPES = re.compile(
-    r"(?:<[a-z0-9+]{3,6}>|[iuf](?:8|16|32|64)|str|bigint|hugeint|continuous|discrete|string|"
-    r"numeric|nominal|ordinal|categorical|category|factor|integer|int"
-    r"(?:8|16|32|64)?|float(?:32|64)?|double|real|number|text|char|varchar(?:\(\d+\))?|bool(?:ean)?|"
-    r"date(?:time)?|time(?:stamp)?|object|class|meta|enum|addr|port|count|interval|c|d|s|n|i)\??"
-)
+_UNITS = vocabulary.compiled("units", "row")
+_TYPES = re.compile(rf"(?:{vocabulary.any_of('units', 'types')})\??")
 
 
 @dataclasses.dataclass(frozen=True)

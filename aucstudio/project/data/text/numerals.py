@@ -9,33 +9,15 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 
-from aucstudio.project.data.text import dates
+from aucstudio.project.data.text import dates, vocabulary
 
 # Blanks around cells: ASCII's, as around DuckDB's numbers, Excel's, and invisible characters.
 BLANKS = " \t\n\v\f\r\u00a0\u200b\u200e\u200f\ufeff"
-# In a text column, "-", "." and "None" may be values (the label of a credit table is "+" or "-");
-# among numbers they are missing values.
-MISSING_TEXT = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "?"})
-MISSING_NUMBER = MISSING_TEXT | {"none", "-", "--", "."}
-# Other missing numbers: remarks, errors of Excel, limits of detection.
-_REMARKS = re.compile(
-    r"n\.? ?a\.?|n\.? ?d\.?|n\.? ?s\.?|not? ?-?(available|applicable|known|measured|detected|done|"
-    r"determined|tested|recorded|data|value|answer|response)|unknown|unk\.?|missing|"
-    r"undefined|undetermined|refused|pending|tbd|tba|error|err\.?|invalid|void|empty|blank|nil|"
-    r"nul|\(null\)|\[null\]|\\n|nat|<(na|nat|null|none|undefined|unknown|missing|empty)>|[+-]?inf(inity)?|[+-]?1\.#\w+|"
-    r"(below|above|under|over) .*|overflow|ovr?fl?w|loading\.*|"
-    r"#(div/0|n/a|name|null|num|ref|value|calc|spill|getting_data|wert|nv|bezug|zahl)[!?]?|"
-    r"\.[a-z_]|[*_~]+|\u2013|\u2014|-{2,}|\.{2,}|\u2026|k\.? ?a\.?|keine angabe|unbekannt|"
-    r"(<=?|>=?|\u2264|\u2265|~|\u2248|ca?\.|about|approx\.?) ?[0-9.,]+ ?%?|(<|>) ?lo[dq]|"
-    r"lo[dq]|bdl|nd|bql|blq|trace|[+-]?\u221e|:( [a-z]{1,2})?|suppressed|withheld|confidential|"
-    r"masked|\[[a-z]{1,3}\]|\[low\]|redacted|skipped|declined|"
-    r"0000-00-00( 00:00:00)?|9999-99-99|00\.00\.0000|00/00/0000"
-)
+MISSING_TEXT = frozenset(vocabulary.words("missing", "text"))
+MISSING_NUMBER = MISSING_TEXT.union(vocabulary.words("missing", "number"))
+_REMARKS = vocabulary.compiled("missing", "remarks")
 # Remarks that are missing values in a text column too.
-_PLAIN_REMARKS = re.compile(
-    r"n\.a\.?|n\. a\.|<(na|nat|null|none|undefined|missing)>|\(null\)|\[null\]|\\n|"
-    r"#(div/0!|name\?|null!|num!|ref!|value!)"
-)
+_PLAIN_REMARKS = vocabulary.compiled("missing", "text_remarks")
 _FIRST_OF_REMARKS = frozenset("nN<([\\#")
 
 

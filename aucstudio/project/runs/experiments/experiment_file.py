@@ -40,33 +40,45 @@ scores = { file = "s.csv", column = "risk" }  # optional: scores of a file, for 
 from __future__ import annotations
 
 import dataclasses
+import functools
+import os
 import re
+import shlex
+import sys
 import tomllib
+import types
+import typing
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from aucstudio.engine.params import InvalidSetting
+import msgspec
+import tomli_w
+from msgspec import Struct
+
+from aucstudio.engine import DECLARED
+from aucstudio.engine.params import InvalidSetting, Param, declared_params
+from aucstudio.notices.words import suggestion
+from aucstudio.project import typed
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
-from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
+from aucstudio.project.data.schema import Schema
+from aucstudio.project.data.splitting.validation import Validation, scheme_of
 from aucstudio.project.data.table import Table, read_table
-from aucstudio.project.errors import InputError
+from aucstudio.project.data.text.dialect import Dialect
+from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.inputs import MOST_DEPTH, open_regular
 from aucstudio.project.runs.experiments.experiment import Band, Experiment
-from aucstudio.project.runs.experiments.experiment_document import (
-    RunPart,
-    read_document,
-)
 from aucstudio.project.runs.experiments.planning import (
     DEFAULT_BAND,
     PlannedRun,
+    ScoreSource,
     known_method,
     plan_on,
     planned_run,
     read_settings,
+    scored_by,
 )
-from aucstudio.project.runs.given_scores import ScoreSource, scored_by
 from aucstudio.project.runs.tuning import Tuning
 
 ChooseReader = Callable[[str, Sequence[str]], Callable[..., AnyTable]]
@@ -159,7 +171,7 @@ def _parse(path: Path) -> dict[str, Any]:
     try:
         with open_regular(path, "the experiment", _MOST_BYTES) as file:
             text = file.read().decode("utf-8-sig")
-        _check_keys(text)
+        _check_dotted_keys(text)
         document = tomllib.loads(text)
     except InputError:
         raise
@@ -167,15 +179,11 @@ def _parse(path: Path) -> dict[str, Any]:
         raise InputError(f"{path} is not valid TOML: {error}", file=str(path)) from error
     found = document.get("format", FORMAT)
     if not isinstance(found, int) or found > FORMAT:
-        raise InputError(
-            f"{path} was written by a newer AUC Studio (experiment format {found}; this program "
-            f"reads up to {FORMAT}): update the program",
-            file=str(path),
-        )
+        raise input_error("experiment_too_new", file=path, found=found, known=FORMAT)
     return document
 
 
-def _check_keys(text: str) -> None:
+def _check_dotted_keys(text: str) -> None:
     """Refuse keys of very many parts: parsing time grows with the square of their number."""
     for found in _DOTTED.finditer(text):
         if found[0].count(".") >= MOST_DEPTH and len(re.findall(_PART, found[0])) > MOST_DEPTH:
@@ -258,3 +266,321 @@ def _experiment(
     planned = plan_on(seen, run.method, settings, validation, band, tuning, choice)
     planned = planned if joined is None else planned.with_score_file(joined.scores)
     return dataclasses.replace(planned, name=run.name)
+
+
+Steps = tuple[str | int, ...]
+
+_WORDS: dict[Any, str] = {
+    str: "text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    list: "a list",
+    tuple: "a list",
+}
+_LONGEST = 60
+_LARGEST = sys.float_info.max
+
+
+class DataPart(Struct, forbid_unknown_fields=True):
+    """The table; what is absent is guessed."""
+
+    file: str = ""
+    label: str | None = None
+    positive: str | int | float | list[str | int | float] | None = None
+    merge: bool | list[list[str | int | float]] | None = None
+    missing: dict[str, list[int | float]] = {}
+    spellings: dict[str, bool | list[list[str]]] = {}
+    parts: dict[str, list[str]] = {}
+    roles: dict[str, str] = {}
+    dialect: Dialect = Dialect()
+
+
+class ScoresPart(Struct, forbid_unknown_fields=True):
+    """A file of scores, which are the only column of a run; row identifiers are guessed."""
+
+    file: str
+    column: str
+    key: str | None = None
+    identifier: str | None = None
+
+
+class RunPart(Struct, forbid_unknown_fields=True):
+    """One run; its method checks the settings."""
+
+    method: str
+    name: str = ""
+    tune: str | Tuning | None = None
+    settings: dict[str, bool | int | float | str | list[Any]] = {}
+    roles: dict[str, str] = {}
+    preparation: PreparationChoice | None = None
+    scores: ScoresPart | None = None
+
+
+class ExperimentDocument(Struct, forbid_unknown_fields=True):
+    """The whole file."""
+
+    format: int = 1
+    title: str = ""
+    about: str = ""
+    views: list[str] = []
+    fpr_range: list[float] | None = None
+    data: DataPart = msgspec.field(default_factory=DataPart)
+    validation: Validation = Validation()
+    preparation: PreparationChoice = USUAL
+    runs: list[RunPart] = []
+
+
+def read_document(path: Path, document: Mapping[str, Any]) -> ExperimentDocument:
+    """Check parsed TOML, and fill in what follows from other keys.
+
+    Raises
+    ------
+    InputError
+        With the file, the key and its value.
+    """
+    try:
+        complete = _filled_in(document)
+        _check(complete, ExperimentDocument, ())
+        return typed.convert(complete, ExperimentDocument)
+    except InputError as error:
+        raise InputError(f"{path}: {error}", file=str(path), setting=error.setting) from error
+    except msgspec.ValidationError as error:
+        cause = error.__cause__ if isinstance(error.__cause__, InputError) else None
+        setting = None if cause is None else cause.setting  # a value that cannot be
+        raise InputError(f"{path}: {cause or error}", file=str(path), setting=setting) from error
+
+
+def _filled_in(document: Mapping[str, Any]) -> dict[str, Any]:
+    found = {key: value for key, value in document.items() if value is not None}
+    validation, runs = found.get("validation", {}), found.get("runs")
+    if isinstance(validation, dict):
+        if "scheme" not in validation:
+            given = [key for key, value in validation.items() if value]
+            found["validation"] = {"scheme": scheme_of(given), **validation}
+        if isinstance(runs, list):
+            # The seed of the splits is the default seed of searches.
+            seed = {"seed": validation["seed"]} if "seed" in validation else {}
+            found["runs"] = [_with_seed(run, seed) for run in runs]
+    return found
+
+
+def _with_seed(run: Any, seed: Mapping[str, Any]) -> Any:
+    if not isinstance(run, dict) or not isinstance(run.get("tune"), str | dict):
+        return run
+    tune = {"metric": run["tune"]} if isinstance(run["tune"], str) else run["tune"]
+    return {**run, "tune": {**seed, **tune}}
+
+
+def _check(value: Any, kind: Any, steps: Steps) -> None:
+    """Refuse a value that is not of a type, with all that it contains."""
+    kinds = typing.get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
+    if isinstance(value, int | float) and not abs(value) <= _LARGEST:
+        raise _wrong(f"{_place(steps)} must be a finite number; it is {_spelled(value)}", steps)
+    for one in kinds:
+        plain, inner = typing.get_origin(one) or one, typing.get_args(one)
+        if isinstance(value, dict) and hasattr(one, "__annotations__"):
+            return _check_keys(value, one, steps)
+        if (isinstance(value, dict) and plain is dict) or (
+            isinstance(value, list) and plain in (list, tuple)
+        ):
+            items = value.items() if isinstance(value, dict) else enumerate(value)
+            for key, item in items:
+                _check(item, inner[plain is dict], (*steps, key))
+            return None
+        if one is Any or type(value) is one or (one is float and type(value) is int):
+            return None
+    allowed = [typing.get_origin(one) or one for one in kinds if one is not types.NoneType]
+    words = dict.fromkeys(_WORDS.get(one, "a table") for one in allowed)
+    raise _wrong(f"{_place(steps)} must be {' or '.join(words)}; it is {_spelled(value)}", steps)
+
+
+def _check_keys(table: dict[str, Any], kind: Any, steps: Steps) -> None:
+    known = _annotations(kind)
+    for key, value in table.items():
+        if key not in known:
+            where = f" in {_table(steps).partition(' number')[0]}" if steps else ""
+            raise _wrong(
+                f"unknown key {_spelled(key)}{where}{suggestion(key, known)} (there are "
+                f"{', '.join(sorted(known))})",
+                (key,),
+            )
+        _check(value, known[key], (*steps, key))
+    fields = msgspec.structs.fields(kind) if issubclass(kind, Struct) else ()
+    for field in fields:
+        if field.required and field.name not in table:
+            raise _wrong(f"{_table(steps)} needs a {field.name}", (field.name,))
+
+
+@functools.cache
+def _annotations(kind: Any) -> dict[str, Any]:
+    return typing.get_type_hints(kind)
+
+
+def _wrong(sentence: str, steps: Steps) -> InputError:
+    return InputError(sentence, setting=str(steps[-1]))
+
+
+def _place(steps: Steps) -> str:
+    """Name a key: ``'folds' in [validation]``."""
+    if isinstance(steps[-1], int) and len(steps) > 1 and steps[0] != "runs":
+        return f"each of {_place(steps[:-1])}"
+    if len(steps) == 1 or steps[-1] == "runs":
+        return repr(steps[-1])
+    if steps[0] == "runs" and len(steps) == 2:
+        return _table(steps)
+    return f"{steps[-1]!r} in {_table(steps[:-1])}"
+
+
+def _table(steps: Steps) -> str:
+    name = ".".join(str(step) for step in steps if isinstance(step, str))
+    if steps[0] == "runs":
+        return f"[[{name}]]" + (f" number {steps[1] + 1}" if isinstance(steps[1], int) else "")
+    return f"[{name}]"
+
+
+def _spelled(value: object) -> str:
+    for kind, words in ((dict, "a table"), (list, "a list")):
+        if isinstance(value, kind):
+            return words
+    if isinstance(value, int) and abs(value) > _LARGEST:
+        return "a number of many digits"
+    text = repr(value) if isinstance(value, str) else str(value)
+    if isinstance(value, bool):
+        text = text.lower()
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+
+
+def write_study(
+    experiments: Sequence[Experiment], folder: str | Path | None, views: Sequence[str] = ()
+) -> str:
+    """Return experiments on one table as the text of an experiment file.
+
+    Names of files are relative to ``folder``, or absolute without one. ``views`` names the pictures
+    to show first, side by side.
+
+    Raises
+    ------
+    InputError
+        If the experiments differ in table, validation or range, or one combines finished runs.
+    """
+    for experiment in experiments:
+        experiment.require_training()
+    first = experiments[0]
+    if any(_frame(other) != _frame(first) for other in experiments[1:]):
+        raise input_error("experiments_differ")
+    data, usual = first.data.without_scores(), first.preparation
+    roles = dict(data.roles)
+    document = {
+        "format": FORMAT,
+        **({"views": list(views)} if views else {}),
+        "fpr_range": [float(end) for end in first.band],
+        "data": {
+            "file": _relative(data.path, folder),
+            "label": data.label,
+            "positive": list(data.rule.together) or data.positive,
+            **({"merge": [list(group) for group in data.rule.same]} if data.rule.same else {}),
+            **_reading_part(data.schema),
+            "roles": {name: role for name, role in data.roles if role != "label"},
+        },
+        "validation": _validation_part(first.validation, folder),
+        **({"preparation": usual.given()} if usual.given() else {}),
+        "runs": [
+            _run_part(one, {n: role for n, role in _roles(one) if role != roles[n]}, usual, folder)
+            for one in experiments
+        ],
+    }
+    return tomli_w.dumps(document)
+
+
+def _roles(experiment: Experiment) -> tuple[tuple[str, str], ...]:
+    """Return the roles of the columns of a table, without scores of files."""
+    return experiment.data.without_scores().roles
+
+
+def _frame(experiment: Experiment) -> tuple[object, ...]:
+    schema = Schema((), experiment.data.sha256)
+    data = dataclasses.replace(experiment.data, schema=schema, scores=())
+    schema = experiment.data.schema
+    chosen = schema.absent, schema.same, schema.parts
+    return data, schema.rule, chosen, schema.dialect, experiment.validation, experiment.band
+
+
+def _reading_part(schema: Schema) -> dict[str, Any]:
+    given = {
+        "missing": schema.absent,
+        "spellings": schema.same,
+        "parts": schema.parts,
+        "dialect": {part: getattr(schema.dialect, part) for part in schema.chosen},
+    }
+    return {key: msgspec.to_builtins(value) for key, value in given.items() if value}
+
+
+def _relative(target: str, folder: str | Path | None) -> str:
+    """Return the path of a file relative to a folder, so that both can be moved together."""
+    if folder is None:
+        return str(Path(target).absolute())
+    try:
+        return Path(os.path.relpath(target, folder)).as_posix()
+    except ValueError:  # on another drive
+        return target
+
+
+def _validation_part(validation: Validation, folder: str | Path | None) -> dict[str, Any]:
+    values = validation.as_json()
+    if values["test_file"]:
+        values["test_file"] = _relative(values["test_file"], folder)
+    return {name: value for name, value in values.items() if value != ""}
+
+
+def _run_part(
+    experiment: Experiment,
+    roles: Mapping[str, str],
+    usual: PreparationChoice,
+    folder: str | Path | None,
+) -> dict[str, Any]:
+    known = declared_params(DECLARED[experiment.method])
+    settings = {
+        name: _plain(known[name], value)
+        for name, value in experiment.params.items()
+        if known[name].matters(experiment.params) or value != known[name].default
+    }
+    part: dict[str, Any] = {"method": experiment.method}
+    if experiment.name:
+        part["name"] = experiment.name
+    if experiment.tuning is not None:
+        tuning = experiment.tuning
+        usual_search = Tuning(tuning.metric, seed=experiment.validation.seed)
+        part["tune"] = tuning.metric if tuning == usual_search else dataclasses.asdict(tuning)
+    if roles:
+        part["roles"] = dict(roles)
+    if experiment.preparation != usual:
+        part["preparation"] = dataclasses.asdict(experiment.preparation)
+    for given in experiment.data.scores:
+        place = {"file": _relative(given.path, folder), "column": given.column}
+        part["scores"] = place | {"key": given.key, "identifier": given.identifier}
+    return {**part, "settings": settings}
+
+
+def _plain(declared: Param, value: Any) -> Any:
+    """Convert a setting for TOML, which has no None."""
+    if isinstance(value, tuple):
+        return [float(end) for end in value]
+    return declared.spell(value) if value is None else value
+
+
+_FILE = "experiment.toml"
+
+
+def command_line(experiment: Experiment) -> str:
+    """Return the shell commands that repeat an experiment to the same numbers."""
+    if experiment.members:
+        band = ",".join(repr(float(end)) for end in experiment.band)
+        words = ["aucstudio", "combine", "PROJECT", *experiment.members, "--fpr-range", band]
+        return (
+            "# Combines finished runs, named here by their ids, of the project that holds them.\n"
+            f"{shlex.join(words)}"
+        )
+    study = write_study([experiment], None)
+    end = next(word for word in ("END", "END_OF_STUDY") if word not in study.splitlines())
+    return f"cat > {_FILE} <<'{end}'\n{study}{end}\naucstudio run {_FILE}"

@@ -5,17 +5,19 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from aucstudio.engine import DECLARED
 from aucstudio.engine.params import InvalidSetting, check_settings, declared_params
 from aucstudio.notices.words import suggestion
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
-from aucstudio.project.data.splitting.split import pairs_break_groups
-from aucstudio.project.data.splitting.validation import FILE, LEAVE_PAIR_OUT, Validation
+from aucstudio.project.data.score_file import Joined, join_scores, read_score_file
+from aucstudio.project.data.splitting.groups import groups_by
+from aucstudio.project.data.splitting.split import pairs_break_groups, require_groups, splits_of
+from aucstudio.project.data.splitting.validation import FILE, FORWARD, LEAVE_PAIR_OUT, Validation
 from aucstudio.project.data.table import Table, read_table
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.runs.estimate import check_size, check_stream
 from aucstudio.project.runs.experiments.experiment import (
     Band,
@@ -23,14 +25,14 @@ from aucstudio.project.runs.experiments.experiment import (
     Experiment,
     check_band,
 )
-from aucstudio.project.runs.grouping import check_groups
 from aucstudio.project.runs.tuning import Tuning, check_tuning
 
 if TYPE_CHECKING:
     from aucstudio.engine.base import AUCClassifier
-    from aucstudio.project.runs.given_scores import ScoreSource
+    from aucstudio.project.runs.record import RunRecord
 
 DEFAULT_BAND: Band = (0.0, 0.1)
+_EASY = 200_000  # rows whose times are sorted before a run
 
 
 def plan_experiment(
@@ -79,9 +81,8 @@ def known_method(name: str) -> type[AUCClassifier]:
     """Return a method by its id; InputError with a suggestion if it is unknown."""
     if name in DECLARED:
         return DECLARED[name]
-    raise InputError(
-        f"unknown method {name!r}{suggestion(name, DECLARED)} (there are {', '.join(DECLARED)})",
-        setting="method",
+    raise input_error(
+        "unknown_method", name=name, hint=suggestion(name, DECLARED), methods=", ".join(DECLARED)
     )
 
 
@@ -151,17 +152,9 @@ def _check_together(
     setting = "tune" if in_search else "validation"
     if validation.scheme == LEAVE_PAIR_OUT and not method.leaves_pairs_out:
         able = [other.title for other in DECLARED.values() if other.leaves_pairs_out]
-        raise InputError(
-            f"leave-pair-out would train {method.title} once for every pair; it is for methods "
-            f"with a closed form ({', '.join(able)}): choose another scheme",
-            setting="validation",
-        )
+        raise input_error("no_closed_form", title=method.title, able=", ".join(able))
     if validation.scheme == LEAVE_PAIR_OUT and tuning is not None:
-        raise InputError(
-            "leave-pair-out would test settings on the pairs they were chosen by: choose "
-            "another scheme to tune, or give the settings",
-            setting="validation",
-        )
+        raise input_error("tuned_on_its_pairs")
     leaves_pairs_out = in_search or validation.scheme == LEAVE_PAIR_OUT
     groups = [name for name, role in data.roles if role == "group"]
     if groups and leaves_pairs_out:
@@ -169,19 +162,11 @@ def _check_together(
     weight = data.schema.weight
     if weight is not None and not method.takes_weights:
         able = [other.title for other in DECLARED.values() if other.takes_weights]
-        raise InputError(
-            f"column {weight!r} weighs the rows, and {method.title} takes no row weights: give "
-            f"the column another role, or take one of {', '.join(able)}",
-            column=weight,
-            setting="method",
+        raise input_error(
+            "takes_no_weights", column=weight, title=method.title, able=", ".join(able)
         )
     if weight is not None and leaves_pairs_out:
-        raise InputError(
-            f"column {weight!r} weighs the rows, and leave-pair-out counts every row once: choose "
-            "another way to validate and to tune, or give the column another role",
-            column=weight,
-            setting=setting,
-        )
+        raise input_error("pairs_take_no_weights", column=weight, setting=setting)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -230,7 +215,7 @@ def plan_run(
     table = read(data, **reading)
     joined = None
     if score_column is not None:
-        from aucstudio.project.runs.given_scores import scored_by
+        from aucstudio.project.runs.experiments.planning import scored_by
 
         if score_file is not None:
             joined = score_file.join(table, score_column, validation)
@@ -300,3 +285,131 @@ def read_test_table(experiment: Experiment) -> Table | None:
         schema=data.schema,
     )
     return experiment.as_test(table)
+
+
+SomeTable = TypeVar("SomeTable", bound=AnyTable)
+MARKER = "marker"
+_FEATURE_ROLES = ("number", "category")
+
+
+def score_columns(table: AnyTable) -> list[str]:
+    """List the columns that can be scores: numbers other than the label."""
+    return [c.name for c in table.columns if c.kind == "number" and c.role != "label"]
+
+
+def scored_by(table: SomeTable, column: str) -> SomeTable:
+    """Return the table with one feature column; its other features are ignored.
+
+    Raises
+    ------
+    InputError
+        If there is no column of this name and of numbers, or it is the label.
+    """
+    found = table.column(column)
+    if found.role == "label" or found.kind == "text":
+        what = "is the label" if found.role == "label" else "holds text"
+        raise input_error("column_is_no_score", file=table.path, column=column, what=what)
+    others = [c.name for c in table.columns if c.role in _FEATURE_ROLES and c.name != column]
+    return table.with_roles(roles={**dict.fromkeys(others, "ignore"), column: "number"})
+
+
+@dataclasses.dataclass(frozen=True)
+class ScoreSource:
+    """A file with scores of a table's rows.
+
+    Attributes
+    ----------
+    path : str
+    key, identifier : str or None
+        The columns of the file and of the table that identify rows, if given.
+    """
+
+    path: str
+    key: str | None = None
+    identifier: str | None = None
+
+    def join(self, table: AnyTable, column: str, validation: Validation) -> Joined:
+        """Read the file and join its scores.
+
+        Raises
+        ------
+        InputError
+            If it does not fit, or the rows are not those of one table in memory.
+        """
+        return join_scores(
+            joinable(table, validation),
+            read_score_file(self.path),
+            column,
+            self.key,
+            self.identifier,
+        )
+
+
+def joinable(table: AnyTable, validation: Validation) -> Table:
+    """Return a table that scores of a file can be joined to.
+
+    Raises
+    ------
+    InputError
+        If the table stays on disk, or rows of another file are held out.
+    """
+    reason = "a test file" if validation.scheme == FILE else "an out-of-memory table"
+    if validation.scheme == FILE or not isinstance(table, Table):
+        raise input_error("scores_not_joined", reason=reason)
+    return table
+
+
+def is_given(record: RunRecord) -> bool:
+    """Return whether a run's scores are a column of the table."""
+    return record.experiment.method == MARKER
+
+
+def check_groups(
+    validation: Validation, table: AnyTable, test_table: AnyTable | None = None
+) -> None:
+    """Refuse a scheme that groups or times of rows do not allow, before anything is trained.
+
+    Parameters
+    ----------
+    validation : Validation
+    table : Table
+    test_table : Table, optional
+        Of the scheme ``"file"``.
+
+    Raises
+    ------
+    InputError
+        If a class lies within too few groups or times, or groups are in the test file too.
+    """
+    if validation.scheme == FORWARD:
+        from aucstudio.project.data.splitting.split import time_column
+
+        # Sorting many rows takes long; the run sorts them anyway.
+        time_column(table, validation.time)
+        if table.rows <= _EASY:
+            splits_of(table, validation)
+        return
+    groups = table.groups
+    if groups is None:
+        return
+    if validation.scheme != FILE:
+        require_groups(table.is_positive(), validation, groups)
+    elif test_table is not None:
+        for name, values in zip(groups.columns, groups.values, strict=True):
+            shared = sorted(values & _values(name, test_table))
+            if shared:
+                raise input_error(
+                    "groups_in_both_files",
+                    file=test_table.path,
+                    column=name,
+                    count=len(shared),
+                    total=len(values),
+                    path=table.path,
+                    shared=shared,
+                )
+
+
+def _values(name: str, table: AnyTable) -> frozenset[str]:
+    if name not in [column.name for column in table.columns]:
+        return frozenset()
+    return groups_by(table, (name,)).values[0]

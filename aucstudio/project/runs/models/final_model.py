@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import numpy as np
+import dataclasses
 
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio.engine.calibration import KINDS, Calibration, learn
 from aucstudio.engine.roc import ThresholdRule, roc_curve
+from aucstudio.notices.words import percent_words, suggestion
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
+from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.runs.execute import refit
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.experiments.planning import PlannedRun
-from aucstudio.project.runs.models.calibrating import calibrated
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.models.scoring import scores_of
 from aucstudio.project.runs.record import RunRecord
@@ -94,3 +99,126 @@ def with_carried_threshold(
     carried = float(np.interp(place, before, after))
     words = f"where {rule.describe()} on the held-out rows, carried over from the validated model"
     return model.moved_to(carried, scores, words)
+
+
+FEW_FOR_STEPS = 100
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class HeldOut:
+    """One score for each held-out row; arrays of equal length.
+
+    Attributes
+    ----------
+    positive : ndarray of bool
+    scores : ndarray of float
+    split : ndarray of int
+        The first split that held the row out.
+    weight : str or None
+        The column of weights of the run. A calibration ignores it, but leaves out rows of weight 0.
+    groups : ndarray of int or None
+        The group of each row, if the run has groups.
+    """
+
+    positive: NDArray[np.bool_]
+    scores: NDArray[np.float64]
+    split: NDArray[np.intp]
+    weight: str | None = None
+    groups: NDArray[np.intp] | None = None
+
+    def words(self) -> str:
+        """Describe the rows."""
+        share = percent_words(float(self.positive.mean()))
+        once = "" if self.weight is None else f", each counted once, not weighted by {self.weight}"
+        return f"{len(self.positive):,} held-out rows, {share} of them positive{once}"
+
+
+def check_kind(kind: str) -> str:
+    """Return the name of a calibration; InputError if it is unknown."""
+    if kind not in KINDS:
+        near = suggestion(kind, KINDS) or f"; choose one of {', '.join(KINDS)}"
+        raise InputError(f"there is no calibration {kind!r}{near}", setting="calibrate")
+    return kind
+
+
+def check_scheme(scheme: str) -> None:
+    """Raise InputError if a validation holds out pairs instead of rows."""
+    if scheme == LEAVE_PAIR_OUT:
+        raise input_error("pairs_do_not_calibrate")
+
+
+def held_out(record: RunRecord, split: int | None = None) -> HeldOut:
+    """Collect the held-out scores of one split, or of all splits, each row once.
+
+    Raises
+    ------
+    InputError
+        If the run has none.
+    """
+    check_scheme(record.experiment.validation.scheme)
+    chosen = range(len(record.splits)) if split is None else [split]
+    parts = [record.splits[k] for k in chosen]
+    if not parts:
+        raise InputError("the run has no held-out scores to calibrate on", setting="calibrate")
+    _, first = np.unique(np.concatenate([part.test_rows for part in parts]), return_index=True)
+    first.sort()
+    weights = [
+        np.ones(part.n_test) if part.test_weights is None else part.test_weights for part in parts
+    ]
+    first = first[np.concatenate(weights)[first] > 0]
+    sizes = [len(part.test_rows) for part in parts]
+    groups = [part.test_groups for part in parts if part.test_groups is not None]
+    return HeldOut(
+        np.concatenate([part.test_positive for part in parts])[first],
+        np.concatenate([part.test_scores for part in parts])[first],
+        np.repeat(np.asarray(chosen, np.intp), sizes)[first],
+        record.experiment.weight,
+        np.concatenate(groups)[first] if len(groups) == len(parts) else None,
+    )
+
+
+def learnt(kind: str, positive: NDArray[np.bool_], scores: NDArray[np.float64]) -> Calibration:
+    """Fit a calibration; InputError states why it cannot be fitted."""
+    try:
+        return learn(check_kind(kind), positive, scores)
+    except ValueError as error:
+        raise InputError(str(error), setting="calibrate") from error
+
+
+def calibrated(
+    model: Model,
+    record: RunRecord,
+    kind: str,
+    split: int | None = None,
+) -> Model:
+    """Return a model with a calibration.
+
+    Parameters
+    ----------
+    model : Model
+        The model of a split, or a refit model, for which the held-out scores of the splits are
+        used.
+    record : RunRecord
+    kind : {"isotonic", "platt", "beta"}
+    split : int, optional
+        The split whose model it is.
+
+    Raises
+    ------
+    InputError
+        If there are no rows to fit it on.
+    """
+    rows = held_out(record, split)
+    made = learnt(kind, rows.positive, rows.scores)
+    return dataclasses.replace(model, calibration=made, calibrated_on=rows.words())
+
+
+def caution(kind: str, positive: NDArray[np.bool_]) -> str:
+    """Return a caution against a kind on these rows; empty if there is none."""
+    fewest = min(int(positive.sum()), int((~positive).sum()))
+    if kind == "isotonic" and fewest < FEW_FOR_STEPS:
+        return (
+            "Isotonic calibration overfits where rows are few, and the smaller class has "
+            f"{fewest}: Platt or beta calibration is more stable."
+        )
+    return ""

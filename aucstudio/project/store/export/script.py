@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.calibration import TILT, Calibration
-from aucstudio.engine.ensembles.combined import CombinationScorer
-from aucstudio.engine.ensembles.remapped import ViewedScorer
+from aucstudio.engine.ensembles.combined import CombinationScorer, ViewedScorer
 from aucstudio.engine.scorers import Scorer, inner_scorers
 from aucstudio.project.data.preparing.preparation import category_features, number_features
 from aucstudio.project.data.preparing.scales import MISSING, RARE
@@ -24,8 +23,8 @@ from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.numerals import FOREIGN_DIGITS, OWN_DIGITS, NumberFormat
 from aucstudio.project.resources import resource_path
 from aucstudio.project.runs.models.model import Model
-from aucstudio.project.store.arrays import array_to_bytes
-from aucstudio.project.store.export.visitor import ScorerVisitor, describe, printable
+from aucstudio.project.store.archive import array_to_bytes
+from aucstudio.project.store.export.document import ScorerVisitor, describe, printable
 
 _MARK = re.compile(r"^# section (\w+)\n", re.MULTILINE)
 _MOST_READABLE = 200
@@ -256,6 +255,6 @@ def _array(array: NDArray[Any]) -> str:
         rows = textwrap.wrap(repr(array.tolist()), _WIDTH - 8, **_UNBROKEN)
         return "np.array(\n" + textwrap.indent("\n".join(rows), " " * 8) + "\n    )"
     little = array.astype(array.dtype.newbyteorder("<"))
-    packed = base64.b64encode(zlib.compress(array_to_bytes(little), 9)).decode()
+    packed = base64.b64encode(zlib.compress(array_to_bytes(little))).decode()
     lines = "\n".join(packed[k : k + _WIDTH] for k in range(0, len(packed), _WIDTH))
     return f'unpack("""\n{lines}\n""")'

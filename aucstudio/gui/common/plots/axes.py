@@ -1,0 +1,144 @@
+"""Axes: titles shortened to fit, opaque grid lines, true minus signs, and ticks of dates.
+
+Pyqtgraph writes a title that has no room over its neighbours. No upstream issue found for axes; of
+a plot's title it is github.com/pyqtgraph/pyqtgraph/issues/2624.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyqtgraph as pg
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QFontMetricsF, QResizeEvent
+
+from aucstudio.gui.common.plain_text import plain_tooltip, rich
+from aucstudio.project.data.text import dates
+
+BEYOND = 16.0  # pixels by which a number may extend beyond the end of its axis
+
+# Abbreviations where there is no room.
+_BRIEF: Mapping[str, str] = {
+    "False-positive rate": "FPR",
+    "True-positive rate": "TPR",
+    "Partial AUC": "pAUC",
+    "Principal component": "PC",
+    "principal direction": "direction",
+    "one standard deviation": "1 sd",
+    "Density within the class": "Density",
+    "Share of the class in a bin": "Share of the class",
+    "Gap to optimum": "Gap",
+    "Spread perpendicular to the mean difference": "Spread",
+    "Spread perpendicular to the score": "Spread",
+    "Spread in kernel space": "Spread",
+    "Spread perpendicular to w": "Spread",
+    "Score difference ": "",
+}
+_FEWEST_LETTERS = 4
+_REMARK = re.compile(r" \([^()]*\)$|, .*$")
+
+
+class NumberAxis(pg.AxisItem):
+    """An axis whose title is never longer than the axis, without powers of ten in it.
+
+    ``labelText`` stays the full title, which is text, not markup; where another is written, a
+    tooltip has it. Grid lines are opaque: translucent ones take thirty times as long to paint.
+    """
+
+    _written = ""
+
+    def __init__(self, orientation: str) -> None:
+        super().__init__(orientation)
+        self.enableAutoSIPrefix(False)
+        # (number of ticks, filled share of the axis up to which the next level is written)
+        fill_limits = [(0, 0.8), (2, 0.45), (4, 0.35), (6, 0.2)]
+        self.setStyle(textFillLimits=fill_limits, tickAlpha=255, maxTickLevel=1, tickLength=-4)
+
+    def setLabel(self, *arguments: Any, **options: Any) -> None:
+        super().setLabel(*arguments, **options)
+        self.resizeEvent()  # else the new title starts where the old one did
+
+    def labelString(self) -> str:
+        title = self.labelText
+        self._written = self._fitting_title()
+        plain_tooltip(self.label, title if self._written != title else "")
+        style = ";".join(f"{name}: {value}" for name, value in self.labelStyle.items())
+        return rich("<span style='{}'>{}</span>", style, self._written)
+
+    def resizeEvent(self, event: QResizeEvent | None = None) -> None:
+        if self.label is not None and self._fitting_title() != self._written:
+            self._updateLabel()
+        super().resizeEvent(event)
+
+    def _fitting_title(self) -> str:
+        room, title = float(self.width() if self._lies else self.height()), self.labelText
+        # Before it is laid out, an axis has no length.
+        return fitting(title, room, QFontMetricsF(self.label.font())) if room > 0 else title
+
+    @property
+    def _lies(self) -> bool:
+        return self.orientation in ("bottom", "top")
+
+    def boundingRect(self) -> QRectF:
+        """Return the room of the axis, with the numbers at its ends."""
+        along, across = (BEYOND, 0.0) if self._lies else (0.0, BEYOND)
+        found: QRectF = super().boundingRect()
+        return found.adjusted(-along, -across, along, across)
+
+    def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
+        texts: list[str] = super().tickStrings(values, scale, spacing)
+        return [text.replace("-", "−") for text in texts]
+
+
+def fitting(title: str, room: float, metrics: QFontMetricsF) -> str:
+    """Return the fullest form of a title that is at most so many pixels long; no mere stump."""
+    brief = title
+    for words, fewer in _BRIEF.items():
+        brief = brief.replace(words, fewer)
+    bare = _REMARK.sub("", brief)
+    for form in (title, brief, bare):
+        if metrics.horizontalAdvance(form) <= room:
+            return form
+    cut = metrics.elidedText(bare, Qt.TextElideMode.ElideMiddle, room)
+    return cut if len(cut) > _FEWEST_LETTERS else ""
+
+
+_MOST = 4  # ticks
+_HOURS = (1 / 60, 1 / 30, 1 / 12, 1 / 6, 1 / 4, 1 / 2, 1, 2, 3, 6, 12)
+_MONTHS = (1, 2, 3, 6, *(12 * 10**k * n for k in range(4) for n in (1, 2, 5)))
+_EPOCH = datetime.date(1970, 1, 1).toordinal()
+
+
+def date_ticks(low: float, high: float, layout: str) -> list[tuple[float, str]]:
+    """Return at most some four round dates between two, as places and words."""
+    if layout == dates.CLOCK:
+        return [(hour, dates.spell(hour, layout)) for hour in _round_hours(low, high)]
+    if high - low < _MOST:
+        hours = _round_hours(24 * low, 24 * high)
+        return [(hour / 24, dates.spell(hour / 24, dates.ISO)[-5:]) for hour in hours]
+    first, last = (datetime.date.fromordinal(int(end) + _EPOCH) for end in (low, high))
+    for months in _MONTHS:
+        found = _of_months(first, last, months)
+        if len(found) <= _MOST:
+            break
+    if len(found) >= 2:
+        width = 4 if months % 12 == 0 else 7
+        return [(float(day.toordinal() - _EPOCH), day.isoformat()[:width]) for day in found]
+    days = range(int(low) + 1, int(high) + 1, max(1, round((high - low) / _MOST)))
+    return [(float(day), dates.spell(day, layout)) for day in days]
+
+
+def _of_months(first: datetime.date, last: datetime.date, months: int) -> list[datetime.date]:
+    """List the first days of every n-th month, with n dividing or a multiple of a year."""
+    start = -(-(first.year * 12 + first.month - (first.day == 1)) // months) * months
+    end = last.year * 12 + last.month
+    return [datetime.date(month // 12, month % 12 + 1, 1) for month in range(start, end, months)]
+
+
+def _round_hours(low: float, high: float) -> list[float]:
+    """List round hours between two."""
+    step = next((step for step in _HOURS if (high - low) / step <= _MOST), 24.0)
+    return [k * step for k in range(int(-(-low // step)), int(high // step) + 1)]

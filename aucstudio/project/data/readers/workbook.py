@@ -1,0 +1,305 @@
+"""Excel workbooks and OpenDocument spreadsheets, through calamine, and XML spreadsheets."""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import itertools
+import re
+import zipfile
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+
+from aucstudio.project.data.finding import Finding, found
+from aucstudio.project.data.readers.archive import check_swelling
+from aucstudio.project.data.readers.conversion import WIDE, pick_part, write_part, written_part
+from aucstudio.project.data.readers.format import Advance, ReadOptions, Written
+from aucstudio.project.data.readers.registry import SPREADSHEET_SPACE
+from aucstudio.project.data.readers.workbook_formatting import columns_never_computed, looks
+from aucstudio.project.errors import InputError, input_error
+
+if TYPE_CHECKING:
+    import python_calamine
+
+Row = list[Any]
+Cell = tuple[int, int]
+
+# Marks a workbook with a password.
+_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
+_ERROR = re.compile("Err:5[0-9]{2}")
+_LASTING = re.compile("PT([0-9]+)H([0-9]{2})M([0-9]{2}(?:[.][0-9]+)?)S")
+# Numbers stored as text; three digits after a comma are ambiguous.
+_WRITTEN = re.compile(
+    r"\s*(?:(?P<share>[+-]?[0-9]{1,9}(?:[.,][0-9]{1,15})?)\s*%"
+    r"|(?P<number>[+-]?(?:[0-9]{1,3}(?:[.][0-9]{3})+|[0-9]{1,9}),(?![0-9]{3}\s*$)[0-9]{1,15})\s*)"
+)
+# Most rows of a list of columns, and the least share of the columns in it.
+_MOST_CODES, _MOST_OF = 5_000, 0.6
+
+
+def write(path: Path, target: Path, options: ReadOptions, report: Advance) -> Written:
+    book = _Workbook(path)
+    name = pick_part(path, "sheet", book.names, options, book.holds_table, book.is_aside)
+    rows = book.rows_to_write(name)
+    return written_part(target, "sheet", book.names, name, rows, report).with_remarks(*book.remarks)
+
+
+class _Workbook:
+    """An opened workbook; hidden sheets are the last of its ``names``.
+
+    Attributes
+    ----------
+    remarks : list of Finding
+        About the sheet whose rows were written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        import python_calamine as calamine
+
+        self._path, self._book = path, _open(path)
+        sheets = [
+            s for s in self._book.sheets_metadata if s.typ == calamine.SheetTypeEnum.WorkSheet
+        ]
+        shown = [s.name for s in sheets if s.visible == calamine.SheetVisibleEnum.Visible]
+        self._hidden = {sheet.name for sheet in sheets} - {*shown}
+        self.names = [*shown, *(sheet.name for sheet in sheets if sheet.name in self._hidden)]
+        self.remarks: list[Finding] = []
+        # Rows of one sheet at a time are held.
+        self._rows = functools.lru_cache(1)(self._read)
+        self._column_names = functools.cache(self._read_names)
+
+    def rows_to_write(self, name: str) -> list[Row]:
+        """Return the rows of a sheet, with equal types in each column."""
+        if not self.holds_table(name):
+            raise input_error("sheet_without_table", file=self._path, name=name)
+        rows, remarks = self._rows(name)
+        _same_times(rows)
+        _same_numbers(rows)
+        if any(isinstance(cell, datetime.timedelta) for row in rows for cell in row):
+            self.remarks.append(found("format_hours_in_sheet"))
+        self.remarks += [*_about_days(rows), *remarks]
+        return rows
+
+    def holds_table(self, name: str) -> bool:
+        """Return whether at least two rows of at least two columns have a value."""
+        rows, _ = self._rows(name)
+        return sum(map(any_value, rows)) > 1 and len(rows[0]) > 1
+
+    def is_aside(self, name: str) -> bool:
+        """Return whether a sheet is hidden, narrow, or a list of the columns of another sheet."""
+        rows, _ = self._rows(name)
+        if name in self._hidden or len(rows[0]) < WIDE:
+            return True
+        others = (other for other in self.names if other != name)
+        return len(rows) <= _MOST_CODES and any(
+            _lists_columns(rows, self._column_names(other)) for other in others
+        )
+
+    def _read_names(self, name: str) -> set[Any]:
+        rows, _ = self._rows(name)
+        return set(next((row for row in rows if len(set(row) - {""}) > 1), ()))
+
+    def _read(self, name: str) -> tuple[list[Row], list[Finding]]:
+        """Return the rows of a sheet without empty columns, and findings about it."""
+        sheet = self._book.get_sheet_by_name(name)
+        rows: list[Row] = sheet.to_python(skip_empty_area=False)
+        shown = looks(self._path, name)
+        shown.fill(rows)
+        filled = _fill_merged(rows, sheet.merged_cell_ranges or [])
+        while rows and not any_value(rows[-1]):
+            rows.pop()
+        rows = [[_clocked(cell) for cell in row] for row in rows]
+        width = max(map(len, rows), default=0)
+        remarks = [found("format_merged", cells=filled)] if filled else []
+        remarks += [*shown.about(len(rows), width), *self._about_formulas(name, rows)]
+        used = [k for k in range(width) if any(k < len(row) and row[k] != "" for row in rows)]
+        if len(used) < width:
+            rows = [[row[k] for k in used] for row in rows]
+        return rows, remarks
+
+    def _about_formulas(self, name: str, rows: Sequence[Row]) -> Iterator[Finding]:
+        """Report columns that are empty because the values of their formulas are not stored."""
+        top = _first_full(rows, 2)
+        below = rows[top + 1 :]
+        named = enumerate(rows[top] if below else [])
+        empty = [k for k, cell in named if cell != "" and all(row[k] == "" for row in below)]
+        never = columns_never_computed(self._path, name) if empty else set[int]()
+        for k in filter(never.__contains__, empty):
+            yield found("format_formulas", str(rows[top][k]))
+
+
+def _open(path: Path) -> python_calamine.CalamineWorkbook:
+    import python_calamine
+
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            unpacked = sum(info.file_size for info in archive.infolist())
+        check_swelling(path, path.stat().st_size, unpacked)
+    elif _ENCRYPTED in path.read_bytes():
+        raise locked(path)
+    try:
+        # A file object is recognised by its bytes, a path by its ending.
+        with path.open("rb") as file:
+            return python_calamine.CalamineWorkbook.from_filelike(file)
+    except python_calamine.PasswordError:
+        raise locked(path) from None
+
+
+def locked(path: Path) -> InputError:
+    """Return the error for a workbook with a password."""
+    return input_error("workbook_locked", file=path)
+
+
+def _lists_columns(rows: Sequence[Sequence[Any]], names: Collection[Any]) -> bool:
+    """Return whether a sheet lists the columns ``names`` of another one, like a code book."""
+    wanted = {name.strip().lower() for name in names if isinstance(name, str) and name.strip()}
+    if len(wanted) < WIDE:
+        return False
+    return any(
+        len(wanted & {cell.strip().lower() for cell in column if isinstance(cell, str)})
+        >= max(WIDE, _MOST_OF * len(wanted))
+        for column in itertools.zip_longest(*rows[1:])
+    )
+
+
+def _first_full(rows: Sequence[Row], cells: int) -> int:
+    """Return the first row with so many cells; 0 if there is none."""
+    return next((k for k, row in enumerate(rows) if sum(cell != "" for cell in row) >= cells), 0)
+
+
+def _fill_merged(rows: list[Row], ranges: Iterable[tuple[Cell, Cell]]) -> int:
+    """Repeat vertically merged cells in all rows, and merged names in all columns."""
+    names = _first_full(rows, 2)
+    filled, most = 0, sum(map(len, rows))
+    for (top, left), (bottom, right) in ranges:
+        if top == bottom == names and top + 1 < len(rows):
+            across = slice(left, right + 1)
+            if all(isinstance(cell, str) and cell for cell in rows[top + 1][across]):
+                rows[top][across] = [rows[top][left]] * len(rows[top][across])
+        # Other merged cells are titles, or numbers for a whole block.
+        if left != right or top <= names or bottom <= top:
+            continue
+        for row in rows[top + 1 : bottom + 1]:
+            if left < len(row) and row[left] == "" and any_value(row):
+                row[left] = rows[top][left]
+                filled += 1
+        if filled > most:
+            break
+    return filled
+
+
+def _clocked(cell: Any) -> Any:
+    """Write a duration of more than a day like shorter ones; an error becomes empty."""
+    if not isinstance(cell, str):
+        return cell
+    lasting = _LASTING.fullmatch(cell)
+    return ":".join(lasting.groups()) if lasting else "" if _ERROR.fullmatch(cell) else cell
+
+
+def _same_times(rows: Sequence[Row]) -> None:
+    """Add the time 00:00 to dates in columns whose other cells have a time."""
+    timed = {k for row in rows for k, cell in enumerate(row) if isinstance(cell, datetime.datetime)}
+    for row in rows if timed else ():
+        for k in timed:
+            if k < len(row) and type(row[k]) is datetime.date:
+                row[k] = datetime.datetime.combine(row[k], datetime.time())
+
+
+def _same_numbers(rows: Sequence[Row]) -> None:
+    """Read numbers stored as text in columns of numbers: per cent and decimal commas."""
+    written = [
+        (k, row, match)
+        for row in rows
+        for k, cell in enumerate(row)
+        if isinstance(cell, str) and (match := _WRITTEN.fullmatch(cell))
+    ]
+    numbers = {
+        k: [row[k] for row in rows if k < len(row) and type(row[k]) in (int, float)]
+        for k in {k for k, _, _ in written}
+    }
+    for k, row, match in written:
+        share, number = match["share"], match["number"]
+        if share and numbers[k] and max(map(abs, numbers[k])) <= 1:
+            row[k] = float(share.replace(",", ".")) / 100
+        elif number and 2 * len(numbers[k]) > len(rows):
+            row[k] = float(number.replace(".", "").replace(",", "."))
+
+
+def _about_days(rows: Sequence[Row]) -> Iterator[Finding]:
+    """Report dates among words: spreadsheets turn MARCH1 and 5-9 into dates."""
+    # Anything may be above the column names.
+    top = _first_full(rows, (max(map(len, rows)) + 1) // 2)
+    for name, *column in itertools.zip_longest(*rows[top:], fillvalue=""):
+        days = [k for k, cell in enumerate(column, top + 2) if isinstance(cell, datetime.date)]
+        words = sum(isinstance(cell, str) and cell != "" for cell in column)
+        if days and 2 * words > sum(cell != "" for cell in column):
+            yield found("format_days_among_words", str(name), days=len(days), row=days[0])
+
+
+def any_value(row: Row) -> bool:
+    """Return whether a cell of a row has a value."""
+    return any(cell != "" for cell in row)
+
+
+# ------------------------------------------------------------- XML spreadsheets of Excel 2003
+
+_WIDEST, _MOST_LEFT_OUT = 20_000, 2_000_000
+_WORKSHEET, _ROW, _CELL, _DATA, _NAME, _INDEX, _ACROSS, _TYPE = (
+    f"{{{SPREADSHEET_SPACE}}}{name}"
+    for name in ("Worksheet", "Row", "Cell", "Data", "Name", "Index", "MergeAcross", "Type")
+)
+
+
+def write_xml(path: Path, target: Path, options: ReadOptions, report: Advance) -> Written:
+    sheets = _xml_sheets(path)
+    report(0.5)
+    return write_part(path, target, "sheet", sheets, options, report)
+
+
+def _xml_sheets(path: Path) -> dict[str, list[Row]]:
+    """Read the cells of all sheets as text."""
+    sheets: dict[str, list[Row]] = {}
+    rows: list[Row] = []
+    for event, element in ElementTree.iterparse(path, ("start", "end")):
+        if event == "start" and element.tag == _WORKSHEET:
+            name = element.get(_NAME, "") or f"sheet {len(sheets) + 1}"
+            rows = sheets.setdefault(name, [])
+        elif event == "end" and element.tag == _ROW:
+            rows += [[]] * _left_out(path, element, len(rows))
+            rows.append(_xml_cells(path, element))
+            element.clear()
+    return sheets
+
+
+def _xml_cells(path: Path, row: ElementTree.Element) -> Row:
+    cells: Row = []
+    for cell in row.iter(_CELL):
+        cells += [""] * _left_out(path, cell, len(cells))
+        data = cell.find(_DATA)
+        cells.append("" if data is None else _xml_text(data))
+        cells += [""] * min(_whole(cell.get(_ACROSS)), _WIDEST)
+    return cells
+
+
+def _xml_text(data: ElementTree.Element) -> str:
+    text, kind = "".join(data.itertext()), data.get(_TYPE)
+    if kind == "Boolean":
+        return "TRUE" if text.strip() == "1" else "FALSE"
+    if kind == "DateTime":
+        return text.replace("T", " ").removesuffix(".000")
+    return "" if kind == "Error" else text
+
+
+def _left_out(path: Path, element: ElementTree.Element, have: int) -> int:
+    """Return the number of rows or cells that an index leaves out."""
+    index = element.get(_INDEX)
+    missing = _whole(index) - 1 - have
+    if missing > _MOST_LEFT_OUT:
+        raise input_error("index_too_large", file=path, index=index)
+    return missing
+
+
+def _whole(number: str | None) -> int:
+    return int(number) if number and number.isascii() and number.isdigit() else 0
