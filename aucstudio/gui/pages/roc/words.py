@@ -35,7 +35,7 @@ from aucstudio.notices.words import (
 from aucstudio.project.results.comparison import PAUC, compare_runs
 from aucstudio.project.results.summary import (
     LEVEL,
-    Summary,
+    Estimate,
     pauc_summary,
     ranks_backwards,
     same_rows,
@@ -126,7 +126,7 @@ def _one_run(run: ShownRun, band: Band) -> str:
     return f"{words}."
 
 
-def _with_interval(summary: Summary) -> str:
+def _with_interval(summary: Estimate) -> str:
     return f"{figure_words(summary.value)} ({summary.interval})"
 
 
