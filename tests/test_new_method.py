@@ -17,8 +17,6 @@ from aucstudio.project.store.project.project_file import ProjectFile
 MODULE = '''
 """The difference of the class means as a direction."""
 
-from typing import ClassVar
-
 import numpy as np
 
 from aucstudio.engine.base import AUCClassifier
@@ -42,13 +40,14 @@ class MeanDifference(AUCClassifier):
     To see what two means alone tell.
     """
 
-    title: ClassVar[str] = "Mean difference"
-    family: ClassVar[str] = "least squares"
-    in_words: ClassVar[str] = "Line between the means"
-    trains_for: ClassVar[str] = "labels"
-
     share: float = param(
-        1.0, "Length of the direction.", label="Share", symbol="s", low=0.0, low_open=True, high=9.0
+        1.0,
+        help="Length of the direction.",
+        label="Share",
+        symbol="s",
+        low=0.0,
+        low_open=True,
+        high=9.0,
     )
 
     def estimate(self, positives, negatives, features):
@@ -62,16 +61,23 @@ class MeanDifference(AUCClassifier):
         return Fit(scorer, objective, lowest=-np.inf)
 '''
 KEY = "mean-difference"
+ENTRY = {
+    "module": "mean_difference",
+    "title": "Mean difference",
+    "family": "least squares",
+    "in_words": "Line between the means",
+    "trains_for": "labels",
+}
 
 
 @pytest.fixture
 def method(tmp_path, monkeypatch):
-    """A module in the folder of methods and its line in the catalogue; and nothing else."""
+    """A module in the folder of methods and its entry in methods.toml; and nothing else."""
     (tmp_path / "mean_difference.py").write_text(MODULE)
     monkeypatch.setattr(methods, "__path__", [*methods.__path__, str(tmp_path)])
-    listed = dict(catalogue.MODULES)
-    first = {"least_squares": listed.pop("least_squares"), "mean_difference": KEY}
-    monkeypatch.setattr(catalogue, "MODULES", first | listed)
+    listed = dict(catalogue.entries())
+    first = {key: listed.pop(key) for key in ("auc-rls", "rls")}
+    monkeypatch.setattr(catalogue, "entries", lambda: {**first, KEY: ENTRY, **listed})
     yield METHODS[KEY]
     monkeypatch.undo()
     del sys.modules[f"{methods.__name__}.mean_difference"]

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import importlib.resources
+import tomllib
+from typing import Any
+
 FAMILIES = {
     "least squares": "Least squares in closed form",
     "pair SVMs": "Support vector machines on pairs",
@@ -24,29 +29,12 @@ AIMS = {
 }
 """What methods train for, and what that means."""
 
-MODULES = {
-    "least_squares": "auc-rls rls",
-    "pair_svm": "auc-svm roc-svm sauc-svm",
-    "structural": "svm-auc svm-pauc svm-pauc-tight",
-    "asvm": "asvm",
-    "pauc_boost": "pauc-boost",
-    "rankboost": "rankboost",
-    "auc_ensemble": "auc-ensemble",
-    "greedy_pauc": "greedy-pauc",
-    "auc_split": "auc-split",
-    "rank_svm": "rank-svm kernel-rank-svm scaled-rank-svm",
-    "nbauc": "nbauc rf-auc",
-    "stochastic": "nsauc nsvmsgd2 noam nsolam",
-    "svm": "svm svm-2norm",
-    "logistic": "logistic additive-logistic",
-    "gradient_boosting": "gradient-boosting",
-    "forest": "random-forest extra-trees",
-    "marker": "marker",
-}
-"""The methods of each module of :mod:`aucstudio.engine.methods`, in the order of a list.
 
-A method's class has the name of the method, but for hyphens and capitals.
-"""
+@functools.cache
+def entries() -> dict[str, dict[str, Any]]:
+    """Return what ``methods.toml`` has of every method, by id, in the order of a list."""
+    file = importlib.resources.files("aucstudio.engine") / "methods.toml"
+    return tomllib.loads(file.read_text("utf-8"))
 
 
 def module_of(method: str) -> str:
@@ -57,12 +45,14 @@ def module_of(method: str) -> str:
     KeyError
         For an unknown method.
     """
-    for module, keys in MODULES.items():
-        if method in keys.split():
-            return f"aucstudio.engine.methods.{module}"
-    raise KeyError(method)
+    return f"aucstudio.engine.methods.{entries()[method]['module']}"
 
 
 def method_keys() -> list[str]:
     """List the methods by their ids."""
-    return [key for keys in MODULES.values() for key in keys.split()]
+    return list(entries())
+
+
+def facts_of(method: str) -> dict[str, Any]:
+    """Return what ``methods.toml`` declares of a method but its module."""
+    return {name: fact for name, fact in entries()[method].items() if name != "module"}

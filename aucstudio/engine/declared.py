@@ -9,7 +9,7 @@ import re
 import textwrap
 from typing import Any, ClassVar
 
-from aucstudio.engine.catalogue import method_keys
+from aucstudio.engine.catalogue import facts_of, method_keys
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.params import Param, declared_params
 
@@ -20,12 +20,12 @@ _SENTENCES = {"References": "source", "Use when": "use_when"}
 
 
 class Declared:
-    """A method as it is declared, by its name, its docstring and class attributes.
+    """A method as it is declared, by ``methods.toml``, its docstring and class attributes.
 
     Attributes
     ----------
     key : str
-        The method's id: the class's name, with the hyphens that the catalogue has.
+        The method's id: the class's name, with the hyphens that ``methods.toml`` has.
     title, family : str
     in_words : str
         The title for who does not know the name.
@@ -116,16 +116,22 @@ class Declared:
         if not isinstance(text, str):
             return
         cls.__doc__ = MethodText(text)  # type: ignore[assignment]
-        if "title" in vars(cls):
-            named = (key for key in method_keys() if key.replace("-", "") == cls.__name__.lower())
-            cls.key = next(named, cls.__name__.lower())
-            cls.summary = text.partition("\n")[0].strip()
-            _, *sections = _SECTION.split(inspect.cleandoc(text))
-            for name, content in zip(sections[::2], sections[1::2], strict=True):
-                if name in _SENTENCES:
-                    words = " ".join(content.partition("\n\n")[0].split())
-                    setattr(cls, _SENTENCES[name], words)
-            cls.source = cls.source.removesuffix(".")
+        for key in method_keys():
+            if key.replace("-", "") == cls.__name__.lower():
+                cls._declare(key, text)
+
+    @classmethod
+    def _declare(cls, key: str, text: str) -> None:
+        cls.key = key
+        for name, fact in facts_of(key).items():
+            setattr(cls, name, fact)
+        cls.summary = text.partition("\n")[0].strip()
+        _, *sections = _SECTION.split(inspect.cleandoc(text))
+        for name, content in zip(sections[::2], sections[1::2], strict=True):
+            if name in _SENTENCES:
+                words = " ".join(content.partition("\n\n")[0].split())
+                setattr(cls, _SENTENCES[name], words)
+        cls.source = cls.source.removesuffix(".")
 
     @classmethod
     def weights_kind(cls) -> str:

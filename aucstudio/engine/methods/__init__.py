@@ -1,1 +1,1 @@
-"""The methods, by family; ``aucstudio.engine.catalogue.MODULES`` lists which module has which."""
+"""The methods, a module per family; ``methods.toml`` beside this folder lists them."""

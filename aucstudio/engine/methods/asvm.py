@@ -21,7 +21,6 @@ import dataclasses
 import functools
 import math
 from collections.abc import Callable
-from typing import ClassVar
 
 import numpy as np
 
@@ -32,7 +31,6 @@ from aucstudio.engine.features.spaces import Vectors, exact
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.kernels import KernelSettings
 from aucstudio.engine.linalg import cholesky, gram
-from aucstudio.engine.methods.settings import POSITIVE, cost, tolerance
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting, param
 from aucstudio.engine.scorers import Scorer, score_rows
@@ -318,57 +316,12 @@ class ASVM(KernelSettings, AUCClassifier):
     published method, not an exact copy.
     """
 
-    title: ClassVar[str] = "ASVM"
-    solves: ClassVar[str] = "two margins"
-    family: ClassVar[str] = "partial AUC"
-    in_words: ClassVar[str] = "Asymmetric SVM"
-    trains_for: ClassVar[str] = "low FPR"
-    one_sided: ClassVar[bool] = True
-    counts_rows: ClassVar[bool] = True
-
-    C: float = cost(
-        1.0, range(-2, 3), "Weight of one positive's loss against the size of the weights."
-    )
-    class_ratio: float = param(
-        1.0,
-        (
-            "Weight of a negative's loss relative to a positive's; 1 / target FPR is another "
-            "common value."
-        ),
-        label="Class ratio",
-        symbol="r",
-        **POSITIVE,
-        grid=(1.0, 10.0),
-    )
-    nu: float = param(
-        0.5,
-        "Largest share of the positives outside the core.",
-        label="Outside core",
-        symbol="ν",
-        low=0.0,
-        low_open=True,
-        high=0.99,
-        grid=(0.1, 0.3, 0.5, 0.7, 0.9),
-    )
-    mu: float = param(
-        0.1,
-        "Reward of a wide core margin; less than C × class ratio × negatives.",
-        label="Core reward",
-        symbol="μ",
-        **POSITIVE,
-        grid=(0.01, 0.1, 1.0, 10.0),
-    )
-    fpr: float = param(
-        0.1,
-        "False-positive rate, on the training rows, that the threshold allows.",
-        unit="shares of the negatives",
-        label="FPR target",
-        symbol="β",
-        low=0.0,
-        high=1.0,
-        grid=(0.01, 0.05, 0.1, 0.2),
-    )
-    tol: float = tolerance(1e-6)
+    C: float = param(1.0, "asvm")
+    class_ratio: float = param(1.0)
+    nu: float = param(0.5)
+    mu: float = param(0.1)
+    fpr: float = param(0.1)
+    tol: float = param(1e-6)
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Estimate memory and time of a fit; see the base class."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -67,45 +67,10 @@ class AUCEnsemble(WeighsRows):
     When ranking quality matters most and a few minutes of training are acceptable.
     """
 
-    weights_differ: ClassVar[str] = "folds ignore row weights"
-    title: ClassVar[str] = "AUC ensemble"
-    family: ClassVar[str] = "combination"
-    in_words: ClassVar[str] = "Weighted combination of methods"
-    shape: ClassVar[str] = "combination"
-    takes_missing: ClassVar[bool] = True
-    memorises: ClassVar[bool] = True
-    one_sided: ClassVar[bool] = True
-    follows_order: ClassVar[bool] = True
-    counts_rows: ClassVar[bool] = True
-    in_parts: ClassVar[bool] = True
-    descends: ClassVar[bool] = False
-
-    fpr_range: tuple[float, float] | None = param(
-        None,
-        "Range of false-positive rates whose area counts most.",
-        label="FPR range",
-        symbol="[α, β]",
-        kind="range",
-        low=0.0,
-        high=1.0,
-        none="the whole curve",
-    )
-    library: str = param(
-        "quick",
-        "Which methods take part.",
-        label="Members",
-        choices={
-            "quick": "about a dozen, that train quickly",
-            "thorough": "some twenty, with more settings",
-        },
-        from_code=("few",),
-        also=is_listed,
-        grid=("quick", "thorough"),
-    )
-    n_folds: int = param(
-        5, "Cross-validation folds that choose the weights.", label="Folds", low=2, high=20
-    )
-    random_state: int = param(0, "Random seed of folds, trees and bags.", label="Seed", low=0)
+    fpr_range: tuple[float, float] | None = param(None, "ensemble")
+    library: str = param("quick", also=is_listed)
+    n_folds: int = param(5)
+    random_state: int = param(0, "ensemble")
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Estimate memory and time of a fit; see the base class."""

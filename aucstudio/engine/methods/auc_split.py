@@ -7,7 +7,6 @@ their numbers.
 from __future__ import annotations
 
 import math
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,48 +61,10 @@ class AUCSplit(AUCClassifier):
     When one readable tree matters more than the best ranking.
     """
 
-    title: ClassVar[str] = "AUCsplit tree"
-    solves: ClassVar[str] = "area lost"
-    family: ClassVar[str] = "boosting and trees"
-    in_words: ClassVar[str] = "Decision tree split by AUC"
-    shape: ClassVar[str] = "one tree"
-    counts_rows: ClassVar[bool] = True
-    takes_missing: ClassVar[bool] = True
-
-    min_samples_leaf: int = param(
-        2,
-        "Fewest training rows in a leaf.",
-        label="Rows in a leaf",
-        unit="rows",
-        low=1,
-        grid=(20, 10, 5, 2, 1),
-    )
-    max_depth: int = param(
-        20,
-        "Largest number of splits between the root and a leaf.",
-        label="Depth",
-        unit="splits",
-        low=1,
-        grid=(3, 5, 10, 20),
-    )
-    max_leaf_nodes: int | None = param(
-        None,
-        "Most leaves the tree may have; the splits with the largest gain come first.",
-        kind="int",
-        label="Leaves",
-        unit="leaves",
-        low=2,
-        none="unlimited",
-    )
-    min_gain: float = param(
-        1e-9,
-        "Smallest gain in training AUC for which a leaf is split.",
-        label="Least gain",
-        unit="units of AUC",
-        low=0.0,
-        high=0.5,
-        log=True,
-    )
+    min_samples_leaf: int = param(2, "tree")
+    max_depth: int = param(20)
+    max_leaf_nodes: int | None = param(None)
+    min_gain: float = param(1e-9)
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Estimate memory and time of a fit; see the base class."""

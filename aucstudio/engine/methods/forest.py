@@ -35,35 +35,10 @@ class ForestClassifier(ClassWeightSettings, WeighsRows):
 
     library: ClassVar[str]
 
-    family: ClassVar[str] = "baselines"
-    trains_for: ClassVar[str] = "probabilities"
-    shape: ClassVar[str] = "trees"
-    takes_missing: ClassVar[bool] = True
-    memorises: ClassVar[bool] = True
-    averages_trees: ClassVar[bool] = True
-    follows_order: ClassVar[bool] = True
-    counts_rows: ClassVar[bool] = True
-    descends: ClassVar[bool] = False
-
-    n_trees: int = param(
-        300,
-        "Number of trees; more trees give a more stable ranking.",
-        label="Trees",
-        low=1,
-        log=True,
-        grid=(100, 300, 1000),
-    )
-    min_samples_leaf: int = param(
-        3, "Fewest training rows in a leaf.", label="Rows in a leaf", low=1, grid=(20, 10, 5, 3, 1)
-    )
-    feature_share: str = param(
-        "sqrt",
-        "Number of features drawn for each split.",
-        label="Features at a split",
-        choices={"sqrt": "square root of their number", "third": "a third", "all": "all of them"},
-        grid=("sqrt", "third", "all"),
-    )
-    random_state: int = param(0, "Random seed.", label="Seed", low=0)
+    n_trees: int = param(300)
+    min_samples_leaf: int = param(3)
+    feature_share: str = param("sqrt")
+    random_state: int = param(0)
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Estimate memory and time of a fit; see the base class."""
@@ -212,11 +187,6 @@ class RandomForest(ForestClassifier):
     Strong on most tables with non-linear, mixed features; needs almost no tuning.
     """
 
-    weights_differ: ClassVar[str] = (
-        "each tree draws its rows by chance and the rows of a leaf are counted, not weighed"
-    )
-    title: ClassVar[str] = "Random forest"
-    in_words: ClassVar[str] = "Bagged decision trees"
     library: ClassVar[str] = "RandomForestClassifier"
 
 
@@ -243,7 +213,4 @@ class ExtraTrees(ForestClassifier):
     Smoother than a random forest and faster to train; a good partner in a combination.
     """
 
-    weights_differ: ClassVar[str] = "the rows of a leaf are counted, not weighed"
-    title: ClassVar[str] = "Extra trees"
-    in_words: ClassVar[str] = "Randomised decision trees"
     library: ClassVar[str] = "ExtraTreesClassifier"

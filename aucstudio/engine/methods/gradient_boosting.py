@@ -7,7 +7,7 @@ which a feature is a level, 0, 1, 2, ..., to the library.
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from aucstudio.engine.base import WeighsRows
 from aucstudio.engine.cost import Cost, Work, cost_of
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.methods.forest import read_tree
-from aucstudio.engine.methods.settings import MOST_LEVELS, POSITIVE, ClassWeightSettings
+from aucstudio.engine.methods.settings import MOST_LEVELS, ClassWeightSettings
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import ABOVE_ALL, EnsembleScorer, joined
@@ -58,63 +58,11 @@ class GradientBoosting(ClassWeightSettings, WeighsRows):
     A strong baseline for non-linear, mixed data with missing values; needs a few hundred rows.
     """
 
-    title: ClassVar[str] = "Gradient boosting"
-    solves: ClassVar[str] = "mean log-loss"
-    family: ClassVar[str] = "baselines"
-    in_words: ClassVar[str] = "Boosted decision trees"
-    trains_for: ClassVar[str] = "probabilities"
-    shape: ClassVar[str] = "trees"
-    counts_rows: ClassVar[bool] = True
-    weights_differ: ClassVar[str] = (
-        "the rows of a leaf and the quantiles between which features are split are counted, not "
-        "weighed"
-    )
-    takes_missing: ClassVar[bool] = True
-    memorises: ClassVar[bool] = True
-
-    learning_rate: float = param(
-        0.1,
-        "Learning rate: fraction of each tree that is added; smaller needs more trees.",
-        label="Learning rate",
-        symbol="η",
-        high=1.0,
-        **POSITIVE,
-        grid=(0.01, 0.03, 0.1, 0.3),
-    )
-    max_iter: int = param(
-        100,
-        "Number of trees.",
-        label="Trees",
-        unit="trees",
-        low=1,
-        log=True,
-        grid=(30, 100, 300, 1000),
-    )
-    max_leaf_nodes: int = param(
-        31,
-        "Most leaves a tree may have.",
-        label="Leaves",
-        unit="leaves",
-        low=2,
-        grid=(3, 7, 15, 31, 63),
-    )
-    min_samples_leaf: int = param(
-        10,
-        "Fewest training rows in a leaf.",
-        label="Rows in a leaf",
-        unit="rows",
-        low=1,
-        grid=(50, 20, 10, 5),
-    )
-    l2_regularization: float = param(
-        0.0,
-        "Shrinks the values of leaves towards 0; larger is smoother.",
-        label="Regularisation",
-        symbol="λ",
-        low=0.0,
-        log=True,
-        grid=(10.0, 1.0, 0.1, 0.0),
-    )
+    learning_rate: float = param(0.1)
+    max_iter: int = param(100, "trees")
+    max_leaf_nodes: int = param(31, "boosting")
+    min_samples_leaf: int = param(10, "boosting")
+    l2_regularization: float = param(0.0)
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Estimate memory and time of a fit; see the base class."""

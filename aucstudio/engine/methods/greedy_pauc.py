@@ -10,7 +10,6 @@ import dataclasses
 import functools
 import itertools
 from collections.abc import Iterator
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,6 @@ from numpy.typing import NDArray
 from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.fit import Context, Fit
-from aucstudio.engine.methods.settings import counted_range
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import LinearScorer
@@ -66,24 +64,8 @@ class GreedyPAUC(AUCClassifier):
     Few features that each rank well alone; gives weights that are easy to explain.
     """
 
-    title: ClassVar[str] = "Greedy pAUC"
-    solves: ClassVar[str] = "partial area lost"
-    family: ClassVar[str] = "partial AUC"
-    in_words: ClassVar[str] = "Greedy feature combination for partial AUC"
-    trains_for: ClassVar[str] = "pAUC"
-    one_sided: ClassVar[bool] = True
-
-    fpr_range: tuple[float, float] = counted_range()
-    strategy: str = param(
-        "greedy",
-        "Which columns are merged next.",
-        label="Merging",
-        choices={
-            "greedy": "the best pair of all columns",
-            "sequential": "the column so far and the feature that helps it most",
-        },
-        grid=("sequential", "greedy"),
-    )
+    fpr_range: tuple[float, float] = param((0.0, 0.1))
+    strategy: str = param("greedy")
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Estimate memory and time of a fit; see the base class."""

@@ -12,7 +12,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 from abc import abstractmethod
-from typing import ClassVar
 
 import numpy as np
 import scipy
@@ -48,7 +47,6 @@ from aucstudio.engine.methods.least_squares_systems import (
     difference,
     pair_mixing,
 )
-from aucstudio.engine.methods.settings import regularization
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting, param
 from aucstudio.engine.scorers import LinearScorer, Scorer, score_rows
@@ -66,9 +64,6 @@ PATH = tuple(2.0**k for k in range(10, -21, -2))
 class LeastSquares(KernelSettings, WeighsRows):
     """A method that solves for the direction, or for the weights of the rows if that is less."""
 
-    takes_sparse: ClassVar[bool] = True
-    leaves_pairs_out: ClassVar[bool] = True
-    path_setting: ClassVar[str] = "regularization"
     regularization: float
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
@@ -192,13 +187,7 @@ class AUCRLS(LeastSquares):
     Gaussian kernel gives non-linear boundaries up to a few thousand rows.
     """
 
-    title: ClassVar[str] = "AUC-RLS"
-    solves: ClassVar[str] = "pair least squares"
-    adds_up: ClassVar[bool] = True
-    family: ClassVar[str] = "least squares"
-    in_words: ClassVar[str] = "Pairwise least squares"
-
-    regularization: float = regularization(0.1, "pair loss", PATH)
+    regularization: float = param(0.1)
 
     def _primal(self, X: Array, positive: Mask, context: Context) -> System:
         """Solve (S + delta delta' + lambda) w = 2 delta, eq. 11 over mn."""
@@ -268,19 +257,8 @@ class RLS(LeastSquares):
     Shows what training on pairs adds: the same model as AUC-RLS, fitted to the labels.
     """
 
-    title: ClassVar[str] = "RLS"
-    solves: ClassVar[str] = "row least squares"
-    family: ClassVar[str] = "least squares"
-    in_words: ClassVar[str] = "Least squares on labels"
-    trains_for: ClassVar[str] = "labels"
-
-    regularization: float = regularization(0.1, "squared error", PATH)
-    fit_intercept: bool = param(
-        False,
-        "Fit an unpenalised constant; the published method has none.",
-        label="Constant",
-        symbol="b",
-    )
+    regularization: float = param(0.1, "labels")
+    fit_intercept: bool = param(False)
 
     def _primal(self, X: Array, positive: Mask, context: Context) -> System:
         """Solve (X'X / N + lambda) w = X'y / N, with centred X and y if there is a constant."""

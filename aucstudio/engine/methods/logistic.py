@@ -13,7 +13,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import scipy
@@ -49,17 +49,7 @@ Solve = Callable[[Array], Array]
 class LogLossMethod(BaselineSettings, WeighsRows):
     """What methods of the log-loss share: ``1/2 |w|^2 + C sum_i c_i log(1 + exp(-y_i f_i))``."""
 
-    family: ClassVar[str] = "baselines"
-    trains_for: ClassVar[str] = "probabilities"
-    counts_rows: ClassVar[bool] = True
-
-    max_iter: int = param(
-        1000,
-        "Iterations after which the solver gives up.",
-        label="Iterations",
-        unit="iterations",
-        low=1,
-    )
+    max_iter: int = param(1000)
 
     def _minimise(
         self, X: Array, positive: Mask, context: Context, scorer: Callable[[Array], Scorer]
@@ -281,11 +271,6 @@ class Logistic(LogLossMethod):
     The first baseline on any table: fast, linear, and often hard to beat.
     """
 
-    title: ClassVar[str] = "Logistic regression"
-    solves: ClassVar[str] = "log-loss"
-    in_words: ClassVar[str] = "Logistic regression (linear)"
-    takes_sparse: ClassVar[bool] = True
-
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Estimate memory and time of a fit; see the base class."""
         N, d = positives + negatives, features
@@ -323,28 +308,8 @@ class AdditiveLogistic(LogLossMethod):
     When single features have non-linear effects and the model must stay interpretable.
     """
 
-    title: ClassVar[str] = "Additive logistic regression"
-    in_words: ClassVar[str] = "Logistic regression with splines"
-    shape: ClassVar[str] = "a curve per feature"
-    takes_missing: ClassVar[bool] = True
-
-    smoothness: float = param(
-        1.0,
-        "Weight of the curvature penalty; larger gives straighter curves.",
-        label="Smoothness",
-        symbol="λ",
-        low=0.0,
-        log=True,
-        grid=(100.0, 10.0, 1.0, 0.1),
-    )
-    n_knots: int = param(
-        10,
-        "Knots of each curve; 2 leaves a straight line.",
-        unit="knots for each feature",
-        label="Knots",
-        low=2,
-        high=10,
-    )
+    smoothness: float = param(1.0, "logistic")
+    n_knots: int = param(10)
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Estimate memory and time of a fit; see the base class."""

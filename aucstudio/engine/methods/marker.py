@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -35,23 +35,7 @@ class Marker(WeighsRows):
     For a marker or the scores of another program, and to see what one column achieves alone.
     """
 
-    title: ClassVar[str] = "Single marker"
-    family: ClassVar[str] = "baselines"
-    in_words: ClassVar[str] = "One column as the score"
-    one_sided: ClassVar[bool] = True
-    descends: ClassVar[bool] = False
-    as_given: ClassVar[bool] = True
-
-    direction: str = param(
-        FOUND,
-        "Whether high or low values indicate the positive class.",
-        label="Positive is",
-        choices={
-            FOUND: "chosen on the training rows",
-            HIGHER: "higher values",
-            LOWER: "lower values",
-        },
-    )
+    direction: str = param(FOUND)
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Estimate memory and time of a fit; see the base class."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import abstractmethod
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +25,8 @@ from aucstudio.engine.features.maps import (
 )
 from aucstudio.engine.features.spaces import BlockVectors, Space, mapped
 from aucstudio.engine.fit import Context
-from aucstudio.engine.kernels import Kernel, KernelSettings, width
+from aucstudio.engine.kernels import Kernel, KernelSettings
 from aucstudio.engine.methods.rank_svm import PairNewton, newton
-from aucstudio.engine.methods.settings import COUNTS, cost, landmark_count
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting, param
 from aucstudio.engine.scorers import FourierScorer
@@ -43,9 +42,9 @@ _FEW_CELLS = 4_000_000
 class GaussianFeatures(PairNewton):
     """The settings and the features of the methods that approximate a Gaussian kernel."""
 
-    gamma: float | str = width({})
-    C: float = cost(1_000.0, range(0, 7))
-    random_state: int = param(0, "Random seed.", label="Seed", low=0, high=2**32 - 1)
+    gamma: float | str = param("scale", "gaussian")
+    C: float = param(1_000.0, "features")
+    random_state: int = param(0, "features")
 
     @abstractmethod
     def _map(
@@ -136,12 +135,7 @@ class NBAUC(GaussianFeatures):
     Non-linear boundaries on many rows: a few hundred landmarks approximate the kernel.
     """
 
-    title: ClassVar[str] = "NBAUC"
-    adds_up: ClassVar[bool] = True
-    weights_differ: ClassVar[str] = "landmarks are chosen without regard to row weights"
-    in_words: ClassVar[str] = "Kernel RankSVM, Nyström approximation"
-
-    n_landmarks: int = landmark_count()
+    n_landmarks: int = param(400)
 
     def _count(self) -> tuple[str, int]:
         return "n_landmarks", self.n_landmarks
@@ -265,20 +259,7 @@ class RFAUC(GaussianFeatures):
     As a comparison for NBAUC, which usually needs fewer features for the same ranking.
     """
 
-    title: ClassVar[str] = "RFAUC"
-    in_words: ClassVar[str] = "Kernel RankSVM, random Fourier features"
-
-    n_components: int = param(
-        400,
-        "Random features that approximate the kernel.",
-        unit="features",
-        label="Features",
-        symbol="D",
-        low=1,
-        high=10_000,
-        log=True,
-        grid=COUNTS,
-    )
+    n_components: int = param(400)
 
     def _count(self) -> tuple[str, int]:
         return "n_components", self.n_components

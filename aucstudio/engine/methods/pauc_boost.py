@@ -7,7 +7,6 @@ feature k; g_i, p_j, r_j as in :mod:`~aucstudio.engine.losses.partial_auc`; u st
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.features.splines import AdditiveScorer, Basis, basis, weighted_scorer
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.losses.partial_auc import Fan, derivatives, fan, smooth_area
-from aucstudio.engine.methods.settings import Range, counted_range, widening
+from aucstudio.engine.methods.settings import Range, widening
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.params import param
 from aucstudio.engine.types import Array, Index, Mask
@@ -71,43 +70,10 @@ class PAUCBoost(AUCClassifier):
     shows one curve per feature.
     """
 
-    title: ClassVar[str] = "pAUCBoost"
-    family: ClassVar[str] = "partial AUC"
-    in_words: ClassVar[str] = "Boosted splines for partial AUC"
-    trains_for: ClassVar[str] = "pAUC"
-    shape: ClassVar[str] = "a curve per feature"
-    one_sided: ClassVar[bool] = True
-    takes_missing: ClassVar[bool] = True
-
-    fpr_range: tuple[float, float] = counted_range()
-    smoothness: float = param(
-        1e-3,
-        "Weight of the curvature penalty against the area; larger gives straighter curves.",
-        label="Smoothness",
-        symbol="λ",
-        low=0.0,
-        log=True,
-        grid=tuple(10.0**k for k in range(-1, -8, -1)),
-    )
-    n_rounds: int = param(
-        100,
-        "Number of rounds, each of which changes the curve of one feature.",
-        unit="rounds",
-        label="Rounds",
-        low=1,
-        high=1000,
-        log=True,
-        grid=(50, 100, 200, 500),
-    )
-    n_knots: int = param(
-        10,
-        "Knots of each curve; 2 leaves a straight line.",
-        unit="knots for each feature",
-        label="Knots",
-        low=2,
-        high=10,
-        grid=(2, 4, 6, 10),
-    )
+    fpr_range: tuple[float, float] = param((0.0, 0.1))
+    smoothness: float = param(1e-3)
+    n_rounds: int = param(100)
+    n_knots: int = param(10, "boosting")
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Estimate memory and time of a fit; see the base class."""

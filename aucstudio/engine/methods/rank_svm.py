@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import dataclasses
 from abc import abstractmethod
-from typing import ClassVar
 
 import numpy as np
 import scipy
@@ -36,9 +35,8 @@ from aucstudio.engine.features.maps import (
 )
 from aucstudio.engine.features.spaces import BlockVectors, Expansion, Space, Vectors
 from aucstudio.engine.fit import Context, Fit
-from aucstudio.engine.kernels import KernelSettings, width
+from aucstudio.engine.kernels import KernelSettings
 from aucstudio.engine.methods.forest import extent, in_single
-from aucstudio.engine.methods.settings import cost, tolerance
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.solvers.rank_newton import MOST_SAMPLED_FEATURES, minimise
@@ -62,13 +60,8 @@ class PairNewton(WeighsRows):
     A subclass gives the rows as vectors.
     """
 
-    family: ClassVar[str] = "RankSVM"
-    solves: ClassVar[str] = "squared pair hinge"
-    path_setting: ClassVar[str] = "C"
-    wants_margin: ClassVar[bool] = True
-
     C: float
-    tol: float = tolerance(1e-5)
+    tol: float = param(1e-5)
 
     @abstractmethod
     def _space(self, X: Rows, positive: Mask, context: Context) -> Space:
@@ -148,12 +141,7 @@ class RankSVM(PairNewton):
     pairs.
     """
 
-    title: ClassVar[str] = "RankSVM"
-    takes_sparse: ClassVar[bool] = True
-    adds_up: ClassVar[bool] = True
-    in_words: ClassVar[str] = "Linear RankSVM"
-
-    C: float = cost(10.0, range(-2, 5))
+    C: float = param(10.0)
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Estimate memory and time of a fit; see the base class."""
@@ -200,24 +188,10 @@ class KernelRankSVM(KernelSettings, PairNewton):
     Non-linear boundaries on up to a few thousand rows, without an approximation.
     """
 
-    title: ClassVar[str] = "Kernel RankSVM"
-    in_words: ClassVar[str] = "Kernel RankSVM, exact"
+    kernel: str = param("rbf", "exact")
+    C: float = param(100.0, "kernel")
 
-    kernel: str = param(
-        "rbf",
-        "Kernel function.",
-        label="Kernel",
-        symbol="k",
-        choices={
-            "rbf": "Gaussian: near rows score alike",
-            "poly": "polynomial: products of features",
-            "linear": "a weight for each feature",
-        },
-        from_code=("precomputed",),
-    )
-    C: float = cost(100.0, range(-1, 6))
-
-    tol: float = tolerance(1e-8)
+    tol: float = param(1e-8)
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Estimate memory and time of a fit; see the base class."""
@@ -274,21 +248,10 @@ class ScaledRankSVM(PairNewton):
     Non-linear boundaries on up to a few thousand rows, where many features may be irrelevant.
     """
 
-    title: ClassVar[str] = "Scaled kernel RankSVM"
-    in_words: ClassVar[str] = "Kernel RankSVM with scaled features"
-    solves: ClassVar[str] = ""
-    follows_order: ClassVar[bool] = True
-
-    gamma: float | str = width({})
-    C: float = cost(100.0, range(-1, 6))
-    n_trees: int = param(
-        20,
-        "Trees from which the weight of each column is estimated.",
-        label="Trees",
-        low=1,
-        high=1_000,
-    )
-    random_state: int = param(0, "Random seed of the trees.", label="Seed", low=0)
+    gamma: float | str = param("scale", "gaussian")
+    C: float = param(100.0, "kernel")
+    n_trees: int = param(20, "scaling")
+    random_state: int = param(0, "trees")
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Estimate memory and time of a fit; see the base class."""

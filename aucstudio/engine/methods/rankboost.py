@@ -12,7 +12,7 @@ import dataclasses
 import functools
 import math
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,33 +59,8 @@ class RankBoost(WeighsRows):
     threshold.
     """
 
-    title: ClassVar[str] = "RankBoost"
-    solves: ClassVar[str] = "exponential pair loss"
-    family: ClassVar[str] = "boosting and trees"
-    in_words: ClassVar[str] = "Boosted stumps for AUC"
-    shape: ClassVar[str] = "thresholds"
-    takes_missing: ClassVar[bool] = True
-
-    n_rounds: int = param(
-        200,
-        "Number of threshold learners.",
-        unit="rounds",
-        label="Rounds",
-        symbol="T",
-        low=1,
-        log=True,
-        grid=(50, 100, 200, 500, 1000),
-    )
-    alpha_rule: str = param(
-        "bound",
-        "How each learner is weighted.",
-        label="Alpha rule",
-        symbol="α",
-        choices={
-            "bound": "½ ln((1 + r) / (1 − r)): pairs that a learner ties count as half right",
-            "exact": "½ ln(W₊ / W₋): the best weight for the learner, as ties do not count",
-        },
-    )
+    n_rounds: int = param(200, "stumps")
+    alpha_rule: str = param("bound")
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Estimate memory and time of a fit; see the base class."""

@@ -28,10 +28,9 @@ from aucstudio.engine.cost import (
 from aucstudio.engine.features.embedding import Embedding, embed, embed_blocks
 from aucstudio.engine.features.maps import NystromMap, k_means, nystrom_map, rows_to_cluster
 from aucstudio.engine.fit import Context, Fit
-from aucstudio.engine.kernels import KernelSettings, width
+from aucstudio.engine.kernels import KernelSettings
 from aucstudio.engine.losses.hinges import mean_hinge
 from aucstudio.engine.losses.pairs import PairHinge, square_loss
-from aucstudio.engine.methods.settings import POSITIVE, landmark_count, regularization
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.solvers.online import BufferedPairs, Saddle
@@ -61,35 +60,11 @@ _LARGEST = 1e100  # lambda in F's units; beyond it numbers overflow before score
 class StochasticClassifier(AUCClassifier):
     """The settings, the features and the epochs that the stochastic methods share."""
 
-    family: ClassVar[str] = "stochastic"
-    follows_order: ClassVar[bool] = True
-    counts_rows: ClassVar[bool] = True
-
-    kernel: str = param(
-        "rbf",
-        "Kernel function.",
-        label="Kernel",
-        symbol="k",
-        choices={
-            "linear": "a weight for each feature",
-            "rbf": "Gaussian: near rows score alike",
-        },
-    )
-    gamma: float | str = width({"kernel": ("rbf",)})
-    n_landmarks: int = landmark_count(when={"kernel": ("rbf",)})
-    n_epochs: int = param(
-        10,
-        "Passes over the training rows (or as many pairs).",
-        unit="passes over the rows",
-        label="Epochs",
-        symbol="T / N",
-        low=1,
-        log=True,
-        grid=(1, 3, 10, 30, 100),
-    )
-    random_state: int = param(
-        0, "Random seed of the landmarks and of the order of steps.", label="Seed", low=0
-    )
+    kernel: str = param("rbf", "stochastic")
+    gamma: float | str = param("scale", "stochastic")
+    n_landmarks: int = param(400, "stochastic")
+    n_epochs: int = param(10)
+    random_state: int = param(0, "stochastic")
 
     @abstractmethod
     def _learner(self, F: Features, positive: Mask, scale: float) -> Learner:
@@ -149,11 +124,8 @@ class HingeDescent(StochasticClassifier):
     """A method that descends on a mean hinge loss with steps of size 1 / (lambda (t + t0))."""
 
     averaged: ClassVar[bool]
-    solves: ClassVar[str] = "stochastic hinge"
 
-    regularization: float = regularization(
-        1e-3, "loss", (10.0**k for k in range(0, -9, -1)), low_open=True
-    )
+    regularization: float = param(1e-3, "stochastic")
 
     def _learner(self, F: Features, positive: Mask, scale: float) -> PairSteps:
         rng = np.random.default_rng((self.random_state, SEARCH, 0))
@@ -294,10 +266,6 @@ class NSAUC(HingeDescent):
     Very many rows with non-linear boundaries; the result depends slightly on the seed.
     """
 
-    title: ClassVar[str] = "NSAUC"
-    in_words: ClassVar[str] = "Stochastic pairwise learning, averaged"
-    adds_up: ClassVar[bool] = True
-    wants_margin: ClassVar[bool] = True
     averaged: ClassVar[bool] = True
 
     def _fit_blocks(self, rows: Passes, context: Context) -> Fit:
@@ -347,21 +315,9 @@ class NSVMSGD2(HingeDescent):
     As a comparison for NSAUC; its result depends more on the seed.
     """
 
-    title: ClassVar[str] = "NSVMSGD2"
-    in_words: ClassVar[str] = "Stochastic pairwise learning, not averaged"
     averaged: ClassVar[bool] = False
 
-    loss: str = param(
-        "pairs",
-        "What each step uses.",
-        label="Loss",
-        symbol="ℓ",
-        choices={
-            "pairs": "a positive against a negative: the AUC",
-            "rows": "one row and its class, as the method was published",
-            "balanced-rows": "one row and its class, both classes equally often",
-        },
-    )
+    loss: str = param("pairs")
 
     def _draw(self) -> Draw:
         if self.loss == "pairs":
@@ -401,50 +357,11 @@ class NOAM(StochasticClassifier):
     read again.
     """
 
-    title: ClassVar[str] = "NOAM"
-    solves: ClassVar[str] = "mean pair hinge"
-    in_words: ClassVar[str] = "Online AUC learning with a buffer"
-
-    n_epochs: int = param(
-        1,
-        "Passes over the training rows.",
-        unit="passes over the rows",
-        label="Epochs",
-        low=1,
-        log=True,
-        grid=(1, 3, 10),
-    )
-    C: float = param(
-        2.0**-6,
-        "Length of the longest steps; smaller is smoother.",
-        label="Step limit",
-        symbol="C",
-        **POSITIVE,
-        grid=tuple(2.0**k for k in range(-14, 11, 2)),
-    )
-    buffer_size: int = param(
-        100,
-        "Rows of each class kept in the buffer, with which new rows form pairs.",
-        unit="rows of each class",
-        label="Buffer",
-        symbol="|B|",
-        low=1,
-        high=2_000,
-        log=True,
-        grid=(50, 100, 200),
-    )
-    update: str = param(
-        "sequential",
-        "How a row is compared with the buffer.",
-        label="Update",
-        choices={
-            "sequential": "pair by pair, each with the step it needs",
-            "gradient": "one step for all its pairs together",
-        },
-    )
-    average: bool = param(
-        True, "Whether the score is the mean of all iterates or the last one.", label="Average"
-    )
+    n_epochs: int = param(1, "online")
+    C: float = param(2.0**-6, "online")
+    buffer_size: int = param(100)
+    update: str = param("sequential")
+    average: bool = param(True)
 
     def _work_per_feature(self) -> float:
         return 2.0 + 0.5 * self.buffer_size
@@ -482,26 +399,8 @@ class NSOLAM(StochasticClassifier):
     again.
     """
 
-    title: ClassVar[str] = "NSOLAM"
-    solves: ClassVar[str] = "stochastic least squares"
-    in_words: ClassVar[str] = "Online AUC learning without a buffer"
-
-    zeta: float = param(
-        3.0,
-        "Length of the first step; later ones are divided by the square root of their number.",
-        label="Step",
-        symbol="ζ",
-        **POSITIVE,
-        grid=(1.0, 3.0, 10.0, 30.0, 100.0),
-    )
-    radius: float = param(
-        10.0,
-        "Largest size of the weights; smaller is smoother.",
-        label="Radius",
-        symbol="R",
-        **POSITIVE,
-        grid=tuple(10.0**k for k in range(-1, 6)),
-    )
+    zeta: float = param(3.0)
+    radius: float = param(10.0)
 
     def _learner(self, F: Features, positive: Mask, scale: float) -> Learner:
         kappa = float(np.sqrt(np.einsum("ij,ij->i", F, F).max())) or 1.0

@@ -38,7 +38,7 @@ from aucstudio.engine.kernels import KernelSettings
 from aucstudio.engine.losses import Risk
 from aucstudio.engine.losses.pairs import PairHinge
 from aucstudio.engine.losses.partial_auc import DifferenceRisk, StructuralRisk, TightRisk
-from aucstudio.engine.methods.settings import Range, cost, counted_range, tolerance, widening
+from aucstudio.engine.methods.settings import Range, widening
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.solvers import cutting_plane
@@ -70,25 +70,11 @@ class StructuralSVM(KernelSettings, AUCClassifier):
         Class attribute: how many cutting planes are usual, for estimates of time.
     """
 
-    takes_sparse: ClassVar[bool] = True
-    path_setting: ClassVar[str] = "C"
-    wants_margin: ClassVar[bool] = True
     usual_cuts: ClassVar[int] = 50
 
-    n_landmarks: int | None = param(
-        None,
-        "Rows that approximate the kernel of all rows.",
-        kind="int",
-        unit="rows",
-        label="Landmarks",
-        symbol="v",
-        low=1,
-        high=2_000,
-        none="exact up to 3,000 rows, else 500",
-        when={"kernel": ("rbf", "poly")},
-    )
-    C: float = cost(10.0, range(-2, 5), "Weight of the loss against the size of the weights.")
-    tol: float = tolerance(1e-4)
+    n_landmarks: int | None = param(None, "structural")
+    C: float = param(10.0, "structural")
+    tol: float = param(1e-4)
 
     @abstractmethod
     def _solve(self, search: RiskMinimiser) -> Fit:
@@ -238,10 +224,7 @@ class RangeSVM(StructuralSVM):
     fpr_range_used_ : tuple of two floats
     """
 
-    family: ClassVar[str] = "partial AUC"
-    one_sided: ClassVar[bool] = True
-
-    fpr_range: tuple[float, float] = counted_range()
+    fpr_range: tuple[float, float] = param((0.0, 0.1))
 
     @abstractmethod
     def _risk(self, positive: Mask, alpha: float, beta: float) -> Risk:
@@ -320,11 +303,7 @@ class SVMAUC(WeighsRows, StructuralSVM):
     A pairwise SVM for tables with too many pairs to list.
     """
 
-    title: ClassVar[str] = "SVM-AUC"
-    solves: ClassVar[str] = "pair hinge"
-    family: ClassVar[str] = "pair SVMs"
     usual_cuts: ClassVar[int] = 6
-    in_words: ClassVar[str] = "Structural SVM for AUC"
 
     def _solve(self, search: RiskMinimiser) -> Fit:
         risk = PairHinge(search.positive, weights=search.weights)
@@ -365,11 +344,6 @@ class SVMpAUC(RangeSVM):
     When only low false-positive rates are acceptable, such as FPR below 0.1: it trains for exactly
     that range.
     """
-
-    title: ClassVar[str] = "SVM-pAUC"
-    solves: ClassVar[str] = "structural partial AUC"
-    in_words: ClassVar[str] = "Structural SVM for partial AUC"
-    trains_for: ClassVar[str] = "pAUC"
 
     def _risk(self, positive: Mask, alpha: float, beta: float) -> Risk:
         return StructuralRisk(positive, alpha, beta)
@@ -417,20 +391,7 @@ class SVMpAUCTight(RangeSVM):
     there.
     """
 
-    title: ClassVar[str] = "SVM-pAUC tight"
-    solves: ClassVar[str] = "tight partial AUC"
-    in_words: ClassVar[str] = "Structural SVM for partial AUC, tight bound"
-    trains_for: ClassVar[str] = "pAUC"
-
-    surrogate: str = param(
-        "convex",
-        "Surrogate of the loss where the range does not begin at 0.",
-        label="Surrogate",
-        choices={
-            "convex": "convex: one optimum, charges all negatives up to β",
-            "dc": "difference of convex: only negatives between α and β, a local optimum",
-        },
-    )
+    surrogate: str = param("convex")
 
     def _risk(self, positive: Mask, alpha: float, beta: float) -> Risk:
         return TightRisk(positive, alpha, beta)

@@ -9,7 +9,7 @@ one for each row, that must satisfy sum_i alpha_i y_i = 0 because b is not penal
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy
@@ -70,14 +70,6 @@ class SVM(KernelSettings, BaselineSettings, WeighsRows):
     --------
     The standard baseline: what training for the AUC has to beat.
     """
-
-    title: ClassVar[str] = "SVM"
-    solves: ClassVar[str] = "row hinge"
-    family: ClassVar[str] = "baselines"
-    in_words: ClassVar[str] = "Support vector machine"
-    trains_for: ClassVar[str] = "accuracy"
-    takes_sparse: ClassVar[bool] = True
-    counts_rows: ClassVar[bool] = True
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Estimate memory and time of a fit; see the base class."""
@@ -220,13 +212,6 @@ class SVM2Norm(KernelSettings, BaselineSettings, WeighsRows):
     --------
     A second baseline, reported to rank well although it trains for accuracy.
     """
-
-    title: ClassVar[str] = "2-norm SVM"
-    solves: ClassVar[str] = "squared row hinge"
-    family: ClassVar[str] = "baselines"
-    in_words: ClassVar[str] = "SVM with squared slack"
-    trains_for: ClassVar[str] = "accuracy"
-    counts_rows: ClassVar[bool] = True
 
     def check_size(self, positives: int, negatives: int, features: int) -> None:
         """Refuse kernel matrices beyond memory; see the base class."""

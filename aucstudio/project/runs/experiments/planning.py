@@ -215,12 +215,8 @@ def plan_run(
     table = read(data, **reading)
     joined = None
     if score_column is not None:
-        from aucstudio.project.runs.experiments.planning import scored_by
-
-        if score_file is not None:
-            joined = score_file.join(table, score_column, validation)
-            table, score_column = joined.table, joined.scores.name
-        table = scored_by(table, score_column)
+        table, joined = given_scores(table, score_column, validation, score_file)
+        score_column = score_column if joined is None else joined.scores.name
     experiment = plan_on(table, method, settings, validation, band, tuning, preparation)
     experiment = dataclasses.replace(experiment, name=score_column or "")
     if joined is None:
@@ -343,6 +339,16 @@ class ScoreSource:
             self.key,
             self.identifier,
         )
+
+
+def given_scores(
+    table: AnyTable, column: str, validation: Validation, source: ScoreSource | None
+) -> tuple[AnyTable, Joined | None]:
+    """Return the table with a column of scores as its only feature, joined from a file if given."""
+    if source is None:
+        return scored_by(table, column), None
+    joined = source.join(table, column, validation)
+    return scored_by(joined.table, joined.scores.name), joined
 
 
 def joinable(table: AnyTable, validation: Validation) -> Table:
