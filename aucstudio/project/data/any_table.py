@@ -10,7 +10,7 @@ import dataclasses
 import functools
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -268,6 +268,38 @@ def no_label(table: TableInfo) -> InputError:
 Mask = NDArray[np.bool_]
 # None: as it is, or detected; False: no label.
 LabelChoice = str | Literal[False] | None
+
+
+class RoleChoices(TypedDict, total=False):
+    """Roles that are not detected.
+
+    Attributes
+    ----------
+    label : str, False or None
+        The label column; None to detect it, False for none.
+    positive : str or sequence of str, optional
+        The positive class, several classes that are positive together, or a threshold such as
+        ``>= 5`` for a label of numbers; by default the rarer one of two classes.
+    ignore : sequence of str
+        Columns to ignore.
+    roles : mapping of column name to role, optional
+    merge : bool or sequence of sequences of str, optional
+        Values of the label to merge into one class, named by the first of them; True for those
+        that differ in spelling only, False for none.
+    absent : mapping of column name to numbers, optional
+        Number codes of missing values.
+    parts : mapping of column name to sequence of str, optional
+        Parts used of date columns.
+    """
+
+    label: LabelChoice
+    positive: PositiveChoice
+    ignore: Sequence[str]
+    roles: Mapping[str, str] | None
+    merge: MergeChoice
+    absent: Mapping[str, Sequence[float]] | None
+    parts: Mapping[str, Sequence[str]] | None
+
 
 _WINDOW = 100_000
 
