@@ -1,6 +1,4 @@
-"""Import settings that the user chose, stored with the name of the file.
-
-Findings of the first import, stored for reading a table again by its schema.
+"""Import settings that the user chose, and findings of the first import.
 
 Reading by a schema detects nothing, so it cannot report what was detected.
 """
