@@ -10,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 
 from aucstudio.cli import main
 from aucstudio.commands import COMMANDS
-from aucstudio.commands.parser import command_parser, window_parser
+from aucstudio.commands.options import command_parser, window_parser
 from aucstudio.engine import METHODS
 from aucstudio.project.data.splitting.split import draw_splits
 from aucstudio.project.data.splitting.validation import Validation

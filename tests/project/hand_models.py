@@ -4,8 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from aucstudio.engine.ensembles.combined import CombinationScorer, Part
-from aucstudio.engine.ensembles.remapped import View, ViewedScorer
+from aucstudio.engine.ensembles.combined import CombinationScorer, Part, View, ViewedScorer
 from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.scorers import EnsembleScorer, FourierScorer, KernelScorer, LinearScorer

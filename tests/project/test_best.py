@@ -11,10 +11,9 @@ import pytest
 from aucstudio.cli import main
 from aucstudio.engine import METHODS
 from aucstudio.engine.crossfit.fitting import CrossFit
-from aucstudio.engine.crossfit.folds import draw_folds
+from aucstudio.engine.crossfit.folds import best_alone, draw_folds, nested_scores
 from aucstudio.engine.crossfit.members import Member, is_listed, listed, read_list
-from aucstudio.engine.crossfit.nested import best_alone, nested_scores
-from aucstudio.engine.ensembles.criterion import Criterion
+from aucstudio.engine.ensembles.selection import Criterion
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.project.data.splitting.split import draw_splits
 from aucstudio.project.data.splitting.validation import Validation

@@ -138,10 +138,11 @@ def test_the_journal_of_a_deleted_project_is_not_played_into_a_new_one(tmp_path)
     assert not path.exists()
 
 
-def test_an_empty_journal_that_a_killed_program_left_is_removed(project):
+def test_an_empty_journal_that_a_killed_program_left_does_no_harm(project):
     journal = project.path.with_name(project.path.name + "-journal")
     journal.write_bytes(bytes(512))
     assert ProjectFile.open(project.path).runs() == []
+    project.set_plan({})
     assert not journal.exists()
 
 

@@ -38,7 +38,8 @@ from aucstudio.project.runs.rows import in_memory
 from aucstudio.project.runs.verification import Verification
 from aucstudio.project.store.files import same_file
 from aucstudio.project.store.project.database import DamagedError
-from aucstudio.project.store.project.project_file import ProjectFile, read_through
+from aucstudio.project.store.project.project_file import ProjectFile
+from aucstudio.project.store.project.run_documents import read_through
 from aucstudio.project.store.project.unfinished_runs import Owner
 from aucstudio.project.store.workspace import is_unsaved, keep_text, remember_recent, samples_folder
 from aucstudio.project.tournament.standings import FAILED as FAILED_TO_END

@@ -11,7 +11,7 @@ import numpy as np
 
 from aucstudio.engine import DECLARED
 from aucstudio.engine.ensembles.combined import CombinationScorer, MemberShare
-from aucstudio.engine.ensembles.criterion import Criterion
+from aucstudio.engine.ensembles.selection import Criterion
 from aucstudio.engine.roc import ThresholdRule, roc_curve
 from aucstudio.notices import text, texts
 from aucstudio.notices.words import (

@@ -39,7 +39,7 @@ from aucstudio.project.data.table import (
 from aucstudio.project.data.text.contents import Rejected, Unreadable
 from aucstudio.project.data.text.later_files import form_like
 from aucstudio.project.data.text.numerals import NumberFormat, other_mark
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.rows import far_cells
 
@@ -163,11 +163,7 @@ def _in_notation(
     for setting, names in (("written", written), ("scale", scale)):
         for name in names:
             if name not in model.feature_columns or schema.by_name[name].kind != "number":
-                raise InputError(
-                    f"the model was not trained on numbers or dates in a column {name!r}",
-                    column=name,
-                    setting=setting,
-                )
+                raise input_error("no_number_column", column=name, setting=setting)
     columns = []
     for column in schema.columns:
         form = column.number or NumberFormat(mark)
@@ -553,11 +549,11 @@ def with_allowed_columns(model: Model, table: SomeTable, allowed: Allowed) -> So
     """
     for kind, name in ((kind, name) for kind, names in allowed.items() for name in names):
         if name not in model.feature_columns:
-            raise InputError(
-                f"the model was not trained on a column {name!r}, which cannot be allowed to be "
-                f"{'out of range' if kind == RANGE else kind}",
+            raise input_error(
+                "unknown_column_allowed",
                 column=name,
                 setting=f"allow_{kind}",
+                kind="out of range" if kind == RANGE else kind,
             )
     present = {column.name for column in table.columns}
     absent = [name for name in allowed.get(UNKNOWN, ()) if name not in present]
