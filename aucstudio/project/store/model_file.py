@@ -37,11 +37,8 @@ from aucstudio.project.runs.estimate import machine_memory
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.store import archive
 from aucstudio.project.store.archive import (
-    HEAD_BYTES,
     Archive,
-    ArrayHeader,
     array_from_bytes,
-    array_header,
     array_to_bytes,
 )
 from aucstudio.project.store.files import write_atomically
@@ -184,11 +181,13 @@ def _manifest(entries: Archive, name: str) -> _Manifest:
 
 
 def _read_arrays(entries: Archive, manifest: _Manifest) -> dict[str, NDArray[Any]]:
-    """Read the arrays, once all their sizes are known to be right."""
-    headers = {
-        _array_name(entry): _header(entries, entry) for entry in entries.names if entry != _MANIFEST
+    """Read the arrays, whose sizes have to match the manifest."""
+    arrays = {
+        _array_name(entry): array_from_bytes(entries.read(entry))
+        for entry in entries.names
+        if entry != _MANIFEST
     }
-    sizes = {name: (header.dtype, header.shape) for name, header in headers.items()}
+    sizes = {name: (array.dtype, array.shape) for name, array in arrays.items()}
     d, n = manifest.n_features, len(manifest.preparation.numbers)
     ours, scorers = _group("preparation.", sizes), _group("scorer.", sizes)
     maps = _group("calibration.", sizes)
@@ -203,7 +202,7 @@ def _read_arrays(entries: Archive, manifest: _Manifest) -> dict[str, NDArray[Any
         raise ValueError("it has arrays of a calibration but no calibration")
     if any(dtype != np.float64 or len(shape) != 1 for dtype, shape in maps.values()):
         raise ValueError("the calibration arrays must be one-dimensional and numeric")
-    return {name: array_from_bytes(entries.read(_entry(name))) for name in headers}
+    return arrays
 
 
 def _entry(name: str) -> str:
@@ -215,15 +214,6 @@ def _array_name(entry: str) -> str:
     if entry != _entry(name):
         raise ValueError("it has entries that do not belong to a model")
     return name
-
-
-def _header(entries: Archive, entry: str) -> ArrayHeader:
-    header = array_header(entries.head(entry, HEAD_BYTES))
-    if header.size != entries.size(entry):
-        raise ValueError(
-            f"{entry} has {entries.size(entry)} bytes, but its header states {header.size}"
-        )
-    return header
 
 
 def _group(prefix: str, named: Mapping[str, _Value]) -> dict[str, _Value]:
