@@ -8,10 +8,10 @@ from scipy import sparse
 from sklearn.svm import SVC
 
 from aucstudio.engine import METHODS
-from aucstudio.engine.losses.row_hinge import FreeConstantHinge
-from aucstudio.engine.methods.baselines import svm
+from aucstudio.engine.losses.hinges import FreeConstantHinge
+from aucstudio.engine.methods import svm
 from aucstudio.engine.monitor import Monitor
-from aucstudio.engine.solvers.hinge_qp import solve_hinge
+from aucstudio.engine.solvers.interior_point import solve_hinge
 
 
 def drawn(seed, rows=80, features=5, share=0.3):

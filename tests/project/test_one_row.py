@@ -20,7 +20,7 @@ from aucstudio.project.data.preparing.preparation import column_features
 from aucstudio.project.data.text import dates
 from aucstudio.project.errors import InputError
 from aucstudio.project.explain.contributions import about, explain_row, headline
-from aucstudio.project.explain.shapley import contributions, terms_of
+from aucstudio.project.explain.shapley import contributions
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.store.model_file import save_model
@@ -179,7 +179,7 @@ def test_sums_of_linear_scores_and_stumps_are_taken_apart_exactly(table, plan):
         assert found.exact
         assert_allclose(found.values, over_all_sets(scorer, x, Z, columns), atol=1e-10)
     linked = CombinationScorer((Part(bent(rng, d)),))
-    assert terms_of(linked, columns) is None
+    assert not contributions(linked, x, Z, columns).exact
 
 
 def test_a_stop_keeps_what_can_be_told():

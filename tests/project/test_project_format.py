@@ -58,9 +58,9 @@ def test_listing_runs_reads_none_of_their_arrays(project, plan, table, monkeypat
     assert [split.n_train for record in records for split in record.splits] == [80, 80, 80]
     assert read == []
     assert len(records[0].splits[0].test_scores) == 80
-    assert len(read) == 3
-    assert len(records[0].splits[0].test_positive) == 80
-    assert len(read) == 3
+    assert len(read) == 1
+    assert len(records[0].splits[0].test_scores) == 80
+    assert len(read) == 1
 
 
 def test_runs_on_the_same_rows_share_them(project, plan, table):

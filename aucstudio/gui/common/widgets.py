@@ -469,9 +469,12 @@ def check_box(name: str, words: str = "", tip: str = "") -> QCheckBox:
     return made
 
 
-def search_field(name: str) -> QLineEdit:
+def search_field(name: str, accessible: str = "", hint: str = "") -> QLineEdit:
     """Make a field for words to search for."""
-    return clearable(named(QLineEdit(), name))
+    made = clearable(named(QLineEdit(), name, accessible))
+    if hint:
+        made.setPlaceholderText(hint)
+    return made
 
 
 def quietly(change: Callable[..., object], *arguments: object) -> None:

@@ -260,19 +260,23 @@ def _facts(table: Table, takes_missing: bool, fill: str) -> str:
     roles = [column.role for column in table.columns]
     dates = sum(column.role == "number" and column.is_date for column in table.columns)
     numbers = roles.count("number") - dates
-    return text(
+    facts = text(
         "table_facts",
         rows=table.rows,
         numbers=numbers if numbers or not dates else None,
         dates=dates or None,
         categories=roles.count("category") or None,
         ignored=roles.count("ignore") or None,
+    )
+    uses = text(
+        "table_uses",
         absent=len(table.absent) or None,
         split=len(table.parts) or None,
         groups=None if table.groups is None else table.groups.describe(),
         weight=table.weight,
         missing=_missing_words(table, takes_missing, fill),
     )
+    return f"{facts} · {uses}"
 
 
 def _missing_words(table: Table, takes_missing: bool, fill: str) -> str:

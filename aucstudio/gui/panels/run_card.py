@@ -60,7 +60,7 @@ from aucstudio.notices.words import (
 from aucstudio.project.data.splitting.validation import FILE
 from aucstudio.project.results.summary import (
     WHOLE,
-    Summary,
+    Estimate,
     cautions,
     range_notices,
     ranks_backwards,
@@ -178,7 +178,7 @@ def key_lines(record: RunRecord, found: RunFigures | None, band: Band) -> list[T
     return lines
 
 
-def _summary_line(key: str, found: Summary | None, values: dict[str, Any]) -> TableLine:
+def _summary_line(key: str, found: Estimate | None, values: dict[str, Any]) -> TableLine:
     if found is None:
         return _line(key, COMING, **values, reason="")
     beside = "" if math.isnan(found.low) else interval_words(found.low, found.high)

@@ -32,7 +32,7 @@ from aucstudio.project.data.splitting.validation import (
 )
 from aucstudio.project.results.summary import (
     WHOLE,
-    Summary,
+    Estimate,
     auc_summary,
     band_negatives,
     caution_words,
@@ -131,7 +131,7 @@ class RunFigures:
     Attributes
     ----------
     band : (float, float)
-    area, part, tpr : Summary
+    area, part, tpr : Estimate
         AUC, normalised partial AUC in the range, and TPR at the end of the range.
     training : float
         AUC on the training rows.
@@ -141,9 +141,9 @@ class RunFigures:
     """
 
     band: Band
-    area: Summary
-    part: Summary
-    tpr: Summary
+    area: Estimate
+    part: Estimate
+    tpr: Estimate
     training: float
     measures: Mapping[str, float]
     negatives: int
@@ -159,7 +159,7 @@ class RunFigures:
         return self.band != WHOLE
 
     @property
-    def headline(self) -> Summary:
+    def headline(self) -> Estimate:
         """The main figure: the partial AUC if a range is set."""
         return self.part if self.has_range else self.area
 
@@ -366,14 +366,14 @@ def _figure(
     return _column(key, words, order=order, is_figure=True, **more)
 
 
-def _interval(found: Summary | None) -> str:
+def _interval(found: Estimate | None) -> str:
     """Return an interval without leading zeros."""
     if found is None or math.isnan(found.low):
         return ""
     return "–".join(f"{end:.3f}".removeprefix("0") for end in (found.low, found.high))
 
 
-def _sentence(name: str, found: Summary | None) -> str:
+def _sentence(name: str, found: Estimate | None) -> str:
     """Return a figure with its interval, and its range over several splits."""
     if found is None or math.isnan(found.value):
         return ""
@@ -384,11 +384,11 @@ def _sentence(name: str, found: Summary | None) -> str:
     return told
 
 
-def _area(row: RowContent) -> Summary | None:
+def _area(row: RowContent) -> Estimate | None:
     return None if row.figures is None else row.figures.area
 
 
-def _part(row: RowContent) -> Summary | None:
+def _part(row: RowContent) -> Estimate | None:
     return None if row.figures is None else row.figures.part
 
 

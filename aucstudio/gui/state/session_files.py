@@ -38,7 +38,8 @@ from aucstudio.project.runs.rows import in_memory
 from aucstudio.project.runs.verification import Verification
 from aucstudio.project.store.files import same_file
 from aucstudio.project.store.project.database import DamagedError
-from aucstudio.project.store.project.project_file import ProjectFile, read_through
+from aucstudio.project.store.project.project_file import ProjectFile
+from aucstudio.project.store.project.run_documents import read_through
 from aucstudio.project.store.workspace import is_unsaved, keep_text, remember_recent, samples_folder
 from aucstudio.project.tournament.standings import FAILED as FAILED_TO_END
 from aucstudio.project.tournament.standings import RUNNING, Standings
@@ -146,10 +147,7 @@ def read_file(
     if opened.table is not None:  # what the window's thread would have to wait for
         progress = progress_reporter(report)
         opened.table.schema  # noqa: B018  (computed once and cached)
-        count_all(
-            (column.different for column in opened.table.columns),
-            lambda share: progress(share, "counting values"),
-        )
+        count_all(opened.table.columns, lambda share: progress(share, "counting values"))
     remember_recent(opened.path)
     return opened
 

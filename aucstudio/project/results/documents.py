@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from aucstudio.notices import Notice, notice, texts
-from aucstudio.notices.words import aligned, interval_words, suggestion, titled
+from aucstudio.notices.words import aligned, interval_words, runs_words, suggestion, titled
 from aucstudio.project import typed
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.errors import InputError
@@ -25,11 +26,6 @@ from aucstudio.project.runs.record import RunRecord
 
 if TYPE_CHECKING:
     from aucstudio.project.work.cluster import Cluster
-import contextlib
-
-from aucstudio.notices.words import runs_words
-from aucstudio.project.store.project.database import DamagedError
-from aucstudio.project.store.workspace import read_memory, write_memory
 
 
 def result_document(
@@ -260,6 +256,8 @@ def outline(path: Path) -> Outline:
         return Outline(kind, is_there=False)
     if kind != "Project":
         return Outline(kind)
+    from aucstudio.project.store.workspace import read_memory, write_memory
+
     memory, state = read_memory(_MEMORY), [found.st_mtime_ns, found.st_size]
     memory = memory if isinstance(memory, dict) else {}
     with contextlib.suppress(KeyError, TypeError, ValueError):
@@ -279,6 +277,8 @@ def _facts(path: Path) -> str:
         return f"cannot be read: {error}" if isinstance(error, OSError) else str(error)
     if not runs:
         return "no finished run"
+    from aucstudio.project.store.project.database import DamagedError
+
     facts = [Path(runs[-1][1].experiment.data.path).name, runs_words(len(runs))]
     if len(runs) <= _MOST_RUNS:
         with contextlib.suppress(DamagedError):

@@ -24,7 +24,7 @@ from aucstudio.project.data.splitting.groups import Groups, groups_by
 from aucstudio.project.data.splitting.split import Split, splits_of
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
 from aucstudio.project.data.table import Column
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.runs.estimate import stays_sparse
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.experiments.planning import check_groups
@@ -521,13 +521,7 @@ def _known(table: AnyTable, name: str, places: NDArray[np.intp], verb: str) -> N
     known = ~np.isnan(column.measured()[rows])
     positive = table.is_positive()[places[known]]
     if not 0 < np.count_nonzero(positive) < len(positive):
-        raise InputError(
-            f"column {name!r} of {table.path} has no value in the positive or in the negative rows "
-            f"that a split {verb}: these rows cannot be ranked by it",
-            file=str(table.path),
-            column=name,
-            setting="score-column",
-        )
+        raise input_error("column_without_class", file=table.path, column=name, verb=verb)
     kept: NDArray[np.intp] = places[known]
     return kept
 

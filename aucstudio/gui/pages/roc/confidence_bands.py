@@ -13,6 +13,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGraphicsPathItem
 
 from aucstudio.engine import inference, roc
+from aucstudio.engine.inference.bands import GRID
 from aucstudio.engine.types import Array
 from aucstudio.gui.common.curves import run_curves
 from aucstudio.gui.common.plotting import faded
@@ -130,7 +131,7 @@ def bounds_of(
 
 def _grid(negatives: int) -> Array:
     low_end = np.geomspace(0.5 / negatives, 1.0, _LOW_END)
-    return np.unique(np.concatenate([inference.bands.GRID, low_end]).clip(0.0, 1.0))
+    return np.unique(np.concatenate([GRID, low_end]).clip(0.0, 1.0))
 
 
 def _of_splits(record: RunRecord) -> Bounds:

@@ -12,12 +12,7 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import (
-    QApplication,
-    QMenu,
-    QPushButton,
-    QScrollArea,
-)
+from PySide6.QtWidgets import QApplication, QMenu, QPushButton, QScrollArea
 
 from aucstudio.engine import METHODS
 from aucstudio.gui.common import curves
@@ -396,12 +391,7 @@ class Layers:
         self.costs = CostLayer(plot, session)
         self.isometrics = IsometricLayer(plot, session, crowd)
         self.difference = DifferenceLayer(plot, session)
-        self.layers: tuple[Layer, ...] = (
-            self.isometrics,
-            self.difference,
-            self.costs,
-            self.point,
-        )
+        self.layers: tuple[Layer, ...] = (self.isometrics, self.difference, self.costs, self.point)
         self._changed = changed
         self.side = self._make_side()
         self._fill_menu(menu)

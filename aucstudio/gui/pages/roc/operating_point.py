@@ -27,12 +27,7 @@ from aucstudio.project.results.thresholds import Confusion, ThresholdFigures, co
 
 _REACH = 14.0  # pixels from the curve within which a click places the point
 _STRIDE = 10  # vertices that an arrow key passes with Shift
-_STEPS = {
-    Qt.Key.Key_Right: 1,
-    Qt.Key.Key_Up: 1,
-    Qt.Key.Key_Left: -1,
-    Qt.Key.Key_Down: -1,
-}
+_STEPS = {Qt.Key.Key_Right: 1, Qt.Key.Key_Up: 1, Qt.Key.Key_Left: -1, Qt.Key.Key_Down: -1}
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -307,7 +307,7 @@ class RocView(PageView):
         self.sentence.setText(self._conclusion.then(self.layers.words, cramped))
 
     def _on_range(self) -> None:
-        self.lines.thin(moving=self._stands_still.isActive())
+        self.lines.thin()
         self.canvas.thin(self.lines.window(), self.lines.pixels())
         self._show_live()
         # Cards and labels are placed again when the range has stopped changing.
@@ -318,7 +318,6 @@ class RocView(PageView):
         self._on_still()
 
     def _on_still(self) -> None:
-        self.lines.smooth()
         self._show_inset(self.session.plan.band)
         self._place_cards()
         self.update_part(self._show_layers)

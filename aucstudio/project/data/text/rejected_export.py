@@ -8,19 +8,19 @@ import itertools
 from pathlib import Path
 
 from aucstudio.project import scratch
-from aucstudio.project.data.any_table import TableInfo
+from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.text.contents import Source
 from aucstudio.project.data.text.delimited import Opened, open_delimited
 from aucstudio.project.data.text.rows import walk_rows
 from aucstudio.project.errors import input_error
 
 
-def write_rejected(table: TableInfo, target: str | Path) -> int:
+def write_rejected(table: AnyTable, target: str | Path) -> int:
     """Write the rejected rows as CSV: line, reason and text.
 
     Parameters
     ----------
-    table : TableInfo
+    table : AnyTable
         A table of a text file, which is read again.
     target : str or Path
 
@@ -44,7 +44,7 @@ def write_rejected(table: TableInfo, target: str | Path) -> int:
     return len(reasons)
 
 
-def _opened(table: TableInfo, folder: Path) -> Opened:
+def _opened(table: AnyTable, folder: Path) -> Opened:
     """Detect the layout again; if it differs, read with the stored dialect.
 
     A container is only removed if the delimiter is not given.

@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 
 from aucstudio.engine.calibration import TILT, Calibration, Sigmoid, Steps
-from aucstudio.engine.ensembles.combined import CombinationScorer
-from aucstudio.engine.ensembles.remapped import ViewedScorer
+from aucstudio.engine.ensembles.combined import CombinationScorer, ViewedScorer
 from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.scorers import EnsembleScorer, LinearScorer, inner_scorers
 from aucstudio.project.data.date_parts import CIRCLES, FARTHEST, TICKS, WHOLE, DatePart, around
@@ -234,7 +233,7 @@ def _cubic(x: str, origin: float, coefficients: np.ndarray) -> str:
 
 
 def _probability(made: Calibration, score: str) -> str:
-    """Return the probability of a score; see :mod:`aucstudio.engine.calibration.maps`."""
+    """Return the probability of a score; see :mod:`aucstudio.engine.calibration`."""
     query = SqlQuery()
     named = query.named
     far = f"({score} - {number(made.centre)}) / {number(made.scale)}"

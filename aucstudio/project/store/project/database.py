@@ -27,104 +27,33 @@ from pathlib import Path
 from typing import Any
 
 from aucstudio.project.bounded_cache import BoundedCache
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 
+FORMAT = 1
+APPLICATION_ID = 0x41554353  # "AUCS", so that file(1) and we can tell our files from others
+FAILURES = (sqlite3.Error, UnicodeDecodeError)
+"""What a connection raises: of a damaged file even its complaints may not be text."""
+SIZE = 16  # bytes of a checksum
+MOST_BYTES = 64 << 20  # of one document
+
+_META = "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)"
+_TABLES = (
+    _META,
+    "CREATE TABLE documents (name TEXT PRIMARY KEY, document BLOB NOT NULL, "
+    "checksum BLOB NOT NULL)",
+    "CREATE TABLE records (position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, "
+    "document BLOB NOT NULL, checksum BLOB NOT NULL)",
+    "CREATE TABLE blobs (checksum BLOB PRIMARY KEY, data BLOB NOT NULL)",
+    "CREATE TABLE flights (owner TEXT PRIMARY KEY, document BLOB NOT NULL, checksum BLOB NOT NULL)",
+)
+_MOST_OBJECTS = 32
 _WAIT_SECONDS = 30.0  # for another writer
 _WORK_SECONDS = 60.0  # of SQLite's own steps, which for files of ours take a fraction of one
 _STEPS = 50_000
-_LIMITS = {
-    sqlite3.SQLITE_LIMIT_ATTACHED: 0,
-    sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 0,
-    sqlite3.SQLITE_LIMIT_SQL_LENGTH: 10_000,
-    sqlite3.SQLITE_LIMIT_COLUMN: 32,
-    sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 2,
-    sqlite3.SQLITE_LIMIT_FUNCTION_ARG: 4,
-    sqlite3.SQLITE_LIMIT_VDBE_OP: 10_000,
-}
-FAILURES = (sqlite3.Error, UnicodeDecodeError)
-"""What a connection raises: of a damaged file even its complaints may not be text."""
-
 _NOT_OURS = ("not a database", "no such", "malformed", "encrypted", "unsupported file format")
+_CACHE_BYTES = 512 << 20
 
-
-def connect(path: Path, *, write: bool = False) -> sqlite3.Connection:
-    """Open an existing file; nothing that is stored in it as SQL is trusted or run.
-
-    The connection is in autocommit mode, and may be used from any thread, one at a time.
-
-    Raises
-    ------
-    sqlite3.Error
-    """
-    database = sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode=rw",
-        uri=True,
-        timeout=_WAIT_SECONDS,
-        isolation_level=None,
-        check_same_thread=False,
-    )
-    try:
-        for limit, most in _LIMITS.items():
-            database.setlimit(limit, most)
-        database.text_factory = _text
-        database.execute("PRAGMA trusted_schema = OFF")
-        database.execute("PRAGMA mmap_size = 0")
-        database.execute("PRAGMA cell_size_check = ON")
-        database.execute("PRAGMA synchronous = FULL")
-        if not write:
-            database.execute("PRAGMA query_only = ON")
-        grant(database)
-    except BaseException:
-        database.close()
-        raise
-    return database
-
-
-def has_stale_journal(path: Path) -> bool:
-    """Return whether there is a journal that SQLite would play back into a new file."""
-    try:
-        with open(f"{path}-journal", "rb") as journal:
-            return journal.read(1) not in (b"", b"\0")
-    except OSError:
-        return False
-
-
-def grant(database: sqlite3.Connection) -> None:
-    """Allow the connection a minute of work, after which it is interrupted."""
-    end = time.monotonic() + _WORK_SECONDS
-    database.set_progress_handler(lambda: time.monotonic() > end, _STEPS)
-
-
-def explained(path: Path, error: Exception) -> InputError:
-    """Make the sentence for a file that SQLite, or what is in it, does not let us read or write."""
-    text = str(error)
-    if not isinstance(error, sqlite3.Error) or any(words in text for words in _NOT_OURS):
-        return not_ours(path)
-    if "interrupted" in text:
-        return InputError(f"{path} takes too long to read: it is damaged", file=str(path))
-    return InputError(
-        f"cannot read or write the project {path}: {text}; save it in another folder, or free "
-        "some space",
-        file=str(path),
-    )
-
-
-def not_ours(path: Path) -> InputError:
-    """Make the sentence for a file that is no project."""
-    return InputError(
-        f"{path} is not an AUC Studio project, or is damaged: aucstudio check reports what "
-        "can be saved",
-        file=str(path),
-    )
-
-
-def _text(data: bytes) -> str:
-    # Damaged text is for its checksum to find, not for the decoder.
-    return data.decode(errors="replace")
-
-
-SIZE = 16
-MOST_BYTES = 64 << 20  # of one document
+Objects = frozenset[tuple[str, str, str, str]]
 
 
 class DamagedError(InputError):
@@ -139,6 +68,9 @@ class DamagedError(InputError):
     def __init__(self, message: str, *, file: str | None = None, run: str = "") -> None:
         super().__init__(message, file=file)
         self.run = run
+
+
+# ----------------------------------------------------------------- documents
 
 
 def checksum(data: bytes, *place: object) -> bytes:
@@ -162,11 +94,19 @@ def unseal(data: object, found: object, *place: object) -> Any:
     Raises
     ------
     ValueError
-        If it is not what was written.
+        If it is not what was written, or its size or depth is out of bounds.
     """
     if not isinstance(data, bytes) or len(data) > MOST_BYTES or checksum(data, *place) != found:
         raise ValueError("it does not match its checksum")
     return parse(data)
+
+
+def parse(data: bytes | str) -> Any:
+    """Read JSON of bounded depth; ValueError if it is invalid."""
+    try:
+        return json.loads(data)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
 
 
 def plain(value: Any) -> Any:
@@ -174,36 +114,72 @@ def plain(value: Any) -> Any:
     return json.loads(json.dumps(value))
 
 
-def parse(data: bytes | str) -> Any:
-    """Read JSON of bounded size and depth.
+# ----------------------------------------------------------------- connections
+
+
+def connect(path: Path, *, write: bool = False) -> sqlite3.Connection:
+    """Open an existing file; nothing that is stored in it as SQL is trusted or run.
+
+    The connection is in autocommit mode, and may be used from any thread, one at a time.
 
     Raises
     ------
-    ValueError
+    sqlite3.Error
     """
-    if len(data) > MOST_BYTES:
-        raise ValueError("it is larger than any that this program writes")
+    database = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode=rw",
+        uri=True,
+        timeout=_WAIT_SECONDS,
+        isolation_level=None,
+        check_same_thread=False,
+    )
     try:
-        return json.loads(data)
-    except RecursionError as error:
-        raise ValueError("it is nested too deeply") from error
+        # Damaged text is for its checksum to find, not for the decoder.
+        database.text_factory = lambda data: data.decode(errors="replace")
+        for setting in ("trusted_schema = OFF", "cell_size_check = ON", "synchronous = FULL"):
+            database.execute(f"PRAGMA {setting}")
+        if not write:
+            database.execute("PRAGMA query_only = ON")
+        grant(database)
+    except BaseException:
+        database.close()
+        raise
+    return database
 
 
-FORMAT = 1
-APPLICATION_ID = 0x41554353  # "AUCS", so that file(1) and we can tell our files from others
+def grant(database: sqlite3.Connection) -> None:
+    """Allow the connection a minute of work, after which it is interrupted."""
+    end = time.monotonic() + _WORK_SECONDS
+    database.set_progress_handler(lambda: time.monotonic() > end, _STEPS)
 
-_META = "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)"
-_TABLES = (
-    _META,
-    "CREATE TABLE documents (name TEXT PRIMARY KEY, document BLOB NOT NULL, "
-    "checksum BLOB NOT NULL)",
-    "CREATE TABLE records (position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, "
-    "document BLOB NOT NULL, checksum BLOB NOT NULL)",
-    "CREATE TABLE blobs (checksum BLOB PRIMARY KEY, data BLOB NOT NULL)",
-    "CREATE TABLE flights (owner TEXT PRIMARY KEY, document BLOB NOT NULL, checksum BLOB NOT NULL)",
-)
-_MOST_OBJECTS = 32
-Objects = frozenset[tuple[str, str, str, str]]
+
+def has_stale_journal(path: Path) -> bool:
+    """Return whether there is a journal that SQLite would play back into a new file."""
+    try:
+        with open(f"{path}-journal", "rb") as journal:
+            return journal.read(1) not in (b"", b"\0")
+    except OSError:
+        return False
+
+
+@contextlib.contextmanager
+def explained_errors(
+    path: Path, errors: tuple[type[Exception], ...] = (Exception,)
+) -> Iterator[None]:
+    """Turn errors of reading or writing a file into an InputError."""
+    try:
+        yield
+    except InputError:
+        raise
+    except errors as error:
+        text = str(error)
+        if not isinstance(error, sqlite3.Error) or any(words in text for words in _NOT_OURS):
+            raise input_error("project_invalid", file=path) from error
+        code = "project_endless" if "interrupted" in text else "project_inaccessible"
+        raise input_error(code, file=path, reason=text) from error
+
+
+# ----------------------------------------------------------------- tables
 
 
 def empty_project() -> bytes:
@@ -211,10 +187,17 @@ def empty_project() -> bytes:
     with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as database:
         database.execute("PRAGMA page_size = 4096")
         database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        _make_tables(database)
+        for statement in _TABLES:
+            database.execute(statement)
         database.execute("INSERT INTO meta VALUES ('format', ?)", (str(FORMAT),))
         write_contents(database, runs=0, plan=0)
         return database.serialize()
+
+
+def write_contents(database: sqlite3.Connection, *, runs: int, plan: int) -> None:
+    """Write down how much there is: runs ever added, and the version of the plan."""
+    sealed = seal({"runs": runs, "plan": plan}, "contents")
+    database.execute("INSERT OR REPLACE INTO documents VALUES ('contents', ?, ?)", sealed)
 
 
 def check_format(database: sqlite3.Connection, path: Path) -> None:
@@ -225,36 +208,16 @@ def check_format(database: sqlite3.Connection, path: Path) -> None:
     InputError
     """
     if database.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
-        raise not_ours(path)
+        raise input_error("project_invalid", file=path)
     objects = _objects(database)
     stated = 0
-    if _table("meta", _META) in objects:
+    if ("table", "meta", "meta", _META) in objects:
         row = database.execute("SELECT value FROM meta WHERE name = 'format'").fetchone()
         stated = int(row[0]) if row and str(row[0]).isdecimal() and len(str(row[0])) < 6 else 0
     if stated > FORMAT:
-        raise InputError(
-            f"{path} was saved by a newer AUC Studio (project format {stated}; this program "
-            f"reads up to {FORMAT}): update the program",
-            file=str(path),
-        )
+        raise input_error("project_newer", file=path, stated=stated, known=FORMAT)
     if stated != FORMAT or objects != _expected():
-        raise not_ours(path)
-
-
-def write_contents(database: sqlite3.Connection, *, runs: int, plan: int) -> None:
-    """Write down how much there is: runs ever added, version of the plan, runs under way."""
-    flights = database.execute("SELECT count(*) FROM flights").fetchone()[0]
-    sealed = seal({"runs": runs, "plan": plan, "flights": flights}, "contents")
-    database.execute("INSERT OR REPLACE INTO documents VALUES ('contents', ?, ?)", sealed)
-
-
-def _make_tables(database: sqlite3.Connection) -> None:
-    for statement in _TABLES:
-        database.execute(statement)
-
-
-def _table(name: str, statement: str) -> tuple[str, str, str, str]:
-    return "table", name, name, statement
+        raise input_error("project_invalid", file=path)
 
 
 def _objects(database: sqlite3.Connection) -> Objects:
@@ -268,13 +231,12 @@ def _objects(database: sqlite3.Connection) -> Objects:
 
 @functools.cache
 def _expected() -> Objects:
-    with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as database:
-        _make_tables(database)
+    with contextlib.closing(sqlite3.connect(":memory:")) as database:
+        database.deserialize(empty_project())
         return _objects(database)
 
 
-_CACHE_BYTES = 512 << 20
-
+# ----------------------------------------------------------------- stored runs
 
 _cache = BoundedCache(_CACHE_BYTES)
 
@@ -325,14 +287,10 @@ class ProjectSource:
         ValueError
             If the bytes are not there, or not those that were written.
         """
-        value = self._cache.get((key, make))
-        if value is None:
-            value, size = make(self.blob(key))
-            self._cache.put((key, make), value, size)
-        return value
+        return self.remembered((key, make), lambda: make(self.blob(key)))
 
     def remembered(self, key: Hashable, make: Callable[[], tuple[Any, int]]) -> Any:
-        """Return what ``make`` builds of several values, with its size; kept for a while."""
+        """Return what ``make`` builds, with its size; kept for a while."""
         value = self._cache.get(key)
         if value is None:
             value, size = make()
@@ -343,30 +301,13 @@ class ProjectSource:
         """Read the bytes of a checksum."""
         with self._lock:
             grant(self._database)
+            query = "SELECT data FROM blobs WHERE checksum = ?"
             try:
-                row = self._database.execute(
-                    "SELECT data FROM blobs WHERE checksum = ?", (key,)
-                ).fetchone()
+                row = self._database.execute(query, (key,)).fetchone()
             except FAILURES as error:
                 raise ValueError(f"it cannot be read ({error})") from error
-        if row is None or not isinstance(row[0], bytes):
+        if row is None:
             raise ValueError("it is missing")
-        if checksum(row[0]) != key:
+        if not isinstance(row[0], bytes) or checksum(row[0]) != key:
             raise ValueError("it does not match its checksum")
         return row[0]
-
-
-@contextlib.contextmanager
-def explained_errors(path: Path) -> Iterator[None]:
-    """Turn any error of reading a file into one sentence.
-
-    Raises
-    ------
-    InputError
-    """
-    try:
-        yield
-    except Exception as error:
-        if isinstance(error, InputError):
-            raise
-        raise explained(path, error) from error
