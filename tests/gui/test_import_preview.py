@@ -232,7 +232,7 @@ def test_rejected_rows_are_listed_and_exported(qtbot, look_at, answers, tmp_path
     assert [listed.item(k).text() for k in range(listed.count())] == [
         "line 4: 4 cells instead of 3"
     ]
-    answers.save_path = str(tmp_path / "left")
+    answers.save_path = str(tmp_path / "left.csv")
     press(qtbot, dialog.left_out.export)
     rest(qtbot, dialog)
     with (tmp_path / "left.csv").open(newline="", encoding="utf-8") as file:
