@@ -187,9 +187,9 @@ class KeptCells(CsvCells):
         self._forms: Formats = {}
         self._load(dict(forms))
         rows = int(self._one("SELECT count(*) FROM cells")[0])
-        left_out = rejected_rows(self._connection, self._source)
+        left_out = rejected_rows(self._connection, self.source)
         self._check_names(dict(forms), left_out)
-        check_rejected(self._source, left_out, rows)
+        check_rejected(self.source, left_out, rows)
         found, strays = self._check_formats(dict(forms), fixed, sample)
         return Contents(rows, found, strays, left_out, self._others(found))
 

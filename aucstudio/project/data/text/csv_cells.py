@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import abc
 import glob
-from collections.abc import Iterable, Mapping
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
-from aucstudio.project.data.cells import Cells, CellStore, NotPlainError
+from aucstudio.project.data.cells import Cells, CellStore, NotPlainError, number_cells
 from aucstudio.project.data.paths import for_duckdb
 from aucstudio.project.data.text.cell_sql import is_cast, literal, text_sql
 from aucstudio.project.data.text.column_types import (
     CODE,
     digits_of_codes,
+    holds_codes,
     nearly,
     stray_of,
     type_of,
@@ -37,12 +40,15 @@ from aucstudio.project.data.text.dialect import Dialect, TextSample
 from aucstudio.project.data.text.numerals import (
     BLANKS,
     LONGEST_INTEGER,
+    NumberCells,
     NumberFormat,
+    are_plain,
+    is_missing_number,
     read_number,
     spelled,
 )
 from aucstudio.project.data.text.records import LONGEST_ROW
-from aucstudio.project.data.text.rows import repeats_names
+from aucstudio.project.data.text.rows import RowCounter, repeats_names, walk_rows
 from aucstudio.project.data.text.scan import Advance
 from aucstudio.project.errors import InputError
 
@@ -50,29 +56,18 @@ from aucstudio.project.errors import InputError
 _BUFFER = LONGEST_ROW
 
 
-class CsvCells(CellStore, abc.ABC):
-    """A delimited file, opened in DuckDB; a context manager.
+class FormatChecks(abc.ABC):
+    """Checks the formats of columns, which were guessed from a sample, on all cells.
 
-    Parameters
+    Attributes
     ----------
     source : Source
-    folder, progress, database, memory
-        See :class:`CellStore`.
+    numbers : dict of int to NumberCells
+        The cells that are not plain numbers, by column.
     """
 
-    def __init__(
-        self,
-        source: Source,
-        folder: Path,
-        progress: Advance,
-        *,
-        database: str = ":memory:",
-        memory: int | None = None,
-    ) -> None:
-        super().__init__(source.shown, folder, progress, database=database, memory=memory)
-        self._source = source
-        path = source.path if source.tidied is None else source.tidied.path
-        self._path = for_duckdb(path, folder)
+    source: Source
+    numbers: dict[int, NumberCells]
 
     @abc.abstractmethod
     def _load(self, forms: Formats) -> None:
@@ -81,6 +76,10 @@ class CsvCells(CellStore, abc.ABC):
     @abc.abstractmethod
     def _known(self, k: int) -> tuple[int, float, list[float]]:
         """Return the number of numbers in a column, the least, and some of them."""
+
+    @abc.abstractmethod
+    def _code_in(self, k: int) -> str:
+        """Return a code with leading zeros if a column of whole numbers holds codes."""
 
     def _check_formats(
         self, guessed: Formats, fixed: frozenset[int], sample: TextSample
@@ -96,7 +95,7 @@ class CsvCells(CellStore, abc.ABC):
         """
         forms = dict(guessed)
         doubtful = self._doubtful([k for k in forms if k not in fixed], forms)
-        decimal = self._source.dialect.decimal
+        decimal = self.source.dialect.decimal
         strays = {k: stray_of(self.numbers[k].others, decimal) for k in doubtful}
         self._load_changed(forms, {k: self._type_of(k, forms[k], sample) for k in doubtful})
         # The format of most cells must be the format of nearly all.
@@ -125,7 +124,7 @@ class CsvCells(CellStore, abc.ABC):
         self, k: int, form: NumberFormat | None, sample: TextSample
     ) -> NumberFormat | None:
         """Return the format of most cells; None if the other cells are too many."""
-        found = type_of(self._counted(k, form, sample), self._source.dialect.decimal, form)
+        found = type_of(self._counted(k, form, sample), self.source.dialect.decimal, form)
         return None if self.numbers[k].is_crowded and found == form else found
 
     def _checked(
@@ -150,26 +149,16 @@ class CsvCells(CellStore, abc.ABC):
         Only columns with a number that is shorter than the cells of the sample are read.
         """
         found: dict[int, str] = {}
-        number_words = self._source.dialect.number_words
+        number_words = self.source.dialect.number_words
         for k, form in forms.items():
             if form is None or not is_cast(form, number_words):
                 continue
             length = digits_of_codes(sample.column(k), number_words)
-            if length is None or not 0 <= self._known(k)[1] < 10.0 ** (
-                length - 1 if length else 300
-            ):
+            if length is None:
                 continue
-            cell = f"trim(c{k}, {literal(BLANKS)})"
-            words = ", ".join(map(literal, sorted(number_words)))
-            is_code = f"FILTER (regexp_full_match({cell}, {literal(CODE.pattern)}))"
-            known = f"FILTER (lower({cell}) NOT IN ({words}))"
-            first, last, whole, shortest, longest = self._one(
-                f"SELECT min({cell}) {is_code}, max({cell}) {is_code}, "
-                f"bool_and(regexp_full_match({cell}, '[0-9]+')) {known}, "
-                f"min(strlen({cell})) {known}, max(strlen({cell})) {known} FROM {self._read_csv()}"
-            )
-            if first is not None and whole and (first != last or shortest == longest):
-                found[k] = str(first)
+            is_short = 0 <= self._known(k)[1] < 10.0 ** (length - 1 if length else 300)
+            if is_short and (code := self._code_in(k)):
+                found[k] = code
         return found
 
     def _others(self, forms: Formats) -> Others:
@@ -180,16 +169,54 @@ class CsvCells(CellStore, abc.ABC):
             if form is not None and self.numbers[k].others
         }
 
+
+class CsvCells(FormatChecks, CellStore):
+    """A delimited file, opened in DuckDB; a context manager.
+
+    Parameters
+    ----------
+    source : Source
+    folder, progress, database, memory
+        See :class:`CellStore`.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        folder: Path,
+        progress: Advance,
+        *,
+        database: str = ":memory:",
+        memory: int | None = None,
+    ) -> None:
+        super().__init__(source.shown, folder, progress, database=database, memory=memory)
+        self.source = source
+        path = source.path if source.tidied is None else source.tidied.path
+        self._path = for_duckdb(path, folder)
+
+    def _code_in(self, k: int) -> str:
+        cell = f"trim(c{k}, {literal(BLANKS)})"
+        words = ", ".join(map(literal, sorted(self.source.dialect.number_words)))
+        is_code = f"FILTER (regexp_full_match({cell}, {literal(CODE.pattern)}))"
+        known = f"FILTER (lower({cell}) NOT IN ({words}))"
+        first, last, whole, shortest, longest = self._one(
+            f"SELECT min({cell}) {is_code}, max({cell}) {is_code}, "
+            f"bool_and(regexp_full_match({cell}, '[0-9]+')) {known}, "
+            f"min(strlen({cell})) {known}, max(strlen({cell})) {known} FROM {self._read_csv()}"
+        )
+        is_code = first is not None and whole and (first != last or shortest == longest)
+        return str(first) if is_code else ""
+
     def _check_names(self, forms: Formats, left_out: LeftOut) -> None:
         """Raise NeedsTidyingError if the names recur: DuckDB would take them for a row."""
-        names, words = self._source.header, self._source.dialect.number_words
+        names, words = self.source.header, self.source.dialect.number_words
         # In a column of numbers, they would have been found.
         is_ruled_out = not left_out.total and any(
             np.isinf(read_number(form, words, names[k])) and names[k] not in self.numbers[k].others
             for k, form in forms.items()
             if form is not None and k < len(names)
         )
-        if self._source.tidied is None and not is_ruled_out and repeats_names(self._source):
+        if self.source.tidied is None and not is_ruled_out and repeats_names(self.source):
             raise NeedsTidyingError
 
     def _select(self, forms: Formats, *, bare: bool = False) -> str:
@@ -198,16 +225,16 @@ class CsvCells(CellStore, abc.ABC):
         return f"SELECT {', '.join(columns)} FROM {self._read_csv()}"
 
     def _cell(self, k: int, form: NumberFormat | None, *, bare: bool) -> str:
-        dialect, lookalikes = self._source.dialect, self._source.lookalikes
+        dialect, lookalikes = self.source.dialect, self.source.lookalikes
         if form is None:
             return f"c{k}" if bare else text_sql(f"c{k}", dialect.text_words)
         return self.number(f"c{k}", k, form, dialect.number_words, lookalikes=lookalikes)
 
     def _read_csv(self, numbers: frozenset[int] = frozenset()) -> str:
         """Return the call that reads cells as texts, or as ``numbers`` in some columns."""
-        tidied = self._source.tidied
-        dialect = self._source.dialect if tidied is None else Dialect(header=False)
-        kinds = ("DOUBLE" if k in numbers else "VARCHAR" for k in range(len(self._source.names)))
+        tidied = self.source.tidied
+        dialect = self.source.dialect if tidied is None else Dialect(header=False)
+        kinds = ("DOUBLE" if k in numbers else "VARCHAR" for k in range(len(self.source.names)))
         columns = ", ".join(f"'c{k}': '{kind}'" for k, kind in enumerate(kinds))
         options = {
             "columns": f"{{{columns}}}",
@@ -272,9 +299,9 @@ class Reader(CsvCells):
             is_strict = found is not None
             found = found or self._gather(self._select(batch, bare=True), batch)
             if not self._cells and not is_strict:
-                self._left_out = rejected_rows(self._connection, self._source)
+                self._left_out = rejected_rows(self._connection, self.source)
                 rows = len(next(iter(found.values())).values)
-                check_rejected(self._source, self._left_out, rows)
+                check_rejected(self.source, self._left_out, rows)
             self._cells |= found
 
     def _load_strictly(self, forms: Formats) -> dict[int, Cells] | None:
@@ -283,7 +310,7 @@ class Reader(CsvCells):
         It takes three quarters of the time, but each cell must be a number or empty, and all rows
         must have equally many cells.
         """
-        source, dialect = self._source, self._source.dialect
+        source, dialect = self.source, self.source.dialect
         written = NumberFormat(dialect.decimal)
         plain = frozenset(k for k, form in forms.items() if k in self._clean and form == written)
         if not plain or source.tidied is not None or source.lookalikes:
@@ -308,14 +335,18 @@ class Reader(CsvCells):
         self, sql: str, forms: Formats, plain: frozenset[int] = frozenset()
     ) -> dict[int, Cells]:
         is_number = {k: form is not None for k, form in forms.items()}
-        words = self._source.dialect.text_words
-        return self._fetch(sql, is_number, self._source.lines, words, plain)
+        words = self.source.dialect.text_words
+        return self._fetch(sql, is_number, self.source.lines, words, plain)
 
     def _known(self, k: int) -> tuple[int, float, list[float]]:
-        values = self._cells[k].values
-        some = values[:_SOME][np.isfinite(values[:_SOME])]
-        least = float(np.fmin.reduce(values, initial=np.inf))
-        return int(np.count_nonzero(np.isfinite(values))), least, np.unique(some).tolist()
+        return _some_numbers(self._cells[k].values)
+
+
+def _some_numbers(values: NDArray[np.float64]) -> tuple[int, float, list[float]]:
+    """Return the number of finite values, the least, and some of them."""
+    some = values[:_SOME][np.isfinite(values[:_SOME])]
+    least = float(np.fmin.reduce(values, initial=np.inf))
+    return int(np.count_nonzero(np.isfinite(values))), least, np.unique(some).tolist()
 
 
 def _clean(forms: Mapping[int, NumberFormat | None], sample: TextSample) -> frozenset[int]:
@@ -328,3 +359,123 @@ def _largest(cells: Cells) -> float:
     # Without an array of absolute values, whose pages would cost more than the comparison.
     high = np.fmax.reduce(cells.values, initial=0.0)
     return float(max(high, -np.fmin.reduce(cells.values, initial=0.0)))
+
+
+# The most cells that are held as text.
+BLOCK_CELLS = 2_000_000
+
+
+class SmallReader(FormatChecks):
+    """A small or wide delimited file, read without DuckDB in blocks of rows.
+
+    The text of a file of one block is held; a larger file is read again for each change of formats.
+
+    Raises
+    ------
+    InputError
+        If most rows cannot be read.
+    """
+
+    def __init__(self, source: Source, progress: Advance = lambda _share: None) -> None:
+        self.source, self.numbers = source, {}
+        self._progress = progress
+        self._columns: dict[int, _Column] = {}
+        self._held: list[list[str]] = []
+        self._counter = RowCounter()
+
+    def read(self, forms: Formats, fixed: frozenset[int], sample: TextSample) -> Contents:
+        """Read all columns, with the results of the reader of large files."""
+        self._load(forms)
+        left_out = self._counter.left_out()
+        rows = self._counter.total - left_out.total
+        check_rejected(self.source, left_out, rows)
+        found, strays = self._check_formats(forms, fixed, sample)
+        cells = [self._columns[k].cells() for k in forms]
+        return Contents(rows, found, strays, left_out, self._others(found), cells)
+
+    def _load(self, forms: Formats) -> None:
+        for k, form in forms.items():
+            self._columns[k] = column = _Column(self.source.dialect, form)
+            if form is not None:
+                self.numbers[k] = column.numbers
+        for block in [self._held] if self._held else self._blocks():
+            if len(forms) == len(self._columns):
+                for k, cells in enumerate(zip(*block, strict=True)):
+                    self._columns[k].add(cells)
+            else:
+                for k in forms:
+                    self._columns[k].add([row[k] for row in block])
+
+    def _blocks(self) -> Iterator[list[list[str]]]:
+        """Yield the rows that are kept; count them the first time."""
+        is_first = not self._counter.total
+        rows = (
+            self._kept() if is_first else (r.cells for r in walk_rows(self.source) if not r.reason)
+        )
+        height = max(1, BLOCK_CELLS // len(self.source.names))
+        block, more = _take(rows, height), _take(rows, height)
+        self._held = block if not more else []
+        while block:
+            yield block
+            block, more = more, _take(rows, height)
+
+    def _kept(self) -> Iterator[list[str]]:
+        for row in walk_rows(self.source):
+            if self._counter.keeps(row):
+                yield row.cells
+            self._progress(min(1.0, self._counter.total / max(self.source.lines, 1)))
+
+    def _known(self, k: int) -> tuple[int, float, list[float]]:
+        return _some_numbers(self._columns[k].cells().values)
+
+    def _code_in(self, k: int) -> str:
+        if not self._columns[k].has_codes:
+            return ""
+        words = self.source.dialect.number_words
+        blocks = [self._held] if self._held else self._blocks()
+        cells = [row[k].strip(BLANKS) for block in blocks for row in block]
+        known = [cell for cell in cells if not is_missing_number(cell, words)]
+        return next(filter(CODE.fullmatch, known), known[0]) if holds_codes(known, words) else ""
+
+
+def _take(rows: Iterator[list[str]], height: int) -> list[list[str]]:
+    return [*itertools.islice(rows, height)]
+
+
+class _Column:
+    """A column that is read in blocks, as numbers or as texts."""
+
+    def __init__(self, dialect: Dialect, form: NumberFormat | None) -> None:
+        self._form, self._words = form, dialect.text_words
+        self._is_plain = form is not None and form.decimal == "."
+        self.has_codes = False
+        self._blocks: list[NDArray[np.float64]] = []
+        self._texts: list[str | None] = []
+        self._same: dict[str, str] = {}
+        if form is not None:
+            self._is_plain = self._is_plain and is_cast(form, dialect.number_words)
+            self.numbers = NumberCells(form, dialect.number_words)
+
+    def add(self, cells: Sequence[str]) -> None:
+        if self._form is None:
+            bare = (cell.strip(BLANKS) for cell in cells)
+            self._texts += [
+                None if cell.lower() in self._words else self._same.setdefault(cell, cell)
+                for cell in bare
+            ]
+            return
+        is_plain = self._is_plain and are_plain(cells)
+        if not is_plain:
+            self.has_codes |= any(CODE.match(cell.strip(BLANKS)) for cell in cells)
+        read: Callable[[str], float] = float if is_plain else self.numbers.read
+        self._blocks.append(np.fromiter(map(read, cells), dtype=np.float64, count=len(cells)))
+
+    def cells(self) -> Cells:
+        """Return the cells."""
+        if self._form is not None:
+            if len(self._blocks) != 1:
+                self._blocks = [np.concatenate(self._blocks)] if self._blocks else [np.empty(0)]
+            return number_cells(self._blocks[0])
+        values = np.empty(len(self._texts), dtype=object)
+        values[:] = self._texts
+        return Cells(values, self._texts.count(None), len(self._same))

@@ -100,12 +100,10 @@ def _read(opened: Opened, source: Source, folder: Path, progress: ReadingProgres
     def advance(part: float) -> None:
         progress(0.3 + 0.7 * part, "reading")
 
+    from aucstudio.project.data.text.csv_cells import Reader, SmallReader
+
     if opened.is_small:
-        from aucstudio.project.data.text.small_files import read_small
-
-        return read_small(source, opened.forms, opened.fixed, advance)
-    from aucstudio.project.data.text.csv_cells import Reader
-
+        return SmallReader(source, advance).read(opened.forms, opened.fixed, opened.sample)
     with Reader(source, folder, advance) as reader:
         return reader.read(opened.forms, opened.fixed, opened.sample)
 
