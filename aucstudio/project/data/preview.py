@@ -425,7 +425,7 @@ def _names(
     if plain.kind == MATRIX:
         return [column.name for column in read_columns(plain, report, schema).columns]
     if plain.kind != PARQUET:
-        return open_delimited(plain.path, plain.given, folder, report, schema).source.names
+        return open_delimited(plain.path, plain.given, folder, report, schema).names
     with ParquetReader(
         plain.path, folder, lambda part: report(part, "looking at the file"), schema=schema
     ) as reader:

@@ -15,7 +15,7 @@ from aucstudio.gui.state.background import Background
 from aucstudio.notices.words import counted
 from aucstudio.project.data.preview import Head
 from aucstudio.project.data.table import Table
-from aucstudio.project.data.text.rejected_export import write_rejected
+from aucstudio.project.data.text.delimited import write_rejected
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.files import refuse_own_input
 from aucstudio.project.work.job import Job, describe_failure

@@ -7,9 +7,10 @@ reads plain numbers; :class:`NumberCells` reads all other cells.
 from __future__ import annotations
 
 import abc
+import dataclasses
 import glob
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -31,12 +32,11 @@ from aucstudio.project.data.text.contents import (
     Formats,
     LeftOut,
     NeedsTidyingError,
-    Others,
     Source,
     check_rejected,
     rejected_rows,
 )
-from aucstudio.project.data.text.dialect import Dialect, TextSample
+from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.numerals import (
     BLANKS,
     LONGEST_INTEGER,
@@ -81,29 +81,22 @@ class FormatChecks(abc.ABC):
     def _code_in(self, k: int) -> str:
         """Return a code with leading zeros if a column of whole numbers holds codes."""
 
-    def _check_formats(
-        self, guessed: Formats, fixed: frozenset[int], sample: TextSample
-    ) -> tuple[Formats, dict[int, str]]:
-        """Read columns again that do not have the format of the ``sample``.
-
-        Returns
-        -------
-        dict of int to NumberFormat or None
-            The formats of the columns.
-        dict of int to str
-            For columns that became text, a cell that is not a number.
-        """
-        forms = dict(guessed)
+    def _checked(self, rows: int, left_out: LeftOut) -> Contents:
+        """Read columns again that do not have the format of the sample."""
+        forms, fixed = dict(self.source.forms), self.source.fixed
         doubtful = self._doubtful([k for k in forms if k not in fixed], forms)
         decimal = self.source.dialect.decimal
         strays = {k: stray_of(self.numbers[k].others, decimal) for k in doubtful}
-        self._load_changed(forms, {k: self._type_of(k, forms[k], sample) for k in doubtful})
+        self._load_changed(forms, {k: self._type_of(k, form) for k, form in doubtful.items()})
         # The format of most cells must be the format of nearly all.
         doubtful = self._doubtful(doubtful, forms)
-        self._load_changed(forms, {k: self._checked(k, forms[k], sample) for k in doubtful})
-        codes = self._codes({k: f for k, f in forms.items() if k not in fixed}, sample)
+        self._load_changed(forms, {k: self._nearly(k, form) for k, form in doubtful.items()})
+        codes = self._codes({k: form for k, form in forms.items() if form and k not in fixed})
         self._load_changed(forms, dict.fromkeys(codes))
-        return forms, {k: stray for k, stray in strays.items() if forms[k] is None} | codes
+        strays = {k: stray for k, stray in strays.items() if forms[k] is None} | codes
+        others = {k: self.numbers[k].listed() for k, form in forms.items() if form}
+        others = {k: spellings for k, spellings in others.items() if spellings}
+        return Contents(rows, forms, strays, left_out, others)
 
     def _load_changed(self, forms: Formats, again: Formats) -> None:
         """Read columns again whose format has changed, and update ``forms``."""
@@ -112,62 +105,46 @@ class FormatChecks(abc.ABC):
             self._load(changed)
             forms |= changed
 
-    def _doubtful(self, columns: Iterable[int], forms: Formats) -> list[int]:
+    def _doubtful(self, columns: Iterable[int], forms: Formats) -> dict[int, NumberFormat]:
         """Return the columns of numbers with cells that do not fit their format."""
-        return [
-            k
-            for k in columns
-            if (form := forms[k]) and not form.matches_all(self.numbers[k].others)
-        ]
+        numbers = {k: form for k in columns if (form := forms[k])}
+        return {
+            k: form for k, form in numbers.items() if not form.matches_all(self.numbers[k].others)
+        }
 
-    def _type_of(
-        self, k: int, form: NumberFormat | None, sample: TextSample
-    ) -> NumberFormat | None:
+    def _type_of(self, k: int, form: NumberFormat) -> NumberFormat | None:
         """Return the format of most cells; None if the other cells are too many."""
-        found = type_of(self._counted(k, form, sample), self.source.dialect.decimal, form)
+        found = type_of(self._counted(k, form), self.source.dialect.decimal, form)
         return None if self.numbers[k].is_crowded and found == form else found
 
-    def _checked(
-        self, k: int, form: NumberFormat | None, sample: TextSample
-    ) -> NumberFormat | None:
+    def _nearly(self, k: int, form: NumberFormat) -> NumberFormat | None:
         """Return a format if nearly all cells have it."""
-        assert form is not None
-        crowded = self.numbers[k].is_crowded
-        return None if crowded else nearly(self._counted(k, form, sample), [form])
+        return None if self.numbers[k].is_crowded else nearly(self._counted(k, form), [form])
 
-    def _counted(self, k: int, form: NumberFormat | None, sample: TextSample) -> dict[str, int]:
+    def _counted(self, k: int, form: NumberFormat) -> dict[str, int]:
         """Count cells by spelling; numbers by a few representatives."""
-        assert form is not None
         count, _, some = self._known(k)
-        spellings = [cell for cell in sample.column(k) if form.matches(cell)]
+        spellings = [cell for cell in self.source.sample.column(k) if form.matches(cell)]
         spellings = spellings or [spelled(form, value) for value in some]
         return self.numbers[k].counted(count, spellings)
 
-    def _codes(self, forms: Formats, sample: TextSample) -> dict[int, str]:
+    def _codes(self, forms: dict[int, NumberFormat]) -> dict[int, str]:
         """Return the columns that hold codes with leading zeros, with one code of each.
 
         Only columns with a number that is shorter than the cells of the sample are read.
         """
         found: dict[int, str] = {}
-        number_words = self.source.dialect.number_words
+        words = self.source.dialect.number_words
         for k, form in forms.items():
-            if form is None or not is_cast(form, number_words):
+            if not is_cast(form, words):
                 continue
-            length = digits_of_codes(sample.column(k), number_words)
-            if length is None:
-                continue
-            is_short = 0 <= self._known(k)[1] < 10.0 ** (length - 1 if length else 300)
+            length = digits_of_codes(self.source.sample.column(k), words)
+            is_short = length is not None and 0 <= self._known(k)[1] < 10.0 ** (
+                length - 1 if length else 300
+            )
             if is_short and (code := self._code_in(k)):
                 found[k] = code
         return found
-
-    def _others(self, forms: Formats) -> Others:
-        """Return how the cells that are not numbers are spelled, by column."""
-        return {
-            k: self.numbers[k].listed()
-            for k, form in forms.items()
-            if form is not None and self.numbers[k].others
-        }
 
 
 class CsvCells(FormatChecks, CellStore):
@@ -207,13 +184,13 @@ class CsvCells(FormatChecks, CellStore):
         is_code = first is not None and whole and (first != last or shortest == longest)
         return str(first) if is_code else ""
 
-    def _check_names(self, forms: Formats, left_out: LeftOut) -> None:
+    def _check_names(self, left_out: LeftOut) -> None:
         """Raise NeedsTidyingError if the names recur: DuckDB would take them for a row."""
         names, words = self.source.header, self.source.dialect.number_words
         # In a column of numbers, they would have been found.
         is_ruled_out = not left_out.total and any(
             np.isinf(read_number(form, words, names[k])) and names[k] not in self.numbers[k].others
-            for k, form in forms.items()
+            for k, form in self.source.forms.items()
             if form is not None and k < len(names)
         )
         if self.source.tidied is None and not is_ruled_out and repeats_names(self.source):
@@ -264,15 +241,8 @@ _SOME = 100_000
 class Reader(CsvCells):
     """A delimited file whose cells are read into arrays."""
 
-    def read(
-        self,
-        forms: Mapping[int, NumberFormat | None],
-        fixed: frozenset[int],
-        sample: TextSample,
-    ) -> Contents:
-        """Read all columns; ``forms`` are their formats in the ``sample``.
-
-        The ``fixed`` columns are numbers whatever their cells are; other cells become infinite.
+    def read(self) -> Contents:
+        """Read all columns.
 
         Raises
         ------
@@ -281,14 +251,13 @@ class Reader(CsvCells):
         NeedsTidyingError
             If DuckDB cannot separate the rows.
         """
-        self._clean, self._cells = _clean(forms, sample), dict[int, Cells]()
+        source = self.source
+        self._clean, self._cells = _clean(source), dict[int, Cells]()
         self._left_out = LeftOut([], np.empty(0, dtype=np.int64))
-        self._load(dict(forms))
-        self._check_names(dict(forms), self._left_out)
-        forms_found, strays = self._check_formats(dict(forms), fixed, sample)
-        cells = [self._cells[k] for k in sorted(self._cells)]
-        rows = len(cells[0].values)
-        return Contents(rows, forms_found, strays, self._left_out, self._others(forms_found), cells)
+        self._load(source.forms)
+        self._check_names(self._left_out)
+        contents = self._checked(len(self._cells[0].values), self._left_out)
+        return dataclasses.replace(contents, cells=[self._cells[k] for k in source.forms])
 
     def _load(self, forms: Formats) -> None:
         listed = list(forms)
@@ -349,10 +318,12 @@ def _some_numbers(values: NDArray[np.float64]) -> tuple[int, float, list[float]]
     return int(np.count_nonzero(np.isfinite(values))), least, np.unique(some).tolist()
 
 
-def _clean(forms: Mapping[int, NumberFormat | None], sample: TextSample) -> frozenset[int]:
+def _clean(source: Source) -> frozenset[int]:
     """Return the columns whose cells in the sample are all numbers or empty."""
-    cells = {k: [*filter(None, sample.column(k))] for k, form in forms.items() if form}
-    return frozenset(k for k, some in cells.items() if (f := forms[k]) and f.matches_all(some))
+    numbers = {k: form for k, form in source.forms.items() if form}
+    return frozenset(
+        k for k, form in numbers.items() if form.matches_all(filter(None, source.sample.column(k)))
+    )
 
 
 def _largest(cells: Cells) -> float:
@@ -383,21 +354,20 @@ class SmallReader(FormatChecks):
         self._held: list[list[str]] = []
         self._counter = RowCounter()
 
-    def read(self, forms: Formats, fixed: frozenset[int], sample: TextSample) -> Contents:
+    def read(self) -> Contents:
         """Read all columns, with the results of the reader of large files."""
-        self._load(forms)
+        self._load(self.source.forms)
         left_out = self._counter.left_out()
         rows = self._counter.total - left_out.total
         check_rejected(self.source, left_out, rows)
-        found, strays = self._check_formats(forms, fixed, sample)
-        cells = [self._columns[k].cells() for k in forms]
-        return Contents(rows, found, strays, left_out, self._others(found), cells)
+        contents = self._checked(rows, left_out)
+        cells = [self._columns[k].cells() for k in self.source.forms]
+        return dataclasses.replace(contents, cells=cells)
 
     def _load(self, forms: Formats) -> None:
         for k, form in forms.items():
-            self._columns[k] = column = _Column(self.source.dialect, form)
-            if form is not None:
-                self.numbers[k] = column.numbers
+            self._columns[k] = _Column(self.source.dialect, form)
+            self.numbers[k] = self._columns[k].numbers
         for block in [self._held] if self._held else self._blocks():
             if len(forms) == len(self._columns):
                 for k, cells in enumerate(zip(*block, strict=True)):
@@ -408,10 +378,7 @@ class SmallReader(FormatChecks):
 
     def _blocks(self) -> Iterator[list[list[str]]]:
         """Yield the rows that are kept; count them the first time."""
-        is_first = not self._counter.total
-        rows = (
-            self._kept() if is_first else (r.cells for r in walk_rows(self.source) if not r.reason)
-        )
+        rows = self._kept(None if self._counter.total else self._counter)
         height = max(1, BLOCK_CELLS // len(self.source.names))
         block, more = _take(rows, height), _take(rows, height)
         self._held = block if not more else []
@@ -419,18 +386,18 @@ class SmallReader(FormatChecks):
             yield block
             block, more = more, _take(rows, height)
 
-    def _kept(self) -> Iterator[list[str]]:
+    def _kept(self, counter: RowCounter | None) -> Iterator[list[str]]:
         for row in walk_rows(self.source):
-            if self._counter.keeps(row):
+            if counter is not None:
+                counter.count(row)
+                self._progress(min(1.0, counter.total / max(self.source.lines, 1)))
+            if not row.reason:
                 yield row.cells
-            self._progress(min(1.0, self._counter.total / max(self.source.lines, 1)))
 
     def _known(self, k: int) -> tuple[int, float, list[float]]:
         return _some_numbers(self._columns[k].cells().values)
 
     def _code_in(self, k: int) -> str:
-        if not self._columns[k].has_codes:
-            return ""
         words = self.source.dialect.number_words
         blocks = [self._held] if self._held else self._blocks()
         cells = [row[k].strip(BLANKS) for block in blocks for row in block]
@@ -447,34 +414,29 @@ class _Column:
 
     def __init__(self, dialect: Dialect, form: NumberFormat | None) -> None:
         self._form, self._words = form, dialect.text_words
-        self._is_plain = form is not None and form.decimal == "."
-        self.has_codes = False
-        self._blocks: list[NDArray[np.float64]] = []
+        self.numbers = NumberCells(form or NumberFormat(), dialect.number_words)
+        form = self.numbers.form
+        self._is_plain = form.decimal == "." and is_cast(form, dialect.number_words)
+        self._blocks: list[NDArray[np.float64]] = [np.empty(0)]
         self._texts: list[str | None] = []
         self._same: dict[str, str] = {}
-        if form is not None:
-            self._is_plain = self._is_plain and is_cast(form, dialect.number_words)
-            self.numbers = NumberCells(form, dialect.number_words)
 
     def add(self, cells: Sequence[str]) -> None:
-        if self._form is None:
-            bare = (cell.strip(BLANKS) for cell in cells)
-            self._texts += [
-                None if cell.lower() in self._words else self._same.setdefault(cell, cell)
-                for cell in bare
-            ]
+        if self._form is not None:
+            is_plain = self._is_plain and are_plain(cells)
+            read: Callable[[str], float] = float if is_plain else self.numbers.read
+            self._blocks.append(np.fromiter(map(read, cells), dtype=np.float64, count=len(cells)))
             return
-        is_plain = self._is_plain and are_plain(cells)
-        if not is_plain:
-            self.has_codes |= any(CODE.match(cell.strip(BLANKS)) for cell in cells)
-        read: Callable[[str], float] = float if is_plain else self.numbers.read
-        self._blocks.append(np.fromiter(map(read, cells), dtype=np.float64, count=len(cells)))
+        bare = (cell.strip(BLANKS) for cell in cells)
+        self._texts += [
+            None if cell.lower() in self._words else self._same.setdefault(cell, cell)
+            for cell in bare
+        ]
 
     def cells(self) -> Cells:
         """Return the cells."""
         if self._form is not None:
-            if len(self._blocks) != 1:
-                self._blocks = [np.concatenate(self._blocks)] if self._blocks else [np.empty(0)]
+            self._blocks = [np.concatenate(self._blocks)]
             return number_cells(self._blocks[0])
         values = np.empty(len(self._texts), dtype=object)
         values[:] = self._texts
