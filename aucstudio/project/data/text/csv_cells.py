@@ -181,8 +181,8 @@ class CsvCells(FormatChecks, CellStore):
             f"bool_and(regexp_full_match({cell}, '[0-9]+')) {known}, "
             f"min(strlen({cell})) {known}, max(strlen({cell})) {known} FROM {self._read_csv()}"
         )
-        is_code = first is not None and whole and (first != last or shortest == longest)
-        return str(first) if is_code else ""
+        are_codes = first is not None and whole and (first != last or shortest == longest)
+        return str(first) if are_codes else ""
 
     def _check_names(self, left_out: LeftOut) -> None:
         """Raise NeedsTidyingError if the names recur: DuckDB would take them for a row."""

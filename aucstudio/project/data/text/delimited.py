@@ -94,7 +94,7 @@ def text_table(
     contents: Contents,
     columns: Sequence[Column],
     findings: Iterable[Finding],
-    unreadable: Mapping[str, Unreadable],
+    unreadable: dict[str, Unreadable],
 ) -> Table:
     """Return the table of a text file; raise InputError if it has no rows."""
     if not contents.rows:
