@@ -271,7 +271,7 @@ def _unpacked_head(
     path: Path, given: Mapping[str, Any], folder: Path, report: ReadingProgress
 ) -> Opening:
     """Recognise a file; of a packed one unpack the beginning, if that is a file of lines."""
-    opening = Opening(path, given, folder, report, enough=_BYTES + 1)
+    opening = Opening(path, given, folder, report, enough=_BYTES_PREVIEW + 1)
     try:
         opening.unpack()
     except InputError:
