@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from aucstudio.boundary import BAD_INPUT, guarded
-from aucstudio.commands import COMMANDS, command, run
-from aucstudio.commands.options import check_together
-from aucstudio.commands.parser import GLOBAL_OPTIONS, command_parser, window_parser
+from aucstudio.commands import COMMANDS, run
+from aucstudio.commands.options import GLOBAL_OPTIONS, check_together, command_parser, window_parser
 from aucstudio.console import complain, session
 from aucstudio.notices.words import suggestion
 from aucstudio.project.errors import InputError
@@ -44,9 +43,8 @@ def _command(arguments: list[str]) -> int:
         return run("self_test", options)
     if options.command is None:
         return run("window", options)
-    chosen = command(options.command)
     _check_project_name(options)
-    check_together(options, getattr(chosen, "NEEDS", {}), getattr(chosen, "EXCLUDES", ()))
+    check_together(options)
     if getattr(options, "data", None) == STANDARD_INPUT:
         options.data = str(_standard_input(options))
     return run(options.command, options)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from aucstudio.notices.words import aligned
 from aucstudio.project import scratch
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.results.documents import find_run, named_runs, with_distinct_names
 from aucstudio.project.results.report import write_model_card, write_report
 from aucstudio.project.results.summary import ranking, run_as_json
@@ -309,10 +309,7 @@ class Study:
     def _split(self, run: str, split: int) -> SplitResult:
         splits = self._record(run).splits
         if not 0 <= split < len(splits):
-            raise InputError(
-                f"run {run!r} has {len(splits)} splits, counted from 0; there is no split {split}",
-                setting="split",
-            )
+            raise input_error("study_split", run=run, count=len(splits), split=split)
         return splits[split]
 
 
@@ -366,9 +363,8 @@ def _as_file(X: Any, columns: Sequence[str], path: Path) -> Path:
     given = X
     if isinstance(X, np.ndarray):
         if X.ndim != 2 or X.shape[1] != len(columns):
-            raise InputError(
-                f"an array of shape {X.shape} was passed; the model needs one of shape "
-                f"(rows, {len(columns)}), with the columns {', '.join(columns)}"
+            raise input_error(
+                "study_array", shape=X.shape, count=len(columns), columns=", ".join(columns)
             )
         given = dict(zip(columns, X.T, strict=True))
     if isinstance(given, Mapping):

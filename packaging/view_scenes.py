@@ -12,16 +12,15 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QDialog, QMenu, QPushButton, QWidget
 
-from aucstudio.gui.common.segments import Segments
+from aucstudio.gui.common.controls import Segments
 from aucstudio.gui.desk.actions import ARRANGEMENTS
-from aucstudio.gui.dialogs.cluster import ClusterDialog
 from aucstudio.gui.dialogs.columns import ColumnsDialog
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
-from aucstudio.gui.dialogs.find_best import FindBestDialog
 from aucstudio.gui.dialogs.help import HelpDialog
 from aucstudio.gui.dialogs.preferences import PreferencesDialog
-from aucstudio.gui.dialogs.scoring.dialog import ScoreTableDialog
+from aucstudio.gui.dialogs.run_dialogs import ClusterDialog, FindBestDialog
+from aucstudio.gui.dialogs.scoring import ScoreTableDialog
 from aucstudio.gui.main_window import MainWindow
 from aucstudio.gui.pages.roc import axes
 from aucstudio.gui.pages.roc.curve_kinds import FACES
@@ -29,7 +28,7 @@ from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.pictures import choose_tuned
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.project.data.table import Table
-from aucstudio.project.store.sheets import write_rows
+from aucstudio.project.store.scores_file import write_rows
 
 _LAYERS = (
     "operating_point_action",

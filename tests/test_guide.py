@@ -11,7 +11,7 @@ import pytest
 
 from aucstudio.commands import COMMANDS
 from aucstudio.engine import METHODS, declared_params
-from aucstudio.gui.desk.pages import PAGES
+from aucstudio.gui.desk.actions import PAGES
 from aucstudio.project import guide
 from aucstudio.project.resources import resource_path
 

@@ -1,4 +1,4 @@
-"""The recipe "Add a method" of CONTRIBUTING.md: one module, and the whole program knows it."""
+"""The recipe "Add a method" of CONTRIBUTING.md: one module, listed once; all else follows."""
 
 import json
 import subprocess
@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from aucstudio.cli import main
-from aucstudio.engine import METHODS, declared_params, methods
-from aucstudio.engine.methods import least_squares
+from aucstudio.engine import METHODS, catalogue, declared_params, methods
 from aucstudio.gui.dialogs.help import help_page
 from aucstudio.gui.panels.param_form import ParamForm
 from aucstudio.project.store.model_file import load_model
@@ -17,8 +16,6 @@ from aucstudio.project.store.project.project_file import ProjectFile
 
 MODULE = '''
 """The difference of the class means as a direction."""
-
-from typing import ClassVar
 
 import numpy as np
 
@@ -43,13 +40,14 @@ class MeanDifference(AUCClassifier):
     To see what two means alone tell.
     """
 
-    title: ClassVar[str] = "Mean difference"
-    family: ClassVar[str] = "least squares"
-    in_words: ClassVar[str] = "Line between the means"
-    trains_for: ClassVar[str] = "labels"
-
     share: float = param(
-        1.0, "Length of the direction.", label="Share", symbol="s", low=0.0, low_open=True, high=9.0
+        1.0,
+        help="Length of the direction.",
+        label="Share",
+        symbol="s",
+        low=0.0,
+        low_open=True,
+        high=9.0,
     )
 
     def estimate(self, positives, negatives, features):
@@ -63,21 +61,26 @@ class MeanDifference(AUCClassifier):
         return Fit(scorer, objective, lowest=-np.inf)
 '''
 KEY = "mean-difference"
+ENTRY = {
+    "module": "mean_difference",
+    "title": "Mean difference",
+    "family": "least squares",
+    "in_words": "Line between the means",
+    "trains_for": "labels",
+}
 
 
 @pytest.fixture
 def method(tmp_path, monkeypatch):
-    """A file in a family's folder, as the recipe has it; and nothing else."""
-    folder = tmp_path / "least_squares"
-    folder.mkdir()
-    (folder / "mean_difference.py").write_text(MODULE)
+    """A module in the folder of methods and its entry in methods.toml; and nothing else."""
+    (tmp_path / "mean_difference.py").write_text(MODULE)
     monkeypatch.setattr(methods, "__path__", [*methods.__path__, str(tmp_path)])
-    monkeypatch.setattr(least_squares, "__path__", [*least_squares.__path__, str(folder)])
-    methods.modules.cache_clear()
+    listed = dict(catalogue.entries())
+    first = {key: listed.pop(key) for key in ("auc-rls", "rls")}
+    monkeypatch.setattr(catalogue, "entries", lambda: {**first, KEY: ENTRY, **listed})
     yield METHODS[KEY]
     monkeypatch.undo()
-    methods.modules.cache_clear()
-    del sys.modules[f"{least_squares.__name__}.mean_difference"]
+    del sys.modules[f"{methods.__name__}.mean_difference"]
 
 
 @pytest.fixture

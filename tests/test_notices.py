@@ -47,8 +47,14 @@ def calls():
 
 
 def fields(code):
-    found = string.Formatter().parse(entries()[code]["text"])
-    return {field.partition(".")[0] for _, field, _, _ in found if field}
+    return named_in(entries()[code]["text"])
+
+
+def named_in(text):
+    """Return the names of the values of a text, also of those inside a choice."""
+    found = [part for part in string.Formatter().parse(text) if part[1]]
+    own = {field.partition(".")[0] for _, field, _, _ in found}
+    return own.union(*(named_in(choice) for _, _, choice, _ in found if choice))
 
 
 def test_every_entry_is_used_and_every_call_has_one():

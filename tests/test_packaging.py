@@ -23,6 +23,7 @@ from aucstudio.commands import COMMANDS
 from aucstudio.engine import METHODS
 
 ROOT = Path(__file__).resolve().parent.parent
+NOTICES = ROOT / "aucstudio" / "notices" / "en"
 SCRIPTS = ["packaging/run", "packaging/test", ".ci/run"]
 ICON = ROOT / "resources" / "icons" / "aucstudio.svg"
 ALLOWED = {"pyproject.toml", "aucstudio", "resources", "tests", "packaging", "README.md", "LICENSE"}
@@ -232,10 +233,10 @@ def test_frozen_program_has_every_module_also_where_it_is_imported_by_name():
 
 
 def test_frozen_program_has_the_files_that_its_modules_read():
-    folders = {folder for _, folder in recipe.own_data()}
-    assert folders == {str(Path("aucstudio", "notices", "en"))}
-    names = {Path(file).name for file, _ in recipe.own_data()}
-    assert names == {path.name for path in (ROOT / "aucstudio" / "notices" / "en").iterdir()}
+    names = {Path(file).relative_to(ROOT).as_posix() for file, _ in recipe.own_data()}
+    assert "aucstudio/commands/options.toml" in names
+    assert not {path for path in names if path.endswith((".py", ".pyc"))}
+    assert names >= {f"aucstudio/notices/en/{path.name}" for path in NOTICES.iterdir()}
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,7 @@ import jsonschema
 import pytest
 
 from aucstudio.cli import main
-from aucstudio.commands import COMMANDS
-from aucstudio.commands.parser import command_parser
+from aucstudio.commands.options import command_parser
 from aucstudio.project.resources import resource_path
 from tests.conftest import write_table
 
@@ -74,7 +73,7 @@ def test_schemas_are_those_of_the_declarations():
 
 
 def test_every_command_that_prints_json_has_a_schema():
-    parser = command_parser(tuple(COMMANDS))
+    parser = command_parser()
     (choices,) = (a.choices for a in parser._actions if isinstance(a.choices, dict))
     prints = {name for name, of in choices.items() if "--json" in of.format_help()}
     assert prints | {"experiment"} == NAMES

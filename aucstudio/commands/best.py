@@ -9,9 +9,8 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from aucstudio.boundary import BAD_INPUT, DONE, RUN_FAILED
-from aucstudio.commands.options import JSON, add, minutes, read_band, whole
+from aucstudio.commands.options import read_band, read_said
 from aucstudio.commands.outcomes import check_model_name, save_made_model
-from aucstudio.commands.table_options import add_table_options, read_said
 from aucstudio.console import complain, note, progress, say, say_json
 from aucstudio.project.errors import InputError
 from aucstudio.project.work import signals
@@ -20,33 +19,6 @@ if TYPE_CHECKING:
     from aucstudio.project.store.project.project_file import ProjectFile
     from aucstudio.project.tournament.standings import Standings
     from aucstudio.project.tournament.verdict import SearchResult
-
-
-_LIMITS = {
-    "--fpr-range A,B": "the false-positive rates that matter most; without it the AUC is the "
-    "ranking criterion, and figures are shown for 0,0.1",
-}
-_HELD_OUT = {
-    "--test-file FILE": "test the result on another table",
-    "--test-size F float 0.25": "hold out this fraction from every choice (default 0.25)",
-}
-_REST = {
-    "--seed N int 0": "random seed (default 0)",
-    "--save-model FILE": "write the best model (*.aucmodel)",
-    "--project FILE": "add the runs to a project (*.aucproj)",
-    **JSON,
-}
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Declare what the command takes."""
-    add_table_options(parser)
-    add(parser, _LIMITS)
-    add(parser, {"--minutes M": "time limit (default 10)"}, type=minutes, default=10.0)
-    add(parser.add_mutually_exclusive_group(), _HELD_OUT)
-    folds = "cross-validation folds of the training rows (default 5)"
-    add(parser, {"--folds K": folds}, type=whole(2, 20), default=5)
-    add(parser, _REST)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -5,18 +5,7 @@ from __future__ import annotations
 import argparse
 
 from aucstudio.boundary import DONE, RUN_FAILED
-from aucstudio.commands.options import JSON, add
 from aucstudio.console import say, say_json
-
-NEEDS = {"output": "repair"}
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Declare what the command takes."""
-    repair = "write what can be read of a project into a new one; FILE is unchanged"
-    add(parser, {"file FILE": "*.aucproj, *.aucmodel or *.toml", "--repair": repair})
-    add(parser, {"--output FILE": "the new project (default NAME.repaired.aucproj)"}, "-o")
-    add(parser, JSON)
 
 
 def run(options: argparse.Namespace) -> int:

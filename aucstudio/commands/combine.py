@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from aucstudio.commands.options import JSON, PROJECT, SAVE_MODEL, add, read_band, refuse
+from aucstudio.commands.options import read_band, refuse
 from aucstudio.commands.outcomes import (
     check_model_name,
     ended,
@@ -19,15 +19,6 @@ if TYPE_CHECKING:
     from aucstudio.project.runs.experiments.planning import PlannedRun
     from aucstudio.project.runs.models.model import Model
     from aucstudio.project.runs.record import RunRecord
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Declare what the command takes."""
-    add(parser, {"project PROJECT": PROJECT})
-    add(parser, {"runs RUN": "runs that held out the same rows, by name or id"}, nargs="+")
-    add(parser, {"--name NAME": "name of the new run"}, default="")
-    band = "range whose partial AUC is part of the criterion (default: that of the project)"
-    add(parser, {"--fpr-range A,B": band, **SAVE_MODEL, **JSON})
 
 
 def run(options: argparse.Namespace) -> int:

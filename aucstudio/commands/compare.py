@@ -7,31 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aucstudio.boundary import DONE
-from aucstudio.commands.options import CLUSTER, JSON, PROJECT, add
 from aucstudio.console import complain, say, say_json
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 
 if TYPE_CHECKING:
     from aucstudio.project.results.subgroups import Subgroups
     from aucstudio.project.runs.record import RunRecord
-
-NEEDS = {"cuts": "by"}
-_OPTIONS = {
-    "project PROJECT": PROJECT,
-    "--by COL": "results by subgroup of this column, and a test that they are equal",
-    "--cuts X,Y": "with --by: cut points of a number column (default quartiles)",
-    "--report FILE": "write figures, differences and protocol as a page (.html or .md)",
-}
-_CARD = {
-    "--model-card": "write the model card of a run (.html or .md); --by adds results by subgroup"
-}
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Declare what the command takes."""
-    add(parser, _OPTIONS)
-    add(parser, _CARD, nargs=2, metavar=("RUN", "FILE"))
-    add(parser, {**CLUSTER, **JSON})
 
 
 def run(options: argparse.Namespace) -> int:
@@ -46,7 +27,7 @@ def run(options: argparse.Namespace) -> int:
         with_distinct_names,
     )
     from aucstudio.project.results.page import Heading, markdown_blocks
-    from aucstudio.project.results.result_tables import comparison_tables, subgroup_blocks
+    from aucstudio.project.results.report import comparison_tables, subgroup_blocks
 
     if options.cluster is not None:
         from aucstudio.project.work.cluster import connect
@@ -62,11 +43,7 @@ def run(options: argparse.Namespace) -> int:
             say_json(document | ({} if options.by is None else {"subgroups": groups}))
             return DONE
         if not named:
-            raise InputError(
-                f"{options.project} has no finished run to compare: train one with aucstudio train "
-                f"DATA --method ID --project {options.project}",
-                file=options.project,
-            )
+            raise input_error("no_run_to_compare", file=options.project)
         figures = [comparison.run_figures(name, record, band) for name, record in named]
         for measure in (comparison.AUC, comparison.PAUC):
             pairs = comparison.compare_runs(named, band, measure, workers=workers)
@@ -100,8 +77,7 @@ def _write_pages(
 def _subgroups(
     named: list[tuple[str, RunRecord]], band: tuple[float, float], options: argparse.Namespace
 ) -> list[tuple[str, Subgroups]]:
-    from aucstudio.project.results.subgroup_levels import read_cuts
-    from aucstudio.project.results.subgroups import subgroups_of
+    from aucstudio.project.results.subgroups import read_cuts, subgroups_of
 
     cuts = () if options.cuts is None else read_cuts(options.cuts)
     return subgroups_of(named, options.by, band, cuts)

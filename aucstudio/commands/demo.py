@@ -5,18 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from aucstudio.commands.options import add
 from aucstudio.commands.outcomes import ended
 from aucstudio.console import progress, say
-from aucstudio.project.examples import STUDIES
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Declare what the command takes."""
-    where = "where results and pictures go (default aucstudio-demo)"
-    studies = f"which study: {', '.join(STUDIES)} (default {STUDIES[0]})"
-    options = {"--out DIR str aucstudio-demo": where, f"--study NAME str {STUDIES[0]}": studies}
-    add(parser, options)
 
 
 def run(options: argparse.Namespace) -> int:

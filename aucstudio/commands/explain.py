@@ -10,17 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.boundary import DONE
-from aucstudio.commands.options import JSON, MODEL, add, file_or_none, refuse, whole
-from aucstudio.commands.table_options import (
-    add_acceptance_options,
-    add_dialect_options,
+from aucstudio.commands.options import (
     read_acceptance,
     read_dialect,
+    refuse,
     with_options,
 )
 from aucstudio.console import note, progress, say, say_json
 from aucstudio.notices import texts
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.work import signals
 
 if TYPE_CHECKING:
@@ -29,30 +27,6 @@ if TYPE_CHECKING:
     from aucstudio.project.runs.models.model import Model
 
 _MOST_LINES = 20
-
-
-_ROW = {"--row N": "which data row of the file, counted from 1 as in the scores file"}
-_REST = {
-    "--background FILE": "the table whose rows it is compared with, such as the training table "
-    "(default DATA)",
-    "--seed N int 0": "random seed (default 0)",
-}
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Declare what the command takes."""
-    add(parser, {"model MODEL": MODEL, "data DATA": "a table; - is the standard input"})
-    add(parser, _ROW, type=whole(1), required=True)
-    add(parser, _REST)
-    add(
-        parser,
-        {"--output FILE.csv": "write all contributions to this file"},
-        "-o",
-        type=file_or_none,
-    )
-    add_acceptance_options(parser)
-    add_dialect_options(parser)
-    add(parser, JSON)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -126,8 +100,7 @@ def _print(detail: RowDetail, others: Table, compared: str, options: argparse.Na
         as_table,
         headline,
     )
-    from aucstudio.project.store.scores_file import scores_file
-    from aucstudio.project.store.sheets import write_rows
+    from aucstudio.project.store.scores_file import scores_file, write_rows
 
     if options.output:
         with scores_file(options.output) as file:
@@ -173,7 +146,7 @@ def _place(table: Table, number: int) -> int:
     if not len(found):
         last = int(table.file_rows[-1]) if table.rows else 0
         known = f"its rows are 1 to {last:,}" if number > last else "it could not be read"
-        raise InputError(
-            f"{table.path.name} has no row {number:,}: {known}", file=str(table.path), setting="row"
+        raise input_error(
+            "no_such_row", file=table.path, name=table.path.name, number=number, known=known
         )
     return int(found[0])

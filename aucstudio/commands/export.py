@@ -5,15 +5,6 @@ from __future__ import annotations
 import argparse
 
 from aucstudio.boundary import DONE
-from aucstudio.commands.options import MODEL, add
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Declare what the command takes."""
-    add(parser, {"model MODEL": MODEL})
-    add(parser, {"--to FORMAT": "script, onnx, sql or json"}, required=True)
-    target = "where the exported model goes; - is the standard output"
-    add(parser, {"--output FILE": target}, "-o", required=True)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -5,15 +5,8 @@ from __future__ import annotations
 import argparse
 
 from aucstudio.boundary import DONE
-from aucstudio.commands.options import JSON, add
-from aucstudio.commands.table_options import add_table_options, read_said
+from aucstudio.commands.options import read_said
 from aucstudio.console import say, say_json
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Declare what the command takes."""
-    add_table_options(parser)
-    add(parser, JSON)
 
 
 def run(options: argparse.Namespace) -> int:

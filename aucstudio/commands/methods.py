@@ -5,14 +5,7 @@ from __future__ import annotations
 import argparse
 
 from aucstudio.boundary import DONE
-from aucstudio.commands.options import JSON, add
 from aucstudio.console import say, say_json
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Declare what the command takes."""
-    add(parser, {"method ID": "show this method alone"}, nargs="?")
-    add(parser, JSON)
 
 
 def run(options: argparse.Namespace) -> int:

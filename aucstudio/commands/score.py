@@ -6,13 +6,11 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from aucstudio.boundary import DONE
-from aucstudio.commands.options import JSON, MODEL, STREAM, add, file_or_none, refuse
-from aucstudio.commands.table_options import (
-    add_acceptance_options,
-    add_dialect_options,
+from aucstudio.commands.options import (
     choose_reader,
     read_acceptance,
     read_dialect,
+    refuse,
     with_options,
 )
 from aucstudio.console import note, say_json
@@ -23,29 +21,7 @@ if TYPE_CHECKING:
     from aucstudio.project.runs.models.scoring import ScoringReport
 
 
-_TABLE = {
-    "model MODEL": MODEL,
-    "data DATA": "a table, with or without a label; - is standard input",
-}
-_OUTPUT = {
-    "--output SCORES.csv": "output file, Parquet if the name ends in .parquet; - is standard output"
-}
-_COLUMNS = {
-    "--id COL": "a column to write with each score",
-    "--label COL": "the label column, if its name differs from training",
-}
-
 _LISTS = {"score": "scores", "probability": "probabilities"}
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Declare what the command takes."""
-    add(parser, _TABLE)
-    add(parser, _OUTPUT, "-o", type=file_or_none)
-    add(parser, _COLUMNS)
-    add_acceptance_options(parser)
-    add_dialect_options(parser)
-    add(parser, {**STREAM, **JSON})
 
 
 def run(options: argparse.Namespace) -> int:

@@ -6,12 +6,9 @@ import argparse
 from typing import TYPE_CHECKING
 
 from aucstudio.commands.options import (
-    CLUSTER,
-    JSON,
-    SAVE_MODEL,
-    STREAM,
-    add,
+    choose_reader,
     read_band,
+    read_said,
     refuse,
 )
 from aucstudio.commands.outcomes import (
@@ -21,7 +18,6 @@ from aucstudio.commands.outcomes import (
     save_made_model,
     show,
 )
-from aucstudio.commands.table_options import add_table_options, choose_reader, read_said
 from aucstudio.console import note
 from aucstudio.project.errors import InputError
 
@@ -30,86 +26,6 @@ if TYPE_CHECKING:
     from aucstudio.project.data.splitting.validation import Validation
     from aucstudio.project.results.calibration import JudgedMaps
     from aucstudio.project.runs.record import RunRecord
-
-_METHOD = {
-    "--method ID": "a method that aucstudio methods lists",
-    "--score-column COL": "use this column as scores: a marker, or scores of another program",
-}
-_SCORES = {
-    "--score-file FILE": "the file that --score-column is in, in any format",
-    "--score-id COL": "row identifier in that file; matches the --id column of DATA "
-    "(default: the column of the same name)",
-}
-_DIRECTIONS = {
-    "--higher-is-positive": "direction of --score-column (default: found on training rows)",
-    "--lower-is-positive": "the opposite direction",
-}
-_SCHEMES = {
-    "--test-size F float": "hold out this fraction",
-    "--folds K int": "cross-validate in K folds",
-    "--test-file FILE": "test on another table",
-    "--leave-pair-out": "exact leave-pair-out cross-validation (regularised least squares only)",
-    "--time COL": "train on earlier rows and test on later ones, by this column of dates or "
-    "numbers",
-}
-_VALIDATION = {
-    "--steps S int": "with --time: blocks of rows that are tested one after the other (default 5)",
-    "--gap G float": "with --time: least distance from training to test rows (days, for dates)",
-    "--window W float": "with --time: training window: use only rows this recent",
-    "--repeats R int 1": "repeat the hold-out part or the folds R times (default 1)",
-    "--seed N int 0": "random seed of the splits (default 0)",
-    "--fpr-range A,B str 0,0.1": "range of the partial AUC; methods that train for a range train "
-    "for this one (default 0,0.1)",
-    "--tune METRIC": "search the method's settings on each training part by auc, pauc (of "
-    "--fpr-range) or leave-pair-out",
-}
-_PREPARATION = {
-    "--impute WAY": "fill missing numbers with the median (default), mean or most-frequent value",
-    "--scale WAY": "standard (default), robust (median and quartiles), quantile or quantile-normal "
-    "(ranks), min-max or none",
-    "--indicators": "add an indicator of missing values for each number column",
-    "--rare N float": "merge levels of fewer rows into one: a share below 1, or a count",
-    "--many-levels WAY": "a category of more than 100 levels: most-frequent (default) keeps those "
-    "most frequent, frequency replaces every level by its share of the training rows",
-}
-_MODEL = {
-    **SAVE_MODEL,
-    "--calibrate MAP": "calibrate the probabilities of the saved model on held-out rows: "
-    "isotonic, platt or beta",
-    "--threshold RULE": "decision threshold of the saved model: equal-error, min-max, fpr=F, "
-    "tpr=F, precision=F[@PRIOR], alerts=SHARE[@PRIOR] or cost=FP:FN[@PRIOR], chosen on the "
-    "held-out rows",
-    "--project FILE": "add the run to a project (*.aucproj)",
-    **CLUSTER,
-    **JSON,
-}
-NEEDS = {
-    **dict.fromkeys(("higher_is_positive", "lower_is_positive", "score_file"), "score_column"),
-    "score_id": "score_file",
-    "threshold": "save_model",
-    "calibrate": "save_model",
-    **dict.fromkeys(("steps", "gap", "window"), "time"),
-}
-EXCLUDES = (
-    ("set", "score_column", "a score column has no settings"),
-    ("tune", "score_column", "a score column has nothing to tune"),
-    ("calibrate", "leave_pair_out", "it holds out no rows to calibrate on"),
-)
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Declare what the command takes."""
-    add_table_options(parser)
-    add(parser.add_mutually_exclusive_group(required=True), _METHOD)
-    add(parser, _SCORES)
-    add(parser.add_mutually_exclusive_group(), _DIRECTIONS)
-    add(parser, {"--set NAME=VALUE*": "a setting of the method"})
-    add(parser.add_mutually_exclusive_group(), _SCHEMES)
-    add(parser, _VALIDATION)
-    ways = parser.add_argument_group("preprocessing of columns, fitted on the training rows")
-    add(ways, _PREPARATION)
-    add(parser, STREAM)
-    add(parser, _MODEL)
 
 
 def read_preparation(options: argparse.Namespace) -> PreparationChoice:

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from aucstudio.boundary import BAD_INPUT, DONE, RUN_FAILED
-from aucstudio.commands.options import JSON, PROJECT, add, whole
 from aucstudio.console import complain, progress, say, say_json
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 
 if TYPE_CHECKING:
     from aucstudio.project.data.table import Table
@@ -17,14 +16,6 @@ if TYPE_CHECKING:
     from aucstudio.project.runs.verification import Verification
 
     Named = tuple[str, RunRecord]
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Declare what the command takes."""
-    add(parser, {"project PROJECT": PROJECT})
-    add(parser, {"run RUN": "a run by name or id; else all"}, nargs="?")
-    add(parser, {"--split N": "which split (default 1)"}, type=whole(1), default=1)
-    add(parser, JSON)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -74,11 +65,7 @@ def _chosen(listed: Sequence[Named], options: argparse.Namespace) -> Sequence[Na
     from aucstudio.project.results.documents import find_run
 
     if not listed:
-        raise InputError(
-            f"{options.project} has no finished run to verify: train one with aucstudio train DATA "
-            f"--method ID --project {options.project}",
-            file=options.project,
-        )
+        raise input_error("no_run_to_verify", file=options.project)
     if options.run is None:
         return [(name, record) for name, record in listed if not record.experiment.members]
     return [find_run(listed, options.run, options.project)]

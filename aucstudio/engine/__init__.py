@@ -10,7 +10,7 @@ import importlib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from aucstudio.engine.methods import modules
+from aucstudio.engine.catalogue import method_keys, module_of
 from aucstudio.engine.params import InvalidSetting, Param, declared_params
 
 if TYPE_CHECKING:
@@ -55,26 +55,23 @@ def __getattr__(name: str) -> Any:
 
 
 class _Declared(Mapping[str, "type[AUCClassifier]"]):
-    """Every method by its id, as declared; a class is loaded when it is looked up.
-
-    It is the class of a method's module that has its name, but for hyphens and capitals.
-    """
+    """Every method by its id, as declared; a class is loaded when it is looked up."""
 
     def __getitem__(self, key: str) -> type[AUCClassifier]:
-        module = importlib.import_module(modules()[key])
+        module = importlib.import_module(module_of(key))
         for name, found in vars(module).items():
             if name.lower() == key.replace("-", ""):
                 return cast("type[AUCClassifier]", found)
         raise AttributeError(f"{module.__name__} declares no method with the key {key!r}")
 
     def __contains__(self, key: object) -> bool:
-        return key in modules()
+        return key in method_keys()
 
     def __iter__(self) -> Iterator[str]:
-        return iter(modules())
+        return iter(method_keys())
 
     def __len__(self) -> int:
-        return len(modules())
+        return len(method_keys())
 
 
 class _Methods(_Declared):
@@ -95,6 +92,4 @@ DECLARED: Mapping[str, type[AUCClassifier]] = _Declared()
 
 def describe_methods() -> list[dict[str, Any]]:
     """Return every method and its settings as plain data."""
-    from aucstudio.engine.catalogue import describe
-
-    return [describe(method) for method in DECLARED.values()]
+    return [method.describe() for method in DECLARED.values()]

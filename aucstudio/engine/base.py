@@ -1,7 +1,8 @@
 """Base class of all methods: a scikit-learn classifier with a score.
 
 A method subclasses :class:`AUCClassifier`, declares its settings with
-:func:`~aucstudio.engine.params.param` and implements ``_fit``.
+:func:`~aucstudio.engine.params.param` and implements ``_fit``. :class:`WeighsRows` is the base of
+those that take row weights.
 """
 
 from __future__ import annotations
@@ -11,27 +12,80 @@ import functools
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Self, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from aucstudio.engine import roc
 from aucstudio.engine.blocks import Parts, Passes, RowBlocks
-from aucstudio.engine.features.precomputed import (
+from aucstudio.engine.declared import Declared
+from aucstudio.engine.fit import (
+    Context,
+    Fit,
+    Shared,
     callback_on_columns,
     given_kernel,
     on_columns,
     row_numbers,
 )
-from aucstudio.engine.fit import Context, Fit, Shared
-from aucstudio.engine.leave_pair_out import LeavesPairsOut
+from aucstudio.engine.leave_pair_out import PairsHeldOut
 from aucstudio.engine.monitor import Callback, Monitor, Spread, one_by_one
 from aucstudio.engine.params import InvalidSetting, check_settings
-from aucstudio.engine.predictor import check_groups, two_classes
 from aucstudio.engine.scorers import LinearScorer, Scorer, score_rows
 from aucstudio.engine.types import Array, Mask
 from aucstudio.notices import notice
+
+
+def check_groups(groups: ArrayLike, rows: int) -> NDArray[Any]:
+    """Return one group for each row.
+
+    Raises
+    ------
+    ValueError
+        If there are more or fewer.
+    """
+    found = np.asarray(groups)
+    if found.shape != (rows,):
+        raise ValueError(f"groups must name one group for each of the {rows} rows.")
+    return found
+
+
+def two_classes(y: NDArray[Any]) -> tuple[NDArray[Any], Mask]:
+    """Return the two classes, sorted, and which rows are of the second.
+
+    Raises
+    ------
+    ValueError
+        If there are more or fewer classes.
+    """
+    if y.dtype == np.bool_:  # nothing to sort
+        classes = np.flatnonzero(np.array([not y.all(), y.any()])).astype(bool)
+    else:
+        classes = np.unique(y)
+    if len(classes) == 2 and y.dtype.kind in "biuUS":
+        return classes, y == classes[1]
+    from sklearn.utils.multiclass import check_classification_targets, type_of_target
+
+    check_classification_targets(y)
+    kind = type_of_target(y, input_name="y")
+    if len(classes) > 2:
+        raise ValueError(
+            f"Only binary classification is supported. The type of the target is {kind}."
+        )
+    if len(classes) < 2:
+        raise ValueError(f"y holds one class only ({classes[0]!r}); two are needed to rank.")
+    return classes, y == classes[1]
+
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator, ClassifierMixin
+
+    class _Estimator(ClassifierMixin, BaseEstimator):
+        pass
+else:
+    _Estimator = object  # see aucstudio.engine.base.estimator_class
+
 
 _FEW_ROWS = 20  # of a class, from which noise may decide the whole ranking
 
@@ -62,7 +116,7 @@ def _blank(method: type[AUCClassifier]) -> AUCClassifier:
 
 
 @dataclass_transform(eq_default=False, kw_only_default=True)
-class AUCClassifier(LeavesPairsOut):
+class AUCClassifier(Declared, _Estimator):
     """A two-class classifier trained to rank positives above negatives.
 
     The positive class is the second of ``classes_`` (sorted). ``predict`` returns it where
@@ -96,6 +150,12 @@ class AUCClassifier(LeavesPairsOut):
     support_pairs_ : tuple of two index arrays or None
     notes_ : tuple of Notice
     """
+
+    classes_: NDArray[Any]
+    scorer_: Scorer
+    intercept_: float
+    dual_gap_: float | None
+    train_scores_: Array
 
     def __init_subclass__(cls, **details: Any) -> None:
         """Set the attributes of a method from its settings and its docstring."""
@@ -313,6 +373,144 @@ class AUCClassifier(LeavesPairsOut):
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         """Train on float64 rows X; ``positive`` marks the positive rows (at least one each)."""
 
+    def leave_pair_out(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        regularizations: ArrayLike | None = None,
+        callback: Callback | None = None,
+    ) -> list[PairsHeldOut]:
+        """Return how every pair of a positive and a negative is ordered by training without it.
+
+        Parameters
+        ----------
+        X, y : array-like
+            As for :meth:`fit`.
+        regularizations : array-like, optional
+            Values of that setting to answer for, at little more than the cost of one; by default
+            the method's own.
+        callback : callable, optional
+            As for :meth:`fit`.
+
+        Returns
+        -------
+        list of PairsHeldOut
+            One for each value.
+
+        Raises
+        ------
+        ValueError
+            For what :meth:`fit` refuses, for too few rows, and for methods that
+            know no closed form (see ``leaves_pairs_out``).
+        Stopped
+            If the callback requests a stop.
+        """
+        from sklearn.base import clone
+        from sklearn.utils.validation import validate_data
+
+        check_settings(type(self), self.get_params(deep=False))
+        # Checked as for a fit, and a fitted model stays as it is.
+        asked = clone(self)
+        rows, labels = validate_data(asked, X, y, dtype=np.float64, ensure_min_samples=3)
+        _, positive = two_classes(labels)
+        if regularizations is None:
+            regularizations = [getattr(self, "regularization", np.nan)]
+        context = Context(Monitor(callback))
+        if self._is_given_kernel():
+            context = dataclasses.replace(context, given=given_kernel(rows))
+            rows = row_numbers(rows)
+        return self._leave_pair_out(rows, positive, regularizations, context)
+
+    def _leave_pair_out(
+        self, X: Array, positive: Mask, regularizations: ArrayLike, context: Context
+    ) -> list[PairsHeldOut]:
+        """Answer :meth:`leave_pair_out` for checked rows."""
+        raise ValueError(
+            f"{self.title} would have to be trained once for every pair: leave-pair-out is for "
+            "regularised least squares"
+        )
+
+    def decision_function(self, X: ArrayLike) -> Array:
+        """Score the rows of X, shape (n_samples,); positive where ``predict`` says positive."""
+        from sklearn.utils.validation import check_is_fitted, validate_data
+
+        check_is_fitted(self, "scorer_")
+        rows = validate_data(self, X, reset=False, **self._demands())
+        scores: Array = self.scorer_(rows) + self.intercept_
+        return scores
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Name the class of each row of X, shape (n_samples,)."""
+        positive = self.decision_function(X) > 0
+        labels: NDArray[Any] = self.classes_[positive.astype(int)]
+        return labels
+
+    def set_threshold(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        rule: str = "equal-error",
+        *,
+        fpr: float = 0.1,
+        cost_fp: float = 1.0,
+        cost_fn: float = 1.0,
+        prior: float | None = None,
+        tpr: float = 0.9,
+        precision: float = 0.5,
+        alerts: float = 0.01,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Set the decision threshold of ``predict``; scores do not change.
+
+        Parameters
+        ----------
+        X, y : array-like
+            Rows to choose it on, training rows or others; y holds both of ``classes_``.
+        rule, fpr, cost_fp, cost_fn, prior, tpr, precision, alerts
+            See :class:`~aucstudio.engine.roc.ThresholdRule`.
+        sample_weight : array-like of shape (n_samples,), optional
+            What each row weighs, whatever the method takes.
+
+        Raises
+        ------
+        ValueError
+            For an unknown rule, labels other than ``classes_``, constants out of range, or a
+            precision that no threshold has.
+        """
+        from sklearn.utils.validation import check_is_fitted, validate_data
+
+        check_is_fitted(self, "scorer_")
+        bounds = {"tpr": tpr, "precision": precision, "alerts": alerts}
+        chosen = roc.ThresholdRule(rule, fpr, cost_fp, cost_fn, prior, **bounds)
+        rows, labels = validate_data(self, X, y, reset=False, **self._demands())
+        if not np.isin(labels, self.classes_).all():
+            raise ValueError(f"y holds labels other than {self.classes_.tolist()}.")
+        positive = labels == self.classes_[1]
+        place = chosen.place(roc.roc_curve(positive, self.scorer_(rows), weights=sample_weight))
+        self.train_scores_ = self.train_scores_ + (-place - self.intercept_)
+        self.intercept_ = -place  # set at once: a rounded sum could pass the nearest score
+        return self
+
+    def _is_given_kernel(self) -> bool:
+        return getattr(self, "kernel", None) == "precomputed"
+
+    def _demands(self) -> dict[str, Any]:
+        """Return what scikit-learn shall check of X."""
+        return {
+            "dtype": np.float64,
+            "accept_sparse": "csr" if self.stays_sparse() else False,
+            "ensure_all_finite": "allow-nan" if self.takes_missing else True,
+        }
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.takes_missing
+        tags.input_tags.pairwise = self._is_given_kernel()
+        tags.input_tags.sparse = self.stays_sparse()
+        tags.classifier_tags.multi_class = False
+        return tags
+
     def _keep(
         self,
         done: Fit,
@@ -354,3 +552,41 @@ class AUCClassifier(LeavesPairsOut):
 
 def _scored(scorer: Scorer, pieces: Parts) -> list[tuple[Any, Array]]:
     return [(rows, scorer(X)) for rows, X in pieces]
+
+
+class WeighsRows(AUCClassifier):
+    """A method that can let some rows count more than others.
+
+    A row of weight 2 counts as two equal rows, a row of weight 0 is left out, and a pair has the
+    product of the weights of its rows. The scale of the weights has no effect on a mean over pairs
+    or rows; in a sum over rows it acts like ``C`` (``counts_rows``). A method that does this only
+    approximately gives the reason in ``weights_differ``; the others do so to rounding, or to the
+    tolerance of their solver.
+    """
+
+    takes_weights: ClassVar[bool] = True
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        callback: Callback | None = None,
+        **options: Any,
+    ) -> Self:
+        """Train on the rows of X; see :meth:`AUCClassifier.fit`.
+
+        Parameters
+        ----------
+        X, y, callback, options
+            As there.
+        sample_weight : array-like of shape (n_samples,), optional
+            What each row weighs: finite, not negative, and some of each class greater than 0.
+
+        Raises
+        ------
+        ValueError
+            For other weights, and as there.
+        """
+        return self._train(X, y, callback, sample_weight=sample_weight, **options)

@@ -1,13 +1,11 @@
-"""Families, aims and shapes of methods."""
+"""Families, aims and modules of methods."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from aucstudio.engine.params import declared_params
-
-if TYPE_CHECKING:
-    from aucstudio.engine.base import AUCClassifier
+import functools
+import importlib.resources
+import tomllib
+from typing import Any
 
 FAMILIES = {
     "least squares": "Least squares in closed form",
@@ -32,28 +30,29 @@ AIMS = {
 """What methods train for, and what that means."""
 
 
-def shape_words(method: type[AUCClassifier]) -> str:
-    """Return what a scorer of the method is made of: ``linear or kernel``."""
-    declared = declared_params(method)
-    if "kernel" in declared:
-        return "linear or kernel" if "linear" in declared["kernel"].choices else "kernel"
-    return "kernel" if "gamma" in declared else method.shape
+@functools.cache
+def entries() -> dict[str, dict[str, Any]]:
+    """Return what ``methods.toml`` has of every method, by id, in the order of a list."""
+    file = importlib.resources.files("aucstudio.engine") / "methods.toml"
+    return tomllib.loads(file.read_text("utf-8"))
 
 
-def describe(method: type[AUCClassifier]) -> dict[str, Any]:
-    """Return a method and its settings as plain data."""
-    return {
-        "id": method.key,
-        "title": method.title,
-        "in_words": method.in_words,
-        "family": method.family,
-        "source": method.source,
-        "summary": method.summary,
-        "trains_for": method.trains_for,
-        "scorer": shape_words(method),
-        "takes_missing": method.takes_missing,
-        "weights": method.weights_kind(),
-        "weights_note": method.weights_words(),
-        "use_when": method.use_when,
-        "parameters": [declared.as_json() for declared in declared_params(method).values()],
-    }
+def module_of(method: str) -> str:
+    """Return the module of a method, which is not loaded for that.
+
+    Raises
+    ------
+    KeyError
+        For an unknown method.
+    """
+    return f"aucstudio.engine.methods.{entries()[method]['module']}"
+
+
+def method_keys() -> list[str]:
+    """List the methods by their ids."""
+    return list(entries())
+
+
+def facts_of(method: str) -> dict[str, Any]:
+    """Return what ``methods.toml`` declares of a method but its module."""
+    return {name: fact for name, fact in entries()[method].items() if name != "module"}

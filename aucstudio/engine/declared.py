@@ -7,8 +7,9 @@ import inspect
 import math
 import re
 import textwrap
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from aucstudio.engine.catalogue import facts_of, method_keys
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.params import Param, declared_params
 
@@ -19,12 +20,12 @@ _SENTENCES = {"References": "source", "Use when": "use_when"}
 
 
 class Declared:
-    """A method as it is declared, by its module's name, its docstring and class attributes.
+    """A method as it is declared, by ``methods.toml``, its docstring and class attributes.
 
     Attributes
     ----------
     key : str
-        The method's id, which is the name of its module.
+        The method's id: the class's name, with the hyphens that ``methods.toml`` has.
     title, family : str
     in_words : str
         The title for who does not know the name.
@@ -40,7 +41,7 @@ class Declared:
     shape : str
         What a scorer is made of, where it takes no kernel.
     takes_weights : bool
-        Whether rows may weigh differently; see :class:`~aucstudio.engine.weighted.WeighsRows`.
+        Whether rows may weigh differently; see :class:`~aucstudio.engine.base.WeighsRows`.
     weights_differ : str
         Why a row of weight 2 is not quite a row twice, as the end of a sentence; empty where it is.
     takes_sparse : bool
@@ -110,20 +111,27 @@ class Declared:
 
     @classmethod
     def read_declaration(cls) -> None:
-        """Set what follows from the module's name and the docstring; unless it is inherited."""
+        """Set what follows from the class's name and the docstring; unless it is inherited."""
         text = vars(cls).get("__doc__")
         if not isinstance(text, str):
             return
         cls.__doc__ = MethodText(text)  # type: ignore[assignment]
-        if "title" in vars(cls):
-            cls.key = cls.__module__.rpartition(".")[2].replace("_", "-")
-            cls.summary = text.partition("\n")[0].strip()
-            _, *sections = _SECTION.split(inspect.cleandoc(text))
-            for name, content in zip(sections[::2], sections[1::2], strict=True):
-                if name in _SENTENCES:
-                    words = " ".join(content.partition("\n\n")[0].split())
-                    setattr(cls, _SENTENCES[name], words)
-            cls.source = cls.source.removesuffix(".")
+        for key in method_keys():
+            if key.replace("-", "") == cls.__name__.lower():
+                cls._declare(key, text)
+
+    @classmethod
+    def _declare(cls, key: str, text: str) -> None:
+        cls.key = key
+        for name, fact in facts_of(key).items():
+            setattr(cls, name, fact)
+        cls.summary = text.partition("\n")[0].strip()
+        _, *sections = _SECTION.split(inspect.cleandoc(text))
+        for name, content in zip(sections[::2], sections[1::2], strict=True):
+            if name in _SENTENCES:
+                words = " ".join(content.partition("\n\n")[0].split())
+                setattr(cls, _SENTENCES[name], words)
+        cls.source = cls.source.removesuffix(".")
 
     @classmethod
     def weights_kind(cls) -> str:
@@ -142,6 +150,27 @@ class Declared:
             f"as two equal rows. The reason: {cls.weights_differ}.",
         }[cls.weights_kind()]
 
+    @classmethod
+    def shape_words(cls) -> str:
+        """Return what a scorer of the method is made of: ``linear or kernel``."""
+        declared = declared_params(cls)
+        if "kernel" in declared:
+            return "linear or kernel" if "linear" in declared["kernel"].choices else "kernel"
+        return "kernel" if "gamma" in declared else cls.shape
+
+    @classmethod
+    def describe(cls) -> dict[str, Any]:
+        """Return the method and its settings as plain data."""
+        named = ("title", "in_words", "family", "source", "summary", "trains_for", "takes_missing")
+        return {
+            "id": cls.key,
+            **{name: getattr(cls, name) for name in (*named, "use_when")},
+            "scorer": cls.shape_words(),
+            "weights": cls.weights_kind(),
+            "weights_note": cls.weights_words(),
+            "parameters": [declared.as_json() for declared in declared_params(cls).values()],
+        }
+
     def check_size(self, positives: int, negatives: int, features: int) -> None:
         """Refuse what would not fit the memory of an ordinary machine; ``fit`` does so itself.
 
@@ -150,10 +179,6 @@ class Declared:
         InvalidSetting
             With what it would take and what to use instead.
         """
-
-    def heeds_stop(self) -> bool:
-        """Return whether a stop is seen within 0.2 s, which one long library call prevents."""
-        return True
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Estimate memory and time of a fit here, at the present settings.

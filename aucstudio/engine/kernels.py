@@ -7,8 +7,8 @@ sigma = 1 / sqrt(2 gamma); K Gram matrix.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 
@@ -87,27 +87,6 @@ class Kernel:
         return values
 
 
-def width(when: Mapping[str, tuple[Any, ...]]) -> Any:
-    """Declare ``gamma``, the inverse width of a kernel, with when it means something."""
-    return param(
-        "scale",
-        "Inverse width of the kernel; 'scale' is 1 / (features × variance), 'scale/4' a quarter "
-        "of it.",
-        label="Width",
-        symbol="γ",
-        unit="1 / squared distance of rows",
-        low=0.0,
-        low_open=True,
-        log=True,
-        kind="float",
-        words=("scale", "auto"),
-        multiples_of="scale",
-        when=when,
-        # Around what suits the data's own scale, the smoothest first.
-        grid=(*(f"scale/{4**k}" for k in (4, 3, 2, 1)), "scale", "scale*4", "scale*16"),
-    )
-
-
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class KernelSettings:
     """The settings shared by all methods that take a kernel.
@@ -116,36 +95,10 @@ class KernelSettings:
     place of X, and to score rows their kernel values with the training rows.
     """
 
-    kernel: str = param(
-        "linear",
-        "Kernel function.",
-        label="Kernel",
-        symbol="k",
-        choices={
-            "linear": "a weight for each feature",
-            "rbf": "Gaussian: near rows score alike",
-            "poly": "polynomial: products of features",
-        },
-        from_code=("precomputed",),
-    )
-    gamma: float | str = width({"kernel": ("rbf", "poly")})
-    degree: int = param(
-        3,
-        "Degree of the polynomial kernel.",
-        label="Degree",
-        symbol="p",
-        low=1,
-        high=10,
-        when={"kernel": ("poly",)},
-    )
-    coef0: float = param(
-        1.0,
-        "Constant inside the polynomial kernel.",
-        label="Offset",
-        symbol="c₀",
-        low=0.0,
-        when={"kernel": ("poly",)},
-    )
+    kernel: str = param("linear")
+    gamma: float | str = param("scale")
+    degree: int = param(3)
+    coef0: float = param(1.0)
 
     def resolve_kernel(
         self, X: Array, given: Kernel | None = None, weights: Array | None = None

@@ -10,13 +10,7 @@ import dataclasses
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from aucstudio.engine.features.precomputed import given_kernel, row_numbers
-from aucstudio.engine.fit import Context
-from aucstudio.engine.monitor import Callback, Monitor
-from aucstudio.engine.params import check_settings
-from aucstudio.engine.predictor import Predictor, two_classes
 from aucstudio.engine.roc import equal_error_threshold, roc_curve
 from aucstudio.engine.types import Array, Mask
 
@@ -83,65 +77,3 @@ def pair_chunks(rows: int, columns: int) -> Iterator[slice]:
     height = max(1, _PAIRS_PER_CHUNK // columns)
     for start in range(0, rows, height):
         yield slice(start, min(start + height, rows))
-
-
-class LeavesPairsOut(Predictor):
-    """A method that can be asked how it orders pairs when trained without them."""
-
-    def leave_pair_out(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        *,
-        regularizations: ArrayLike | None = None,
-        callback: Callback | None = None,
-    ) -> list[PairsHeldOut]:
-        """Return how every pair of a positive and a negative is ordered by training without it.
-
-        Parameters
-        ----------
-        X, y : array-like
-            As for :meth:`fit`.
-        regularizations : array-like, optional
-            Values of that setting to answer for, at little more than the cost of one; by default
-            the method's own.
-        callback : callable, optional
-            As for :meth:`fit`.
-
-        Returns
-        -------
-        list of PairsHeldOut
-            One for each value.
-
-        Raises
-        ------
-        ValueError
-            For what :meth:`fit` refuses, for too few rows, and for methods that
-            know no closed form (see ``leaves_pairs_out``).
-        Stopped
-            If the callback requests a stop.
-        """
-        from sklearn.base import clone
-        from sklearn.utils.validation import validate_data
-
-        check_settings(type(self), self.get_params(deep=False))
-        # Checked as for a fit, and a fitted model stays as it is.
-        asked = clone(self)
-        rows, labels = validate_data(asked, X, y, dtype=np.float64, ensure_min_samples=3)
-        _, positive = two_classes(labels)
-        if regularizations is None:
-            regularizations = [getattr(self, "regularization", np.nan)]
-        context = Context(Monitor(callback))
-        if self._is_given_kernel():
-            context = dataclasses.replace(context, given=given_kernel(rows))
-            rows = row_numbers(rows)
-        return self._leave_pair_out(rows, positive, regularizations, context)
-
-    def _leave_pair_out(
-        self, X: Array, positive: Mask, regularizations: ArrayLike, context: Context
-    ) -> list[PairsHeldOut]:
-        """Answer :meth:`leave_pair_out` for checked rows."""
-        raise ValueError(
-            f"{self.title} would have to be trained once for every pair: leave-pair-out is for "
-            "regularised least squares"
-        )

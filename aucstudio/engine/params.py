@@ -1,7 +1,7 @@
 """Declared parameters, from which forms, command line, help and checks are derived.
 
 A method is a dataclass whose fields are made by :func:`param`. What a field may hold is data
-(:class:`Param`), so that nothing about a setting has to be written down twice.
+(:class:`Param`, ``settings.toml``), so that nothing about a setting has to be written down twice.
 """
 
 from __future__ import annotations
@@ -9,9 +9,11 @@ from __future__ import annotations
 import copyreg
 import dataclasses
 import functools
+import importlib.resources
 import math
 import re
 import sys
+import tomllib
 from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from typing import Any, Literal
@@ -49,7 +51,7 @@ class Param:
     Attributes
     ----------
     name : str
-        The field's name (filled in by :func:`declared_params`).
+        The field's name.
     kind : {"float", "int", "bool", "choice", "range"}
         ``"range"`` is a pair (alpha, beta) within [low, high] with alpha < beta.
     default : object
@@ -172,11 +174,11 @@ class Param:
 
     def parse(self, text: str) -> Any:
         """Read a value from a command line or an input field, and check it."""
-        value = self._read(text.strip())
+        value = self._read_text(text.strip())
         self.check(value)
         return value
 
-    def _read(self, text: str) -> Any:
+    def _read_text(self, text: str) -> Any:
         if self.kind == "choice":
             return next((v for v in self.choices if _spell(v) == text.lower() or v == text), text)
         written = text.replace("×", "*").replace("÷", "/").replace(" ", "")
@@ -249,15 +251,35 @@ def _spell(value: Any) -> str:
     return str(value)
 
 
-def param(default: Any, help: str, *, kind: Kind | None = None, **details: Any) -> Any:  # noqa: A002
-    """Declare a dataclass field that is a method's setting; see :class:`Param`."""
-    if kind is None:
-        kind = "choice" if "choices" in details else _kind_of(default)
-    declared = Param(kind=kind, default=default, help=help, **details)
-    return dataclasses.field(default=default, metadata={"param": declared})
+def param(default: Any, variant: str = "", **more: Any) -> Any:
+    """Declare a dataclass field that is a method's setting; see :class:`Param`.
+
+    What it can hold and its texts are in ``settings.toml`` under the field's name, with what
+    differs for a ``variant`` of it. A setting of one method may state them here instead.
+    """
+    return dataclasses.field(default=default, metadata={"variant": variant, "more": more})
 
 
-def _kind_of(default: Any) -> Kind:
+@functools.cache
+def _table() -> dict[str, dict[str, Any]]:
+    text = (
+        importlib.resources.files("aucstudio.engine").joinpath("settings.toml").read_text("utf-8")
+    )
+    return tomllib.loads(text)
+
+
+def _read(value: Any) -> Any:
+    """Return a value of the table: a list as a tuple, and the text none as None."""
+    if isinstance(value, list):
+        return tuple(map(_read, value))
+    if isinstance(value, dict):
+        return {_read(name): _read(inner) for name, inner in value.items()}
+    return None if value == "none" else value
+
+
+def _kind_of(default: Any, facts: Mapping[str, Any]) -> Kind:
+    if "choices" in facts:
+        return "choice"
     if isinstance(default, bool):
         return "bool"
     if isinstance(default, int):
@@ -272,13 +294,18 @@ def declared_params(method: type) -> dict[str, Param]:
 
 @functools.cache
 def _declared(method: type) -> dict[str, Param]:
-    found = {}
-    for field in dataclasses.fields(method):
-        declared = field.metadata.get("param")
-        if declared is not None:
-            label = declared.label or field.name
-            found[field.name] = dataclasses.replace(declared, name=field.name, label=label)
-    return found
+    return {
+        field.name: _made(field) for field in dataclasses.fields(method) if "more" in field.metadata
+    }
+
+
+def _made(field: dataclasses.Field[Any]) -> Param:
+    shared = dict(_table().get(field.name, {}))
+    variants, variant = shared.pop("for", {}), field.metadata["variant"]
+    own = variants[variant] if variant else {}
+    facts = {name: _read(fact) for name, fact in (shared | own).items()} | field.metadata["more"]
+    known = {"kind": _kind_of(field.default, facts), "label": field.name} | facts
+    return Param(name=field.name, default=field.default, **known)
 
 
 def check_settings(method: type, values: Mapping[str, Any]) -> None:

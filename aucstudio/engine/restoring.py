@@ -10,8 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.ensembles.combined import CombinationScorer, Part, members_of
-from aucstudio.engine.ensembles.remapped import View, ViewedScorer, of_inner
+from aucstudio.engine.ensembles.combined import (
+    CombinationScorer,
+    Part,
+    View,
+    ViewedScorer,
+    members_of,
+    of_inner,
+)
 from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.scorers import (

@@ -18,12 +18,12 @@ from PySide6.QtWidgets import QApplication
 from aucstudio import __version__
 from aucstudio.gui.common.theme import apply_theme, set_text_size
 from aucstudio.gui.main_window import MainWindow
+from aucstudio.gui.state.background import ticking
 from aucstudio.gui.state.preferences import preferences
-from aucstudio.gui.state.timers import ticking
 from aucstudio.gui.windows import the_windows
 from aucstudio.project import scratch
 from aucstudio.project.resources import resource_path
-from aucstudio.project.store.project.checksums import DamagedError
+from aucstudio.project.store.project.database import DamagedError
 from aucstudio.project.work import signals
 from aucstudio.project.work.job import Job
 from aucstudio.project.work.processes import the_processes

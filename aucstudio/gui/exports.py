@@ -17,7 +17,7 @@ from aucstudio.gui.desk.actions import Actions
 from aucstudio.gui.desk.deck import Deck
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
-from aucstudio.gui.dialogs.scoring.dialog import ScoreTableDialog
+from aucstudio.gui.dialogs.scoring import ScoreTableDialog
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.errors import InputError
@@ -25,7 +25,7 @@ from aucstudio.project.results.report import write_model_card, write_report
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.experiments.experiment_file import command_line, write_study
 from aucstudio.project.store.files import write_atomically
-from aucstudio.project.store.sheets import write_rows
+from aucstudio.project.store.scores_file import write_rows
 from aucstudio.project.work.job import Job, describe_failure
 
 _COPY_DPI = 2 * printing.SCREEN_DPI

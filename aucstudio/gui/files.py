@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QMenu
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.plain_text import menu_text, plain_tooltip
 from aucstudio.gui.desk.actions import Actions
-from aucstudio.gui.state.opening import EXAMPLE, PASTED, PROJECT, TABLE, OpenedStudy, kind_of
 from aucstudio.gui.state.session import Session
+from aucstudio.gui.state.session_files import EXAMPLE, PASTED, PROJECT, TABLE, OpenedStudy, kind_of
 from aucstudio.gui.windows import DISCARD, SAVE, STOP, StudyWindow, describe_work, the_windows
 from aucstudio.notices.words import day_words
 from aucstudio.project.data.import_choices import ImportChoices
@@ -25,7 +25,7 @@ from aucstudio.project.store.workspace import recent_files, unsaved_projects, un
 from aucstudio.project.work.job import describe_failure
 
 if TYPE_CHECKING:
-    from aucstudio.gui.dialogs.importing.preview import ImportPreview
+    from aucstudio.gui.dialogs.importing import ImportPreview
 
 PROJECTS = "AUC Studio projects (*.aucproj)"
 STUDY_FILES = "Projects and experiments (*.aucproj *.toml)"
@@ -174,7 +174,7 @@ class Files(QObject):
 
     def preview(self, path: Path, choices: ImportChoices | None = None) -> None:
         """Show the first rows of a file with the import options."""
-        from aucstudio.gui.dialogs.importing.preview import ImportPreview
+        from aucstudio.gui.dialogs.importing import ImportPreview
 
         dialog = ImportPreview(self._session, path, choices, self._window)
         dialog.asked.connect(lambda chosen: self._open(str(path), TABLE, chosen))

@@ -11,16 +11,12 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QStackedWidget
 
 from aucstudio.engine.params import InvalidSetting
-from aucstudio.gui.common.actions import offer_combination
-from aucstudio.gui.common.layouts import down, holding
-from aucstudio.gui.common.widgets import card_around
-from aucstudio.gui.dialogs.cluster import ClusterDialog
-from aucstudio.gui.dialogs.find_best import FindBestDialog
-from aucstudio.gui.dialogs.given_scores import GivenScoresDialog
+from aucstudio.gui.common.widgets import card_around, down, holding, offer_combination
+from aucstudio.gui.dialogs.run_dialogs import ClusterDialog, FindBestDialog, GivenScoresDialog
 from aucstudio.gui.files import Files
-from aucstudio.gui.panels.progress_strip import ProgressStrip
+from aucstudio.gui.panels.status import ProgressStrip
 from aucstudio.gui.panels.welcome import WelcomePage
-from aucstudio.gui.state.opening import PROJECT, TABLE, OpenedStudy, kind_of
+from aucstudio.gui.state.session_files import PROJECT, TABLE, OpenedStudy, kind_of
 from aucstudio.gui.windows import StudyWindow, WindowPreferences
 from aucstudio.notices.words import as_sentence
 from aucstudio.project.data.table import Table
@@ -34,7 +30,7 @@ if TYPE_CHECKING:
     from aucstudio.gui.desk.side_columns import Sides
     from aucstudio.gui.panels.data_panel import DataPanel
     from aucstudio.gui.panels.method_panel import MethodPanel
-    from aucstudio.gui.panels.runs.runs_panel import RunsPanel
+    from aucstudio.gui.panels.runs_panel import RunsPanel
     from aucstudio.gui.panels.validation_panel import ValidationPanel
     from aucstudio.gui.workplace import Workplace
 

@@ -13,11 +13,10 @@ from PySide6.QtGui import QAction, QCloseEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow
 
 from aucstudio.gui.common import prompts
-from aucstudio.gui.common.icons import refresh_icons
-from aucstudio.gui.common.theme import apply_theme, set_text_size
-from aucstudio.gui.common.window_positions import FRAME, on_some_screen
+from aucstudio.gui.common.theme import apply_theme, refresh_icons, set_text_size
+from aucstudio.gui.common.widgets import FRAME, on_some_screen
 from aucstudio.gui.desk.actions import Actions
-from aucstudio.gui.panels.message_bar import MessageBar
+from aucstudio.gui.panels.status import MessageBar
 from aucstudio.gui.state.preferences import WindowPlace, preferences
 from aucstudio.gui.state.session import Session
 from aucstudio.gui.state.study import Study

@@ -12,17 +12,15 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
-from aucstudio.gui.common.layouts import STRETCH, down, scrolled
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.desk.actions import Actions
-from aucstudio.gui.desk.deck import Deck
-from aucstudio.gui.desk.pages import VIEWS, ViewDeclaration
+from aucstudio.gui.common.widgets import STRETCH, down, scrolled
+from aucstudio.gui.desk.actions import VIEWS, Actions, ViewDeclaration
+from aucstudio.gui.desk.deck import Deck, Placeholder
 from aucstudio.gui.desk.side_columns import Sides
-from aucstudio.gui.desk.tiles import Placeholder
 from aucstudio.gui.exports import Exports
 from aucstudio.gui.panels.data_panel import DataPanel
 from aucstudio.gui.panels.method_panel import MethodPanel
-from aucstudio.gui.panels.runs.runs_panel import RunsPanel
+from aucstudio.gui.panels.runs_panel import RunsPanel
 from aucstudio.gui.panels.validation_panel import ValidationPanel
 from aucstudio.gui.state.session import Session
 

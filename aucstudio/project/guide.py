@@ -13,7 +13,7 @@ import tomllib
 
 from aucstudio import __version__
 from aucstudio.engine import METHODS
-from aucstudio.engine.catalogue import AIMS, FAMILIES, shape_words
+from aucstudio.engine.catalogue import AIMS, FAMILIES
 from aucstudio.engine.params import Param, declared_params
 from aucstudio.notices.words import range_words
 from aucstudio.project.resources import resource_path
@@ -83,7 +83,7 @@ def method_page(key: str) -> str:
         f"## {method.title}",
         f"**{method.in_words}** (`{key}`). {method.summary}",
         f"**When to use.** {method.use_when}",
-        f"**Trains for** {AIMS[method.trains_for]}; {shape_words(method)}. {_objective(key)}",
+        f"**Trains for** {AIMS[method.trains_for]}; {method.shape_words()}. {_objective(key)}",
         f"**Cost on this machine.** {costs}.",
         *(f"**{_EVIDENCE[kind]}.** {text}" for kind, text in _evidence().get(key, {}).items()),
         method.weights_words(),

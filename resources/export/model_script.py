@@ -1,6 +1,6 @@
 """The program of an exported model, without one.
 
-Export copies the sections that a model needs and puts its numbers in the place of those here.
+Export puts a model's document in the place of the empty one at the end.
 """
 
 from __future__ import annotations
@@ -9,8 +9,7 @@ import argparse
 import base64
 import csv
 import datetime
-import functools
-import io
+import json
 import math
 import os
 import re
@@ -25,6 +24,7 @@ NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 # More digits than a double holds: a code, not a number.
 CODE = re.compile(r"\s*[0-9]{16,}\s*")
 BLANKS = " \t\n\v\f\r\u00a0\u200b\ufeff"
+MISSING, RARE = "(missing)", "(rare)"
 
 
 def score(columns: dict[str, list[Any]], decimal: str = ".") -> np.ndarray:
@@ -46,13 +46,31 @@ def score(columns: dict[str, list[Any]], decimal: str = ".") -> np.ndarray:
     scores = np.empty(len(X))
     for start in range(0, len(X), 65_536):
         rows = slice(start, start + 65_536)
-        scores[rows] = rank(X[rows])
-    return scores + INTERCEPT
+        scores[rows] = rank(X[rows], MODEL["scorer"])
+    return scores + MODEL["intercept"]
 
 
 def predict(scores: np.ndarray) -> np.ndarray:
     """Return the predicted class of each raw score."""
-    return np.where(scores > THRESHOLD, POSITIVE, NEGATIVE)
+    return np.where(scores > MODEL["threshold"], MODEL["positive"], MODEL["negative"])
+
+
+def probability(scores: np.ndarray) -> np.ndarray:
+    """Return the probability of each raw score: the greater, the greater the score."""
+    made = MODEL["calibration"]
+    with np.errstate(over="ignore"):
+        u = np.clip((scores - made["centre"]) / made["scale"], -1e100, 1e100)
+    v = np.sign(u) * np.log1p(np.abs(u))
+    if made["form"] == "steps":
+        share = np.interp(u, made["knots"], made["values"])
+    else:
+        z = made["slope"] * u + made["offset"]
+        logs = made["high"] * np.logaddexp(0, z) - made["low"] * np.logaddexp(0, -z)
+        share = np.exp(-np.logaddexp(0, -(made["shift"] + logs)))
+    return (1 - made["tilt"]) * share + made["tilt"] * (1 + v / (1 + np.abs(v))) / 2
+
+
+# ------------------------------------------------------------------ preparation
 
 
 def prepare(columns: dict[str, list[Any]], decimal: str) -> np.ndarray:
@@ -63,49 +81,62 @@ def prepare(columns: dict[str, list[Any]], decimal: str) -> np.ndarray:
     sizes = {len(columns[name]) for name in wanted()}
     if len(sizes) != 1:
         raise ValueError("all columns must have the same number of cells")
-    width = len(NUMBERS) + sum(map(len, CATEGORIES.values())) + len(INDICATED)
-    X = np.empty((sizes.pop(), width))
-    for k, (name, (median, mean, scale, unit, low, high)) in enumerate(NUMBERS.items()):
-        column, take = PARTS.get(name, (name, None))
-        if name in SHARES:
-            shares = [SHARES[name].get(text, 0.0) for text in spell(columns[name], decimal)]
-            cells = np.array(shares, dtype=np.float64)
-        else:
-            cells = read_numbers(column, columns[column], decimal)
-        cells[np.isin(cells, ABSENT.get(column, ()))] = math.nan
-        if take is not None:
-            cells = take(cells)
-        cells[(cells < low) | (cells > high)] = math.nan
-        if column in INDICATED:
-            X[:, width - len(INDICATED) + INDICATED.index(column)] = np.isnan(cells)
-        if not KEEP_GAPS:
-            cells[np.isnan(cells)] = median
-        if name in KNOTS:
-            X[:, k] = to_ranks(cells, *map(np.array, KNOTS[name]))
-        else:
-            X[:, k] = (cells / unit - mean / unit) / (scale / unit)
-    place = len(NUMBERS)
-    for name, levels in CATEGORIES.items():
-        known = SPELLED.get(name, {})
-        cells_as_text = spell(columns[name], decimal)
-        spelled = [known.get(text, text) for text in cells_as_text]
-        if name in REST:
-            spelled = [text if text in levels else RARE for text in spelled]
-        texts = np.array(spelled, dtype=np.str_)
-        for level in levels:
-            X[:, place] = texts == level
-            place += 1
-    return X
+    learnt = MODEL["preparation"]
+    X: list[np.ndarray] = []
+    marks: dict[str, np.ndarray] = {}
+    for number in learnt["numbers"]:
+        cells = cells_of(number, columns, decimal)
+        marks.setdefault(source(number), np.isnan(cells))
+        if not learnt["keep_gaps"]:
+            cells[np.isnan(cells)] = number["median"]
+        X.append(scaled(number, cells))
+    for category in learnt["categories"]:
+        levels = category["levels"]
+        known = {text: first for first, *others in category.get("same", []) for text in others}
+        texts = [known.get(text, text) for text in spell(columns[category["name"]], decimal)]
+        if category.get("rest"):
+            texts = [text if text in levels else RARE for text in texts]
+        spelled = np.array(texts, dtype=np.str_)
+        X += [spelled == level for level in levels]
+    X += [marks[name] for name in learnt["indicated"]]
+    return np.stack(X, axis=1).astype(np.float64)
 
 
 def wanted() -> list[str]:
     """Name the columns that the model needs."""
-    numbers = (PARTS[name][0] if name in PARTS else name for name in NUMBERS)
-    return list(dict.fromkeys([*numbers, *CATEGORIES]))
+    learnt = MODEL["preparation"]
+    categories = [category["name"] for category in learnt["categories"]]
+    return list(dict.fromkeys([*map(source, learnt["numbers"]), *categories]))
 
 
-def to_ranks(cells: np.ndarray, knots: np.ndarray, heights: np.ndarray) -> np.ndarray:
-    """Go along the straight lines between the knots; in halves, for large numbers."""
+def source(number: dict[str, Any]) -> str:
+    """Name the column of a number, which may be a part of a date."""
+    name: str = number.get("part", {}).get("column", number["name"])
+    return name
+
+
+def cells_of(number: dict[str, Any], columns: dict[str, list[Any]], decimal: str) -> np.ndarray:
+    """Return the cells of a number; NaN where they are missing or beyond its limits."""
+    name = source(number)
+    if "shares" in number:
+        shares = [number["shares"].get(text, 0.0) for text in spell(columns[name], decimal)]
+        cells = np.array(shares, dtype=np.float64)
+    else:
+        cells = read_numbers(name, columns[name], decimal)
+    cells[np.isin(cells, number.get("missing", ()))] = math.nan
+    if "part" in number:
+        cells = take_part(cells, number["part"]["part"], number["part"].get("clock", False))
+    cells[(cells < number["low"]) | (cells > number["high"])] = math.nan
+    return cells
+
+
+def scaled(number: dict[str, Any], cells: np.ndarray) -> np.ndarray:
+    """Standardise cells, or go along the straight lines between knots."""
+    if "knots" not in number:
+        unit = number["unit"]
+        return (cells / unit - number["mean"] / unit) / (number["scale"] / unit)
+    knots, heights = np.array(number["knots"]), np.array(number["heights"])
+    # In halves, for large numbers.
     halves, inside = knots / 2, np.clip(cells, knots[0], knots[-1])
     piece = np.clip(np.searchsorted(knots, inside, "right") - 1, 0, len(knots) - 2)
     width = np.diff(halves)
@@ -115,30 +146,36 @@ def to_ranks(cells: np.ndarray, knots: np.ndarray, heights: np.ndarray) -> np.nd
     return ranks
 
 
+# ------------------------------------------------------------------ cells
+
+
 def read_numbers(name: str, cells: list[Any], decimal: str) -> np.ndarray:
     values = [read_cell(name, cell, decimal) for cell in cells]
     for row, value in enumerate(values, 1):
         if value is None:
-            wanted = f"a number with the decimal mark {decimal!r}"
-            if name in WRITTEN:
-                wanted = "written as this column was when the model was trained"
-            raise ValueError(f"column {name}, row {row}: {cells[row - 1]!r} is not {wanted}")
+            expected = f"a number with the decimal mark {decimal!r}"
+            if name in MODEL["preparation"].get("reading", ()):
+                expected = "written as this column was when the model was trained"
+            raise ValueError(f"column {name}, row {row}: {cells[row - 1]!r} is not {expected}")
     return np.array(values, dtype=np.float64)
 
 
 def read_cell(name: str, cell: Any, decimal: str) -> float | None:
-    """Read a cell of a column: as :func:`read_number`, or in the way that is told for it."""
-    if name not in WRITTEN or not isinstance(cell, str):
+    """Read a cell of a column: as :func:`read_number`, or in the way that is given for it."""
+    way = MODEL["preparation"].get("reading", {}).get(name)
+    if way is None or not isinstance(cell, str):
         return read_number(cell, decimal)
     text = cell.strip(BLANKS)
-    return math.nan if text.lower() in NUMBER_GAPS else WRITTEN[name](text)
+    if text.lower() in MODEL["preparation"]["gaps"]["number"]:
+        return math.nan
+    return read_date(text, **way) if "ways" in way else read_written(text, **way)
 
 
 def read_number(cell: Any, decimal: str) -> float | None:
     """Read a cell: NaN where it is missing, None where it is no finite number."""
     if isinstance(cell, str):
         text = cell.strip(BLANKS)
-        if text.lower() in NUMBER_GAPS:
+        if text.lower() in MODEL["preparation"]["gaps"]["number"]:
             return math.nan
         if decimal != "." and "." in text:
             return None
@@ -151,7 +188,7 @@ def read_number(cell: Any, decimal: str) -> float | None:
 
 
 def spell(cells: list[Any], decimal: str) -> list[str]:
-    """Give cells as levels; if all of them are numbers, 1.0 and 01 are the level 1."""
+    """Return cells as levels; if all of them are numbers, 1.0 and 01 are the level 1."""
     values = (read_number(cell, decimal) for cell in cells)
     numbers = [value for value in values if value is not None]
     has_codes = any(isinstance(cell, str) and CODE.fullmatch(cell) for cell in cells)
@@ -164,13 +201,13 @@ def spell_text(cell: Any) -> str:
     if not isinstance(cell, str):
         return MISSING if cell is None or cell != cell else f"{cell:.15g}"
     text = cell.strip(BLANKS)
-    return MISSING if text.lower() in TEXT_GAPS else text
+    return MISSING if text.lower() in MODEL["preparation"]["gaps"]["text"] else text
 
 
-# section written
 def read_written(text: str, pattern: str, decimal: str, marks: str) -> float | None:
     """Read a number with marks between thousands, a unit or a minus in whatever place."""
-    found = re.fullmatch(pattern, text.translate(DIGITS))
+    digits = str.maketrans(*MODEL["preparation"]["digits"])
+    found = re.fullmatch(pattern, text.translate(digits))
     if found is None:
         return None
     bare = re.sub(f"[{marks}]", "", found["number"]).replace(decimal, ".")
@@ -179,7 +216,6 @@ def read_written(text: str, pattern: str, decimal: str, marks: str) -> float | N
     return None if math.isinf(value) else -value if is_negative else value
 
 
-# section dates
 def read_date(text: str, ways: list[str]) -> float | None:
     """Read a date as days since 1970-01-01 in UTC, or a time or duration as hours.
 
@@ -233,7 +269,6 @@ MONTHS = (
 )
 
 
-# section parts
 def take_part(cells: np.ndarray, part: str, clock: bool) -> np.ndarray:
     """Take a part of days since 1970-01-01, or of hours of a day; NaN where there is none."""
     key, _, turn = part.partition(" ")
@@ -269,30 +304,37 @@ def take_part(cells: np.ndarray, part: str, clock: bool) -> np.ndarray:
     return np.where(known, found, np.nan)
 
 
-# section linear
+# ------------------------------------------------------------------ scorers
+
+
+def rank(X: np.ndarray, scorer: dict[str, Any]) -> np.ndarray:
+    """Return the scores of prepared rows by a scorer, whose lists of numbers become arrays."""
+    given = {
+        name: np.array(value) if isinstance(value, list) and name != "parts" else value
+        for name, value in scorer.items()
+        if name not in ("kind", "members")
+    }
+    scores: np.ndarray = SCORERS[scorer["kind"]](X, **given)
+    return scores
+
+
 def linear(X: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Give <weights, x>."""
+    """Return <weights, x>."""
     scores: np.ndarray = X @ weights
     return scores
 
 
-# section kernel
 def kernel(
-    X: np.ndarray,
-    points: np.ndarray,
-    weights: np.ndarray,
-    kind: str,
-    gamma: float,
-    degree: int,
-    coef0: float,
+    X: np.ndarray, kernel: dict[str, Any], points: np.ndarray, weights: np.ndarray
 ) -> np.ndarray:
     """Add up weights_l k(points_l, x)."""
+    scores = np.zeros(len(X))
+    if not len(points):
+        return scores
+    kind, gamma = kernel["kind"], kernel["gamma"]
     # Distances are taken about a point of the data, where they keep their digits.
-    centre = np.zeros(X.shape[1])
-    if kind == "rbf" and len(points):
-        centre = points.mean(axis=0)
+    centre = points.mean(axis=0) if kind == "rbf" else np.zeros(X.shape[1])
     Z = np.ascontiguousarray((points - centre).T)
-    scores = np.empty(len(X))
     for start in range(0, len(X), 512):
         rows = X[start : start + 512] - centre
         K = rows @ Z
@@ -300,12 +342,11 @@ def kernel(
             a, b = np.einsum("ij,ij->i", rows, rows), np.einsum("ij,ij->j", Z, Z)
             K = np.exp(-gamma * np.maximum(-2.0 * K + b + a[:, None], 0.0))
         elif kind == "poly":
-            K = np.power(gamma * K + coef0, degree)
+            K = np.power(gamma * K + kernel["coef0"], kernel["degree"])
         scores[start : start + 512] = K @ weights
     return scores
 
 
-# section fourier
 def fourier(
     X: np.ndarray, frequencies: np.ndarray, phases: np.ndarray, weights: np.ndarray
 ) -> np.ndarray:
@@ -317,7 +358,6 @@ def fourier(
     return scores
 
 
-# section trees
 def trees(
     X: np.ndarray,
     roots: np.ndarray,
@@ -343,7 +383,6 @@ def trees(
     return scores
 
 
-# section additive
 def additive(
     X: np.ndarray,
     feature: np.ndarray,
@@ -365,66 +404,52 @@ def additive(
     return scores
 
 
-# section combination
-def combination(X: np.ndarray, parts: list[tuple[Any, float, float]], base: float) -> np.ndarray:
+def combination(
+    X: np.ndarray,
+    parts: list[dict[str, Any]],
+    factors: np.ndarray,
+    smoothings: np.ndarray,
+    base: float,
+) -> np.ndarray:
     """Add up factor times the score of each part, or times its log-odds where it is smoothed."""
     scores = np.full(len(X), base)
-    for part, factor, smoothing in parts:
-        found = part(X)
+    for part, factor, smoothing in zip(parts, factors, smoothings, strict=True):
+        found = rank(X, part)
         if smoothing:
             found = np.log((found + smoothing) / (1.0 - found + smoothing))
         scores += factor * found
     return scores
 
 
-# section viewed
 def viewed(
     X: np.ndarray,
     columns: np.ndarray,
     factors: np.ndarray,
     shifts: np.ndarray,
     fills: np.ndarray,
-    inner: Any,
+    inner: dict[str, Any],
 ) -> np.ndarray:
     """Score some of the columns, on other scales, with other values where they are missing."""
     seen = X[:, columns]
     if (factors != 1.0).any() or (shifts != 0.0).any():
         seen = seen * factors + shifts
-    return inner(np.where(np.isnan(seen), fills, seen))
+    return rank(np.where(np.isnan(seen), fills, seen), inner)
 
 
-# section sigmoid
-def sigmoid(
-    u: np.ndarray, slope: float, offset: float, low: float, high: float, shift: float
-) -> np.ndarray:
-    """Give a logistic function of u with two slopes."""
-    z = slope * u + offset
-    eta = shift + high * np.logaddexp(0, z) - low * np.logaddexp(0, -z)
-    return np.exp(-np.logaddexp(0, -eta))
+SCORERS: dict[str, Callable[..., np.ndarray]] = {
+    "linear": linear,
+    "kernel": kernel,
+    "fourier": fourier,
+    "trees": trees,
+    "additive": additive,
+    "combination": combination,
+    "viewed": viewed,
+}
 
 
-# section steps
-def steps(u: np.ndarray, knots: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Give what is linear between knots, and level beyond the outer ones."""
-    return np.interp(u, knots, values)
+# ------------------------------------------------------------------ command line
 
 
-# section calibration
-def calibrated(
-    scores: np.ndarray,
-    centre: float,
-    scale: float,
-    tilt: float,
-    form: Callable[[np.ndarray], np.ndarray],
-) -> np.ndarray:
-    """Give the probability of each score: the greater, the greater the score."""
-    with np.errstate(over="ignore"):
-        u = np.clip((scores - centre) / scale, -1e100, 1e100)
-    v = np.sign(u) * np.log1p(np.abs(u))
-    return (1 - tilt) * form(u) + tilt * (1 + v / (1 + np.abs(v))) / 2
-
-
-# section command
 def main() -> int:
     parser = argparse.ArgumentParser(description="Score the rows of a CSV file.")
     parser.add_argument("table", help="a CSV file with a header row")
@@ -500,12 +525,13 @@ def names_of(cells: list[str]) -> list[str]:
 
 def write_scores(target: IO[str], scores: np.ndarray) -> None:
     writer = csv.writer(target, lineterminator="\n")
-    given = {} if probability is None else {"probability": probability(scores).tolist()}
+    given = {"probability": probability(scores).tolist()} if "calibration" in MODEL else {}
     writer.writerow(["row", "score", "threshold", "predicted", *given])
+    threshold = float(MODEL["threshold"])
     predicted = [guarded(name) for name in predict(scores).tolist()]
     for row, value in enumerate(scores.tolist(), 1):
         found = [repr(column[row - 1]) for column in given.values()]
-        writer.writerow([row, repr(value), repr(THRESHOLD), predicted[row - 1], *found])
+        writer.writerow([row, repr(value), repr(threshold), predicted[row - 1], *found])
 
 
 def guarded(text: str) -> str:
@@ -514,52 +540,13 @@ def guarded(text: str) -> str:
     return f"'{text}" if re.match(r"[=+\-@\t\r\n]", text) and not number else text
 
 
-# section packed
-def unpack(text: str) -> np.ndarray:
-    """Read an array that is packed: base64 of zlib of numpy's npy format."""
-    data = zlib.decompress(base64.b64decode(text))
-    array: np.ndarray = np.load(io.BytesIO(data), allow_pickle=False)
-    return array
+def unpack(packed: str) -> Any:
+    """Read a long document: base64 of zlib of JSON."""
+    return json.loads(zlib.decompress(base64.b64decode(packed)))
 
 
-# section model
-POSITIVE = "positive"
-NEGATIVE = "negative"
-INTERCEPT = 0.0
-# The positive class is predicted above it.
-THRESHOLD = 0.0
-# Name: what replaces a missing value, then what is subtracted, then what it is divided by; the
-# unit to compute in; the limits beyond which a number counts as missing.
-NUMBERS: dict[str, tuple[float, float, float, float, float, float]] = {}
-ABSENT: dict[str, tuple[float, ...]] = {}
-# Name: where numbers become ranks, knots and their heights.
-KNOTS: dict[str, tuple[list[float], list[float]]] = {}
-# Name: what each text counts as, in a column of texts that becomes a number.
-SHARES: dict[str, dict[str, float]] = {}
-# Name: how its numbers or dates are written, where that is not as Python writes numbers.
-WRITTEN: dict[str, Callable[[str], float | None]] = {}
-# Name: the column of dates that it is a part of, and what takes it.
-PARTS: dict[str, tuple[str, Callable[[np.ndarray], np.ndarray]]] = {}
-# Digits of other scripts, and what may follow a number without being part of it.
-DIGITS: dict[int, int] = {}
-NOTE = ""
-# Columns with one more that marks their missing values.
-INDICATED: tuple[str, ...] = ()
-# Columns in which every other text counts as RARE.
-REST: tuple[str, ...] = ()
-RARE = "(rare)"
-KEEP_GAPS = False
-# Name: its levels; any other text is none of them.
-CATEGORIES: dict[str, tuple[str, ...]] = {}
-SPELLED: dict[str, dict[str, str]] = {}
-MISSING = "(missing)"
-TEXT_GAPS = {""}
-NUMBER_GAPS = {""}
-rank = functools.partial(linear, weights=np.zeros(0))
-# Scores to probabilities, where the model has any.
-probability: Callable[[np.ndarray], np.ndarray] | None = None
+# All that scores are computed from; the numbers of ``preparation`` are in the order of x.
+MODEL: dict[str, Any] = json.loads("{}")
 
-
-# section end
 if __name__ == "__main__":
     sys.exit(main())

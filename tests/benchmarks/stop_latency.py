@@ -65,9 +65,8 @@ def listen(method, table, seconds):
         method.fit(*table, callback=clock)
     took = time.perf_counter() - clock.began
     name = f"{method.key} {getattr(method, 'kernel', '')}".strip()
-    alone = "" if method.heeds_stop() else " (one library call)"
     silence = max(clock.longest, time.perf_counter() - clock.last)
-    print(f"{name:24} {silence:6.3f} s of {took:6.2f} s  {clock.where}{alone}", flush=True)
+    print(f"{name:24} {silence:6.3f} s of {took:6.2f} s  {clock.where}", flush=True)
 
 
 if __name__ == "__main__":

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from aucstudio.engine.methods.trees import _growth as tree_growth
-from aucstudio.engine.methods.trees.auc_split import AUCSplit, laplace, misranked
+from aucstudio.engine.methods import tree_growth
+from aucstudio.engine.methods.auc_split import AUCSplit, laplace, misranked
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.params import InvalidSetting
 

@@ -7,7 +7,7 @@ import pytest
 
 from aucstudio.engine import METHODS, InvalidSetting, Stopped
 from aucstudio.engine.blocks import Passes, mean_variance
-from aucstudio.engine.methods.least_squares._moments import block_moments
+from aucstudio.engine.methods.least_squares_systems import block_moments
 from aucstudio.engine.roc import auc
 from tests.engine.array_blocks import ArrayBlocks
 

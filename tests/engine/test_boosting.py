@@ -9,7 +9,7 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from aucstudio.engine import restore
-from aucstudio.engine.methods.baselines.gradient_boosting import GradientBoosting
+from aucstudio.engine.methods.gradient_boosting import GradientBoosting
 from aucstudio.engine.scorers import EnsembleScorer
 from tests.engine.test_baselines import WEIGHTS
 

@@ -6,7 +6,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.fit import Fit
-from aucstudio.engine.losses.structural import StructuralRisk
+from aucstudio.engine.losses.partial_auc import StructuralRisk
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.scorers import LinearScorer
 

@@ -10,9 +10,9 @@ import pytest
 from aucstudio.engine import METHODS
 from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.cost import Work, cost_of, speed
-from aucstudio.engine.methods.least_squares.auc_rls import AUCRLS
-from aucstudio.engine.methods.pair_svm.auc_svm import AUCSVM
-from aucstudio.engine.methods.ranking.nbauc import NBAUC
+from aucstudio.engine.methods.least_squares import AUCRLS
+from aucstudio.engine.methods.nbauc import NBAUC
+from aucstudio.engine.methods.pair_svm import AUCSVM
 from aucstudio.notices.words import bytes_words, elapsed_words, rough_words
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table

@@ -11,8 +11,7 @@ from scipy.optimize import minimize
 
 from aucstudio.engine.losses.pairs import PairHinge
 from aucstudio.engine.monitor import Monitor
-from aucstudio.engine.solvers.cuts import Cuts, solve_simplex
-from aucstudio.engine.solvers.cutting_plane import minimise
+from aucstudio.engine.solvers.cutting_plane import Cuts, minimise, solve_simplex
 
 QUIET = {"show_progress": False, "abstol": 1e-12, "reltol": 1e-12, "feastol": 1e-12}
 

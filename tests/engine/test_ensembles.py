@@ -15,13 +15,21 @@ from aucstudio.engine.ensembles.combined import (
     CombinationScorer,
     MemberShare,
     Part,
+    Scale,
+    View,
+    ViewedScorer,
     combine,
+    filled_view,
+    scaled_view,
     seen_through,
 )
-from aucstudio.engine.ensembles.criterion import Criterion
-from aucstudio.engine.ensembles.remapped import View, ViewedScorer, filled_view, scaled_view
-from aucstudio.engine.ensembles.scales import Scale
-from aucstudio.engine.ensembles.selection import choose_weights, select, select_in_bags, stack
+from aucstudio.engine.ensembles.selection import (
+    Criterion,
+    choose_weights,
+    select,
+    select_in_bags,
+    stack,
+)
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.scorers import FourierScorer, KernelScorer, LinearScorer
 from aucstudio.notices import notice
@@ -258,9 +266,7 @@ def small_library(monkeypatch):
         Member.of("auc-rls", kernel="rbf"),
         Member.of("random-forest", n_trees=5),
     ]
-    monkeypatch.setattr(
-        "aucstudio.engine.methods.combination.auc_ensemble.library", lambda *_: found
-    )
+    monkeypatch.setattr("aucstudio.engine.methods.auc_ensemble.library", lambda *_: found)
     return found
 
 
@@ -295,9 +301,7 @@ def test_weights_are_chosen_on_rows_that_members_did_not_see(small_library):
 @pytest.mark.parametrize(("trees", "each"), [(6, 6), (150, 50), (300, 100)])
 def test_forests_deal_their_trees_over_the_folds(monkeypatch, trees, each):
     forest = Member.of("random-forest", n_trees=trees, min_samples_leaf=20)
-    monkeypatch.setattr(
-        "aucstudio.engine.methods.combination.auc_ensemble.library", lambda *_: [forest]
-    )
+    monkeypatch.setattr("aucstudio.engine.methods.auc_ensemble.library", lambda *_: [forest])
     X, y = rows()
     fitted = METHODS["auc-ensemble"](n_folds=3).fit(X, y)
     (part,) = fitted.scorer_.parts

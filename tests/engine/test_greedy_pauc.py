@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from aucstudio.engine import Stopped
-from aucstudio.engine.methods.combination.greedy_pauc import GreedyPAUC
+from aucstudio.engine.methods.greedy_pauc import GreedyPAUC
 from aucstudio.engine.roc import auc, partial_auc
 from aucstudio.engine.solvers import angle_search
 from aucstudio.engine.solvers.angle_search import AngleSearch, PartialArea, direction

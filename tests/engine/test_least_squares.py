@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from aucstudio.engine import AUCRLS, METHODS, InvalidSetting
+from aucstudio.engine.fit import without_convergence_warnings
 from aucstudio.engine.linalg import Symmetric
-from aucstudio.engine.warnings_filter import without_convergence_warnings
 
 POSITIVES = [(2, 1), (1, 3), (3, 2), (0, 2)]
 NEGATIVES = [(0, 0), (1, 1), (2, 0), (-1, 1), (1, -1), (0, 3)]

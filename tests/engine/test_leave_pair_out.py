@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from aucstudio.engine import AUCRLS, AUCSVM, InvalidSetting, Stopped
-from aucstudio.engine.features.precomputed import GivenKernel, row_numbers
+from aucstudio.engine.fit import GivenKernel, row_numbers
 from aucstudio.engine.kernels import Kernel
-from aucstudio.engine.methods.least_squares._hold_out import HoldOut, rls_leave_pair_out
-from aucstudio.engine.methods.least_squares.rls import RLS
+from aucstudio.engine.methods.hold_out import HoldOut, rls_leave_pair_out
+from aucstudio.engine.methods.least_squares import RLS
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.roc import auc, equal_error_threshold, roc_curve
 

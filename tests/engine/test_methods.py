@@ -95,10 +95,10 @@ def test_an_instance_of_a_declared_class_is_an_estimator(key):
         assert copied.get_params() == made.get_params()
 
 
-def test_a_method_is_found_by_the_name_of_its_module():
+def test_a_method_is_found_by_the_name_of_its_class():
     assert all(method.key == key for key, method in METHODS.items())
     for key, method in METHODS.items():
-        assert method.__module__.rpartition(".")[2].replace("_", "-") == key
+        assert method.__name__.lower() == key.replace("-", "")
         assert getattr(engine, method.__name__) is method
     assert list(METHODS)[:2] == ["auc-rls", "rls"]
     assert list(METHODS)[-1] == "marker"

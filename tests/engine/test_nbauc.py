@@ -8,14 +8,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 
-from aucstudio.engine.features.nystrom import k_means, nystrom_map
+from aucstudio.engine.features.maps import k_means, nystrom_map
 from aucstudio.engine.features.spaces import mapped
 from aucstudio.engine.fit import Context
 from aucstudio.engine.kernels import Kernel
-from aucstudio.engine.methods.ranking._gaussian_features import MOST_BYTES
-from aucstudio.engine.methods.ranking.kernel_rank_svm import KernelRankSVM
-from aucstudio.engine.methods.ranking.nbauc import NBAUC
-from aucstudio.engine.methods.ranking.rf_auc import RFAUC, FourierScorer, fourier_map
+from aucstudio.engine.methods.nbauc import MOST_BYTES, NBAUC, RFAUC, FourierScorer, fourier_map
+from aucstudio.engine.methods.rank_svm import KernelRankSVM
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.roc import auc

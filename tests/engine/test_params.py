@@ -26,14 +26,16 @@ from aucstudio.engine.params import (
 class Sample:
     """One field of every kind, and one that is no setting."""
 
-    cost: float = param(1.0, "Weight.", low=0.0, low_open=True, symbol="C", log=True)
-    width: float | str = param("scale", "Width.", kind="float", low=0.0, words=("scale", "auto"))
-    rounds: int = param(5, "Rounds.", label="Rounds", low=1, high=10)
-    fast: bool = param(False, "Hurry.")
-    mode: str | None = param(None, "Mode.", choices={None: "no mode", "soft": "the soft one"})
-    band: tuple[float, float] = param((0.0, 0.1), "Band.", low=0.0, high=1.0)
-    near: int | None = param(None, "Nearest.", kind="int", low=1, none="all pairs")
-    depth: int = param(3, "Depth.", when={"mode": ("soft",)})
+    cost: float = param(1.0, help="Weight.", low=0.0, low_open=True, symbol="C", log=True)
+    width: float | str = param(
+        "scale", help="Width.", kind="float", low=0.0, words=("scale", "auto")
+    )
+    rounds: int = param(5, help="Rounds.", label="Rounds", low=1, high=10)
+    fast: bool = param(False, help="Hurry.")
+    mode: str | None = param(None, help="Mode.", choices={None: "no mode", "soft": "the soft one"})
+    band: tuple[float, float] = param((0.0, 0.1), help="Band.", low=0.0, high=1.0)
+    near: int | None = param(None, help="Nearest.", kind="int", low=1, none="all pairs")
+    depth: int = param(3, help="Depth.", when={"mode": ("soft",)})
     memo: str = "no setting"
 
 

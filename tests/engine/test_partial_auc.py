@@ -9,9 +9,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from aucstudio.engine.features.maps import centred
 from aucstudio.engine.losses.pairs import PairHinge
-from aucstudio.engine.losses.structural import StructuralRisk
+from aucstudio.engine.losses.partial_auc import StructuralRisk
 from aucstudio.engine.methods.settings import widening
-from aucstudio.engine.methods.structural.svm_pauc import SVMpAUC
+from aucstudio.engine.methods.structural import SVMpAUC
 from aucstudio.notices import notice
 from tests.engine.oracles import rank_pauc
 

@@ -7,10 +7,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import linprog
 
-from aucstudio.engine.losses.structural import DifferenceRisk, StructuralRisk, TightRisk
-from aucstudio.engine.methods.structural._training import RiskMinimiser
-from aucstudio.engine.methods.structural.svm_pauc import SVMpAUC
-from aucstudio.engine.methods.structural.svm_pauc_tight import SVMpAUCTight
+from aucstudio.engine.losses.partial_auc import DifferenceRisk, StructuralRisk, TightRisk
+from aucstudio.engine.methods.structural import RiskMinimiser, SVMpAUC, SVMpAUCTight
 from aucstudio.notices import notice
 from tests.engine.oracles import rank_pauc
 

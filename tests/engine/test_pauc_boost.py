@@ -7,8 +7,8 @@ from scipy.optimize import minimize
 from scipy.special import ndtr
 
 from aucstudio.engine.features.splines import basis
-from aucstudio.engine.losses.smooth_pauc import derivatives, fan, smooth_area
-from aucstudio.engine.methods.boosting.pauc_boost import PAUCBoost
+from aucstudio.engine.losses.partial_auc import derivatives, fan, smooth_area
+from aucstudio.engine.methods.pauc_boost import PAUCBoost
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.roc import auc, partial_auc
 from aucstudio.notices import notice

@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 
 from aucstudio.engine.features.spaces import Expansion, Vectors
 from aucstudio.engine.linalg import kernel_factor
-from aucstudio.engine.losses.squared_hinge import SquaredHinge
+from aucstudio.engine.losses.hinges import SquaredHinge
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.solvers import rank_newton
 

@@ -7,9 +7,8 @@ from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 
 from aucstudio.engine.features.spaces import Vectors
-from aucstudio.engine.methods.ranking import kernel_rank_svm
-from aucstudio.engine.methods.ranking.kernel_rank_svm import KernelRankSVM
-from aucstudio.engine.methods.ranking.rank_svm import RankSVM
+from aucstudio.engine.methods import rank_svm
+from aucstudio.engine.methods.rank_svm import KernelRankSVM, RankSVM
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.roc import auc
@@ -86,7 +85,7 @@ def test_a_path_along_another_setting_makes_features_anew():
 
 
 def test_too_many_rows_for_a_kernel_are_refused_with_advice(monkeypatch):
-    monkeypatch.setattr(kernel_rank_svm, "MOST_KERNEL_ROWS", 100)
+    monkeypatch.setattr(rank_svm, "MOST_KERNEL_ROWS", 100)
     with pytest.raises(InvalidSetting, match=r"110 × 110 .*nbauc.*n_landmarks") as refused:
         KernelRankSVM().fit(*cloud())
     assert refused.value.setting == "kernel"

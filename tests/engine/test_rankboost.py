@@ -12,7 +12,7 @@ import pytest
 from aucstudio.engine import restore
 from aucstudio.engine.features import stumps
 from aucstudio.engine.features.stumps import StumpSearch
-from aucstudio.engine.methods.boosting.rankboost import RankBoost
+from aucstudio.engine.methods.rankboost import RankBoost
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.roc import auc
 

@@ -10,9 +10,8 @@ from sklearn.linear_model import Ridge
 
 from aucstudio.engine import AUCRLS, InvalidSetting
 from aucstudio.engine.kernels import Kernel
-from aucstudio.engine.methods.least_squares._moments import class_moments
-from aucstudio.engine.methods.least_squares._training import LeastSquares
-from aucstudio.engine.methods.least_squares.rls import RLS
+from aucstudio.engine.methods.least_squares import RLS, LeastSquares
+from aucstudio.engine.methods.least_squares_systems import class_moments
 from aucstudio.engine.monitor import Monitor
 
 both = pytest.mark.parametrize("fit_intercept", [False, True])

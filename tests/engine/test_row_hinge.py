@@ -8,10 +8,10 @@ from scipy import sparse
 from sklearn.svm import SVC
 
 from aucstudio.engine import METHODS
-from aucstudio.engine.losses.row_hinge import FreeConstantHinge
-from aucstudio.engine.methods.baselines import svm
+from aucstudio.engine.losses.hinges import FreeConstantHinge
+from aucstudio.engine.methods import svm
 from aucstudio.engine.monitor import Monitor
-from aucstudio.engine.solvers.hinge_qp import solve_hinge
+from aucstudio.engine.solvers.interior_point import solve_hinge
 
 
 def drawn(seed, rows=80, features=5, share=0.3):
@@ -170,8 +170,3 @@ def test_every_step_bears_a_sound_certificate():
     assert len(told) > 5
     assert all(step.objective - step.gap <= best * (1 + 1e-12) for step in told)
     assert told[-1].gap <= 1e-9 * best
-
-
-def test_only_a_kernel_waits_for_the_library():
-    assert METHODS["svm"]().heeds_stop()
-    assert not METHODS["svm"](kernel="rbf").heeds_stop()

@@ -5,7 +5,7 @@ import pytest
 from sklearn.ensemble import ExtraTreesClassifier
 
 from aucstudio.engine import METHODS, InvalidSetting, Stopped, roc
-from aucstudio.engine.methods.ranking.scaled_rank_svm import importance_factors
+from aucstudio.engine.methods.rank_svm import importance_factors
 from aucstudio.engine.monitor import Monitor
 
 
@@ -75,9 +75,7 @@ def test_a_search_along_the_cost_grows_its_forest_once(monkeypatch):
         grown.append(1)
         return importance_factors(*args)
 
-    monkeypatch.setattr(
-        "aucstudio.engine.methods.ranking.scaled_rank_svm.importance_factors", counted
-    )
+    monkeypatch.setattr("aucstudio.engine.methods.rank_svm.importance_factors", counted)
     method = METHODS["scaled-rank-svm"](n_trees=5)
     path = list(method.fit_path(X, y, "C", [1.0, 100.0]))
     assert len(grown) == 1

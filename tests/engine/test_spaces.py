@@ -6,8 +6,7 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from aucstudio.engine.blocks import Passes
-from aucstudio.engine.features.maps import Identity, Shifted
-from aucstudio.engine.features.nystrom import nystrom_map
+from aucstudio.engine.features.maps import Identity, Shifted, nystrom_map
 from aucstudio.engine.features.spaces import (
     BlockVectors,
     Expansion,
@@ -18,7 +17,7 @@ from aucstudio.engine.features.spaces import (
     mapped,
 )
 from aucstudio.engine.kernels import Kernel, KernelSettings
-from aucstudio.engine.methods.ranking.rf_auc import fourier_map
+from aucstudio.engine.methods.nbauc import fourier_map
 from aucstudio.engine.monitor import Monitor
 from tests.engine.array_blocks import ArrayBlocks
 
@@ -44,7 +43,6 @@ SPACES = {
     "blocks": lambda: (X, BlockVectors(passes(), Shifted(Identity(), X.mean(axis=0)))),
     "blocks of waves": lambda: (X, BlockVectors(passes(), Shifted.about(WAVES, X, np.float64))),
     "kernel": lambda: (X, Expansion.of(X, RBF, Monitor())),
-    "dual": lambda: (X, exact(X, RBF, Monitor()).dual()),
 }
 every_space = pytest.mark.parametrize("name", list(SPACES))
 

@@ -6,14 +6,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.svm import LinearSVC
 
 from aucstudio.engine.features.embedding import embed
-from aucstudio.engine.features.nystrom import nystrom_map
+from aucstudio.engine.features.maps import nystrom_map
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.losses.pairs import PairHinge
-from aucstudio.engine.methods.least_squares.auc_rls import AUCRLS
-from aucstudio.engine.methods.stochastic.noam import NOAM
-from aucstudio.engine.methods.stochastic.nsauc import NSAUC
-from aucstudio.engine.methods.stochastic.nsolam import NSOLAM
-from aucstudio.engine.methods.stochastic.nsvmsgd2 import NSVMSGD2
+from aucstudio.engine.methods.least_squares import AUCRLS
+from aucstudio.engine.methods.stochastic import NOAM, NSAUC, NSOLAM, NSVMSGD2
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.solvers import cutting_plane, stochastic
 from aucstudio.engine.solvers.online import BufferedPairs, Saddle

@@ -7,9 +7,8 @@ import pytest
 
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.losses.pairs import AllPairs, neighbour_pairs
-from aucstudio.engine.methods.pair_svm import _training as pair_svm
-from aucstudio.engine.methods.pair_svm.auc_svm import AUCSVM
-from aucstudio.engine.methods.pair_svm.sauc_svm import SAUCSVM
+from aucstudio.engine.methods import pair_svm
+from aucstudio.engine.methods.pair_svm import AUCSVM, SAUCSVM
 from aucstudio.engine.params import InvalidSetting
 from tests.engine.test_pair_svm import (
     FINE,

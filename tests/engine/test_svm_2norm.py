@@ -8,8 +8,8 @@ import pytest
 from sklearn.svm import SVC, LinearSVC
 
 from aucstudio.engine.kernels import Kernel
-from aucstudio.engine.methods.baselines import svm_2norm
-from aucstudio.engine.methods.baselines.svm_2norm import SVM2Norm
+from aucstudio.engine.methods import svm as svm_2norm
+from aucstudio.engine.methods.svm import SVM2Norm
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.solvers import row_newton

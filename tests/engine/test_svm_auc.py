@@ -9,11 +9,9 @@ from sklearn.datasets import make_classification
 
 from aucstudio.engine.features import spaces
 from aucstudio.engine.kernels import Kernel
-from aucstudio.engine.losses.structural import StructuralRisk, TightRisk
-from aucstudio.engine.methods.pair_svm.auc_svm import AUCSVM
-from aucstudio.engine.methods.structural.svm_auc import SVMAUC
-from aucstudio.engine.methods.structural.svm_pauc import SVMpAUC
-from aucstudio.engine.methods.structural.svm_pauc_tight import SVMpAUCTight
+from aucstudio.engine.losses.partial_auc import StructuralRisk, TightRisk
+from aucstudio.engine.methods.pair_svm import AUCSVM
+from aucstudio.engine.methods.structural import SVMAUC, SVMpAUC, SVMpAUCTight
 from aucstudio.engine.scorers import KernelScorer
 from aucstudio.notices import notice
 

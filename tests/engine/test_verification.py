@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from aucstudio.engine import METHODS, declared_params, roc
+from aucstudio.engine.fit import without_convergence_warnings
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.scorers import LinearScorer
 from aucstudio.engine.verification import problems, space
@@ -14,7 +15,6 @@ from aucstudio.engine.verification.optimum import by_cutting_planes
 from aucstudio.engine.verification.problems import PROBLEMS, Convex, Trained
 from aucstudio.engine.verification.verified import HeldOutRows
 from aucstudio.engine.verification.verifying import verify
-from aucstudio.engine.warnings_filter import without_convergence_warnings
 
 BAND = (0.0, 0.3)
 # Small enough to be quick; a kernel where there is one.

@@ -10,9 +10,8 @@ import pytest
 from sklearn.base import clone
 
 from aucstudio.engine import METHODS, InvalidSetting, declared_params
-from aucstudio.engine.catalogue import describe
+from aucstudio.engine.losses.hinges import SquaredHinge
 from aucstudio.engine.losses.pairs import PairHinge
-from aucstudio.engine.losses.squared_hinge import SquaredHinge
 from aucstudio.engine.roc import auc
 from tests.engine.test_methods import cases, exact
 
@@ -56,7 +55,7 @@ def test_those_that_take_weights_are_known():
 def test_all_texts_state_what_is_declared():
     for method in METHODS.values():
         kind, words = method.weights_kind(), method.weights_words()
-        described = describe(method)
+        described = method.describe()
         assert (described["weights"], described["weights_note"]) == (kind, words)
         assert method.weights_differ in words
         assert words.split(":")[0] in " ".join(method.__doc__.split())

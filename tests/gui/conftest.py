@@ -12,7 +12,7 @@ from aucstudio.gui import app
 from aucstudio.gui.app import make_application
 from aucstudio.gui.common import prompts
 from aucstudio.gui.main_window import MainWindow
-from aucstudio.gui.panels.message_bar import MessageBar
+from aucstudio.gui.panels.status import MessageBar
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session
 from aucstudio.project.data.splitting.validation import Validation

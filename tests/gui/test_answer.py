@@ -5,7 +5,7 @@ import threading
 import pytest
 from PySide6.QtCore import QObject
 
-from aucstudio.gui.state.answer import Answer
+from aucstudio.gui.state.background import Answer
 from aucstudio.project.errors import InputError
 
 

@@ -7,9 +7,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialogButtonBox, QPushButton
 
 from aucstudio.engine.crossfit.members import Member
-from aucstudio.gui.dialogs.export_model import ExportModelDialog
-from aucstudio.gui.dialogs.find_best import FindBestDialog
-from aucstudio.gui.dialogs.model_choice import REFIT, VALIDATED
+from aucstudio.gui.dialogs.export_model import REFIT, VALIDATED, ExportModelDialog
+from aucstudio.gui.dialogs.run_dialogs import FindBestDialog
 from aucstudio.gui.pages.best.best_view import BestView
 from aucstudio.gui.pages.best.words import cells, statement, typeset
 from aucstudio.gui.windows import describe_work

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from PySide6.QtWidgets import QComboBox, QDialogButtonBox, QWidget
 
-from aucstudio.gui.dialogs.export_model import ExportModelDialog
-from aucstudio.gui.dialogs.model_choice import REFIT, VALIDATED
+from aucstudio.gui.dialogs.export_model import REFIT, VALIDATED, ExportModelDialog
 from aucstudio.gui.pages.scores.calibration_view import CalibrationView
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.results.calibration import AS_IT_STANDS, TITLES, judge
-from aucstudio.project.results.threshold_choice import Target
+from aucstudio.project.results.thresholds import Target
 from aucstudio.project.store.model_file import load_model
 from tests.gui.conftest import choose, make_record, points, put, shown
 

@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtWidgets import QComboBox
 
-from aucstudio.gui.common.choices import fill_names
+from aucstudio.gui.common.controls import fill_names
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import pytest
 from PySide6.QtGui import QAction
 from threadpoolctl import threadpool_limits
 
-from aucstudio.gui.dialogs.cluster import ClusterDialog
-from aucstudio.gui.panels.progress_strip import ProgressStrip
+from aucstudio.gui.dialogs.run_dialogs import ClusterDialog
+from aucstudio.gui.panels.status import ProgressStrip
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.work import cluster

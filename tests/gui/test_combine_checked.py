@@ -5,8 +5,7 @@ import dataclasses
 import pytest
 from PySide6.QtWidgets import QWidget
 
-from aucstudio.gui.dialogs.export_model import ExportModelDialog
-from aucstudio.gui.dialogs.model_choice import REFIT
+from aucstudio.gui.dialogs.export_model import REFIT, ExportModelDialog
 from aucstudio.project.combination.combining import combine_runs
 from aucstudio.project.combination.planning import plan_combination
 from aucstudio.project.data.splitting.validation import Validation

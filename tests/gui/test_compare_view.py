@@ -11,7 +11,7 @@ from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QComboBox, QTableView
 
 from aucstudio.gui.common import prompts
-from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.theme import current_theme, run_colour
 from aucstudio.gui.pages.compare import compare_view
 from aucstudio.gui.pages.compare.compare_view import PICTURE, TABLES, CompareView, table_text
@@ -19,10 +19,13 @@ from aucstudio.gui.pages.compare.words import forecast_words, pair_sentence, tal
 from aucstudio.notices import words
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.results import comparison
-from aucstudio.project.results.comparison import CORRECTION_NAMES, PairComparison
-from aucstudio.project.results.forecast import growth_to_significance
+from aucstudio.project.results.comparison import (
+    CORRECTION_NAMES,
+    PairComparison,
+    growth_to_significance,
+)
 from aucstudio.project.results.page import markdown_blocks, tables_as_csv, tables_as_latex
-from aucstudio.project.results.result_tables import comparison_tables
+from aucstudio.project.results.report import comparison_tables
 from aucstudio.project.results.summary import auc_summary, pauc_summary, train_auc
 from tests.gui.conftest import choose, make_record, on, points, put, shown
 

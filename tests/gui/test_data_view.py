@@ -12,10 +12,11 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 
 from aucstudio.engine import roc
 from aucstudio.gui.common.theme import apply_theme, current_theme
+from aucstudio.gui.pages.data.column_card import short_figure
 from aucstudio.gui.pages.data.data_view import COLUMNS, CORRELATION, GAPS, ROWS, DataView
 from aucstudio.gui.pages.data.row_query import Asked, Finder, RowFilter
-from aucstudio.gui.pages.data.rows_model import GAP, RowsModel
-from aucstudio.gui.state.answer import Answer
+from aucstudio.gui.pages.data.rows_sheet import GAP, RowsModel
+from aucstudio.gui.state.background import Answer
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
@@ -268,7 +269,7 @@ def test_selected_cells_are_copied_for_a_spreadsheet(view, table, qtbot):
     assert lines[2].split("\t")[1] == ""
     sheet.clearSelection()
     sheet.setCurrentIndex(model.index(2, model.column_of("town")))
-    view.taking.copy()
+    view.sheet.copy()
     shown(view, qtbot)
     assert QGuiApplication.clipboard().text() == table.column("town").values[2]
 
@@ -661,10 +662,8 @@ def test_a_plot_of_the_threshold_offers_the_rows_it_gets_wrong(window, worked, q
 
 
 def test_figures_of_a_column_fit_their_cells():
-    from aucstudio.gui.pages.data.column_card import _short
-
-    told = {39731.4: "39,731", 1.2345e7: "1.23e+07", -0.00123456: "-0.00123", 3.14159: "3.142"}
-    assert {value: _short(value) for value in told} == told
+    told = {39731.4: "39,731", 1.2345e7: "1.23e+07", -0.00123456: "−0.00123", 3.14159: "3.142"}
+    assert {value: short_figure(value) for value in told} == told
 
 
 def test_rows_have_the_colour_of_their_class_and_none_before_it_is_chosen(session, tmp_path, qtbot):

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
-from aucstudio.gui.common.date_parts_button import DatePartsButton
+from aucstudio.gui.common.column_controls import DatePartsButton
 from aucstudio.gui.common.plots.axes import date_ticks
 from aucstudio.gui.dialogs.columns import ColumnsModel
-from aucstudio.gui.dialogs.importing.preview import ImportPreview
+from aucstudio.gui.dialogs.importing import ImportPreview
 from aucstudio.gui.pages.data.data_view import DataView
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.project.data.table import read_table
@@ -136,11 +136,12 @@ def test_the_page_data_shows_dates_and_is_narrowed_by_them(view, qtbot):
 def test_the_card_sums_dates_up_as_dates_and_changes_their_parts(view, qtbot, session):
     view.point_column("came")
     shown(view, qtbot)
-    cells = {line: view.card._cells[line, 0].text() for line in range(1, 8)}
+    labels = {line: view.findChild(QLabel, f"data_figure_{line}_0") for line in range(1, 8)}
+    cells = {line: label.text() for line, label in labels.items()}
     assert cells[6] == "2019-12-31"
     assert cells[7] == (FIRST + datetime.timedelta(hours=31 * 79)).date().isoformat()
     assert cells[5].endswith(" d")
-    assert view.card._cells[6, 0].toolTip() != ""
+    assert labels[6].toolTip() != ""
     ticks = view.card.spread.plot.getAxis("bottom")._tickLevels[0]
     assert [words for _, words in ticks] == ["2020-01", "2020-02", "2020-03", "2020-04"]
     assert view.card.spread.data()["from"][0] == "2019-12-31 13:30"

@@ -8,8 +8,7 @@ from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QMenu, QPushButton, QTabWidget, QWidget
 
 from aucstudio.gui.app import create_window
-from aucstudio.gui.desk.actions import ARRANGEMENTS
-from aucstudio.gui.desk.pages import PAGES
+from aucstudio.gui.desk.actions import ARRANGEMENTS, PAGES
 from aucstudio.gui.state.plan import Plan
 from aucstudio.project.runs.experiments.experiment_file import read_study
 from tests.gui.conftest import PATIENCE

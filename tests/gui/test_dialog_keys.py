@@ -3,17 +3,14 @@
 import pytest
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
-from aucstudio.gui.dialogs.classes import ClassesDialog
-from aucstudio.gui.dialogs.cluster import ClusterDialog
-from aucstudio.gui.dialogs.columns import ColumnsDialog
+from aucstudio.gui.dialogs.columns import ClassesDialog, ColumnsDialog
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
-from aucstudio.gui.dialogs.find_best import FindBestDialog
-from aucstudio.gui.dialogs.given_scores import GivenScoresDialog
 from aucstudio.gui.dialogs.help import HelpDialog
-from aucstudio.gui.dialogs.importing.preview import ImportPreview
+from aucstudio.gui.dialogs.importing import ImportPreview
 from aucstudio.gui.dialogs.preferences import PreferencesDialog
-from aucstudio.gui.dialogs.scoring.dialog import ScoreTableDialog
+from aucstudio.gui.dialogs.run_dialogs import ClusterDialog, FindBestDialog, GivenScoresDialog
+from aucstudio.gui.dialogs.scoring import ScoreTableDialog
 from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.state.preferences import preferences
 from tests.gui.conftest import PATIENCE, make_record, put

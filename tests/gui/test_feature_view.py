@@ -12,7 +12,7 @@ from aucstudio.engine.scorers import LinearScorer
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.planes import feature_view
 from aucstudio.gui.pages.planes.feature_view import FeatureView
-from aucstudio.gui.state.live_run import LiveRun
+from aucstudio.gui.state.runner import LiveRun
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.examples import make_study
 from aucstudio.project.geometry.score_map import CELLS

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialogButtonBox
 
 from aucstudio import cli
-from aucstudio.gui.dialogs.given_scores import GivenScoresDialog
+from aucstudio.gui.dialogs.run_dialogs import GivenScoresDialog
 from aucstudio.gui.pages.planes.subject import find_subject
 from tests.gui.conftest import PATIENCE
 

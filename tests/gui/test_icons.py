@@ -8,8 +8,7 @@ from PySide6.QtCore import QSize
 from PySide6.QtGui import QAction, QColor, QIcon
 from PySide6.QtWidgets import QPushButton
 
-from aucstudio.gui.common.icons import ON_ACCENT, coloured, icon
-from aucstudio.gui.common.theme import DARK, LIGHT
+from aucstudio.gui.common.theme import DARK, LIGHT, ON_ACCENT, coloured, icon
 from aucstudio.project.resources import resource_path
 
 # Each test makes a window of its own.

@@ -10,7 +10,7 @@ from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QSpinBox, QWidget
 
-from aucstudio.gui.dialogs.importing.preview import ImportPreview
+from aucstudio.gui.dialogs.importing import ImportPreview
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.data.preview import HeadReader

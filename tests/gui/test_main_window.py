@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from aucstudio.engine import METHODS, roc
 from aucstudio.gui.app import create_window
 from aucstudio.gui.common.widgets import unbroken
-from aucstudio.gui.desk.pages import VIEWS
+from aucstudio.gui.desk.actions import VIEWS
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.project.data.table import read_table

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from aucstudio.gui.app import make_application
-from aucstudio.gui.panels.message_bar import MessageBar
+from aucstudio.gui.panels.status import MessageBar
 
 
 @pytest.fixture

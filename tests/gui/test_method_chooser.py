@@ -6,7 +6,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication
 
 from aucstudio.engine import METHODS
-from aucstudio.engine.catalogue import AIMS, FAMILIES, describe, shape_words
+from aucstudio.engine.catalogue import AIMS, FAMILIES
 from aucstudio.gui.dialogs.method_chooser import MethodChooser
 from aucstudio.gui.panels.method_panel import MethodPanel
 from tests.gui.conftest import PATIENCE, choose
@@ -39,12 +39,12 @@ def groups(chooser):
 
 @pytest.mark.parametrize("key", METHODS)
 def test_every_method_says_in_words_what_it_is_and_when_to_take_it(key):
-    told = describe(METHODS[key])
+    told = METHODS[key].describe()
     assert told["family"] in FAMILIES
     assert told["trains_for"] in AIMS
     assert told["in_words"] != told["title"]
     assert told["use_when"].endswith((".", "!"))
-    assert told["scorer"] == shape_words(METHODS[key])
+    assert told["scorer"] == METHODS[key].shape_words()
 
 
 def test_all_methods_stand_in_their_families_below_where_to_start(chooser):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from aucstudio.gui.common.eliding import elided
+from aucstudio.gui.common.plain_text import elided
 from aucstudio.gui.pages.model.model_view import ModelView
 from aucstudio.gui.pages.model.tree import place
 from aucstudio.project.data.splitting.validation import Validation

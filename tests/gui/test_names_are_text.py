@@ -30,7 +30,7 @@ from aucstudio.gui.common import plain_text, printing
 from aucstudio.gui.dialogs.columns import ColumnsDialog
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
-from aucstudio.gui.dialogs.scoring.dialog import ScoreTableDialog
+from aucstudio.gui.dialogs.scoring import ScoreTableDialog
 from tests.gui.conftest import PATIENCE, train
 
 ROOT = Path(aucstudio.gui.__file__).parent

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.gui.common.theme import DARK, LIGHT, apply_theme
-from aucstudio.gui.desk.pages import VIEWS
+from aucstudio.gui.desk.actions import VIEWS
 from tests.gui.conftest import make_record, put, settle, shown
 
 CONTROLS = QAbstractButton, QAbstractSpinBox, QComboBox, QLineEdit

@@ -14,8 +14,8 @@ from aucstudio.gui.pages.roc.axes import nearest
 from aucstudio.gui.pages.roc.curve_kinds import FACES
 from aucstudio.gui.pages.roc.lines import shapes_of
 from aucstudio.gui.pages.roc.roc_view import RocView
-from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.plan import RunLook
+from aucstudio.gui.state.runner import LiveRun
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.runs.progress import Look

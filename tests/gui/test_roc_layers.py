@@ -19,7 +19,7 @@ from aucstudio.gui.pages.roc.overlays import DifferenceLayer, IsometricLayer
 from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.notices.words import p_words
 from aucstudio.project.data.splitting.validation import Validation
-from aucstudio.project.results.operating_points import expected_cost
+from aucstudio.project.results.thresholds import expected_cost
 from tests.gui.conftest import make_record, on, points, put
 
 KINDS = ("linear", "log", "probit")

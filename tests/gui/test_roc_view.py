@@ -16,8 +16,8 @@ from aucstudio.gui.common.theme import DARK, LIGHT, apply_theme, run_colour
 from aucstudio.gui.pages.roc import words as texts
 from aucstudio.gui.pages.roc.axes import place
 from aucstudio.gui.pages.roc.roc_view import RocView
-from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.plan import RunLook
+from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table

@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 
 from aucstudio.engine import METHODS
-from aucstudio.gui.panels.progress_strip import ProgressStrip
-from aucstudio.gui.panels.runs.queue_list import QueueList
+from aucstudio.gui.panels.runs_panel import QueueList
+from aucstudio.gui.panels.status import ProgressStrip
 from aucstudio.gui.state import project_handle, runner
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.errors import InputError

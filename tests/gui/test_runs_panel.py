@@ -8,9 +8,9 @@ from PySide6.QtCore import QEvent, QItemSelectionModel, QObject, QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QMenu, QPushButton
 
-from aucstudio.gui.panels.runs.columns import COLUMNS, KEYS
-from aucstudio.gui.panels.runs.runs_model import BELOW, CAUTION
-from aucstudio.gui.panels.runs.runs_panel import RunsPanel
+from aucstudio.gui.panels.run_columns import COLUMNS, KEYS
+from aucstudio.gui.panels.runs_panel import RunsPanel
+from aucstudio.gui.panels.runs_table import BELOW, CAUTION
 from aucstudio.gui.state.plan import Plan, RunLook
 from aucstudio.gui.state.preferences import TableLook, preferences
 from aucstudio.project.data.splitting.validation import Validation

@@ -14,12 +14,12 @@ from PySide6.QtWidgets import (
 
 from aucstudio.cli import main
 from aucstudio.engine import roc
-from aucstudio.gui.dialogs.scoring import dialog as scoring_work
-from aucstudio.gui.dialogs.scoring.dialog import ScoreTableDialog
-from aucstudio.gui.dialogs.scoring.report import outline
+from aucstudio.gui.dialogs import scoring as scoring_work
+from aucstudio.gui.dialogs.score_report import outline
+from aucstudio.gui.dialogs.scoring import ScoreTableDialog
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.errors import Cancelled
-from aucstudio.project.results.threshold_choice import Target
+from aucstudio.project.results.thresholds import Target
 from aucstudio.project.runs.models.final_model import validated_model
 from aucstudio.project.runs.models.scoring import read_to_score, scores_of
 from aucstudio.project.store.model_file import load_model, save_model

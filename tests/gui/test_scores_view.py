@@ -11,10 +11,10 @@ from aucstudio.engine.roc import cut_at
 from aucstudio.gui.pages.scores.score_plot import COUNTS, FEW_ROWS
 from aucstudio.gui.pages.scores.scores_view import ScoresView
 from aucstudio.gui.pages.scores.worst_rows import Worst, threshold_sentence
-from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.plan import RunLook
+from aucstudio.gui.state.runner import LiveRun
 from aucstudio.project.data.splitting.validation import Validation
-from aucstudio.project.results.distribution import Confusion, ScoreDistribution, bin_edges
+from aucstudio.project.results.thresholds import Confusion, ScoreDistribution, bin_edges
 from aucstudio.project.runs.progress import Look
 from tests.gui.conftest import make_record, put, put_in_flight, shown
 

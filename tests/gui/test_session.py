@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aucstudio.engine import METHODS, InvalidSetting
-from aucstudio.gui.state import opening, project_handle
+from aucstudio.gui.state import project_handle, session_files
 from aucstudio.gui.state.plan import Plan, RunLook
 from aucstudio.gui.state.study import Focus
 from aucstudio.project.data.splitting.validation import Validation
@@ -455,8 +455,8 @@ class SlowDisk:
 def test_a_file_on_a_slow_disk_is_waited_for_without_holding_up_anything(
     session, table_file, qtbot, monkeypatch
 ):
-    disk = SlowDisk(monkeypatch, opening, "read_table")
-    session.files.begin_open(table_file, opening.TABLE)
+    disk = SlowDisk(monkeypatch, session_files, "read_table")
+    session.files.begin_open(table_file, session_files.TABLE)
     qtbot.waitUntil(disk.reached.is_set, timeout=PATIENCE)
     assert session.busy
     assert session.table is None
@@ -469,8 +469,8 @@ def test_a_file_on_a_slow_disk_is_waited_for_without_holding_up_anything(
 
 
 def test_opening_is_cancelled_and_its_late_answer_dropped(session, table_file, qtbot, monkeypatch):
-    disk = SlowDisk(monkeypatch, opening, "read_table")
-    session.files.begin_open(table_file, opening.TABLE)
+    disk = SlowDisk(monkeypatch, session_files, "read_table")
+    session.files.begin_open(table_file, session_files.TABLE)
     qtbot.waitUntil(disk.reached.is_set, timeout=PATIENCE)
     heard = []
     session.files.opened.connect(heard.append)
@@ -487,13 +487,13 @@ def test_opening_is_cancelled_and_its_late_answer_dropped(session, table_file, q
 def test_of_two_files_that_are_asked_for_the_last_one_counts(
     session, table_file, tmp_path, qtbot, monkeypatch
 ):
-    disk = SlowDisk(monkeypatch, opening, "read_table")
-    session.files.begin_open(table_file, opening.TABLE)
+    disk = SlowDisk(monkeypatch, session_files, "read_table")
+    session.files.begin_open(table_file, session_files.TABLE)
     qtbot.waitUntil(disk.reached.is_set, timeout=PATIENCE)
     heard = []
     session.files.opened.connect(lambda found: heard.append(found.path))
     last = write_table(tmp_path / "last.csv", seed=2)
-    session.files.begin_open(last, opening.TABLE)
+    session.files.begin_open(last, session_files.TABLE)
     disk.release.set()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
     assert heard == [last]
@@ -554,8 +554,8 @@ def test_a_save_of_a_study_that_was_left_meanwhile_is_that_study_s(
 
 
 def test_closing_while_a_file_is_read_ends_in_order(session, table_file, qtbot, monkeypatch):
-    disk = SlowDisk(monkeypatch, opening, "read_table")
-    session.files.begin_open(table_file, opening.TABLE)
+    disk = SlowDisk(monkeypatch, session_files, "read_table")
+    session.files.begin_open(table_file, session_files.TABLE)
     qtbot.waitUntil(disk.reached.is_set, timeout=PATIENCE)
     session.close()
     disk.release.set()

@@ -6,10 +6,10 @@ import sqlite3
 
 import pytest
 
-from aucstudio.gui.state import session_files, stored_study
+from aucstudio.gui.state import session_files
 from aucstudio.gui.state.session import Session
 from aucstudio.project.bounded_cache import BoundedCache
-from aucstudio.project.store.project import source
+from aucstudio.project.store.project import database as source
 from aucstudio.project.store.project.project_file import ProjectFile
 from tests.gui.conftest import train
 
@@ -95,7 +95,7 @@ def test_a_damaged_run_is_left_out_and_told_when_the_project_is_opened(session, 
 def test_a_run_found_damaged_later_leaves_the_list(session, path, other, qtbot, monkeypatch):
     first, second = session.records
     damage(path, 1, "train_scores")
-    monkeypatch.setattr(stored_study, "_READ_SECONDS", -1.0)  # all is left to the reader
+    monkeypatch.setattr(session_files, "_READ_SECONDS", -1.0)  # all is left to the reader
     told = []
     other.failed.connect(lambda sentence, _trace: told.append(sentence))
     assert other.files.open_now(path, "project").warnings == []
@@ -109,7 +109,7 @@ def test_a_run_found_damaged_while_saving_does_not_keep_the_others(
     session, path, other, tmp_path, monkeypatch
 ):
     first, second = session.records
-    monkeypatch.setattr(stored_study, "_READ_SECONDS", -1.0)
+    monkeypatch.setattr(session_files, "_READ_SECONDS", -1.0)
     monkeypatch.setattr(session_files, "find_damaged", lambda *_, **__: ({}, []))
     other.files.open_now(path, "project")
     damage(path, 1, "model")
@@ -124,7 +124,7 @@ def test_a_run_found_damaged_while_saving_does_not_keep_the_others(
 def test_many_runs_that_no_window_has_seen_get_their_looks_at_once(session, path):
     (record,) = list(session.records.values())[:1]
     records = [dataclasses.replace(record, id=f"r{k}") for k in range(1_000)]
-    opened = stored_study.StoredStudy(session.project, None, records, None, [], [])
+    opened = session_files.StoredStudy(session.project, None, records, None, [], [])
     looks = opened.plan(session.plan).looks
     assert len({look.name for look in looks.values()}) == len(looks)
     assert len({look.colour for look in looks.values()}) == len(looks)

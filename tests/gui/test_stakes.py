@@ -4,7 +4,7 @@ import pytest
 
 from aucstudio.gui.pages.roc.costs import CostPanel, prior_at
 from aucstudio.gui.state.plan import Plan
-from aucstudio.project.results.deployment import Stakes
+from aucstudio.project.results.thresholds import Stakes
 from aucstudio.project.store.project.project_file import ProjectFile
 from tests.gui.conftest import on, train
 

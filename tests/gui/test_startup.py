@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QComboBox, QTableView
 from aucstudio.engine import METHODS
 from aucstudio.gui.app import get_ready, make_application
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.desk.pages import VIEWS, page_of
-from aucstudio.gui.desk.tiles import Placeholder
+from aucstudio.gui.desk.actions import VIEWS, page_of
+from aucstudio.gui.desk.deck import Placeholder
 from aucstudio.gui.main_window import MainWindow
 from tests.gui.conftest import PATIENCE
 

@@ -8,15 +8,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QWidget
 
-from aucstudio.gui.common.confusion import ConfusionCard
-from aucstudio.gui.common.threshold_chooser import RULES, ThresholdChooser
+from aucstudio.gui.common.threshold import RULES, ConfusionCard, ThresholdChooser
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.pages.scores.scores_view import ScoresView
-from aucstudio.gui.state.plan import Plan
-from aucstudio.gui.state.stored_plans import read_plan
+from aucstudio.gui.state.plan import Plan, read_plan
 from aucstudio.project.data.splitting.validation import Validation
-from aucstudio.project.results.threshold_choice import Target
+from aucstudio.project.results.thresholds import Target
 from tests.gui.conftest import choose, make_record, put, shown, train
 
 

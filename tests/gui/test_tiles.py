@@ -6,8 +6,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QToolButton, QWidget
 
 from aucstudio.gui.app import make_application
-from aucstudio.gui.common.wrapping import WrappingRow
-from aucstudio.gui.desk.tiles import Tile, TileColumn
+from aucstudio.gui.common.controls import WrappingRow
+from aucstudio.gui.desk.deck import Tile, TileColumn
 
 NAMES = ("ROC", "Training", "Search", "Feature space", "Differences", "Scores", "Model", "Compare")
 

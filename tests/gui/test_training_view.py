@@ -11,8 +11,8 @@ from aucstudio.engine import roc
 from aucstudio.engine.monitor import Step
 from aucstudio.gui.common.plots.legend import Legend
 from aucstudio.gui.pages.training.training_view import TrainingView
-from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.plan import RunLook
+from aucstudio.gui.state.runner import LiveRun
 from aucstudio.notices.words import power_words
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.runs.progress import Look, Progress

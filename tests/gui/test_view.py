@@ -4,10 +4,9 @@ import pytest
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from aucstudio.gui.common.sentence import Sentence
-from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.controls import WrappingRow
+from aucstudio.gui.common.sentence import Sentence, Statement
 from aucstudio.gui.common.widgets import ElidedCombo
-from aucstudio.gui.common.wrapping import WrappingRow
 
 WORDS = "The first run leads the second by 0.030 in the range: not significant. "
 

@@ -15,7 +15,7 @@ from aucstudio.gui.pages.scores.calibration_view import CalibrationView
 from aucstudio.gui.pages.scores.scores_view import ScoresView
 from aucstudio.gui.pages.training.training_view import TrainingView
 from aucstudio.gui.panels.data_panel import _facts
-from aucstudio.gui.panels.runs.run_details import _settings_lines
+from aucstudio.gui.panels.run_card import _settings_lines
 from aucstudio.project.data.table import read_table
 from aucstudio.project.results.calibration import judge
 from aucstudio.project.results.report import data_lines

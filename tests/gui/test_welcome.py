@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel, QPushButton
 from aucstudio.gui.app import make_application
 from aucstudio.gui.panels.welcome import WelcomePage
 from aucstudio.notices.words import day_words
-from aucstudio.project.results.file_summary import outline
+from aucstudio.project.results.documents import outline
 from aucstudio.project.store import workspace
 from aucstudio.project.store.project.project_file import ProjectFile
 from tests.gui.conftest import PATIENCE, make_record

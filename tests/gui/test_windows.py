@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QComboBox, QMessageBox, QPushButton
 from aucstudio.engine import METHODS
 from aucstudio.gui import windows as windows_module
 from aucstudio.gui.common import prompts
-from aucstudio.gui.state import opening
+from aucstudio.gui.state import session_files
 from aucstudio.gui.windows import the_windows
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.record import DONE, STOPPED
@@ -65,14 +65,14 @@ def test_a_table_is_opened_by_the_menu_without_holding_up_the_window(
     window, answers, table_file, qtbot, monkeypatch
 ):
     reached, release = threading.Event(), threading.Event()
-    read = opening.read_table
+    read = session_files.read_table
 
     def slow(*args, **kwargs):
         reached.set()
         assert release.wait(PATIENCE / 1000)
         return read(*args, **kwargs)
 
-    monkeypatch.setattr(opening, "read_table", slow)
+    monkeypatch.setattr(session_files, "read_table", slow)
     answers.open_path = str(table_file)
     press(window, "open_data")
     qtbot.waitUntil(reached.is_set, timeout=PATIENCE)

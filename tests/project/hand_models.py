@@ -4,8 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from aucstudio.engine.ensembles.combined import CombinationScorer, Part
-from aucstudio.engine.ensembles.remapped import View, ViewedScorer
+from aucstudio.engine.ensembles.combined import CombinationScorer, Part, View, ViewedScorer
 from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.scorers import EnsembleScorer, FourierScorer, KernelScorer, LinearScorer
@@ -23,12 +22,12 @@ TEXT = (
 def prepared(**changes):
     """Columns x and y with limits, and two categories; 7 features."""
     made = Preparation(
-        ("x", "y"),
-        np.array([0.5, -1.0]),
-        np.array([0.1, 2.0]),
-        np.array([3.0, 0.7]),
-        ("town", "zone"),
-        (("north", 'so"uth\\', MISSING), ("1", "2.5")),
+        numbers=("x", "y"),
+        medians=np.array([0.5, -1.0]),
+        means=np.array([0.1, 2.0]),
+        scales=np.array([3.0, 0.7]),
+        categories=("town", "zone"),
+        levels=(("north", 'so"uth\\', MISSING), ("1", "2.5")),
         lows=np.array([-50.0, -np.inf]),
         highs=np.array([np.inf, 50.0]),
     )

@@ -8,7 +8,7 @@ import psutil
 import pytest
 
 from aucstudio.engine.crossfit.members import Member
-from aucstudio.engine.ensembles.criterion import Criterion
+from aucstudio.engine.ensembles.selection import Criterion
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError

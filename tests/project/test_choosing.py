@@ -9,15 +9,15 @@ from scipy.stats import beta
 
 from aucstudio.engine import roc
 from aucstudio.project.data.splitting.validation import Validation
-from aucstudio.project.results.deployment import Stakes
-from aucstudio.project.results.distribution import Confusion
-from aucstudio.project.results.operating_points import curve_of
-from aucstudio.project.results.threshold_choice import (
+from aucstudio.project.results.thresholds import (
     Choice,
+    Confusion,
+    Stakes,
     Target,
     ThresholdFigures,
     choose,
     counts_at,
+    curve_of,
     estimate_share,
     remarks,
 )

@@ -11,14 +11,14 @@ from threadpoolctl import threadpool_limits
 
 from aucstudio.cli import main
 from aucstudio.project.errors import InputError
-from aucstudio.project.results import pair_tests
+from aucstudio.project.results import comparison as pair_tests
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.experiment_file import ExperimentFile
 from aucstudio.project.runs.experiments.planning import PlannedRun
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.work import cluster
-from aucstudio.project.work.parallel import WorkersPlace
+from aucstudio.project.work.parallel import ClusterPlace
 from aucstudio.project.work.submit import open_place, run_experiments
 
 pytest.importorskip("distributed")
@@ -99,7 +99,7 @@ def a_worker_dies_in_a_search(dask, plan, table):
             dask.end(dask.workers[1])
 
     with cluster.connect(dask.address) as workers:
-        record = WorkersPlace(workers).execute(
+        record = ClusterPlace(workers).execute(
             PlannedRun(tuned, table, None), listen, lambda: False
         )
     assert lost[0] < 1
@@ -112,30 +112,6 @@ def a_worker_dies_in_a_search(dask, plan, table):
     shares = [progress.elsewhere.fraction for progress in reports]
     assert shares == sorted(shares)
     assert reports[-1].elsewhere.where.endswith(f" of {dask.address}")
-
-
-@pytest.mark.slow
-def test_members_of_an_ensemble_are_trained_although_a_worker_dies(dask, plan, table):
-    for _ in range(2):
-        dask.worker()
-    dask.wait_for_workers(2)
-    experiment = plan("auc-ensemble", {"library": "few", "n_folds": 3})
-    lost = []
-
-    def listen(progress):
-        if progress.elsewhere.doing and not lost:
-            lost.append(progress.elsewhere.doing)
-            dask.end(dask.workers[0])
-
-    with cluster.connect(dask.address) as workers:
-        record = WorkersPlace(workers).execute(
-            PlannedRun(experiment, table, None), listen, lambda: False
-        )
-    with threadpool_limits(1):
-        alone = execute(experiment, table)
-    assert lost[0].endswith("of 3 members trained")
-    assert_same_numbers(record, alone)
-    assert record.splits[0].model.scorer.members == alone.splits[0].model.scorer.members
 
 
 @pytest.mark.slow

@@ -9,9 +9,8 @@ import pytest
 
 from aucstudio import cli
 from aucstudio.engine import roc
-from aucstudio.engine.ensembles.criterion import Criterion
-from aucstudio.engine.ensembles.scales import Scale
-from aucstudio.engine.ensembles.selection import choose_weights
+from aucstudio.engine.ensembles.combined import Scale
+from aucstudio.engine.ensembles.selection import Criterion, choose_weights
 from aucstudio.project.combination import combining
 from aucstudio.project.combination.combining import (
     Combining,

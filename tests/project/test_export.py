@@ -271,12 +271,12 @@ def test_every_way_to_write_numbers_in_a_script(tmp_path):
     for one, other in zip(forms, [*forms[1:], forms[0]], strict=True):
         columns = [ColumnSchema(n, kind="number", number=f) for n, f in (("x", one), ("y", other))]
         model = model_with(SCORERS["linear"], schema=Schema(tuple(columns)))
-        read = load(model, tmp_path)["WRITTEN"]
+        read = load(model, tmp_path)["read_cell"]
         for form, name in ((one, "x"), (other, "y")):
             # A script may know digits of other scripts where the program does not look.
             for cell in (c for c in SPELLED if form.dressed or form.layout or c.isascii()):
                 expected = form.read(cell) if form.matches(cell) else math.inf
-                found = read[name](cell)
+                found = read(name, cell, ".")
                 assert found == (expected if math.isfinite(expected) else None), (form, cell)
                 met |= {cell} if found is not None else set()
     assert {"inf", "1e999", "x", "5 pm", "2021-W53"} == set(SPELLED) - met
@@ -290,8 +290,8 @@ def test_names_cannot_become_code(tmp_path):
     words = dict.fromkeys(("method", "label", "positive", "negative", "trained_on"), NASTY)
     model = model_with(SCORERS["linear"], preparation=made, params={NASTY: NASTY}, **words)
     loaded = load(dataclasses.replace(model, threshold_rule=NASTY + '"'), tmp_path)
-    assert loaded["POSITIVE"] == NASTY
-    assert list(loaded["NUMBERS"]) == [NASTY, "{y}"]
+    assert loaded["MODEL"]["positive"] == NASTY
+    assert loaded["wanted"]() == [NASTY, "{y}", "'", "\ud800"]
     assert 'raise SystemExit("ran")' in loaded["__doc__"]
 
 

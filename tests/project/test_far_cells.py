@@ -208,15 +208,6 @@ def test_limits_are_those_of_memory_where_the_table_stays_on_disk(tmp_path, chan
     np.testing.assert_allclose(parts.scales, whole.scales, rtol=1e-9)
 
 
-def test_a_model_of_an_earlier_program_has_no_limits(tmp_path):
-    table = read_table(write(tmp_path / "t.csv", study()))
-    found = learnt(table)
-    arrays = {name: a for name, a in arrays_of(found).items() if name not in ("lows", "highs")}
-    again = restored(settings_of(found), arrays)
-    np.testing.assert_array_equal(again.apply(table), found.apply(table))
-    assert (again.highs == np.inf).all()
-
-
 # What methods make of it
 
 WILD = {

@@ -14,7 +14,7 @@ from aucstudio.cli import main
 from aucstudio.engine import roc
 from aucstudio.engine.crossfit import folds
 from aucstudio.engine.inference import splits_interval, splits_test
-from aucstudio.engine.methods.combination import auc_ensemble
+from aucstudio.engine.methods import auc_ensemble
 from aucstudio.notices import notice
 from aucstudio.project.data.splitting.split import (
     blocks_of,

@@ -20,7 +20,7 @@ from aucstudio.project.data.preparing.preparation import column_features
 from aucstudio.project.data.text import dates
 from aucstudio.project.errors import InputError
 from aucstudio.project.explain.contributions import about, explain_row, headline
-from aucstudio.project.explain.shapley import contributions, terms_of
+from aucstudio.project.explain.shapley import contributions
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.store.model_file import save_model
@@ -152,7 +152,7 @@ def test_a_mark_of_missing_values_belongs_to_its_column(table, plan):
     both = moved[names.index("x1")] + moved[names.index("x1 = missing")]
     part = next(part for part in detail.parts if part.column == "x1")
     assert part.contribution == pytest.approx(both)
-    assert part.value == "gap"
+    assert part.value == "missing"
 
 
 def test_small_parts_are_merged_with_the_error_of_their_sum():
@@ -179,7 +179,7 @@ def test_sums_of_linear_scores_and_stumps_are_taken_apart_exactly(table, plan):
         assert found.exact
         assert_allclose(found.values, over_all_sets(scorer, x, Z, columns), atol=1e-10)
     linked = CombinationScorer((Part(bent(rng, d)),))
-    assert terms_of(linked, columns) is None
+    assert not contributions(linked, x, Z, columns).exact
 
 
 def test_a_stop_keeps_what_can_be_told():
@@ -239,7 +239,7 @@ def test_the_command_explains_a_row_of_a_file(model_file, table_file, tmp_path, 
     assert parts[0]["contribution"] == max((p["contribution"] for p in parts), key=abs)
     total = sum(part["contribution"] for part in parts)
     assert total == pytest.approx(document["score"] - document["mean"], abs=1e-9)
-    assert next(part for part in parts if part["column"] == "x1")["value"] == "gap"
+    assert next(part for part in parts if part["column"] == "x1")["value"] == "missing"
     out = tmp_path / "parts.csv"
     text = explained(capsys, model_file, table_file, "--row", 6, "-o", out)
     assert text.startswith("Row 6 scores ")

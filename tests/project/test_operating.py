@@ -8,7 +8,7 @@ from aucstudio.engine import roc
 from aucstudio.engine.roc import cut_at
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.errors import InputError
-from aucstudio.project.results.operating_points import (
+from aucstudio.project.results.thresholds import (
     amount_words,
     binomial_interval,
     case_counts,

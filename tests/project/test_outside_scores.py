@@ -9,7 +9,7 @@ from aucstudio import cli
 from aucstudio.engine import inference, roc
 from aucstudio.notices import notice
 from aucstudio.project.data.table import read_table
-from aucstudio.project.results.cautions import cautions
+from aucstudio.project.results.summary import cautions
 from aucstudio.project.store.project.project_file import ProjectFile
 
 

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from aucstudio.project.data.preparing.preparation import feature_groups
 from aucstudio.project.data.splitting.validation import Validation
-from aucstudio.project.explain.contributions import GAP, explain_pair
+from aucstudio.project.explain.contributions import MISSING, explain_pair
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.experiments.planning import plan_experiment
@@ -75,7 +75,7 @@ def test_cells_are_those_of_the_table_and_gaps_are_named(table):
     other = int(np.flatnonzero(~np.isnan(x1.values))[0])
     detail = explain_pair(table, split.model, (gap, other))
     parts = {part.column: part for part in detail.parts}
-    assert parts["x1"].cells == (GAP, repr(float(x1.values[other])))
+    assert parts["x1"].cells == (MISSING, repr(float(x1.values[other])))
     assert np.isnan(parts["x1"].difference)
     assert np.isnan(parts["town"].difference)
     assert parts["town"].cells[0] in {"north", "south"}

@@ -1,6 +1,7 @@
 """Runs on workers: the same numbers as here, stops, and lost workers."""
 
 import dataclasses
+import math
 import pickle
 from concurrent.futures import Future, ThreadPoolExecutor
 
@@ -11,42 +12,59 @@ from aucstudio.engine import METHODS
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.roc import UnreachableTargetError
-from aucstudio.notices import notice
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs import search
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.planning import PlannedRun
 from aucstudio.project.runs.tuning import LEAVE_PAIR_OUT, Tuning
-from aucstudio.project.work import parallel
-from aucstudio.project.work.parallel import WorkersPlace
+from aucstudio.project.work import cluster, parallel
+from aucstudio.project.work.cluster import Cluster, WorkerCount, WorkersLostError, answers
+from aucstudio.project.work.parallel import ClusterPlace
 from aucstudio.project.work.submit import submit
-from aucstudio.project.work.workers import Workers, WorkersLostError, answers
 
 pytestmark = pytest.mark.slow
 
 
-class Counting(Workers):
-    """Threads of this process, and how many tasks they were given."""
+class Client:
+    """A client whose workers are threads of this process; counts their tasks."""
 
-    def __init__(self, executor, places=3):
-        super().__init__(executor, places)
-        self.given = 0
+    status = "running"
 
-    def submit(self, function, *arguments):
+    def __init__(self, executor):
+        self.executor, self.given, self.most = executor, 0, math.inf
+
+    def get_executor(self, pure):
+        return self
+
+    def nthreads(self):
+        return {"here": 3}
+
+    def submit(self, function, *arguments, **_how):
+        if function is cluster._same:
+            return arguments[0]
         self.given += 1
-        return super().submit(function, *arguments)
+        if self.given > self.most:
+            gone = Future()
+            gone.cancel()
+            gone.set_running_or_notify_cancel()
+            return gone
+        return self.executor.submit(function, *arguments)
 
 
 @pytest.fixture
-def workers(monkeypatch):
-    monkeypatch.setattr(parallel, "alone", lambda: None)
+def client():
     with ThreadPoolExecutor(3) as executor:
-        yield Counting(executor)
+        yield Client(executor)
+
+
+@pytest.fixture
+def workers(client, monkeypatch):
+    monkeypatch.setattr(parallel, "one_thread", lambda: None)
+    return Cluster(client, "tcp://here", WorkerCount(1, 3))
 
 
 def execute_on(workers, experiment, table, listen=lambda _progress: False):
-    return WorkersPlace(workers).execute(PlannedRun(experiment, table, None), listen, lambda: False)
+    return ClusterPlace(workers).execute(PlannedRun(experiment, table, None), listen, lambda: False)
 
 
 def tuned(experiment, metric="auc"):
@@ -54,14 +72,14 @@ def tuned(experiment, metric="auc"):
 
 
 @pytest.mark.parametrize("metric", ["auc", "pauc", LEAVE_PAIR_OUT])
-def test_a_search_by_tasks_finds_what_it_finds_here(workers, plan, table, metric):
+def test_a_search_by_tasks_finds_what_it_finds_here(workers, client, plan, table, metric):
     experiment = tuned(plan("auc-rls", scheme="folds", folds=3), metric)
     far, here = execute_on(workers, experiment, table), execute(experiment, table)
     assert far.status == here.status == "done"
     # Candidates that differ along the path alone are one task in each fold.
     names = set(here.searches[0].candidates[0]) - {METHODS["auc-rls"].path_setting}
     count = len({tuple(one[name] for name in names) for one in here.searches[0].candidates})
-    assert workers.given == 3 * (1 if metric == LEAVE_PAIR_OUT else 3 * count) + 3
+    assert client.given == 3 * (1 if metric == LEAVE_PAIR_OUT else 3 * count) + 3
     for found, other in zip(far.searches, here.searches, strict=True):
         np.testing.assert_array_equal(found.areas, other.areas)
         assert (found.candidates, found.problems) == (other.candidates, other.problems)
@@ -97,97 +115,15 @@ def test_a_search_that_cannot_be_is_recorded_as_here(workers, plan, table):
     assert far.status == "failed"
 
 
-def test_a_stop_keeps_what_is_finished_and_calls_the_rest_back(workers, plan, table):
+def test_a_stop_keeps_what_is_finished_and_calls_the_rest_back(workers, client, plan, table):
     experiment = plan("auc-rls", scheme="folds", folds=5, repeats=20)
     record = execute_on(workers, experiment, table, lambda p: p.finished is not None)
     assert record.status == "stopped"
     assert 1 <= len(record.splits) < 20
-    assert workers.given < 20
+    assert client.given < 20
     stopped = execute_on(workers, tuned(plan("auc-svm")), table, lambda p: True)
     assert (stopped.status, stopped.splits) == ("stopped", ())
     assert len(stopped.searches) == 1
-
-
-def ensemble(plan, **validation):
-    return plan("auc-ensemble", {"library": "few", "n_folds": 3}, **validation)
-
-
-def test_parts_of_a_fit_make_what_the_fit_makes_here(workers, plan, table):
-    experiment = ensemble(plan, scheme="folds", folds=2)
-    reports = []
-    far, here = execute_on(workers, experiment, table, reports.append), execute(experiment, table)
-    assert far.status == here.status == "done"
-    assert workers.given == 2 * (1 + 3 * 3 + 1)
-    for split, other in zip(far.splits, here.splits, strict=True):
-        np.testing.assert_array_equal(split.test_scores, other.test_scores)
-        np.testing.assert_array_equal(split.train_scores, other.train_scores)
-        assert split.model.scorer.members == other.model.scorer.members
-        assert split.notes == other.notes
-    shares = [progress.elsewhere.fraction for progress in reports]
-    assert shares == sorted(shares)
-    words = [progress.describe()[1] for progress in reports]
-    assert any(
-        "0 of 2 splits" in output and "of 3 members trained in 3" in output for output in words
-    )
-
-
-def test_settings_are_searched_before_the_parts_are_made(workers, plan, table, monkeypatch):
-    tried = [{"library": "logistic"}, {"library": "logistic; auc-rls"}]
-    monkeypatch.setattr(search, "candidates", lambda *_: tried)
-    experiment = dataclasses.replace(ensemble(plan), tuning=Tuning("auc", folds=2))
-    far, here = execute_on(workers, experiment, table), execute(experiment, table)
-    assert far.status == here.status == "done"
-    assert far.searches[0].chosen == here.searches[0].chosen
-    np.testing.assert_array_equal(far.splits[0].test_scores, here.splits[0].test_scores)
-
-
-def never_ends(workers, member):
-    """Have workers that never come back from one member."""
-
-    def submit(function, *arguments):
-        if function is parallel.make_part and arguments[-1][0].method == member:
-            return Future()
-        return workers.executor.submit(function, *arguments)
-
-    workers.submit = submit
-
-
-def test_a_stop_keeps_the_members_that_are_ready(workers, plan, table):
-    never_ends(workers, "rankboost")
-    reports = []
-
-    def listen(progress):
-        reports.append(progress)
-        return progress.elsewhere.doing == "2 of 3 members trained" and progress.finished is None
-
-    record = execute_on(workers, ensemble(plan), table, listen)
-    (split,) = record.splits
-    assert (record.status, record.error, split.converged) == ("stopped", "", False)
-    assert len(split.model.scorer.members) == 2
-    assert notice("member_stopped", member="RankBoost") in split.notes
-    assert reports[-1].finished is split
-
-
-def test_a_stop_before_any_member_is_ready_keeps_nothing(workers, plan, table):
-    never_ends(workers, "logistic")
-    stopped = execute_on(workers, ensemble(plan), table, lambda p: "0 of 3" in p.elsewhere.doing)
-    assert (stopped.status, stopped.error, stopped.splits) == ("stopped", "", ())
-
-
-def test_a_member_that_fails_is_named_as_here(workers, plan, table, monkeypatch):
-    def refuses(self, *_given, **_named):
-        raise InvalidSetting("C", "no luck")
-
-    monkeypatch.setattr(METHODS["logistic"], "_train", refuses)
-    far, here = execute_on(workers, ensemble(plan), table), execute(ensemble(plan), table)
-    assert far.splits[0].notes == here.splits[0].notes
-    assert (
-        notice("member_failed", member="Logistic regression", reason="no luck")
-        in far.splits[0].notes
-    )
-    monkeypatch.setattr(METHODS["auc-ensemble"], "_train", refuses)
-    far, here = execute_on(workers, ensemble(plan), table), execute(ensemble(plan), table)
-    assert (far.status, far.error) == (here.status, here.error) == ("failed", "no luck")
 
 
 def test_a_refusal_is_sent_whole():
@@ -196,14 +132,14 @@ def test_a_refusal_is_sent_whole():
         assert (type(sent), str(sent), vars(sent)) == (type(error), str(error), vars(error))
 
 
-def test_a_table_that_stays_on_disk_is_not_sent(workers, plan, table_file):
+def test_a_table_that_stays_on_disk_is_not_sent(workers, client, plan, table_file):
     streamed = open_stream(table_file)
     try:
         with pytest.raises(InputError, match="an out-of-memory table is not sent to a cluster"):
             execute_on(workers, plan(), streamed)
     finally:
         streamed.close()
-    assert workers.given == 0
+    assert client.given == 0
 
 
 def test_progress_never_goes_back_and_names_the_place(workers, plan, table):
@@ -213,33 +149,24 @@ def test_progress_never_goes_back_and_names_the_place(workers, plan, table):
     shares = [progress.elsewhere.fraction for progress in reports]
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
-    assert {progress.elsewhere.where for progress in reports} == {"in 3 processes"}
+    assert {progress.elsewhere.where for progress in reports} == {"on 1 worker of tcp://here"}
     assert sum(progress.finished is not None for progress in reports) == 3
     assert any(progress.search is not None and progress.search.judged for progress in reports)
 
 
-def test_lost_workers_leave_what_was_finished(workers, plan, table):
-    def lose(function, *arguments):
-        workers.given += 1
-        if workers.given > 2:
-            gone = Future()
-            gone.cancel()
-            gone.set_running_or_notify_cancel()
-            return gone
-        return workers.executor.submit(function, *arguments)
-
-    workers.submit = lose
-    place = WorkersPlace(workers)
+def test_lost_workers_leave_what_was_finished(workers, client, plan, table):
+    client.most = 2
+    place = ClusterPlace(workers)
     job = submit(PlannedRun(plan("auc-rls", scheme="folds", folds=5), table, None), place)
     assert job.wait(60)
     assert job.error is None
     record = job.result.record
-    assert (record.status, record.error) == ("failed", Workers.lost)
+    assert (record.status, record.error) == ("failed", place.lost)
+    assert "tcp://here was lost" in place.lost
     assert len(record.splits) <= 2
-    assert place.lost == Workers.lost
 
 
-def test_calls_are_answered_in_order_and_stopped_between(workers):
+def test_calls_are_answered_in_order_and_stopped_between(workers, client):
     calls = [(pow, 2, k) for k in range(20)]
     reports = []
     expected = [2**k for k in range(20)]
@@ -249,6 +176,6 @@ def test_calls_are_answered_in_order_and_stopped_between(workers):
     for place in (None, workers):
         with pytest.raises(Stopped):
             answers(place, calls, lambda fraction: fraction > 0)
-    workers.executor.shutdown()
-    with pytest.raises(WorkersLostError, match="processes ended"):
+    client.executor.shutdown()
+    with pytest.raises(WorkersLostError, match="was lost"):
         answers(workers, calls)

@@ -160,15 +160,20 @@ def test_decision_line_holds_the_other_features_at_their_means():
 
 def test_carried_function_has_the_same_values():
     source = Preparation(
-        ("a", "b"), np.zeros(2), np.array([1.0, 2.0]), np.array([3.0, 0.5]), ("t",), (("n", "s"),)
+        numbers=("a", "b"),
+        categories=("t",),
+        levels=(("n", "s"),),
+        medians=np.zeros(2),
+        means=np.array([1.0, 2.0]),
+        scales=np.array([3.0, 0.5]),
     )
     target = Preparation(
-        ("c", "b", "a"),
-        np.zeros(3),
-        np.array([0.0, -1.0, 4.0]),
-        np.array([1.0, 2.0, 0.1]),
-        ("t",),
-        (("s", "n"),),
+        numbers=("c", "b", "a"),
+        categories=("t",),
+        levels=(("s", "n"),),
+        medians=np.zeros(3),
+        means=np.array([0.0, -1.0, 4.0]),
+        scales=np.array([1.0, 2.0, 0.1]),
     )
     weights = np.array([1.0, -2.0, 0.5, 0.25])
     moved, b = carried(weights, 0.3, source, target)

@@ -14,7 +14,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from aucstudio.commands.parser import command_parser
+from aucstudio.commands.options import command_parser
 from aucstudio.commands.train import read_preparation
 from aucstudio.engine import METHODS
 from aucstudio.project.data.disk.stream import open_stream
@@ -263,7 +263,7 @@ def test_experiment_files_keep_choices(mixed, tmp_path):
     with pytest.raises(InputError, match="quantil"):
         read_study(path)
     path.write_text(text.replace("impute", "imput"), encoding="utf-8")
-    with pytest.raises(InputError, match=r"unknown key 'imput' in \[preparation\].*impute"):
+    with pytest.raises(InputError, match=r"unknown key 'imput' in .*preparation.*impute"):
         read_study(path)
 
 

@@ -12,15 +12,15 @@ import pytest
 
 from aucstudio.cli import main
 from aucstudio.gui.state.plan import Plan, RunLook
-from aucstudio.gui.state.stored_study import read_study
+from aucstudio.gui.state.session_files import read_study
 from aucstudio.project.bounded_cache import BoundedCache
 from aucstudio.project.data.preparing.stored import arrays_of, settings_of
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.documents import named_runs, readable_runs
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.store.check import check_file, repair_project
-from aucstudio.project.store.project import source
-from aucstudio.project.store.project.checksums import checksum, seal
+from aucstudio.project.store.project import database as source
+from aucstudio.project.store.project.database import checksum, seal
 from aucstudio.project.store.project.project_file import ProjectFile
 
 PARTS = ("train_rows", "test_rows", "train_positive", "test_positive", "train_scores")
@@ -451,7 +451,7 @@ def test_an_array_is_checked_before_anything_is_allocated(stored, tmp_path, arra
 
 @pytest.mark.parametrize("values", [[np.nan] * 80, [1j] * 80, [1.0] * 79, [[1.0] * 80]])
 def test_scores_that_no_run_has_are_refused(stored, tmp_path, values):
-    from aucstudio.project.store.arrays import array_to_bytes
+    from aucstudio.project.store.archive import array_to_bytes
 
     array = array_to_bytes(np.array(values))
     key = checksum(array)

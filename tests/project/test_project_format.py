@@ -11,9 +11,9 @@ from aucstudio.project.bounded_cache import BoundedCache
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.documents import named_runs
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.store.project import source
+from aucstudio.project.store.project import database as source
+from aucstudio.project.store.project.database import ProjectSource
 from aucstudio.project.store.project.project_file import ProjectFile, write_project
-from aucstudio.project.store.project.source import ProjectSource
 
 
 @pytest.fixture
@@ -58,9 +58,9 @@ def test_listing_runs_reads_none_of_their_arrays(project, plan, table, monkeypat
     assert [split.n_train for record in records for split in record.splits] == [80, 80, 80]
     assert read == []
     assert len(records[0].splits[0].test_scores) == 80
-    assert len(read) == 3
-    assert len(records[0].splits[0].test_positive) == 80
-    assert len(read) == 3
+    assert len(read) == 1
+    assert len(records[0].splits[0].test_scores) == 80
+    assert len(read) == 1
 
 
 def test_runs_on_the_same_rows_share_them(project, plan, table):

@@ -17,8 +17,6 @@ from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.comparison import compare_runs
-from aucstudio.project.results.deployment import Stakes
-from aucstudio.project.results.operating_points import curve_of
 from aucstudio.project.results.subgroups import subgroups
 from aucstudio.project.results.summary import (
     auc_summary,
@@ -27,7 +25,14 @@ from aucstudio.project.results.summary import (
     tpr_summary,
     train_auc,
 )
-from aucstudio.project.results.threshold_choice import Target, ThresholdFigures, choose, counts_at
+from aucstudio.project.results.thresholds import (
+    Stakes,
+    Target,
+    ThresholdFigures,
+    choose,
+    counts_at,
+    curve_of,
+)
 from aucstudio.project.runs.execute import execute, refit
 from aucstudio.project.runs.experiments.planning import plan_on, plan_run, scored_by
 from aucstudio.project.runs.models.final_model import held_out

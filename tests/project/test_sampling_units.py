@@ -14,10 +14,9 @@ from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.calibration import judge
 from aucstudio.project.results.comparison import compare_runs
-from aucstudio.project.results.operating_points import curve_of
 from aucstudio.project.results.subgroups import subgroups
 from aucstudio.project.results.summary import auc_summary, pauc_summary, tpr_summary
-from aucstudio.project.results.threshold_choice import ThresholdFigures, counts_at
+from aucstudio.project.results.thresholds import ThresholdFigures, counts_at, curve_of
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.planning import plan_on
 from aucstudio.project.store.project.project_file import ProjectFile

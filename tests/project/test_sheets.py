@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from aucstudio.project.store.sheets import write_rows
+from aucstudio.project.store.scores_file import write_rows
 
 
 def written(*row, delimiter=","):

@@ -15,8 +15,8 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.record import Stage
 from aucstudio.project.store.project import project_file
+from aucstudio.project.store.project.database import ProjectSource
 from aucstudio.project.store.project.project_file import ProjectFile, write_project
-from aucstudio.project.store.project.source import ProjectSource
 
 
 @pytest.fixture

@@ -8,8 +8,7 @@ import pytest
 from aucstudio import cli
 from aucstudio.engine import inference, roc
 from aucstudio.project.data.table import read_table
-from aucstudio.project.results.subgroup_levels import part_rows, read_cuts
-from aucstudio.project.results.subgroups import _lowest, subgroups
+from aucstudio.project.results.subgroups import _lowest, part_rows, read_cuts, subgroups
 from aucstudio.project.store.project.project_file import ProjectFile
 
 BAND = (0.0, 0.1)

@@ -9,7 +9,6 @@ import time
 import numpy as np
 import pytest
 
-from aucstudio.engine import METHODS
 from aucstudio.engine.monitor import Stopped
 from aucstudio.project import child_process
 from aucstudio.project.runs.execute import NOT_ENOUGH_MEMORY, execute
@@ -17,7 +16,7 @@ from aucstudio.project.runs.experiments.planning import PlannedRun
 from aucstudio.project.runs.record import DONE, FAILED, STOPPED
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.work.processes import Processes
-from aucstudio.project.work.submit import Here, submit
+from aucstudio.project.work.submit import submit
 
 PATIENCE = 60.0
 
@@ -217,20 +216,6 @@ def test_after_a_run_without_memory_the_next_has_a_fresh_process(spoiled, plan, 
     assert (found.status, found.error) == (FAILED, NOT_ENOUGH_MEMORY)
     assert not first.alive
     assert run(place, plan(), table).status == DONE
-
-
-@pytest.mark.slow
-def test_memory_that_has_run_out_here_is_not_relied_upon_again(plan, table, monkeypatch):
-    with Here() as here, monkeypatch.context() as patched:
-        patched.setattr(METHODS["auc-rls"], "_fit", raise_memory_error)
-        found = run(here, plan(), table)
-        assert (found.status, found.error) == (FAILED, NOT_ENOUGH_MEMORY)
-        again = run(here, plan(), table)  # where nothing is patched
-    same_splits(again.splits, execute(plan(), table).splits)
-
-
-def raise_memory_error(*_arguments):
-    raise MemoryError
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from typing import Any
 
 from aucstudio.cli import main
 from aucstudio.project.bounded_cache import BoundedCache
-from aucstudio.project.store.project import source
+from aucstudio.project.store.project import database as source
 from tests.torture.world import Ended, Tally, World
 
 _SLOW = 30.0
@@ -51,23 +51,6 @@ def _compared(project: Path) -> Ended:
     # What is known of the whole project by its checksums must not stand in for the damaged one.
     source._cache = BoundedCache(1 << 28)
     return call("compare", str(project), "--json")
-
-
-def of_model(folder: Path, tries: int, seed: int = 0) -> Tally:
-    """Flip bits of a model: its scores must be the same, or refused."""
-    World(folder, ("auc-rls",))
-    table, path = folder / "study.csv", folder / "whole.aucmodel"
-    call("train", str(table), "--method", "rank-svm", "--save-model", str(path), "--json")
-    damaged = folder / "damaged.aucmodel"
-    return _flipped(
-        Tally("bit flips of a model"),
-        path.read_bytes(),
-        damaged,
-        lambda: call("score", str(damaged), str(table), "--json"),
-        lambda document: {"all": json.dumps(document, sort_keys=True)},
-        tries,
-        seed,
-    )
 
 
 def _runs_told(document: dict[str, Any]) -> dict[str, str]:

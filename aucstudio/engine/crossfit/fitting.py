@@ -14,17 +14,22 @@ import numpy as np
 from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.crossfit.folds import Folds, class_shares
 from aucstudio.engine.crossfit.members import Member, titles
-from aucstudio.engine.ensembles.combined import CombinationScorer, combine, member_shares, seen
-from aucstudio.engine.ensembles.criterion import Criterion
-from aucstudio.engine.ensembles.remapped import filled_view
-from aucstudio.engine.ensembles.scales import AS_IT_IS, Scale
-from aucstudio.engine.ensembles.selection import select
+from aucstudio.engine.ensembles.combined import (
+    AS_IT_IS,
+    CombinationScorer,
+    Scale,
+    combine,
+    filled_view,
+    member_shares,
+    seen,
+)
+from aucstudio.engine.ensembles.selection import Criterion, select
+from aucstudio.engine.fit import without_convergence_warnings
 from aucstudio.engine.kernels import KernelSettings
 from aucstudio.engine.monitor import Check, Monitor, Stopped
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.scorers import Scorer
 from aucstudio.engine.types import Array, Mask
-from aucstudio.engine.warnings_filter import without_convergence_warnings
 from aucstudio.notices import Notice, notice
 
 # Of fewer trees, held-out scores would make a forest look worse than the mean of all folds is.

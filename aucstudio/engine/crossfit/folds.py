@@ -1,13 +1,21 @@
-"""Assign rows to folds, stratified by class and with whole groups."""
+"""Folds, stratified by class and with whole groups, and nested estimates over them.
+
+The maximum over many candidates on the same rows is too high, the more so the more candidates
+there are. Here every fold is scored by the candidate, or with the weights, that the other folds
+chose, and the scores of all folds are judged together.
+
+Varma and Simon (2006), Bias in error estimation when using cross-validation for model selection.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine.ensembles.selection import Criterion
 from aucstudio.engine.types import Array, Index, Mask
 
 Folds = list[tuple[Index, Index]]
@@ -55,3 +63,75 @@ def counts(positive: Mask) -> tuple[int, int]:
     """Count positives and negatives."""
     m = int(np.count_nonzero(positive))
     return m, len(positive) - m
+
+
+_MOST_DRAWS, _FEWEST_DRAWS = 200, 50
+_ROWS_DRAWN = 4_000_000  # in all draws together
+
+
+def nested_scores(folds: Folds, score: Callable[[int, Index, Index], Array]) -> Array:
+    """Return the scores of rows that had no part in the choice, shape (N,).
+
+    Parameters
+    ----------
+    folds : list of (ndarray, ndarray)
+        Rows to choose on, and rows to score.
+    score : callable
+        Given the number of a fold and both parts of it, chooses on the first part and returns the
+        scores of the second.
+    """
+    total = np.empty(sum(len(held) for _, held in folds))
+    for k, (choosing, held) in enumerate(folds):
+        total[held] = score(k, choosing, held)
+    return total
+
+
+def best_alone(
+    scores: Array, positive: Mask, criterion: Criterion, weights: Array | None = None
+) -> int:
+    """Return the number of the candidate with the highest criterion; the first wins a tie."""
+    return int(np.argmax([criterion(positive, one, weights) for one in scores]))
+
+
+def lead_of(
+    criterion: Criterion,
+    positive: Mask,
+    one: Array,
+    other: Array,
+    weights: Array | None = None,
+    groups: Index | None = None,
+) -> tuple[float, float]:
+    """Return the criterion of one minus that of the other, and its standard error.
+
+    The error is the standard deviation over bootstrap samples of the rows of each class, or of
+    whole groups.
+    """
+    lead = criterion(positive, one, weights) - criterion(positive, other, weights)
+    drawn = [
+        criterion(positive, one, counts) - criterion(positive, other, counts)
+        for counts in drawn_weights(positive, weights, groups)
+    ]
+    return lead, float(np.std(drawn, ddof=1)) if len(drawn) > 1 else float("inf")
+
+
+def drawn_weights(
+    positive: Mask, weights: Array | None = None, groups: Index | None = None
+) -> Iterator[Array]:
+    """Draw bootstrap samples; yields how much each row counts in a sample.
+
+    Without groups each class keeps its number of rows. A sample of groups without rows of both
+    classes is left out.
+    """
+    rng, rows = np.random.default_rng(0), len(positive)
+    own = np.ones(rows) if weights is None else weights
+    codes = None if groups is None else np.unique(groups, return_inverse=True)[1]
+    for _ in range(max(_FEWEST_DRAWS, min(_MOST_DRAWS, _ROWS_DRAWN // rows))):
+        if codes is None:
+            classes = np.flatnonzero(positive), np.flatnonzero(~positive)
+            chosen = np.concatenate([rng.choice(of, len(of)) for of in classes])
+            drawn = own * np.bincount(chosen, minlength=rows)
+        else:
+            count = int(codes.max()) + 1
+            drawn = own * np.bincount(rng.integers(count, size=count), minlength=count)[codes]
+        if drawn[positive].any() and drawn[~positive].any():
+            yield drawn

@@ -1,5 +1,8 @@
 """The scorer of a combination, with as few parts as its members allow.
 
+Members of a combination may have learnt from other columns, on other scales, or with missing
+values filled in. Rows come prepared in one way; each member looks at them in its own.
+
 Sums of linear scorers are linear, sums of trees are trees, and sums of expansions in one kernel, or
 of random waves, are one expansion: members of one kind become one part, whose values carry weights
 and scales, and so do those that look at rows through the same view. Where a link stands between, a
@@ -10,15 +13,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import roc
-from aucstudio.engine.ensembles.criterion import Criterion
-from aucstudio.engine.ensembles.remapped import View, ViewedScorer
-from aucstudio.engine.ensembles.scales import Scale, link
+from aucstudio.engine.ensembles.selection import Criterion
 from aucstudio.engine.scorers import (
     EnsembleScorer,
     FourierScorer,
@@ -28,7 +29,169 @@ from aucstudio.engine.scorers import (
     joined,
     of_part,
 )
-from aucstudio.engine.types import Array, Mask
+from aucstudio.engine.types import Array, Index, Mask
+
+_INNER = "inner"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class View:
+    """Which columns a scorer looks at, and how.
+
+    Attributes
+    ----------
+    columns : ndarray of int, shape (p,)
+    factors, shifts : ndarray of shape (p,)
+        ``factor * x + shift`` is what the scorer sees.
+    fills : ndarray of shape (p,)
+        What it sees where x is missing; NaN where that stays missing.
+    """
+
+    columns: Index
+    factors: Array
+    shifts: Array
+    fills: Array
+
+    def __call__(self, X: Array) -> Array:
+        """Return the rows as the scorer sees them."""
+        seen: Array = X[:, self.columns]
+        if not self._keeps_scales:
+            seen = seen * self.factors + self.shifts
+        missing = np.isnan(seen)
+        return np.where(missing, self.fills, seen) if missing.any() else seen
+
+    def behind(self, first: View) -> View:
+        """Return the composition with a view that is applied first."""
+        factors, there = self.factors, self.columns
+        fills = factors * first.fills[there] + self.shifts
+        return View(
+            first.columns[there],
+            factors * first.factors[there],
+            factors * first.shifts[there] + self.shifts,
+            np.where(np.isnan(fills), self.fills, fills),
+        )
+
+    @property
+    def identity(self) -> tuple[bytes, ...]:
+        """Return a key that is equal for views that show the same."""
+        arrays = self.columns, self.factors, self.shifts, self.fills
+        return tuple(array.tobytes() for array in arrays)
+
+    @property
+    def _keeps_scales(self) -> bool:
+        return bool((self.factors == 1.0).all() and (self.shifts == 0.0).all())
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ViewedScorer(Scorer):
+    """Scores rows as a view shows them.
+
+    In files, the arrays and settings of the scorer behind it are called ``inner.name``, and its
+    kind ``inner.scorer``.
+    """
+
+    scorer: Scorer
+    view: View
+    kind: ClassVar[str] = "viewed"
+    layout: ClassVar[Mapping[str, str]] = {
+        "columns": "int p",
+        "factors": "float p",
+        "shifts": "float p",
+        "fills": "float p",
+    }
+
+    def __call__(self, X: Array) -> Array:
+        return self.scorer(self.view(X))
+
+    @property
+    def within(self) -> tuple[Scorer, ...]:
+        return (self.scorer,)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        own = {name: getattr(self.view, name) for name in self.layout}
+        inner = self.scorer.arrays()
+        return own | {f"{_INNER}.{name}": array for name, array in inner.items()}
+
+    def settings(self) -> dict[str, Any]:
+        inner = {"scorer": self.scorer.kind, **self.scorer.settings()}
+        return {f"{_INNER}.{name}": value for name, value in inner.items()}
+
+
+def of_inner(named: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arrays or settings of the scorer behind a view."""
+    return of_part(_INNER, named)
+
+
+def scaled_view(factors: Array) -> View:
+    """Return the view of all columns, each times its factor."""
+    count = len(factors)
+    return View(np.arange(count), factors, np.zeros(count), np.full(count, np.nan))
+
+
+def filled_view(X: Array) -> View | None:
+    """Return the view of rows with missing values filled in and marked; None where none is missing.
+
+    A missing value becomes the median of its column (0 where all are missing). Each column with
+    missing values in X gets an indicator column, which is 1 where the value is missing.
+    """
+    missing = np.isnan(X)
+    marked = np.flatnonzero(missing.any(axis=0))
+    if not len(marked):
+        return None
+    count = X.shape[1]
+    known = (column[~gaps] for column, gaps in zip(X.T, missing.T, strict=True))
+    fills = [float(np.median(values)) if len(values) else 0.0 for values in known]
+    return View(
+        np.concatenate([np.arange(count), marked]),
+        # A known value times 0 is 0; a missing one stays missing, and becomes 1.
+        np.concatenate([np.ones(count), np.zeros(len(marked))]),
+        np.zeros(count + len(marked)),
+        np.concatenate([fills, np.ones(len(marked))]),
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class Scale:
+    """An increasing map of a member's scores: (link(s) - shift) / spread.
+
+    Attributes
+    ----------
+    smoothing : float
+        Where it is not 0 the scores are shares in [0, 1], and the link is their log-odds with so
+        much added to both sides, ``log((s + smoothing) / (1 - s + smoothing))``; else there is
+        none.
+    shift, spread : float
+        Mean and standard deviation of the linked held-out scores; a spread of 1 where all are
+        equal.
+    """
+
+    smoothing: float
+    shift: float
+    spread: float
+
+    @classmethod
+    def learn(cls, scores: Array, smoothing: float = 0.0, weights: Array | None = None) -> Self:
+        """Fit the map to held-out scores, shape (N,), whose rows may weigh differently."""
+        linked = link(scores, smoothing)
+        # Far from 0, or of huge scores, a plain mean and deviation lose their digits.
+        unit = float(np.abs(linked).max()) or 1.0
+        shift = float(np.average(linked / unit, weights=weights))
+        spread = float(np.sqrt(np.average((linked / unit - shift) ** 2, weights=weights)))
+        return cls(smoothing, shift * unit, spread * unit if spread > 1e-12 else 1.0)
+
+    def __call__(self, scores: Array) -> Array:
+        """Map scores, shape (N,)."""
+        return np.asarray((link(scores, self.smoothing) - self.shift) / self.spread)
+
+
+AS_IT_IS = Scale(0.0, 0.0, 1.0)
+
+
+def link(scores: Array, smoothing: float) -> Array:
+    """Return smoothed log-odds of shares; scores as they are where ``smoothing`` is 0."""
+    if smoothing == 0.0:
+        return scores
+    return np.asarray(np.log((scores + smoothing) / (1.0 - scores + smoothing)))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

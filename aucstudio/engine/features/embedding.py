@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from aucstudio.engine.blocks import Passes
-from aucstudio.engine.features.nystrom import NystromMap
+from aucstudio.engine.features.maps import NystromMap
 from aucstudio.engine.linalg import chunks
 from aucstudio.engine.scorers import LinearScorer, Scorer
 from aucstudio.engine.types import Array, Single

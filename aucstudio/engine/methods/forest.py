@@ -1,4 +1,4 @@
-"""Base of random forest and extra trees: scikit-learn trees, grown in portions.
+"""Random forest and extra trees: scikit-learn trees, grown in portions.
 
 Symbols: c_i weight of row i; p(t) the share of positives among the rows of leaf t.
 """
@@ -11,13 +11,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine.base import WeighsRows
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.fit import Context, Fit
-from aucstudio.engine.methods.baseline_settings import ClassWeightSettings
+from aucstudio.engine.methods.settings import ClassWeightSettings
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import ABOVE_ALL, EnsembleScorer, joined
 from aucstudio.engine.types import Array, Index, Mask
-from aucstudio.engine.weighted import WeighsRows
 
 _TREES_AT_ONCE = 5
 _CELLS_AT_ONCE = 2e6
@@ -35,35 +35,10 @@ class ForestClassifier(ClassWeightSettings, WeighsRows):
 
     library: ClassVar[str]
 
-    family: ClassVar[str] = "baselines"
-    trains_for: ClassVar[str] = "probabilities"
-    shape: ClassVar[str] = "trees"
-    takes_missing: ClassVar[bool] = True
-    memorises: ClassVar[bool] = True
-    averages_trees: ClassVar[bool] = True
-    follows_order: ClassVar[bool] = True
-    counts_rows: ClassVar[bool] = True
-    descends: ClassVar[bool] = False
-
-    n_trees: int = param(
-        300,
-        "Number of trees; more trees give a more stable ranking.",
-        label="Trees",
-        low=1,
-        log=True,
-        grid=(100, 300, 1000),
-    )
-    min_samples_leaf: int = param(
-        3, "Fewest training rows in a leaf.", label="Rows in a leaf", low=1, grid=(20, 10, 5, 3, 1)
-    )
-    feature_share: str = param(
-        "sqrt",
-        "Number of features drawn for each split.",
-        label="Features at a split",
-        choices={"sqrt": "square root of their number", "third": "a third", "all": "all of them"},
-        grid=("sqrt", "third", "all"),
-    )
-    random_state: int = param(0, "Random seed.", label="Seed", low=0)
+    n_trees: int = param(300)
+    min_samples_leaf: int = param(3)
+    feature_share: str = param("sqrt")
+    random_state: int = param(0)
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Estimate memory and time of a fit; see the base class."""
@@ -188,3 +163,54 @@ def _leaf_impurity(tree: Any) -> float:
 def _mean(trees: list[EnsembleScorer]) -> EnsembleScorer:
     forest = joined(trees, 0.0)
     return dataclasses.replace(forest, value=forest.value / len(trees))
+
+
+class RandomForest(ForestClassifier):
+    """Averages many deep decision trees, each grown on a sample of the rows.
+
+    Minimises in each tree, split by split, the Gini impurity ``2 p(t) (1 - p(t))`` of its leaves,
+    rows weighted by c_i; the objective is the mean impurity of the leaves over the rows and trees.
+    Each tree sees a bootstrap sample of the rows, each split some of the features.
+    The score is the mean of p over the trees.
+
+    Missing values (NaN) are allowed: each split sends them to the better side. Features are scaled
+    to [0, 1] for the library, which computes in single precision.
+
+    No optimum is approached and there is no certificate.
+
+    References
+    ----------
+    Breiman (2001), Random forests; scikit-learn's RandomForestClassifier.
+
+    Use when
+    --------
+    Strong on most tables with non-linear, mixed features; needs almost no tuning.
+    """
+
+    library: ClassVar[str] = "RandomForestClassifier"
+
+
+class ExtraTrees(ForestClassifier):
+    """Averages many deep decision trees with random thresholds.
+
+    Minimises in each tree, split by split, the Gini impurity ``2 p(t) (1 - p(t))`` of its leaves,
+    rows weighted by c_i; the objective is the mean impurity of the leaves over the rows and trees.
+    Each split takes the best of some thresholds drawn at random, one for each feature considered.
+    The score is the mean of p over the trees.
+
+    Missing values (NaN) are allowed: each split sends them to the better side. Features are scaled
+    to [0, 1] for the library, which computes in single precision.
+
+    No optimum is approached and there is no certificate.
+
+    References
+    ----------
+    Geurts, Ernst, Wehenkel (2006), Extremely randomized trees; scikit-learn's
+    ExtraTreesClassifier.
+
+    Use when
+    --------
+    Smoother than a random forest and faster to train; a good partner in a combination.
+    """
+
+    library: ClassVar[str] = "ExtraTreesClassifier"

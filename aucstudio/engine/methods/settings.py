@@ -2,82 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import dataclasses
+import math
+from collections.abc import Iterator, Mapping
+from numbers import Real
 from typing import Any
 
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from aucstudio.engine.features.maps import rows_for_mean, shift_for_digits
 from aucstudio.engine.params import param
+from aucstudio.engine.types import Array, Mask
 
 Range = tuple[float, float]
-
-
-POSITIVE: dict[str, Any] = {"low": 0.0, "low_open": True, "log": True}
-COUNTS = (50, 100, 200, 400, 800, 1_600)
-"Numbers of features that a search tries."
-
-_PAIR_LOSS = "Weight of the mean pair loss against the size of the weights."
-
-
-def cost(default: float, powers: Iterable[int], help: str = _PAIR_LOSS) -> Any:  # noqa: A002
-    """Declare ``C``, the weight of a loss, with the powers of ten that a search tries."""
-    grid = tuple(10.0**k for k in powers)
-    return param(default, help, label="Cost", symbol="C", grid=grid, **POSITIVE)
-
-
-def regularization(default: float, loss: str, grid: Iterable[float], **bounds: Any) -> Any:
-    """Declare ``regularization``, the weight of |w|² against a mean loss."""
-    return param(
-        default,
-        f"Weight of |w|² against the mean {loss}; larger is smoother.",
-        label="Regularisation",
-        symbol="λ",
-        grid=tuple(grid),
-        **{"low": 0.0, "log": True, **bounds},
-    )
-
-
-def landmark_count(**more: Any) -> Any:
-    """Declare ``n_landmarks``, the number of cluster centres."""
-    return param(
-        400,
-        "Cluster centres that approximate the kernel of all rows.",
-        unit="rows",
-        label="Landmarks",
-        symbol="v",
-        low=1,
-        high=2_000,
-        log=True,
-        grid=COUNTS,
-        **more,
-    )
-
-
-def tolerance(default: float) -> Any:
-    """Declare ``tol``, how near to its optimum the objective has to come."""
-    return param(
-        default,
-        "Relative distance to the optimal objective at which training stops.",
-        unit="shares of the objective",
-        label="Tolerance",
-        symbol="ε",
-        low=0.0,
-        low_open=True,
-        high=0.1,
-        log=True,
-    )
-
-
-def counted_range() -> Any:
-    """Declare ``fpr_range``, the false-positive rates between which an area counts."""
-    return param(
-        (0.0, 0.1),
-        "Range of false-positive rates whose area is maximised.",
-        unit="shares of the negatives",
-        label="FPR range",
-        symbol="[α, β]",
-        kind="range",
-        low=0.0,
-        high=1.0,
-    )
 
 
 def widening(asked: Range) -> Iterator[Range]:
@@ -87,3 +26,55 @@ def widening(asked: Range) -> Iterator[Range]:
     while (alpha, beta) != (0.0, 1.0):
         alpha, beta = 0.0, min(1.0, 2 * beta)
         yield alpha, beta
+
+
+MOST_LEVELS = 255  # of a feature in scikit-learn's histogram boosting
+
+
+def is_weighing(value: Any) -> bool:
+    """Return whether it maps classes to positive weights, which scripts may give."""
+    return isinstance(value, Mapping) and all(
+        isinstance(weight, Real) and 0 < float(weight) < math.inf for weight in value.values()
+    )
+
+
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class ClassWeightSettings:
+    """The class weights, in scikit-learn's convention."""
+
+    class_weight: str | Mapping[Any, float] | None = param(None, also=is_weighing)
+
+    def weigh(self, classes: NDArray[Any], positive: Mask, each: Array | None = None) -> Array:
+        """Return the weights of the negative and of the positive class, shape (2,).
+
+        Where rows weigh ``each`` something themselves, balance is between their sums.
+        """
+        from sklearn.utils.class_weight import compute_class_weight
+
+        if self.class_weight is None:
+            return np.ones(2)
+        labels = classes[positive.astype(int)]
+        more = {} if each is None else {"sample_weight": each}
+        weights: Array = compute_class_weight(self.class_weight, classes=classes, y=labels, **more)
+        return weights
+
+    def weigh_rows(self, classes: NDArray[Any], positive: Mask, each: Array | None = None) -> Array:
+        """Return the weights of all rows: those of their classes times their own."""
+        weights: Array = self.weigh(classes, positive, each)[positive.astype(int)]
+        return weights if each is None else weights * each
+
+
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class BaselineSettings(ClassWeightSettings):
+    """The settings that scikit-learn's own SVM and logistic regression share."""
+
+    C: float = param(1.0, "rows")
+
+
+def centre_of(X: Array) -> Array:
+    """Return the mean of the rows where measuring from there saves digits, else 0.
+
+    Sparse rows would not stay sparse about it.
+    """
+    few = None if scipy.sparse.issparse(X) else shift_for_digits(X[rows_for_mean(len(X))])
+    return np.zeros(X.shape[1]) if few is None else X.mean(axis=0)

@@ -49,8 +49,16 @@ from aucstudio.engine.roc.measures import (
     weighted_relative_accuracy,
 )
 from aucstudio.engine.roc.ranking import (
+    FREQUENCY,
+    SAMPLING,
     Ranking,
+    Sampled,
     auc,
+    binomial_bounds,
+    check_weights,
+    effective_rows,
+    effective_trials,
+    group_codes,
     look_up,
     roc_curve,
 )
@@ -64,16 +72,6 @@ from aucstudio.engine.roc.thresholds import (
     cuts,
     equal_error_threshold,
     fpr_threshold,
-)
-from aucstudio.engine.roc.weights import (
-    FREQUENCY,
-    SAMPLING,
-    Sampled,
-    binomial_bounds,
-    check_weights,
-    effective_rows,
-    effective_trials,
-    group_codes,
 )
 
 __all__ = [

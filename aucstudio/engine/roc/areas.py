@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aucstudio.engine.roc.curve import Curve, tpr_at
-from aucstudio.engine.roc.ranking import Ranking, roc_curve
-from aucstudio.engine.roc.weights import Sampled
+from aucstudio.engine.roc.ranking import Ranking, Sampled, roc_curve
 from aucstudio.engine.types import Array
 
 

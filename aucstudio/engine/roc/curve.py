@@ -5,15 +5,45 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aucstudio.engine.roc.weights import Behind
 from aucstudio.engine.types import Array, Mask
 
 Scores = NDArray[np.floating[Any]]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Behind:
+    """Cumulative weights behind the vertices of a curve.
+
+    Attributes
+    ----------
+    fp, tp : ndarray of int, shape (n_vertices,)
+        Rows predicted positive.
+    fp_squares, tp_squares : ndarray of shape (n_vertices,)
+        Sums of their squared weights.
+    """
+
+    fp: NDArray[np.int64]
+    tp: NDArray[np.int64]
+    fp_squares: Array
+    tp_squares: Array
+
+    def at(self, kept: Mask) -> Self:
+        """Return those of some of the vertices."""
+        return dataclasses.replace(
+            self, **{f.name: getattr(self, f.name)[kept] for f in dataclasses.fields(self)}
+        )
+
+    def reflected(self) -> Self:
+        """Swap the classes, as :func:`~aucstudio.engine.roc.reflect` does."""
+        fp, tp, fp_squares, tp_squares = (
+            sums[-1] - sums[::-1] for sums in (self.tp, self.fp, self.tp_squares, self.fp_squares)
+        )
+        return type(self)(fp, tp, fp_squares, tp_squares)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

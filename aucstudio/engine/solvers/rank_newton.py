@@ -15,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 
 from aucstudio.engine.features.spaces import NumberedSpace, Pause, Space
-from aucstudio.engine.losses.squared_hinge import SquaredHinge, SquaredHingePoint
+from aucstudio.engine.losses.hinges import SquaredHinge, SquaredHingePoint
 from aucstudio.engine.monitor import Monitor, Reporter, Stopped
 from aucstudio.engine.scorers import LinearScorer, Scorer
 from aucstudio.engine.solvers.solution import Direction

@@ -16,9 +16,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from aucstudio.gui.common.layouts import across
 from aucstudio.gui.common.plain_text import message_box
-from aucstudio.gui.common.widgets import label, name_buttons, named, push_button
+from aucstudio.gui.common.widgets import across, label, name_buttons, named, push_button
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.project.data.readers.registry import dialog_filter
 from aucstudio.project.errors import InputError

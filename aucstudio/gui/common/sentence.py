@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QFontMetrics, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
@@ -12,10 +14,40 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from aucstudio.gui.common.layouts import across, down
 from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
-from aucstudio.gui.common.statement import Statement
-from aucstudio.gui.common.widgets import named, unbroken
+from aucstudio.gui.common.widgets import across, down, named, unbroken
+
+
+@dataclasses.dataclass(frozen=True)
+class Statement:
+    """The conclusion of a picture.
+
+    Attributes
+    ----------
+    headline : str
+        One sentence about the picture.
+    more : str
+        Certainty, evidence and exceptions.
+    """
+
+    headline: str = ""
+    more: str = ""
+
+    @classmethod
+    def of(cls, *parts: str) -> Statement:
+        """Make a statement of sentences; the first one that is not empty is the headline."""
+        given = [part for part in parts if part]
+        return cls(given[0] if given else "", " ".join(given[1:]))
+
+    def then(self, *parts: str) -> Statement:
+        """Return the statement with further sentences."""
+        return Statement.of(self.headline, self.more, *parts)
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return " ".join(part for part in (self.headline, self.more) if part)
+
 
 _HEADLINE_LINES = 2
 _MOST_LINES = 3

@@ -21,18 +21,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from aucstudio.gui.common.control_row import ControlRow
-from aucstudio.gui.common.icons import set_icon
-from aucstudio.gui.common.layouts import TOP, across, down, holding
+from aucstudio.gui.common.controls import ControlRow, Segments
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plots.menu import plot_menu
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plotting import style_plot
-from aucstudio.gui.common.segments import Segments
 from aucstudio.gui.common.sentence import Sentence
-from aucstudio.gui.common.widgets import follow_check, hint_label, named
-from aucstudio.gui.state.answer import Answer
-from aucstudio.gui.state.live_run import LiveRun
+from aucstudio.gui.common.theme import set_icon
+from aucstudio.gui.common.widgets import TOP, across, down, follow_check, hint_label, holding, named
+from aucstudio.gui.state.background import Answer
+from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.survey.rows import FALSE_ALARM, MISSED
 

@@ -13,8 +13,7 @@ from PySide6.QtGui import QFontMetrics, QHelpEvent, QWheelEvent
 from PySide6.QtWidgets import QGridLayout, QScrollBar, QWidget
 
 from aucstudio.engine.types import Array
-from aucstudio.gui.common.eliding import elided
-from aucstudio.gui.common.plain_text import show_tip
+from aucstudio.gui.common.plain_text import elided, show_tip
 from aucstudio.gui.common.plotting import make_plot, pen
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol
 from aucstudio.gui.common.widgets import label, named

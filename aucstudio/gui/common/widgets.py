@@ -1,4 +1,4 @@
-"""Small widgets of panels and pages."""
+"""Small widgets of panels and pages, layouts and menus."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
-from PySide6.QtCore import QEvent, QObject, QSignalBlocker, QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSignalBlocker, QSize, Qt
 from PySide6.QtGui import (
+    QAction,
+    QGuiApplication,
     QIcon,
     QKeyEvent,
     QPainter,
@@ -18,16 +20,20 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import (
     QAbstractButton,
+    QBoxLayout,
     QCheckBox,
     QComboBox,
     QDialog,
     QDialogButtonBox,
     QFrame,
+    QHBoxLayout,
     QLabel,
     QLayout,
     QLineEdit,
+    QMenu,
     QMessageBox,
     QPushButton,
+    QScrollArea,
     QSizePolicy,
     QStyle,
     QStyledItemDelegate,
@@ -39,6 +45,79 @@ from PySide6.QtWidgets import (
 
 from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
 from aucstudio.gui.common.theme import scaled
+from aucstudio.gui.state.session import Session
+from aucstudio.notices.words import as_sentence
+
+Around = int | tuple[int, int, int, int]
+Item = QWidget | QLayout
+Part = Item | int | tuple[Item, int | Qt.AlignmentFlag] | None
+Box = TypeVar("Box", bound=QBoxLayout)
+
+STRETCH = None  # takes the remaining room
+TOP, LEFT = Qt.AlignmentFlag.AlignTop, Qt.AlignmentFlag.AlignLeft
+
+
+def across(*parts: Part, gap: int = 8, around: Around = 0) -> QHBoxLayout:
+    """Return a layout of parts side by side.
+
+    Parameters
+    ----------
+    parts : QWidget, QLayout, int, tuple or None
+        A number is a space in pixels; None takes the remaining room. A tuple is a part with its
+        stretch or its alignment.
+    gap : int
+        Pixels between the parts.
+    around : int or tuple of int
+        Pixels around them: left, top, right, bottom.
+    """
+    return _filled(QHBoxLayout(), parts, gap, around)
+
+
+def down(*parts: Part, gap: int = 8, around: Around = 0) -> QVBoxLayout:
+    """Return a layout of parts below each other; see :func:`across`."""
+    return _filled(QVBoxLayout(), parts, gap, around)
+
+
+def scrolled(inner: QWidget | QLayout, name: str = "", accessible: str = "") -> QScrollArea:
+    """Return an area that scrolls a widget or a layout vertically."""
+    made = named(QScrollArea(), name, accessible)
+    made.setWidget(inner if isinstance(inner, QWidget) else holding(inner))
+    made.setWidgetResizable(True)
+    made.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    return made
+
+
+def holding(layout: QLayout) -> QWidget:
+    """Make a widget that holds a layout."""
+    made = QWidget()
+    made.setLayout(layout)
+    return made
+
+
+def _filled(box: Box, parts: tuple[Part, ...], gap: int, around: Around) -> Box:
+    box.setSpacing(gap)
+    edges = (around,) * 4 if isinstance(around, int) else around
+    box.setContentsMargins(*edges)
+    for part in parts:
+        if part is None:
+            box.addStretch(1)
+        elif isinstance(part, int):
+            box.addSpacing(part)
+        elif isinstance(part, tuple):
+            _add(box, *part)
+        else:
+            _add(box, part, 0)
+    return box
+
+
+def _add(box: QBoxLayout, item: Item, how: int | Qt.AlignmentFlag) -> None:
+    is_side = isinstance(how, Qt.AlignmentFlag)  # also a number
+    if isinstance(item, QLayout):
+        box.addLayout(item, 0 if is_side else how)
+    else:
+        box.addWidget(item, 0 if is_side else how)
+    if is_side:
+        box.setAlignment(item, Qt.AlignmentFlag(how))
 
 
 class ElidedCombo(QComboBox):
@@ -425,3 +504,80 @@ def make_buddy(text: str, widget: QWidget) -> QLabel:
     made = PlainLabel(text)
     made.setBuddy(widget)
     return made
+
+
+_COMBINE = (
+    "Combine the checked runs into one without refitting. Its weights are chosen on held-out "
+    "rows, never on the rows that test it"
+)
+
+
+def make_action(
+    parent: QObject,
+    name: str,
+    words: str,
+    tip: str = "",
+    *,
+    verb: Callable[[], object] | None = None,
+    checkable: bool = False,
+) -> QAction:
+    """Make an action, and add it if its parent is a menu."""
+    action = QAction(words, parent)
+    action.setObjectName(name)
+    action.setCheckable(checkable)
+    if tip:
+        plain_tooltip(action, tip)
+    if verb is not None:
+        action.triggered.connect(lambda _on=False: verb())
+    if isinstance(parent, QMenu):
+        parent.addAction(action)
+    return action
+
+
+def make_menu(parent: QWidget, name: str) -> QMenu:
+    """Make a menu that is deleted when it is closed."""
+    menu = QMenu(parent)
+    menu.setObjectName(name)
+    menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    return menu
+
+
+def offer_combination(action: QAction, session: Session) -> None:
+    """Enable the action that combines the checked runs, or state why they cannot be combined."""
+    refusal = session.runs.why_not_combined()
+    action.setEnabled(not refusal)
+    plain_tooltip(action, as_sentence(refusal or _COMBINE))
+
+
+FRAME = QSize(16, 48)  # added by the desktop to a window when it is shown
+_LEAST_SHOWN = 48  # pixels of a window that must be visible on a screen
+
+
+def on_some_screen(wanted: QRect, least: QSize) -> QRect:
+    """Return the position of a window, moved onto a screen if too little of it would be visible.
+
+    A window that is larger than its screen is made smaller, with room for its frame.
+    """
+    screens = [screen.availableGeometry() for screen in QGuiApplication.screens()]
+    rect = QRect(wanted.topLeft(), wanted.size().expandedTo(least))
+    for area in screens:
+        seen = area.intersected(rect)
+        top_is_seen = area.top() <= rect.top() <= area.bottom() - _LEAST_SHOWN
+        if seen.width() >= _LEAST_SHOWN and top_is_seen:
+            return _fitted(rect, area)
+    area = QGuiApplication.primaryScreen().availableGeometry()
+    rect.setSize(rect.size().boundedTo(area.size()))
+    rect.moveCenter(area.center())
+    return rect
+
+
+def _fitted(rect: QRect, area: QRect) -> QRect:
+    """Return the position if the size fits the screen, or one that fits with its frame."""
+    if rect.size() == rect.size().boundedTo(area.size()):
+        return rect
+    aside, above = FRAME.width() // 2, FRAME.height() - FRAME.width() // 2
+    inside = area.adjusted(aside, above, -aside, -aside)
+    size = rect.size().boundedTo(inside.size())
+    left = min(max(rect.left(), inside.left()), inside.left() + inside.width() - size.width())
+    top = min(max(rect.top(), inside.top()), inside.top() + inside.height() - size.height())
+    return QRect(QPoint(left, top), size)

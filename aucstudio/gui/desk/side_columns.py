@@ -8,9 +8,9 @@ from PySide6.QtWidgets import QSplitter, QTabWidget, QWidget
 
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import named
-from aucstudio.gui.desk.tiles import room_of_current
+from aucstudio.gui.desk.deck import room_of_current
+from aucstudio.gui.state.background import delayed
 from aucstudio.gui.state.preferences import preferences
-from aucstudio.gui.state.timers import delayed
 
 # Pixels, for ordinary text.
 _LEFT, _RIGHT, _SLIM_RIGHT, _WIDEST_LEFT = 328, 408, 296, 420

@@ -9,22 +9,23 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QDialogButtonBox, QLineEdit, QPushButton, QWidget
 
 from aucstudio.gui.common import printing, prompts
-from aucstudio.gui.common.drawing import MM_PER_INCH, Drawing
 from aucstudio.gui.common.form import Form, choice_box
-from aucstudio.gui.common.icons import set_icon
-from aucstudio.gui.common.layouts import STRETCH, across, down
-from aucstudio.gui.common.printing import PRESETS, Sheet
+from aucstudio.gui.common.printing import MM_PER_INCH, PRESETS, Drawing, Sheet
 from aucstudio.gui.common.prompts import Dialog
+from aucstudio.gui.common.theme import set_icon
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import (
+    STRETCH,
+    across,
     answers,
+    down,
     label,
     named,
     show_note,
 )
 from aucstudio.gui.dialogs.preferences import FIGURE_TITLES, figure_fields
+from aucstudio.gui.state.background import delayed
 from aucstudio.gui.state.session import Session
-from aucstudio.gui.state.timers import delayed
 from aucstudio.project.errors import InputError
 
 _FILTERS = "PDF (*.pdf);;SVG (*.svg);;PNG (*.png)"

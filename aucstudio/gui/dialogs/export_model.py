@@ -1,35 +1,262 @@
-"""Export a model: the validated one, or one refit on all rows."""
+"""Export a model: the model of a run, its threshold, and the formats."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import (
     QAbstractButton,
+    QButtonGroup,
     QComboBox,
     QDialogButtonBox,
+    QRadioButton,
     QVBoxLayout,
     QWidget,
 )
 
+from aucstudio.engine import roc
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.form import choice_box
-from aucstudio.gui.common.layouts import STRETCH, across, down
-from aucstudio.gui.common.widgets import answers, label, show_note
-from aucstudio.gui.dialogs.model_choice import VALIDATED, ModelChoice
-from aucstudio.gui.state.answer import Answer
-from aucstudio.gui.state.background import Background
+from aucstudio.gui.common.plain_text import plain_tooltip
+from aucstudio.gui.common.threshold import Chosen, ThresholdChooser
+from aucstudio.gui.common.widgets import STRETCH, across, answers, down, label, named, show_note
+from aucstudio.gui.state.background import Answer, Background
 from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.project.combination.combining import refit_combination
+from aucstudio.project.combination.planning import Named
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.calibration import KINDS, TITLES
+from aucstudio.project.results.thresholds import (
+    OWN,
+    TYPED,
+    Choice,
+    Target,
+    ThresholdFigures,
+    choose,
+    counts_at,
+    curve_of,
+    model_at,
+)
+from aucstudio.project.runs.execute import refit
+from aucstudio.project.runs.models.final_model import (
+    calibrated,
+    rethresholded,
+    validated_model,
+    with_carried_threshold,
+)
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.progress import Progress
+from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.store.export import FORMATS, NATIVE, ExportFormat
 from aucstudio.project.store.files import write_atomically
 from aucstudio.project.work.job import Job, describe_failure
+
+VALIDATED, REFIT = 0, 1
+
+
+class ModelChoice(QObject):
+    """Controls that choose between the validated model and one refit on all rows.
+
+    Parameters
+    ----------
+    session : Session
+    run : ShownRun
+    parent : QWidget
+    small : bool
+        Whether the chooser is small.
+
+    Signals
+    -------
+    changed
+        Another model or threshold is chosen.
+
+    Attributes
+    ----------
+    kinds : QButtonGroup
+        Its buttons are :data:`VALIDATED` and :data:`REFIT`; a dialog may add others.
+    chooser : ThresholdChooser
+        Chooses the threshold, for this dialog only until it is used for all runs.
+    target : Target
+    calibration : str or None
+        Kind of calibration of the model.
+    """
+
+    changed = Signal()
+
+    def __init__(
+        self, session: Session, run: ShownRun, parent: QWidget, *, small: bool = False
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._run, self._table = session, run, session.table
+        # The focus belongs to the selected run; another run gets the target of the study.
+        in_focus = run.record.id == session.selected
+        self.target = session.focus.target if in_focus else session.plan.target
+        split = session.focus.split if in_focus else 0
+        self._split = min(split, len(run.record.splits) - 1)
+        # A search for the best model has refit its model already.
+        self._searched = session.study.home.refits.get(run.record.id)
+        self._refit: Model | None = self._searched
+        self.calibration: str | None = None
+        self.kinds = QButtonGroup(self)
+        for k, text in enumerate(self._choices()):
+            self.kinds.addButton(named(QRadioButton(text), f"model_choice_{k}", text), k)
+        self.kinds.button(VALIDATED if self._searched is None else REFIT).setChecked(True)
+        self._members = _members(session, run.record)
+        gone = len(run.record.experiment.members) - len(self._members)
+        self.kinds.button(REFIT).setEnabled(self._table is not None and not gone)
+        if gone:
+            reason = "Some of the runs that it combines are no longer in the project"
+            plain_tooltip(self.kinds.button(REFIT), reason)
+        self.chooser = ThresholdChooser("model_threshold", session, small=small)
+        self.chooser.setParent(parent)  # without a parent it would be shown as a window
+        self.chooser.target_chosen.connect(self.set_target)
+        self.chooser.threshold_typed.connect(self._on_typed)
+        self.kinds.idToggled.connect(lambda _kind, on: self._on_change() if on else None)
+        session.listen(self._on_stakes, "stakes")
+        self._placed = self._show()
+
+    @property
+    def is_of_run(self) -> bool:
+        """Whether a model of the run is chosen, not a choice that a dialog has added."""
+        return self.kinds.checkedId() in (VALIDATED, REFIT)
+
+    @property
+    def has_threshold(self) -> bool:
+        """Whether the requested threshold exists."""
+        return not (self.is_of_run and self._choice().problem)
+
+    def set_target(self, target: Target) -> None:
+        """Use another target of the threshold."""
+        self.target = target
+        self._on_change()
+
+    def _on_typed(self, value: float) -> None:
+        self.set_target(Target.typed(self._run.record, self._split, value))
+
+    def threshold_rule(self) -> roc.ThresholdRule | None:
+        """Return the chosen rule; None keeps the threshold of the model.
+
+        A typed number means nothing on other scores, such as those of a refit model. Its
+        false-positive rate is used there.
+        """
+        return self.target.as_rule(self._session.stakes)
+
+    def validated(self) -> Model:
+        """Return the model of the chosen split, with its threshold where requested."""
+        typed = self.target.is_typed_on(self._run.record, self._split)
+        if typed and not self._in_sample():
+            return model_at(self._run.record.splits[self._split], self.target.value)
+        return validated_model(self._run.record, self._split, self.threshold_rule())
+
+    def making(self) -> Callable[[Callable[[Any], bool]], Model]:
+        """Return the function that makes, and perhaps refits, the model on another thread."""
+        record, calibration = self._run.record, self.calibration
+        if self.kinds.checkedId() == VALIDATED:
+            model, k = self.validated(), self._split
+            return lambda _post: _calibrated(model, record, calibration, k)
+        rule, table, experiment = self.threshold_rule(), self._table, record.experiment
+        members = self._members
+        assert table is not None
+
+        def make(post: Callable[[Any], bool]) -> Model:
+            # Refit once, for all thresholds.
+            if self._refit is None:
+                if members:
+                    self._refit = refit_combination(experiment, members, table, post)
+                else:
+                    self._refit = refit(experiment, table, post)
+            if self._searched is None:
+                made = rethresholded(self._refit, experiment, table, rule)
+            elif rule is not None:
+                made = with_carried_threshold(self._refit, record, table, rule)
+            else:
+                made = self._refit
+            return _calibrated(made, record, calibration, None)
+
+        return make
+
+    def words(self, model: Model) -> str:
+        """Return the threshold of a model in words; empty for its own."""
+        number = f"{model.threshold:.4g}".replace("-", "−")
+        return "" if self.target.rule == OWN else f"threshold {number}, {model.threshold_rule}"
+
+    # ------------------------------------------------------------- showing
+
+    def _in_sample(self) -> bool:
+        return self._run.record.experiment.validation.scheme == LEAVE_PAIR_OUT
+
+    def _curve(self) -> roc.Curve:
+        """Return the curve of the rows on which thresholds are chosen."""
+        split = self._run.record.splits[self._split]
+        if self._in_sample():
+            rows = split.train_positive, split.train_scores
+            return roc.roc_curve(*rows, weights=split.train_weights)
+        return curve_of(split)
+
+    def _choice(self) -> Choice:
+        record, stakes = self._run.record, self._session.stakes
+        curve = self._curve() if self._in_sample() else None
+        return choose(record, self._split, self.target, stakes, curve)
+
+    def _on_change(self) -> None:
+        self._placed = self._show()
+        self.changed.emit()
+
+    def _on_stakes(self) -> None:
+        """Show the threshold for other stakes."""
+        before, self._placed = self._placed, self._show()
+        if self._placed != before:
+            self.changed.emit()
+
+    def _show(self) -> Choice:
+        choice, model = self._choice(), self._run.record.splits[self._split].model
+        figures = ThresholdFigures.of(
+            counts_at(self._curve(), choice.threshold), self._session.stakes.prior
+        )
+        names = model.positive, model.negative
+        self.chooser.show_chosen(Chosen(self.target, choice, figures, names, self._where()))
+        return choice
+
+    def _where(self) -> str:
+        """Describe the rows of the figures, and the threshold of the saved model."""
+        count = len(self._run.record.splits)
+        rows = "training rows" if self._in_sample() else "held-out rows"
+        of = f" of split {self._split + 1}" if count > 1 else ""
+        figures = f"Figures on the {rows}{of}."
+        if self.target.rule == OWN:
+            return figures
+        if self.kinds.checkedId() == REFIT and self._searched is not None:
+            return f"{figures} The model refit on all rows gets the threshold of the same rank."
+        if self.kinds.checkedId() == REFIT:
+            kept = "the same FPR" if self.target.rule == TYPED else "the rule"
+            return f"{figures} The refit model gets {kept} on its own training rows."
+        return f"{figures} The threshold is saved with the model; its scores stay the same."
+
+    def _choices(self) -> list[str]:
+        splits, at = self._run.record.splits, self._split
+        which = "model" if len(splits) == 1 else f"model of split {at + 1} of {len(splits)}"
+        return [
+            f"The validated {which} ({len(splits[at].train_rows):,} training rows)",
+            "Refit on all labelled rows",
+        ]
+
+
+def _members(session: Session, record: RunRecord) -> list[Named]:
+    """Return the runs that a combination was made of, with removed ones."""
+    looks, made = session.plan.looks, dict[str, Named]()
+    for run, member in session.records.items():
+        name = looks[run].name if run in looks else member.experiment.title
+        made.setdefault(member.experiment.id, (name, member))
+    return [made[member] for member in record.experiment.members if member in made]
+
+
+def _calibrated(model: Model, record: RunRecord, kind: str | None, split: int | None) -> Model:
+    return model if kind is None else calibrated(model, record, kind, split)
 
 
 class ExportModelDialog(prompts.Dialog):

@@ -6,12 +6,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QKeySequence, QShortcut, QTextBlock, QTextCursor
 from PySide6.QtWidgets import QDialogButtonBox, QTextBrowser, QTextEdit, QWidget
 
-from aucstudio.gui.common.layouts import across, down
 from aucstudio.gui.common.prompts import Dialog
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.widgets import (
     ElidedCombo,
+    across,
     dialog_buttons,
+    down,
     label,
     make_buddy,
     named,

@@ -14,12 +14,21 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.engine import METHODS
-from aucstudio.engine.catalogue import AIMS, FAMILIES, shape_words
-from aucstudio.gui.common.layouts import STRETCH, across, down
+from aucstudio.engine.catalogue import AIMS, FAMILIES
 from aucstudio.gui.common.plain_text import tip_text
 from aucstudio.gui.common.prompts import Dialog
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.common.widgets import label, named, primary, push_button, search_field, show_note
+from aucstudio.gui.common.widgets import (
+    STRETCH,
+    across,
+    down,
+    label,
+    named,
+    primary,
+    push_button,
+    search_field,
+    show_note,
+)
 from aucstudio.notices.words import as_sentence
 from aucstudio.project.runs.estimate import Outlook
 
@@ -171,8 +180,8 @@ class MethodChooser(Dialog):
                 method.in_words,
                 method.title,
                 method.trains_for,
-                shape_words(method),
-                "taken" if method.takes_missing else "filled in",
+                method.shape_words(),
+                "used" if method.takes_missing else "filled in",
                 "–" if outlook is None else outlook.words,
             ],
         )
@@ -283,7 +292,7 @@ def _matches(key: str, wanted: Sequence[str]) -> bool:
     method = METHODS[key]
     aim, family = AIMS[method.trains_for], FAMILIES[method.family]
     parts = [key, method.title, method.in_words, method.family, family, method.trains_for, aim]
-    parts += [shape_words(method), method.use_when, method.summary, method.source]
+    parts += [method.shape_words(), method.use_when, method.summary, method.source]
     text = " ".join(parts).casefold()
     return all(word in text for word in wanted)
 

@@ -8,10 +8,9 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QCheckBox, QDialogButtonBox, QScrollArea, QSizePolicy, QWidget
 
 from aucstudio.gui.common.form import Fields, Form, RangeBox, choice_box, number_box, whole_box
-from aucstudio.gui.common.layouts import STRETCH, down, holding
 from aucstudio.gui.common.prompts import Dialog
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import answers, label, named, show_note
+from aucstudio.gui.common.widgets import STRETCH, answers, down, holding, label, named, show_note
 from aucstudio.gui.state.preferences import FigureRules, PreferencesFile
 
 _COLOURS = {True: "For print, on a white background", False: "As on screen"}

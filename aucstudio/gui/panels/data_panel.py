@@ -9,23 +9,23 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QToolButton
 
 from aucstudio.engine import METHODS
-from aucstudio.gui.common.choices import fill_names
-from aucstudio.gui.common.finding_rows import QUIET, FindingRows
+from aucstudio.gui.common.column_controls import QUIET, FindingRows
+from aucstudio.gui.common.controls import fill_names
 from aucstudio.gui.common.form import Form, narrow_combo
-from aucstudio.gui.common.layouts import STRETCH, across
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.widgets import (
+    STRETCH,
     Card,
     ElidedLabel,
     Fold,
+    across,
     label,
     named,
     order_tabs,
     push_button,
     show_note,
 )
-from aucstudio.gui.dialogs.classes import ClassesDialog
-from aucstudio.gui.dialogs.columns import ColumnsDialog
+from aucstudio.gui.dialogs.columns import ClassesDialog, ColumnsDialog
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session
 from aucstudio.notices.words import as_sentence, counted

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QDoubleSpinBox, QPushButton
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import InvalidSetting, Param
 from aucstudio.gui.common import prompts
-from aucstudio.gui.common.choices import fill_combo
+from aucstudio.gui.common.controls import fill_combo
 from aucstudio.gui.common.curves import MIN_WIDTH
 from aucstudio.gui.common.form import (
     Fields,
@@ -23,12 +23,14 @@ from aucstudio.gui.common.form import (
     value_of,
     whole_box,
 )
-from aucstudio.gui.common.layouts import LEFT, down, holding
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.widgets import (
+    LEFT,
     Card,
     Fold,
+    down,
     enable_item,
+    holding,
     label,
     named,
     show_note,

@@ -11,16 +11,26 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from aucstudio.gui.common.layouts import LEFT, STRETCH, TOP, across, down, scrolled
+from aucstudio.gui.common.controls import WrappingRow
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.theme import current_theme, run_colour, scaled
-from aucstudio.gui.common.widgets import ElidedLabel, label, named, order_tabs, push_button
-from aucstudio.gui.common.wrapping import WrappingRow
-from aucstudio.gui.state.background import Background
-from aucstudio.gui.state.timers import delayed
+from aucstudio.gui.common.widgets import (
+    LEFT,
+    STRETCH,
+    TOP,
+    ElidedLabel,
+    across,
+    down,
+    label,
+    named,
+    order_tabs,
+    push_button,
+    scrolled,
+)
+from aucstudio.gui.state.background import Background, delayed
 from aucstudio.notices.words import day_words
 from aucstudio.project.examples import examples
-from aucstudio.project.results.file_summary import kind_of, outline
+from aucstudio.project.results.documents import kind_of, outline
 from aucstudio.project.store.workspace import (
     forget_recent,
     recents,

@@ -1,14 +1,56 @@
-"""Work on a thread of its own."""
+"""Work on threads of its own, keyed results with a cache, and timers."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Generic, TypeVar, cast
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 
-from aucstudio.gui.state.timers import ticking
-from aucstudio.project.work.job import Job
+from aucstudio.engine.monitor import Stopped
+from aucstudio.project.work.job import Job, describe_failure
+
+
+def ticking(parent: QObject, milliseconds: int, action: Callable[[], object]) -> QTimer:
+    """Return a stopped timer that calls a function repeatedly."""
+    timer = QTimer(parent)
+    timer.setInterval(milliseconds)
+    timer.timeout.connect(action)
+    return timer
+
+
+def delayed(parent: QObject, milliseconds: int, action: Callable[[], object]) -> QTimer:
+    """Return a stopped timer that calls a function once, some time after its last start."""
+    timer = ticking(parent, milliseconds, action)
+    timer.setSingleShot(True)
+    return timer
+
+
+class Turns(QObject):
+    """Calls one function in each turn of the event loop, so that user events come between.
+
+    Parameters
+    ----------
+    parent : QObject
+    """
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._waiting: deque[Callable[[], object]] = deque()
+        self._next = delayed(self, 0, self._take)
+
+    def ask(self, action: Callable[[], object]) -> None:
+        """Call a function soon, once however often it is requested."""
+        if action not in self._waiting:
+            self._waiting.append(action)
+        self._next.start()
+
+    def _take(self) -> None:
+        if self._waiting:
+            self._next.start()
+            self._waiting.popleft()()
+
 
 # The picture of a short task changes at once instead of flickering.
 _WAIT_SECONDS = 0.02
@@ -99,3 +141,117 @@ class Background:
             self._job = None
             self._poll.stop()
             self._finished(self.key, job)
+
+
+Value = TypeVar("Value")
+Work = Callable[[Callable[[Any], bool]], Value]
+
+
+class Answer(QObject, Generic[Value]):
+    """Computes one result at a time; cached results are shown at once.
+
+    Parameters
+    ----------
+    parent : QObject
+        Part of a page, which is busy while it computes.
+    show : callable
+        Called on the window's thread with a result.
+    fail : callable, optional
+        Called there with the error in words, empty after a stop. Without it, errors are raised.
+    progress : callable, optional
+        Called there with each message that the work reports.
+    keep : int
+        Number of cached results; the oldest is dropped first.
+
+    Attributes
+    ----------
+    key : object
+        Key of the latest request; None after it was dropped.
+    """
+
+    def __init__(
+        self,
+        parent: QObject,
+        show: Callable[[Value], object],
+        fail: Callable[[str], object] | None = None,
+        progress: Callable[[Any], object] | None = None,
+        keep: int = 1,
+    ) -> None:
+        super().__init__(parent)
+        self._show, self._fail, self._keep = show, fail, keep
+        self._kept: dict[object, Value] = {}
+        self._background = Background(self, self._finish, progress)
+        self._pause = delayed(self, 0, self._start)
+        self._work: Work[Value] | None = None
+        self.key: object = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether a result is being computed, or will be after a pause."""
+        return self._background.busy or self._pause.isActive()
+
+    def ask(self, key: object, work: Work[Value], *, pause: int = 0) -> bool:
+        """Show the result for a key; return whether it is still being computed.
+
+        The same request is not computed twice, and not again after a failure, unless another
+        one came between. A new request cancels the previous one.
+
+        Parameters
+        ----------
+        key : object
+            Everything that the result depends on.
+        work : callable
+            Called on another thread with a function that reports progress and returns True to
+            request a stop.
+        pause : int
+            Milliseconds without another request before the work starts.
+        """
+        if not self.recall(key) and key != self.key:
+            self.drop()
+            self.key, self._work = key, work
+            if pause:
+                self._pause.start(pause)
+            else:
+                self._start()
+        return self.busy
+
+    def recall(self, key: object) -> bool:
+        """Show the result for a key if it is cached; return whether it is."""
+        if key not in self._kept:
+            return False
+        self.drop()
+        self.key = key
+        self._show(self._kept[key])
+        return True
+
+    def stop(self) -> None:
+        """Request a stop; the result so far is still shown."""
+        self._background.stop()
+
+    def drop(self) -> None:
+        """Cancel the request; cached results stay."""
+        self._pause.stop()
+        self._background.drop()
+        self.key = None
+
+    def forget(self, key: object = None) -> None:
+        """Cancel the request, and drop one cached result or all of them."""
+        self.drop()
+        self._kept = {} if key is None else {k: v for k, v in self._kept.items() if k != key}
+
+    def _start(self) -> None:
+        work, self._work = self._work, None
+        assert work is not None
+        self._background.start(self.key, work)
+
+    def _finish(self, key: object, job: Job[Any, Value]) -> None:
+        if job.error is not None:
+            if self._fail is None:
+                raise job.error
+            stopped = isinstance(job.error, Stopped)
+            self._fail("" if stopped else describe_failure(job.error)[0])
+            return
+        if len(self._kept) >= self._keep:
+            del self._kept[next(iter(self._kept))]
+        self._kept[key] = cast("Value", job.result)
+        self._show(self._kept[key])

@@ -9,8 +9,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from aucstudio.engine.monitor import Stopped
-from aucstudio.gui.state.background import Background
-from aucstudio.gui.state.timers import ticking
+from aucstudio.gui.state.background import Background, ticking
 from aucstudio.notices.words import as_sentence, counted
 from aucstudio.project.work.cluster import Cluster, open_cluster
 from aucstudio.project.work.job import Job, describe_failure

@@ -16,12 +16,12 @@ from typing import Annotated, Any, Literal
 import msgspec
 from PySide6.QtCore import QCoreApplication, QObject, Signal
 
-from aucstudio.gui.state.timers import delayed
+from aucstudio.gui.state.background import delayed
 from aucstudio.project import typed
 from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.files import write_atomically
-from aucstudio.project.store.project.plan_merge import merged
+from aucstudio.project.store.project.project_file import merged
 from aucstudio.project.store.workspace import home
 
 _PAUSE = 500  # milliseconds after the last change, so that a dragged window is written once

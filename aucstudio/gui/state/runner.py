@@ -1,4 +1,4 @@
-"""Runs queued experiments and handles their messages."""
+"""Runs queued experiments and searches for the best model."""
 
 from __future__ import annotations
 
@@ -6,22 +6,120 @@ import dataclasses
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from PySide6.QtCore import QObject, Signal
 
 from aucstudio.engine.monitor import Stopped
-from aucstudio.gui.state.live_run import LiveRun
+from aucstudio.gui.state.background import Background, ticking
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.project_handle import ProjectHandle
-from aucstudio.gui.state.timers import ticking
+from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.table import Table
 from aucstudio.project.runs.execute import failure_sentence
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.experiments.planning import PlannedRun, planned_run
+from aucstudio.project.runs.progress import Look, Progress, StageLog, Thinned
 from aucstudio.project.runs.record import FAILED, RunRecord
+from aucstudio.project.runs.tuning import Search, symbols
+from aucstudio.project.tournament.standings import Standings
 from aucstudio.project.work.job import Job, describe_failure
 from aucstudio.project.work.submit import Outcome, RunTask
+
+if TYPE_CHECKING:
+    from aucstudio.project.tournament.background import News, TournamentOrder, TournamentStop
+
+_MOST_LOOKS = 128
+
+
+def _no_looks() -> Thinned[Look]:
+    return Thinned(_MOST_LOOKS)
+
+
+@dataclasses.dataclass(eq=False)
+class LiveRun:
+    """A running run, as reported so far.
+
+    Attributes
+    ----------
+    experiment : Experiment
+    look : RunLook
+        Its name and colour.
+    home : ProjectHandle or None
+        Where it will be stored.
+    split, splits : int
+    points : list of (iteration, seconds, objective, gap)
+        Of the present fit.
+    picture : Look or None
+        Latest picture of the scorer.
+    looks : Thinned of Look
+        A bounded number of pictures of the present fit.
+    stages : StageLog
+        Of the present fit.
+    preparation : Preparation or None
+        Of the present fit.
+    search : Search or None
+        The present or the last search for settings.
+    stopping : bool
+    """
+
+    experiment: Experiment
+    look: RunLook
+    home: ProjectHandle | None = None
+    split: int = 0
+    splits: int = 1
+    points: list[tuple[int, float, float, float]] = dataclasses.field(default_factory=list)
+    picture: Look | None = None
+    looks: Thinned[Look] = dataclasses.field(default_factory=_no_looks)
+    stages: StageLog = dataclasses.field(default_factory=StageLog)
+    preparation: Preparation | None = None
+    search: Search | None = None
+    stopping: bool = False
+    began: float = dataclasses.field(default_factory=time.monotonic)
+    _latest: Progress | None = None
+
+    def update(self, progress: Progress) -> None:
+        """Handle one message of the job."""
+        if progress.split != self.split:
+            self.split, self.points, self.picture = progress.split, [], None
+            self.looks, self.stages = _no_looks(), StageLog()
+        self.splits, self.preparation = progress.splits, progress.preparation
+        self._latest = progress
+        if progress.search is not None:
+            self.search = progress.search
+        step = progress.step
+        if step is not None:
+            self.stages.add(step, progress.seconds)
+        if step is not None and step.iteration > 0 and step.objective is not None:
+            gap = np.nan if step.gap is None else step.gap
+            self.points.append((step.iteration, progress.seconds, step.objective, gap))
+        if progress.look is not None:
+            self.picture = progress.look
+            self.looks.add(progress.look)
+
+    @property
+    def fraction(self) -> float | None:
+        """Share of the run that is done."""
+        return self._progress()[0]
+
+    @property
+    def words(self) -> str:
+        """What the run is doing."""
+        return self._progress()[1]
+
+    def _progress(self) -> tuple[float | None, str]:
+        # Only the last of thousands of messages a second is worded.
+        if self._latest is None:
+            return None, "starting"
+        return self._latest.describe(symbols(self.experiment.method))
+
+    def seconds_left(self) -> float | None:
+        """Estimate the time to go, once a share of the run is done."""
+        if self.fraction is None or self.fraction < 0.02:
+            return None
+        return (time.monotonic() - self.began) * (1.0 / self.fraction - 1.0)
+
 
 # Pictures of the scorer arrive at most 15 times a second.
 POLL_MILLISECONDS = 33
@@ -209,3 +307,93 @@ def _preparation(
             return Outcome(home.add_run(RunRecord(experiment, FAILED, (), *outcome)))
 
     return work
+
+
+_TOURNAMENT_RUNNER_PATIENCE_SECONDS = 1.5
+
+
+class TournamentRunner(QObject):
+    """One tournament at a time.
+
+    Attributes
+    ----------
+    changed : Signal
+        It started, progressed or ended.
+    judged : Signal(RunRecord)
+        A run of it was stored.
+    ended : Signal(Standings)
+    failed : Signal(str, str)
+        A sentence and a traceback.
+    live : Standings or None
+        Present standings; None while no tournament is running.
+    stopping : bool
+    """
+
+    changed = Signal()
+    judged = Signal(object)
+    ended = Signal(object)
+    failed = Signal(str, str)
+
+    def __init__(self, parent: QObject, home: ProjectHandle) -> None:
+        super().__init__(parent)
+        self._home = home
+        self.live: Standings | None = None
+        self.stopping = False
+        self._stop: TournamentStop | None = None
+        self._work = Background(self, self._on_finished, self._on_message, patience=0.0)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a tournament is running."""
+        return self._work.busy
+
+    def begin(self, order: TournamentOrder) -> None:
+        """Start a tournament, unless one is running."""
+        # Imports the methods, which the start page does without.
+        from aucstudio.project.tournament.background import TournamentStop, hold_in_background
+
+        if self.busy:
+            return
+        stop, home = TournamentStop(), self._home
+
+        def work(post: Callable[[News], bool]) -> Standings:
+            home.make_file(order.table.path)
+            return hold_in_background(order, home, stop, post)
+
+        self.stopping, self._stop = False, stop
+        self.live = Standings.begun(order.fpr_range, budget=order.seconds)
+        self._work.start(order, work)
+        self.changed.emit()
+
+    def stop(self) -> None:
+        """Stop and keep what is ready; a second call stops at once."""
+        if self._stop is None:
+            return
+        (self._stop.at_once if self.stopping else self._stop.gently).set()
+        self.stopping = True
+        self.changed.emit()
+
+    def finish(self) -> None:
+        """Wait a little for a stopped tournament and take its result."""
+        self._work.finish(_TOURNAMENT_RUNNER_PATIENCE_SECONDS)
+        if self._stop is not None:
+            self._stop.at_once.set()
+            self._work.finish(_TOURNAMENT_RUNNER_PATIENCE_SECONDS)
+
+    def _on_message(self, message: News) -> None:
+        if isinstance(message, RunRecord):
+            self.judged.emit(message)
+        elif isinstance(message, Standings):
+            self.live = message
+        else:
+            self._home.refits[message.run] = message.model
+        self.changed.emit()
+
+    def _on_finished(self, _order: object, job: Job[News, Standings]) -> None:
+        self._stop = self.live = None
+        self.stopping = False
+        if job.result is not None:
+            self.ended.emit(job.result)
+        elif job.error is not None:
+            self.failed.emit(*describe_failure(job.error))
+        self.changed.emit()

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject
 
-from aucstudio.gui.state.session_best import FindBest
 from aucstudio.gui.state.session_files import StudyFiles
-from aucstudio.gui.state.session_runs import Runs
+from aucstudio.gui.state.session_runs import FindBest, Runs
 from aucstudio.gui.state.session_state import SessionState
 from aucstudio.gui.state.study import ShownRun, Study
 from aucstudio.project.work.submit import Place

@@ -1,4 +1,4 @@
-"""Start, queue and stop the runs of a session, and store them in their study."""
+"""Start, queue and stop the runs of a session, and search for the best model."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.gui.state.cluster_link import ClusterLink
-from aucstudio.gui.state.live_run import LiveRun
+from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.preferences import preferences
-from aucstudio.gui.state.runner import Waiting
+from aucstudio.gui.state.runner import LiveRun, Waiting
 from aucstudio.gui.state.session_state import SessionState
 from aucstudio.gui.state.study import ShownRun, Study
 from aucstudio.project.data.score_file import Joined
@@ -18,9 +18,15 @@ from aucstudio.project.data.splitting.split import require_enough
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
-from aucstudio.project.results.summary import work_out
+from aucstudio.project.results.summary import WHOLE, work_out
+from aucstudio.project.results.thresholds import Target
 from aucstudio.project.runs.estimate import check_size, check_size_at_once
-from aucstudio.project.runs.experiments.experiment import DataReference, Experiment
+from aucstudio.project.runs.experiments.experiment import (
+    Band,
+    DataReference,
+    Experiment,
+    check_band,
+)
 from aucstudio.project.runs.experiments.planning import (
     MARKER,
     PlannedRun,
@@ -31,7 +37,9 @@ from aucstudio.project.runs.experiments.planning import (
 )
 from aucstudio.project.runs.record import FAILED, RunRecord, find_twin
 from aucstudio.project.runs.tuning import Tuning
-from aucstudio.project.work.parallel import WorkersPlace
+from aucstudio.project.tournament.standings import FAILED as FAILED_TO_END
+from aucstudio.project.tournament.standings import RUNNING, Standing, Standings
+from aucstudio.project.work.parallel import ClusterPlace
 from aucstudio.project.work.submit import Here, Outcome, Place, RunTask, submit
 
 
@@ -55,8 +63,8 @@ class Runs:
 
     def __init__(self, session: SessionState, place: Place | None = None) -> None:
         self._session, self._place = session, place or Here()
+        session.study_shown.connect(self.watch)
         self.cluster = ClusterLink(session)
-        session.watchers.append(self.watch)
 
     def watch(self, study: Study) -> None:
         """Subscribe to the runs of a study."""
@@ -232,7 +240,7 @@ class Runs:
             looks, made = study.plan.looks, study.records.items()
             return Combining([(looks[run].name, one) for run, one in made if run in looks])
         workers = self.cluster.workers
-        return self._place if workers is None else WorkersPlace(workers)
+        return self._place if workers is None else ClusterPlace(workers)
 
     def _fits(self, waiting: Waiting, beside: Sequence[Experiment]) -> bool:
         """Return whether a run fits in memory together with others."""
@@ -271,3 +279,144 @@ class Runs:
         if follows:
             session.select(record.id)
         session.message.emit(study.status if follows else f"{look.name} ended. {study.status}")
+
+
+_QUICKLY_DRAWN = 2_000  # rows that are split within a frame
+
+
+class FindBest:
+    """The search for the best model of the open study, and of closed ones that still search.
+
+    Parameters
+    ----------
+    session : SessionState
+    runs : Runs
+    """
+
+    def __init__(self, session: SessionState, runs: Runs) -> None:
+        self._session, self._runs = session, runs
+        session.study_shown.connect(self.watch)
+
+    def watch(self, study: Study) -> None:
+        """Subscribe to the searches of a study."""
+        held = study.tournament
+        held.changed.connect(functools.partial(self._runs.on_moved, study))
+        held.changed.connect(lambda: self._session.notify({"best"}))
+        held.failed.connect(self._session.failed)
+        held.judged.connect(lambda record: study.records.setdefault(record.id, record))
+        held.ended.connect(functools.partial(self._take_standings, study))
+
+    def begin(self, band: Band, minutes: float) -> None:
+        """Start the search for the best model in an FPR range and within a time limit.
+
+        Raises
+        ------
+        InputError
+            If the rows do not suffice, or a search is running.
+        """
+        from aucstudio.project.tournament.background import TournamentOrder
+        from aucstudio.project.tournament.search import (
+            check_table,
+            draw,
+            held_out_once,
+            inner_folds,
+        )
+
+        session = self._session
+        table, plan = session.table, session.plan
+        if table is None:
+            raise InputError("open a table first", setting="data")
+        if session.study.tournament.busy:
+            raise InputError("a search for the best model is already running")
+        check_table(table)
+        check_band(band)
+        DataReference.to_table(table)  # refuses tables on which no run is possible
+        validation, folds = held_out_once(plan.validation), inner_folds(plan.validation)
+        if table.rows <= _QUICKLY_DRAWN:  # larger tables have enough rows
+            draw(table, validation, folds)
+        fpr_range = None if band == WHOLE else band
+        if fpr_range is not None:
+            session.set_band(*band)
+        seconds = 60.0 * minutes
+        order = TournamentOrder(
+            table, validation, fpr_range, seconds, plan.preparation, folds=folds
+        )
+        session.study.tournament.begin(order)
+
+    def standings(self) -> list[Standings]:
+        """Return the searches of the study, latest first."""
+        study = self._session.study
+        live = study.tournament.live
+        kept = sorted(study.home.standings.values(), key=lambda one: one.key)
+        ended = [
+            one.broken_off(FAILED_TO_END, "it ended unexpectedly") if one.ended == RUNNING else one
+            for one in reversed(kept)
+            if live is None or one.key != live.key
+        ]
+        return ended if live is None else [live, *ended]
+
+    def take(self, run: str, standings: Standings) -> None:
+        """Select a run of a search with the threshold for its range; list it with undo."""
+        session = self._session
+        look, looks = session.plan.looks.get(run), session.plan.looks
+        if run in session.records and (look is None or look.removed):
+            looks = {**looks, run: _listed(session.study, session.records[run])}
+            session.edit(dataclasses.replace(session.plan, looks=looks), "List a run")
+        elif look is not None and not look.visible:
+            session.set_look(run, "Check a run", visible=True)
+        self._choose(run, standings)
+
+    def _choose(self, run: str, standings: Standings) -> None:
+        self._session.select(run)
+        if standings.fpr_range is not None:
+            self._session.point_at(target=Target("fpr", standings.fpr_range[1]))
+
+    def run_entry(self, standings: Standings, entry: Standing) -> None:
+        """Start or queue the run of an entry that was not tested.
+
+        Raises
+        ------
+        InputError, InvalidSetting
+            If it cannot be run.
+        """
+        table = self._session.table
+        if table is None:
+            raise InputError("open the table first", setting="data")
+        planned = plan_experiment(
+            DataReference.to_table(table),
+            entry.method,
+            entry.params,
+            standings.validation,
+            standings.fpr_range or self._session.plan.band,
+            preparation=standings.preparation,
+        )
+        self._runs.queue([planned])
+
+    def _take_standings(self, study: Study, standings: Standings) -> None:
+        """List the best run and the simplest that is not significantly worse; hide the others.
+
+        Runs that the user has listed stay as they are.
+        """
+        session, shown = self._session, (standings.simpler, standings.best)
+        judged = [one.run for one in standings.entries if one.run in study.records]
+        follows = study.follows
+        for run in sorted(judged, key=lambda run: run in shown):
+            looks = study.plan.looks
+            look, title = looks.get(run), study.records[run].experiment.title
+            if run in shown and (look is None or look.removed):
+                rest = {k: v for k, v in looks.items() if k != run}
+                session.put_looks(study, {**rest, run: _listed(study, study.records[run])})
+            elif look is None:
+                hidden = RunLook(title, 0, visible=False, removed=True)
+                session.put_looks(study, {**looks, run: hidden})
+        if study is session.study and follows and standings.best in study.records:
+            self._choose(standings.best, standings)
+        where = "" if study is session.study else f" of {study.name}"
+        session.message.emit(f"The search{where} ended. {session.study.status}")
+        unsaved = [study.home.unsaved[run] for run in judged if run in study.home.unsaved]
+        for sentence in unsaved[:1]:
+            session.failed.emit(sentence, "")
+
+
+def _listed(study: Study, record: RunRecord) -> RunLook:
+    return study.plan.free_look(record.experiment.title, study.runner.taken_looks())

@@ -15,15 +15,12 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoCommand, QUndoGroup, QUndoStack
 
-from aucstudio.gui.state.live_run import LiveRun
-from aucstudio.gui.state.plan import Plan, RunLook
-from aucstudio.gui.state.runner import Waiting
-from aucstudio.gui.state.stored_plans import PlanKeeper, joined_plan
+from aucstudio.gui.state.background import Turns, delayed
+from aucstudio.gui.state.plan import Plan, PlanKeeper, RunLook, joined_plan
+from aucstudio.gui.state.runner import LiveRun, Waiting
 from aucstudio.gui.state.study import Focus, ShownRun, Study
-from aucstudio.gui.state.timers import Turns, delayed
 from aucstudio.project.data.table import Table
-from aucstudio.project.results.deployment import Stakes
-from aucstudio.project.results.threshold_choice import Target
+from aucstudio.project.results.thresholds import Stakes, Target
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.store.project.project_file import ProjectFile
 
@@ -59,14 +56,13 @@ class SessionState(QObject):
         The open study; replaced as a whole.
     left : list of Study
         Studies that were closed while they have running work.
-    watchers : list of callable
-        Called with each study that is opened, to connect its signals.
     turns : Turns
     undo_group : QUndoGroup
         Its active stack is the one of the study.
     """
 
     changed = Signal(object)  # the FIELDS that changed
+    study_shown = Signal(object)  # another study is open
     asked = Signal(str, object)  # a page or a dialog to show, and its arguments
     message = Signal(str)  # a sentence for the status bar
     failed = Signal(str, str)  # a sentence and a traceback for the message bar
@@ -81,15 +77,13 @@ class SessionState(QObject):
         self.keep_soon = delayed(self, _KEEP_MILLISECONDS, self.keep_plan)
         self._rest = delayed(self, _REST_MILLISECONDS, lambda: self.notify({"band_rested"}))
         self.left: list[Study] = []
-        self.watchers: list[Callable[[Study], object]] = []
         self.study = Study(Plan())
 
     def swap(self, study: Study) -> None:
         """Show another study."""
         self.study = study
         study.setParent(self)
-        for watch in self.watchers:
-            watch(study)
+        self.study_shown.emit(study)
         self.undo_group.setActiveStack(study.undo_stack)
         self.notify(FIELDS)
 

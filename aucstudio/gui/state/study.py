@@ -11,15 +11,12 @@ from typing import Any
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QUndoStack
 
-from aucstudio.gui.state.plan import Plan, RunLook
+from aucstudio.gui.state.plan import Plan, RunLook, plan_document
 from aucstudio.gui.state.project_handle import ProjectHandle
-from aucstudio.gui.state.runner import Runner
-from aucstudio.gui.state.stored_plans import plan_document
-from aucstudio.gui.state.tournament_runner import TournamentRunner
+from aucstudio.gui.state.runner import Runner, TournamentRunner
 from aucstudio.notices.words import runs_words
 from aucstudio.project.data.table import Table
-from aucstudio.project.results.deployment import Stakes
-from aucstudio.project.results.threshold_choice import Target, choose
+from aucstudio.project.results.thresholds import Stakes, Target, choose
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.verification import Verification
 from aucstudio.project.store.project.project_file import ProjectFile

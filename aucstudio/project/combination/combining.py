@@ -22,13 +22,9 @@ from numpy.typing import NDArray
 
 from aucstudio.engine import DECLARED, roc
 from aucstudio.engine.crossfit.fitting import log_odds_smoothing
-from aucstudio.engine.crossfit.folds import draw_folds
-from aucstudio.engine.crossfit.nested import nested_scores
-from aucstudio.engine.ensembles.combined import combine, member_shares, seen_through
-from aucstudio.engine.ensembles.criterion import Criterion
-from aucstudio.engine.ensembles.remapped import View
-from aucstudio.engine.ensembles.scales import Scale
-from aucstudio.engine.ensembles.selection import choose_weights
+from aucstudio.engine.crossfit.folds import draw_folds, nested_scores
+from aucstudio.engine.ensembles.combined import Scale, View, combine, member_shares, seen_through
+from aucstudio.engine.ensembles.selection import Criterion, choose_weights
 from aucstudio.engine.monitor import Step, Stopped
 from aucstudio.engine.types import Array, Index, Mask
 from aucstudio.notices import Notice, notice
@@ -39,7 +35,7 @@ from aucstudio.project.data.preparing.scales import KNOTS
 from aucstudio.project.data.preparing.stored import arrays_of, settings_of
 from aucstudio.project.data.splitting.groups import Groups
 from aucstudio.project.data.splitting.validation import FORWARD
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.runs.execute import refit
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.experiments.planning import PlannedRun
@@ -177,11 +173,7 @@ class _Combination:
         seed = int(self._experiment.params["random_state"])
         folds = draw_folds(part.positive[there], codes, FOLDS, seed)
         if len(folds) < 2:
-            raise InputError(
-                "too few held-out rows or groups of one class to choose weights on some and "
-                "test them on others: hold out more rows, or use folds",
-                setting="runs",
-            )
+            raise input_error("too_few_to_weigh")
         # Rows of weight 0 are in no figure and in no choice.
         total = chosen.weights @ part.z
         target = float(np.std(total)) or 1.0
@@ -304,10 +296,6 @@ class Combining(Place):
 
         return combine_runs(experiment, members, groups_of, listen)
 
-    def heeds_stop(self, experiment: Experiment) -> bool:
-        """Return True: a stop is noticed after each sample of rows."""
-        return True
-
 
 def combined_model(
     experiment: Experiment, names: Sequence[str], part: SharedSplit, chosen: ChosenWeights
@@ -364,12 +352,8 @@ def _preparation(
     try:
         return common_preparation([model.preparation for model in models])
     except PreparationsDifferError as error:
-        raise InputError(
-            f"{names[error.place]} prepares column {error.column!r} differently from the "
-            "other runs, so one model cannot combine them: leave it out, or run it again with "
-            "their preparation",
-            column=error.column,
-            setting="runs",
+        raise input_error(
+            "prepared_differently", column=error.column, place=names[error.place]
         ) from error
 
 
@@ -462,7 +446,7 @@ def _united(order: Sequence[Preparation]) -> Preparation:
     columns = dict.fromkeys(one.source(name) for name, (one, _) in numbers.items())
     marked = {name for one in order for name in one.indicated}
     return Preparation(
-        tuple(numbers),
+        numbers=tuple(numbers),
         categories=tuple(levels),
         levels=tuple(levels.values()),
         keep_gaps=True,
@@ -569,11 +553,7 @@ def part_of(runs: Sequence[Named], splits: Sequence[SplitResult]) -> SharedSplit
     positive = of_rows(splits[0].test_rows, splits[0].test_positive, rows)
     counts = known_of_rows(splits[0].test_rows, splits[0].test_weights, rows)
     if not both_classes(positive, counts):
-        raise InputError(
-            "the rows held out by all of these runs are of one class: leave out the run that "
-            "excludes most rows",
-            setting="runs",
-        )
+        raise input_error("shared_rows_of_one_class")
     raw = [own_scores(model, scores) for model, scores in zip(models, raw, strict=True)]
     scales = [Scale.learn(s, _smoothing(m), counts) for s, m in zip(raw, models, strict=True)]
     z = np.array([scale(scores) for scale, scores in zip(scales, raw, strict=True)])

@@ -15,8 +15,8 @@ from aucstudio.notices.words import runs_words
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.score_file import ScoreFile
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
-from aucstudio.project.errors import InputError
-from aucstudio.project.results.comparability import REMEDIES, difference, planned_difference
+from aucstudio.project.errors import InputError, input_error
+from aucstudio.project.results.comparison import REMEDIES, difference, planned_difference
 from aucstudio.project.runs.experiments.experiment import (
     Band,
     DataReference,
@@ -101,11 +101,13 @@ def _united(runs: Sequence[Named]) -> DataReference:
         for column, role in record.experiment.data.roles:
             present = roles.setdefault(column, role)
             if present in _USED and role in _USED and present != role:
-                raise InputError(
-                    f"{name} uses column {column!r} as a {role} and {runs[0][0]} as a "
-                    f"{present}: one model cannot use it as both",
+                raise input_error(
+                    "used_as_both",
                     column=column,
-                    setting="runs",
+                    name=name,
+                    role=role,
+                    runs=runs[0][0],
+                    present=present,
                 )
             if role in _USED:
                 roles[column] = role
@@ -122,12 +124,7 @@ def _score_files(runs: Sequence[Named]) -> tuple[ScoreFile, ...]:
         for given in record.experiment.data.scores:
             other, same = found.setdefault(given.name, (name, given))
             if same.identity() != given.identity():
-                raise InputError(
-                    f"the scores of {other} and {name} come from different files, and both are "
-                    f"called {given.name!r}: give the column of one of them another name",
-                    column=given.name,
-                    setting="runs",
-                )
+                raise input_error("two_score_files", column=given.name, other=other, name=name)
     return tuple(given for _, given in found.values())
 
 

@@ -1,8 +1,4 @@
-"""Fast conversion of UTF-8 cells to Python texts.
-
-Build columns from the Arrow chunks of DuckDB.
-
-Fetch cells from DuckDB without holding the GIL.
+"""Fetch cells from DuckDB without holding the GIL.
 
 Rows are streamed into arrays, or stay in a table or view ``cells`` that is read in windows. Columns
 are c0, c1, ...: doubles with NaN for missing cells, or texts with NULL.
@@ -12,7 +8,6 @@ from __future__ import annotations
 
 import concurrent.futures
 import dataclasses
-import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -27,187 +22,12 @@ from aucstudio.project.data.text.numerals import BLANKS, MISSING_NUMBER, NumberC
 from aucstudio.project.data.text.scan import Advance
 from aucstudio.project.errors import InputError, input_error
 
-Bytes = NDArray[np.uint8]
-Edges = NDArray[np.int64]
-Words = NDArray[np.uint64]
+Answer = TypeVar("Answer")
 
-_SIZE, _MOST_WORDS = 8, 4
-# Bits of the first and of the largest hash table, and of the slots per text. With more texts, each
-# one is looked up in the dictionary.
-_FEW_BITS, _MOST_BITS, _ROOM_BITS = 10, 18, 3
-_MOST = 1 << (_MOST_BITS - _ROOM_BITS + 1)
-# Texts that are looked up one by one before the others are searched again.
-_FIRST_FEW = 500
-_WORD = np.dtype("<u8")
-# Masks of the bytes of a word that belong to a text, by the number of bytes left.
-_MASKS = np.array([(1 << 8 * n) - 1 for n in range(_SIZE + 1)], _WORD)
-# Odd multipliers with well mixed bits, which spread words over all slots.
-_SPREAD = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
-_HALF = np.uint64(32)
-# Cannot occur in UTF-8.
-_VACANT = np.uint64(2**64 - 1)
-_BLANK_BEGINS, _WORD_BEGINS, _BLANK_ENDS = 1, 2, 4
-# Letters outside ASCII whose lower case begins with an ASCII letter: kelvin sign and dotted I.
-_CAPITALS = ("\u212a", "\u0130")
-# Most bytes of a letter whose lower case has one byte.
-_LONGEST_LETTER = 3
-
-
-class ShortTexts:
-    """Looks up the values of UTF-8 texts in a hash table, many at a time.
-
-    Parameters
-    ----------
-    known : mapping of str to str or None
-        The value of each text; used for texts that are in neither of their two slots.
-    """
-
-    def __init__(self, known: Mapping[str, str | None]) -> None:
-        self._known = known
-        self._bits = _FEW_BITS
-        self._words = np.full((1, 1 << _FEW_BITS), _VACANT)
-        self._meant: NDArray[Any] = np.full(1 << _FEW_BITS, None, dtype=object)
-
-    def find(self, data: Bytes, edges: Edges) -> NDArray[Any] | None:
-        """Return the values of the texts between edges; None if slicing is faster.
-
-        Parameters
-        ----------
-        data : array
-            The concatenated bytes of all texts.
-        edges : array
-            Start of each text, and the end of the last.
-        """
-        longest = int(np.diff(edges).max(initial=1))
-        # Texts are padded with zeros, so a zero byte would be ambiguous.
-        if len(self._known) > _MOST or longest > _SIZE * _MOST_WORDS or not data.all():
-            return None
-        self._make_room((longest + _SIZE - 1) // _SIZE)
-        words = _words(data, edges, len(self._words))
-        found, others = self._look(words)
-        few = _FIRST_FEW
-        while len(others):
-            # After some texts have got slots, most of the others are found.
-            some, others = others[:few], others[few:]
-            pairs = zip(edges[some].tolist(), edges[some + 1].tolist(), strict=True)
-            found[some] = [self._known[data[i:j].tobytes().decode()] for i, j in pairs]
-            self._enter(words[:, some], found[some])
-            found[others], unknown = self._look(words[:, others])
-            others, few = others[unknown], 2 * few
-        return found
-
-    def _look(self, words: Words) -> tuple[NDArray[Any], NDArray[np.intp]]:
-        """Return the values of texts, and the texts that are in neither slot."""
-        first, second = self._slots(words)
-        found = self._meant[first]
-        others = self._differing(words, first)
-        found[others] = self._meant[second[others]]
-        return found, others[self._differing(words[:, others], second[others])]
-
-    def _enter(self, words: Words, meant: NDArray[Any]) -> None:
-        first, second = self._slots(words)
-        taken = np.where(self._words[0][first] == _VACANT, first, second)
-        # If several texts share a slot, the last one stays.
-        self._words[:, taken] = words
-        self._meant[taken] = meant
-
-    def _make_room(self, count: int) -> None:
-        bits = self._bits
-        while bits < _MOST_BITS and len(self._known) > 1 << (bits - _ROOM_BITS):
-            bits += 1
-        if bits == self._bits and count <= len(self._words):
-            return
-        taken = self._words[0] != _VACANT
-        there, meant = self._words[:, taken], self._meant[taken]
-        words = np.zeros((max(count, len(there)), len(meant)), _WORD)
-        words[: len(there)] = there
-        self._bits = bits
-        self._words = np.full((len(words), 1 << bits), _VACANT)
-        self._meant = np.full(1 << bits, None, dtype=object)
-        self._enter(words, meant)
-
-    def _slots(self, words: Words) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        mixed = words[0] * _SPREAD[0]
-        for word in words[1:]:
-            mixed = (mixed ^ (mixed >> _HALF) ^ word) * _SPREAD[0]
-        slot = np.uint64(64 - self._bits)
-        again = (mixed ^ (mixed >> _HALF)) * _SPREAD[1]
-        return (mixed >> slot).astype(np.intp), (again >> slot).astype(np.intp)
-
-    def _differing(self, words: Words, slots: NDArray[np.intp]) -> NDArray[np.intp]:
-        differ = self._words[0][slots] != words[0]
-        for there, word in zip(self._words[1:], words[1:], strict=True):
-            differ |= there[slots] != word
-        return np.flatnonzero(differ)
-
-
-def text_keys(data: Bytes, edges: Edges) -> Words:
-    """Return a 64-bit hash of each text; ten million texts collide with probability 1e-5."""
-    words, keys = _everywhere(data), np.diff(edges).astype(np.uint64) * _SPREAD[1]
-    which, starts, ends = np.arange(len(keys)), edges[:-1], edges[1:]
-    while len(which):
-        word = words[starts] & _MASKS[np.minimum(ends - starts, _SIZE)]
-        mixed = (keys[which] ^ word) * _SPREAD[0]
-        keys[which] = mixed ^ (mixed >> _HALF)
-        starts = starts + _SIZE
-        more = starts < ends
-        which, starts, ends = which[more], starts[more], ends[more]
-    keys *= _SPREAD[1]
-    return keys ^ (keys >> _HALF)
-
-
-def _words(data: Bytes, edges: Edges, count: int) -> Words:
-    """Return the bytes of each text as integers of eight bytes, shape (count, texts)."""
-    everywhere, lengths = _everywhere(data), np.diff(edges)
-    words = np.empty((count, len(lengths)), _WORD)
-    for n in range(count):
-        starts = np.minimum(edges[:-1] + n * _SIZE, len(data))
-        words[n] = everywhere[starts] & _MASKS[np.clip(lengths - n * _SIZE, 0, _SIZE)]
-    return words
-
-
-def _everywhere(data: Bytes) -> NDArray[Any]:
-    """Return the eight bytes from each position on as one integer."""
-    padded = np.concatenate([data, np.zeros(_SIZE, dtype=np.uint8)])
-    return np.ndarray((len(data) + 1,), _WORD, padded, strides=(1,))
-
-
-class OddTexts:
-    """Finds texts with surrounding blanks or words for missing values.
-
-    Parameters
-    ----------
-    blanks : str
-        Characters that are stripped from both ends.
-    absent : iterable of str
-        Words for a missing value, in lower case.
-    """
-
-    def __init__(self, blanks: str, absent: Iterable[str]) -> None:
-        self._flags = np.zeros(256, dtype=np.uint8)
-        words = [word for word in absent if word]
-        for blank in blanks:
-            self._flags[blank.encode()[0]] |= _BLANK_BEGINS
-            self._flags[blank.encode()[-1]] |= _BLANK_ENDS
-        for word in (*words, *map(str.upper, words), *_CAPITALS):
-            self._flags[word.encode()[0]] |= _WORD_BEGINS
-        self._longest = _LONGEST_LETTER * max((len(word.encode()) for word in words), default=0)
-
-    def find(self, data: NDArray[np.uint8], edges: NDArray[np.int64]) -> NDArray[np.intp]:
-        """Return the indices of such texts between edges, and of empty ones."""
-        lengths = np.diff(edges)
-        padded = np.concatenate([data, np.zeros(1, dtype=np.uint8)])
-        begins = self._flags[padded[edges[:-1]]]
-        odd = (begins & _BLANK_BEGINS) | (self._flags[padded[edges[1:] - 1]] & _BLANK_ENDS)
-        odd |= (begins & _WORD_BEGINS) * (lengths <= self._longest)
-        return np.flatnonzero((odd > 0) | (lengths == 0))
-
-
-# Size of the cache of stripped texts.
-_REMEMBERED = 1_000
-# With more distinct texts, equal texts are not shared any more; the second number applies if every
-# second text is new.
-_MOST_SHARED, _MANY_DIFFERENT = 1 << 17, 1 << 15
+# Texts that are remembered to share equal ones; a column of more is remembered in parts.
+_MOST_SHARED = 1 << 17
+# Columns read at a time from an out-of-memory table.
+_COLUMNS_AT_ONCE = 64
 
 
 class NotPlainError(Exception):
@@ -224,6 +44,11 @@ class Cells:
     values: NDArray[Any]
     missing: int
     distinct: int | None = None
+
+
+def number_cells(values: NDArray[np.float64]) -> Cells:
+    """Count the missing cells of a column of numbers."""
+    return Cells(values, int(np.count_nonzero(np.isnan(values))))
 
 
 class _Growing:
@@ -256,11 +81,15 @@ class Numbers(_Growing):
         """Add a chunk; raise NotPlainError if a plain number is NaN: DuckDB reads ``-nan``."""
         values = np.frombuffer(view.buffer(1), dtype=np.float64)
         values = values[view.offset : view.offset + view.length]
-        if self._plain:
-            is_there = _valid(view)
-            if np.isnan(values, where=is_there, out=np.zeros(len(values), dtype=bool)).any():
+        bits = np.frombuffer(view.buffer(0), dtype=np.uint8)
+        if self._plain and len(bits):
+            flags = np.unpackbits(bits, count=view.offset + view.length, bitorder="little")
+            is_null = flags[view.offset :] == 0
+            if np.isnan(values[~is_null]).any():
                 raise NotPlainError
-            values = values if is_there.all() else np.where(is_there, values, np.nan)
+            values = np.where(is_null, np.nan, values)
+        elif self._plain and np.isnan(values).any():
+            raise NotPlainError
         self._append(values)
 
     def cells(self) -> Cells:
@@ -268,98 +97,35 @@ class Numbers(_Growing):
 
 
 class Texts(_Growing):
-    """A growing column of texts; equal texts share one Python object unless most texts differ."""
+    """A growing column of texts; most equal texts share one Python object."""
 
     def __init__(self, rows: int, absent: frozenset[str]) -> None:
         super().__init__(rows, object)
-        self._absent = absent
-        self._known = _Known(absent)
-        self._short = ShortTexts(self._known)
-        self._missing = 0
-        self._each: _EachAlone | None = None
+        self._known = _KnownTexts(absent)
+        self._missing, self._is_counted = 0, True
 
     def add(self, view: Any) -> None:
-        data, edges = _bytes_of(view)
-        if self._each is None:
-            part = self._shared(data, edges)
-        else:
-            part, missing = self._each.read(data, edges)
-            self._missing += missing
+        edges = np.frombuffer(view.buffer(1), dtype=np.int64)
+        edges = edges[view.offset : view.offset + view.length + 1]
+        data = np.frombuffer(view.buffer(2), dtype=np.uint8)[edges[0] : edges[-1]]
+        found = map(self._known.__getitem__, _cut(data, edges - edges[0]))
+        part = np.fromiter(found, dtype=object, count=view.length)
+        self._missing += part.tolist().count(None) if self._known.has_absent else 0
         self._append(part)
-        if self._each is None and self._known.distinct > self._most():
-            self._each = _EachAlone(self._absent, self._known)
-            self._known = _Known(self._absent)
-            self._short = ShortTexts(self._known)
-
-    def _shared(self, data: NDArray[np.uint8], edges: NDArray[np.int64]) -> NDArray[Any]:
-        part = self._short.find(data, edges)
-        if part is None:
-            found = map(self._known.__getitem__, _cut(data, edges))
-            part = np.fromiter(found, dtype=object, count=len(edges) - 1)
-        if self._known.has_absent:
-            self._missing += part.tolist().count(None)
-        return part
-
-    def _most(self) -> int:
-        # Beyond this, looking texts up costs more than it saves.
-        return _MOST_SHARED if 2 * self._known.distinct < self._count else _MANY_DIFFERENT
+        if len(self._known) > _MOST_SHARED:
+            self._known.clear()
+            self._is_counted = False
 
     def cells(self) -> Cells:
-        distinct = self._known.distinct if self._each is None else self._each.distinct()
-        return Cells(self._whole(), self._missing, distinct)
+        values = self._whole()
+        if self._is_counted:
+            return Cells(values, self._missing, self._known.distinct)
+        # Hashes of 64 bits of ten million texts are equal with a probability of 1e-5.
+        hashes = np.fromiter(map(hash, values), dtype=np.int64, count=len(values))
+        return Cells(values, self._missing, len(np.unique(hashes)) - (self._missing > 0))
 
 
-class _EachAlone:
-    """Reads texts that mostly differ, without looking for equal ones.
-
-    Parameters
-    ----------
-    absent : frozenset of str
-    known : mapping of str to str or None
-        Values of the texts read before.
-    """
-
-    def __init__(self, absent: frozenset[str], known: Mapping[str, str | None]) -> None:
-        self._odd = OddTexts(BLANKS, absent)
-        self._bare = functools.lru_cache(_REMEMBERED)(functools.partial(_bare, absent))
-        self._keys = [_keys_of([*{text for text in known.values() if text is not None}])]
-
-    def read(self, data: NDArray[np.uint8], edges: NDArray[np.int64]) -> tuple[NDArray[Any], int]:
-        """Return the values of the texts between edges, and the number of missing ones."""
-        cut = _cut(data, edges)
-        texts: list[str | None] = [*cut]
-        keys, missing = text_keys(data, edges), 0
-        odd = self._odd.find(data, edges)
-        if len(odd):
-            meant = [self._bare(cut[n]) for n in odd.tolist()]
-            keys[odd] = _keys_of([text or "" for text in meant])
-            for n, text in zip(odd.tolist(), meant, strict=True):
-                texts[n] = text
-            is_nothing = np.array([text is None for text in meant])
-            keys, missing = np.delete(keys, odd[is_nothing]), int(np.count_nonzero(is_nothing))
-        self._keys.append(keys)
-        return np.array(texts, dtype=object), missing
-
-    def distinct(self) -> int:
-        """Count the distinct texts."""
-        keys = np.concatenate(self._keys)
-        self._keys = []
-        keys.sort()
-        return len(keys) and 1 + int(np.count_nonzero(keys[1:] != keys[:-1]))
-
-
-def _keys_of(texts: list[str]) -> NDArray[np.uint64]:
-    cells = [text.encode() for text in texts]
-    edges = np.cumsum([0, *map(len, cells)], dtype=np.int64)
-    return text_keys(np.frombuffer(b"".join(cells), dtype=np.uint8), edges)
-
-
-def _bare(absent: frozenset[str], text: str) -> str | None:
-    bare = text.strip(BLANKS)
-    return None if bare.lower() in absent else bare
-
-
-class _Known(dict[str, str | None]):
+class _KnownTexts(dict[str, str | None]):
     """The value of each text: stripped, None if missing. Each distinct text is classified once."""
 
     def __init__(self, absent: frozenset[str]) -> None:
@@ -368,36 +134,15 @@ class _Known(dict[str, str | None]):
         self.has_absent = False
 
     def __missing__(self, text: str) -> str | None:
-        found = _bare(self._absent, text)
-        if found is None:
-            self.has_absent = True
+        found: str | None = text.strip(BLANKS)
+        if str(found).lower() in self._absent:
+            found, self.has_absent = None, True
         elif found == text:
             self.distinct += 1
         else:
-            found = self[found]
+            found = self[str(found)]
         self[text] = found
         return found
-
-
-def _valid(view: Any) -> NDArray[np.bool_]:
-    """Mark cells that are not NULL."""
-    bits = np.frombuffer(view.buffer(0), dtype=np.uint8)
-    if not len(bits):
-        return np.ones(view.length, dtype=bool)
-    flags = np.unpackbits(bits, count=view.offset + view.length, bitorder="little")
-    return flags[view.offset :].astype(bool)
-
-
-def _bytes_of(view: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Return the concatenated bytes of texts, and the edges between them."""
-    edges = _edges(view)
-    data = np.frombuffer(view.buffer(2), dtype=np.uint8)[edges[0] : edges[-1]]
-    return data, edges - edges[0]
-
-
-def _edges(view: Any) -> NDArray[np.int64]:
-    edges = np.frombuffer(view.buffer(1), dtype=np.int64)
-    return edges[view.offset : view.offset + view.length + 1]
 
 
 def _cut(data: NDArray[np.uint8], edges: NDArray[np.int64]) -> list[str]:
@@ -410,17 +155,6 @@ def _cut(data: NDArray[np.uint8], edges: NDArray[np.int64]) -> list[str]:
     is_text[edges[1:-1] + np.arange(len(edges) - 2)] = False
     separated[is_text] = data
     return separated.tobytes().decode().split("\0")
-
-
-def number_cells(values: NDArray[np.float64]) -> Cells:
-    """Count the missing cells of a column of numbers."""
-    return Cells(values, int(np.count_nonzero(np.isnan(values))))
-
-
-Answer = TypeVar("Answer")
-
-# Columns read at a time from an out-of-memory table.
-_COLUMNS_AT_ONCE = 64
 
 
 def unreadable_kinds() -> tuple[type[Exception], ...]:

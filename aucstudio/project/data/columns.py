@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import collections
-import concurrent.futures
 import dataclasses
 import functools
 import math
-import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -28,12 +26,10 @@ KINDS = ("number", "text")
 # The levels of columns with more different texts are not listed.
 MOST_LEVELS = 300
 
+# Texts that are counted, or cells that are examined, at a time.
 _WINDOW = 100_000
-# Texts of a window that are counted by their addresses; the others are counted one by one.
-_FEW_OBJECTS = 8
-# Columns counted at a time; each is copied.
-_MOST_AT_ONCE = 2
-_LARGEST_WINDOW, _FIRST_WINDOW, _SHORT = 1 << 16, 256, 2_000
+# Cells that are examined before all are counted.
+_HEAD = 2_000
 
 
 class Count:
@@ -44,7 +40,7 @@ class Count:
     total : int, optional
         The count, if it is known.
     cells : ndarray of float64, optional
-        Cells to count, if it is not known yet.
+        Cells to count at the first access; 0 and -0 are one number.
     """
 
     def __init__(self, total: int | None = None, cells: Array | None = None) -> None:
@@ -53,75 +49,38 @@ class Count:
     @property
     def total(self) -> int:
         """The count."""
-        cells = self._cells
-        if self._total is None and cells is not None:
-            self._store(different(cells))
+        # Another thread may be counting.
+        if (cells := self._cells) is not None:
+            self._total = _different(cells)
+            self._cells = None
         assert self._total is not None
         return self._total
 
-    @property
-    def is_open(self) -> bool:
-        """Whether the values are not counted yet."""
-        return self._total is None
-
     def exceeds(self, most: int) -> bool:
-        """Return whether there are more than ``most`` values; read no more cells than needed."""
+        """Return whether there are more than ``most`` values; the first cells often decide."""
         cells = self._cells
-        if self._total is None and cells is not None:
-            found = few(cells, most) if len(cells) > _SHORT else different(cells)
-            if found is None:
-                return True
-            self._store(found)
+        if cells is not None and len(cells) > _HEAD and _different(cells[:_HEAD]) > most:
+            return True
         return self.total > most
-
-    def _store(self, total: int) -> None:
-        # In this order, because another thread may be counting.
-        self._total = total
-        self._cells = None
 
 
 def count_all(
-    counts: Iterable[Count], report: Callable[[float], Any] = lambda _share: None
+    columns: Sequence[ColumnInfo], report: Callable[[float], Any] = lambda _share: None
 ) -> None:
-    """Count values that are not counted yet, on several processors.
+    """Count the values of columns that are not counted yet.
 
     Parameters
     ----------
-    counts : iterable of Count
+    columns : sequence of ColumnInfo
     report : callable
         Receives the share done; may raise to stop.
     """
-    open_ones = [one for one in counts if one.is_open]
-    pool = concurrent.futures.ThreadPoolExecutor(min(os.cpu_count() or 1, _MOST_AT_ONCE))
-    try:
-        for n, _ in enumerate(pool.map(lambda one: one.total, open_ones), 1):
-            report(n / len(open_ones))
-    finally:
-        pool.shutdown(cancel_futures=True)
+    for n, column in enumerate(columns, 1):
+        column.different.total  # noqa: B018  (counted at the first access)
+        report(n / len(columns))
 
 
-def few(values: Array, most: int) -> int | None:
-    """Count the distinct numbers; return None if there are more than ``most``."""
-    found = np.empty(0)
-    start, height = 0, _FIRST_WINDOW
-    while start < len(values):
-        part = values[start : start + height]
-        if len(found):
-            place = np.searchsorted(found, part)
-            part = part[found[np.minimum(place, len(found) - 1)] != part]
-        fresh = np.unique(part[~np.isnan(part)])
-        if len(fresh):
-            found = np.union1d(found, fresh)
-        if len(found) > most:
-            return None
-        start, height = start + height, min(4 * height, _LARGEST_WINDOW)
-    return len(found)
-
-
-def different(values: Array) -> int:
-    """Count the distinct numbers; NaN is not counted, and 0 and -0 are one number."""
-    if (values[1:] > values[:-1]).all() and not np.isnan(values[:1]).any():
-        return len(values)
+def _different(values: Array) -> int:
     known = np.sort(values)
     known = known[: len(known) - int(np.count_nonzero(np.isnan(known)))]
     return int(np.count_nonzero(known[1:] != known[:-1])) + (len(known) > 0)
@@ -253,10 +212,9 @@ class Column(ColumnInfo):
     def known(self) -> NDArray[np.bool_]:
         """Mark the rows whose cell is not missing."""
         if self.kind == "number":
-            present: NDArray[np.bool_] = ~np.isnan(self.values)
-        else:
-            present = np.not_equal(self.values, np.array(None)).astype(bool)
-        return present
+            known: NDArray[np.bool_] = ~np.isnan(self.values)
+            return known
+        return by_windows(self.values, lambda part: np.not_equal(part, np.array(None)))
 
     def measured(self) -> NDArray[Any]:
         """Return the cells, with NaN for number codes of missing values."""
@@ -268,23 +226,33 @@ class Column(ColumnInfo):
         if self.kind == "number":
             values, counts = np.unique(self.values[self.known()], return_counts=True)
             return dict(zip(values.tolist(), counts.tolist(), strict=True))
-        found = _count_texts(self.values)
+        found: collections.Counter[str | None] = collections.Counter()
+        # Windows, because one pass over objects in C would hold the GIL throughout.
+        for start in range(0, len(self.values), _WINDOW):
+            found.update(self.values[start : start + _WINDOW].tolist())
         return {value: found[value] for value in sorted(v for v in found if v is not None)}
 
     def equals(self, text: str) -> NDArray[np.bool_]:
         """Mark the rows with the value spelled ``text``."""
         wanted: Any = text if self.kind == "text" else _number(text)
-        equal: NDArray[np.bool_] = self.values == wanted
-        return equal
+        return by_windows(self.values, lambda part: np.equal(part, wanted))
 
     def is_integer(self) -> bool:
         """Return whether all cells are whole numbers."""
-        # In windows, because most columns with fractions have some at the beginning.
-        starts = range(0, len(self.values), _WINDOW)
-        windows = (self.values[start : start + _WINDOW] for start in starts)
-        return self.kind == "number" and all(
-            np.all((cells == np.floor(cells)) | np.isnan(cells)) for cells in windows
-        )
+        if self.kind != "number":
+            return False
+        # Most columns with fractions have some at the beginning.
+        parts = (self.values[:_HEAD], self.values)
+        return all(np.array_equal(part, np.floor(part), equal_nan=True) for part in parts)
+
+
+def by_windows(values: NDArray[Any], mark: Callable[[NDArray[Any]], Any]) -> NDArray[np.bool_]:
+    """Mark cells some at a time: one pass over objects in C would hold the GIL throughout."""
+    marks = np.empty(len(values), dtype=bool)
+    for start in range(0, len(values), _WINDOW):
+        part = slice(start, start + _WINDOW)
+        marks[part] = mark(values[part])
+    return marks
 
 
 class ColumnChoices:
@@ -317,23 +285,6 @@ class ColumnChoices:
     def parts(self) -> dict[str, tuple[str, ...]]:
         """Used date parts by column."""
         return {column.name: column.parts for column in self.columns if column.parts}
-
-
-def _count_texts(texts: NDArray[Any]) -> collections.Counter[str | None]:
-    """Count the rows of each text; equal texts are mostly the same object."""
-    found: collections.Counter[str | None] = collections.Counter()
-    # Windows, because one pass over objects in C would hold the GIL throughout.
-    for start in range(0, len(texts), _WINDOW):
-        window = np.ascontiguousarray(texts[start : start + _WINDOW])
-        addresses = np.frombuffer(window, dtype=np.intp)
-        for _ in range(_FEW_OBJECTS):
-            if not len(window):
-                break
-            others = addresses != addresses[0]
-            found[window[0]] += len(window) - int(np.count_nonzero(others))
-            window, addresses = window[others], addresses[others]
-        found.update(window.tolist())
-    return found
 
 
 def without(cells: NDArray[Any], absent: Sequence[float]) -> NDArray[Any]:

@@ -299,10 +299,7 @@ def _forms(
 
 
 # In UTC, independent of the time zone of this machine.
-_ZONED = {
-    "TIMESTAMP WITH TIME ZONE": "{} AT TIME ZONE 'UTC'",
-    "TIME WITH TIME ZONE": "{}::TIME",
-}
+_ZONED = {"TIMESTAMP WITH TIME ZONE": "{} AT TIME ZONE 'UTC'", "TIME WITH TIME ZONE": "{}::TIME"}
 
 
 def _text(name: str, kind: str) -> str:
@@ -400,10 +397,7 @@ def count_cells(path: Path) -> int:
     import duckdb
 
     try:
-        with (
-            scratch.folder() as folder,
-            duckdb.connect(config=CLOSED) as connection,
-        ):
+        with scratch.folder() as folder, duckdb.connect(config=CLOSED) as connection:
             name = literal(glob.escape(str(for_duckdb(path, folder))))
             sql = f"SELECT coalesce(sum(num_values), 0) FROM parquet_metadata({name})"
             ((cells,),) = connection.execute(sql).fetchall()

@@ -177,6 +177,8 @@ def bare(value: Any) -> Any:
     """Return a dataclass as plain data, without fields that have their default."""
     if isinstance(value, tuple):
         return [bare(item) for item in value]
+    if isinstance(value, Mapping):
+        return {name: bare(item) for name, item in value.items()}
     kind: Any = type(value)
     defaults = _defaults(kind)
     if defaults is None:
@@ -190,4 +192,7 @@ def _defaults(kind: Any) -> tuple[tuple[str, Any], ...] | None:
     """Return the fields of a dataclass with their defaults; None for anything else."""
     if not dataclasses.is_dataclass(kind):
         return None
-    return tuple((field.name, field.default) for field in dataclasses.fields(kind))
+    return tuple(
+        (f.name, f.default if f.default_factory is dataclasses.MISSING else f.default_factory())
+        for f in dataclasses.fields(kind)
+    )

@@ -17,11 +17,7 @@ _FARTHEST = 1e100  # weights and their inverses; squares of weights are summed
 
 
 def usable_weights(
-    path: object,
-    column: ColumnInfo,
-    cells: Array,
-    rows: NDArray[np.int64],
-    kind: str | None = None,
+    path: object, column: ColumnInfo, cells: Array, rows: NDArray[np.int64], kind: str | None = None
 ) -> Array:
     """Return the weights of cells; a missing weight is 0.
 

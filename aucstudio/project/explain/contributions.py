@@ -1,9 +1,7 @@
-"""Columns that decide which row of a pair scores higher.
+"""Contributions of columns to the score of a row, and to the order of a pair.
 
-Symbols: x⁺, x⁻ the two prepared rows, z = x⁺ − x⁻; f score; x[k ← y] a row with column k taken
-from y.
-
-Contributions of columns to the score of one row.
+Symbols: x⁺, x⁻ the two prepared rows of a pair, z = x⁺ − x⁻; f score; x[k ← y] a row with column k
+taken from y.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ from aucstudio.project.runs.models.model import Model
 
 Array = NDArray[np.float64]
 
-GAP = "gap"
+MISSING = "missing"
 _COLUMNS_PER_CHUNK = 128
 
 
@@ -148,8 +146,8 @@ def cell_words(column: Column, row: int) -> str:
     """Write a cell as the table has it."""
     value = column.values[row]
     if column.kind == "number":
-        return GAP if np.isnan(value) else spell_cell(column, value)
-    return GAP if value is None else str(value)
+        return MISSING if np.isnan(value) else spell_cell(column, value)
+    return MISSING if value is None else str(value)
 
 
 Index = NDArray[np.intp]
@@ -317,7 +315,7 @@ def _facts(mine: Column, others: Column, row: int, rows: Index, number: bool) ->
     cells = without(others.values[rows], others.absent)
     if number and others.kind == "number":
         known = cells[~np.isnan(cells)]
-        usual = f"mean {_brief(others, float(known.mean()))}" if len(known) else GAP
+        usual = f"mean {_brief(others, float(known.mean()))}" if len(known) else MISSING
     else:
         cell = mine.values[row]
         missing = cell is None or cell != cell

@@ -33,7 +33,7 @@ REPEATS = 10
 MOST_ROWS = 20_000  # of a split; more add time and no precision
 # Of more columns those that move the scores most are permuted, so many.
 MOST_COLUMNS, KEPT_COLUMNS = 1_000, 200
-_SEARCH = 0.5  # its share of the progress
+_MOST_SEARCHED = 500  # rows that these are found by
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -158,33 +158,35 @@ def permutation_importance(
     # Each split decides which columns have an indicator or become a share.
     known = (feature_groups(split.model.preparation) for split in record.splits)
     columns = tuple(dict.fromkeys(name for groups in known for name in groups))
-    first, begin = _HeldOut(record.splits[0], table, band, columns, most_rows, listen), 0.0
-    chosen = list(range(len(columns)))
+    held = _HeldOut(record.splits[0], table, band, columns, most_rows)
+    rows, chosen = len(held.X), list(range(len(columns)))
     if len(columns) > MOST_COLUMNS:
-        chosen, begin = first.movers(KEPT_COLUMNS, seed, _SEARCH), _SEARCH
+        chosen = movers(held.scorer, held.X, held.groups, KEPT_COLUMNS) or [0]
     shape = (len(record.splits), repeats, len(chosen), len(MEASURES))
     drops, areas = np.full(shape, np.nan), np.full((len(record.splits), len(MEASURES)), np.nan)
-    part = (1.0 - begin) / (len(record.splits) * repeats)
+
+    def pulse(part: float) -> None:
+        if listen(part / (len(record.splits) * repeats)):
+            raise Stopped("permuting")
+
     try:
         for k, split in enumerate(record.splits):
-            held = _HeldOut(split, table, band, columns, most_rows, listen) if k else first
-            held.done = begin + k * repeats * part
-            areas[k] = held.areas(held.X)
+            held = _HeldOut(split, table, band, columns, most_rows) if k else held
+            areas[k] = held.areas(held.X, k * repeats, pulse)
             for r in range(repeats):
-                held.done, held.share = begin + (k * repeats + r) * part, part
-                drops[k, r] = areas[k] - held.permuted((seed, k, r), chosen)
+                permuted = held.permuted((seed, k, r), chosen, k * repeats + r, pulse)
+                drops[k, r] = areas[k] - permuted
     except Stopped:
         if np.isnan(drops[0, 0]).any():
             raise
     train, test = record.sizes
     once, of_rows = record.experiment.validation.disjoint, record.splits[0].n_test
-    names, rows = tuple(columns[c] for c in chosen), len(first.X)
-    fraction = test / (test + train)
-    return Importance(names, drops, areas, fraction, rows, of_rows, once, len(columns))
+    names = tuple(columns[c] for c in chosen)
+    return Importance(names, drops, areas, test / (test + train), rows, of_rows, once, len(columns))
 
 
 class _HeldOut:
-    """The held-out rows of a split; ``done`` and ``share`` place its work within the whole."""
+    """The held-out rows of a split."""
 
     def __init__(
         self,
@@ -193,67 +195,49 @@ class _HeldOut:
         band: Band,
         columns: tuple[str, ...],
         most_rows: int,
-        listen: Callable[[float], bool],
     ) -> None:
         kept = thinned(split.test_positive, most_rows)
         preparation = split.model.preparation
         self.X = preparation.apply(table, split.test_rows[kept])
-        self._positive = split.test_positive[kept]
+        self._positive, self._band = split.test_positive[kept], band
         self._weights = None if split.test_weights is None else split.test_weights[kept]
         groups = feature_groups(preparation)
-        self._groups = [groups.get(name, slice(0, 0)) for name in columns]
-        self._scorer: Scorer = split.model.scorer
-        self._band, self._listen = band, listen
-        self.done = self.share = 0.0
+        self.groups = [groups.get(name, slice(0, 0)) for name in columns]
+        self.scorer = split.model.scorer
 
-    def areas(self, X: Array, part: float = 0.0) -> Array:
-        """Return AUC and partial AUC of rows; ``part`` of this permutation is done before."""
-
-        def pulse(_what: str, _fraction: float) -> None:
-            if self._listen(self.done + self.share * part):
-                raise Stopped("permuting")
-
-        scores = score_rows(self._scorer, X, pulse)
+    def areas(self, X: Array, done: float, pulse: Callable[[float], None]) -> Array:
+        """Return AUC and partial AUC of rows; ``done`` permutations came before."""
+        scores = score_rows(self.scorer, X, lambda _what, _fraction: pulse(done))
         rows, weights = (self._positive, scores), self._weights
         partial = roc.partial_auc(*rows, *self._band, weights=weights).normalized
         return np.array([roc.auc(*rows, weights=weights), partial])
 
-    def movers(self, most: int, seed: int, share: float) -> list[int]:
-        """Name the columns that move the scores most; one at least."""
-
-        def listen(part: float) -> None:
-            if self._listen(share * part):
-                raise Stopped("choosing columns")
-
-        return movers(self._scorer, self.X, self._groups, most, seed, listen) or [0]
-
-    def permuted(self, seed: tuple[int, int, int], columns: list[int]) -> Array:
+    def permuted(
+        self,
+        seed: tuple[int, int, int],
+        columns: list[int],
+        done: int,
+        pulse: Callable[[float], None],
+    ) -> Array:
         """Return the areas with each of some columns permuted in turn, shape (columns, 2)."""
         areas = np.empty((len(columns), len(MEASURES)))
         for n, c in enumerate(columns):
-            features = self._groups[c]
+            features = self.groups[c]
             order = np.random.default_rng((*seed, c)).permutation(len(self.X))
             kept = self.X[:, features].copy()
             self.X[:, features] = kept[order]
             try:
-                areas[n] = self.areas(self.X, n / len(columns))
+                areas[n] = self.areas(self.X, done + n / len(columns), pulse)
             finally:
                 self.X[:, features] = kept
         return areas
 
 
-_MOST_ROWS = 500
+def movers(scorer: Scorer, X: Array, groups: Sequence[slice], most: int) -> list[int]:
+    """Return the columns that move the scores most, in their own order.
 
-
-def movers(
-    scorer: Scorer,
-    X: Array,
-    groups: Sequence[slice],
-    most: int,
-    seed: int,
-    listen: Callable[[float], None],
-) -> list[int]:
-    """Name the columns that move the scores most, in their own order.
+    For a linear scorer these have the largest shares of the variance of the score. For any other
+    they have the largest correlations with it, also by their squared distance from the mean.
 
     Parameters
     ----------
@@ -263,46 +247,23 @@ def movers(
     groups : sequence of slice
         The features of each column.
     most : int
-        How many columns to name. Fewer are where the others move nothing.
-    seed : int
-    listen : callable
-        Receives the share done; may raise to stop.
+        How many columns to return. Fewer are where the others move nothing.
     """
     if isinstance(scorer, LinearScorer):
-        reach = np.square(scorer.weights * X.std(axis=0))
-        return _largest({c: float(reach[part].sum()) for c, part in enumerate(groups)}, most)
-    X = X[:: -(-len(X) // _MOST_ROWS)].copy()
-    random, done = np.random.default_rng(seed), 0.0
-
-    def pulse(_what: str, _fraction: float) -> None:
-        listen(done)
-
-    scores = score_rows(scorer, X, pulse)
-
-    def moved(columns: range) -> float:
-        features = np.concatenate([np.arange(groups[c].start, groups[c].stop) for c in columns])
-        kept = X[:, features]
-        X[:, features] = random.permuted(kept, axis=0)
-        try:
-            return float(np.square(score_rows(scorer, X, pulse) - scores).mean())
-        finally:
-            X[:, features] = kept
-
-    width = 1 << (len(groups) - 1).bit_length()
-    levels, heavy = width.bit_length() - 1, [0]
-    for level in range(levels):
-        width //= 2
-        halves = [start for whole in heavy for start in (whole, whole + width)]
-        far = {}
-        for n, start in enumerate(halves):
-            done = (level + n / len(halves)) / levels
-            if columns := range(start, min(start + width, len(groups))):
-                far[start] = moved(columns)
-        heavy = _largest(far, most)
-    return heavy
+        shares = np.square(scorer.weights * X.std(axis=0))
+    else:
+        some = X[:: -(-len(X) // _MOST_SEARCHED)]
+        apart = np.nan_to_num(some - np.nanmean(some, axis=0))
+        scores = scorer(some)
+        shares = np.maximum(_explained(apart, scores), _explained(apart**2, scores))
+    moved = np.array([shares[group].sum() for group in groups])
+    largest = np.argsort(-moved, kind="stable")[:most]
+    return sorted(int(column) for column in largest if moved[column] > 0)
 
 
-def _largest(found: dict[int, float], most: int) -> list[int]:
-    """Name in their order what has the largest numbers above 0."""
-    ranked = sorted((key for key in found if found[key] > 0.0), key=lambda key: -found[key])
-    return sorted(ranked[:most])
+def _explained(X: Array, scores: Array) -> Array:
+    """Return the squared correlation of each feature with scores; 0 for a constant feature."""
+    X, scores = X - X.mean(axis=0), scores - scores.mean()
+    sizes = np.square(X).sum(axis=0) * np.square(scores).sum()
+    found: Array = np.square(scores @ X) / np.where(sizes > 0, sizes, 1.0)
+    return found

@@ -5,11 +5,11 @@ from x and the others from z; phi_k Shapley value of column k in the game v: the
 orders of the columns of what v gains where k comes in. Their sum is f(x) - mean f(z). Columns are
 exchanged by hand, whatever goes together in the data ("interventional").
 
-A sum of terms of one column each has phi_k = F_k(x_k) - mean F_k(z_k). For any other f they are
-sampled: a background row and an order of the columns are drawn, columns are exchanged in this order
-and in the reverse of it, and what f gains at each step is one draw of all phi at once. The draws'
-sum is f(x) - f(z), whose mean over all background rows is known, so that the draws are regressed on
-it: the estimates then sum to what they should, and vary less.
+If f is a sum of terms of one column each, phi_k is the mean gain by exchanging column k alone. For
+any other f they are sampled: a background row and an order of the columns are drawn, columns are
+exchanged in this order and in its reverse, and what f gains at each step is one draw of all phi at
+once. The draws' sum is f(x) - f(z), whose mean over all background rows is known, so the draws are
+regressed on it: the estimates then sum to what they should, and vary less.
 
 Strumbelj and Kononenko (2010), An efficient explanation of individual classifications using game
 theory; Janzing, Minorics and Bloebaum (2020), Feature relevance quantification in explainable AI.
@@ -23,20 +23,18 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.ensembles.combined import CombinationScorer
-from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.monitor import Stopped
-from aucstudio.engine.scorers import EnsembleScorer, LinearScorer, Scorer, score_rows
+from aucstudio.engine.scorers import LinearScorer, Scorer, score_rows
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
-Term = Callable[[Array], Array]
 
 TOLERANCE = 0.01  # of the standard deviation of the background's scores
 LEAST_DRAWS, MOST_DRAWS = 32, 4_000
 _MOST_SCORES = 4_000_000  # rows that are scored in all
 _BATCH = 64  # draws between two looks at the error
 _CELLS = 1 << 18  # of rows that are scored at once
+_ROUNDING = 1e-9  # of a sum of gains, relative to the largest score
 _FEWEST = 8  # draws that an error can be estimated from
 _FEWEST_AGAIN = 30  # repeated rows, to estimate how draws differ within one
 
@@ -162,79 +160,41 @@ def contributions(
         moved = scorer.weights * (row - background.mean(axis=0))
         values = np.array([moved[features].sum() for features in columns])
         return Contributions(values, score, mean, np.empty((0, len(columns))))
-    terms = terms_of(scorer, columns)
-    if terms is not None:
-        values = np.array([_of_term(term, row, background, pulse) for term in terms])
-        return Contributions(values, score, mean, np.empty((0, len(columns))))
+    if len(background) * len(columns) <= _MOST_SCORES:
+        alone = _exchanged_alone(scorer, row, background, others, columns, pulse)
+        if alone is not None:
+            return Contributions(alone, score, mean, np.empty((0, len(columns))))
     walks = _Walks(scorer, row, background, others, columns, seed)
     return _drawn(walks, score, mean, tolerance * float(others.std()), most_draws, listen)
 
 
-# ------------------------------------------------------------------ sums of terms
+def _exchanged_alone(
+    scorer: Scorer,
+    row: Array,
+    background: Array,
+    others: Array,
+    columns: Sequence[Index],
+    pulse: Callable[[str, float], None],
+) -> Array | None:
+    """Return the mean gain by exchanging each column alone; None if these do not add up.
 
-
-def terms_of(scorer: Scorer, columns: Sequence[Index]) -> list[Term | None] | None:
-    """Return the term of each column (None where it has none), if the score is a sum of these."""
-    if isinstance(scorer, LinearScorer):
-        w = scorer.weights
-        return [lambda X, at=features: X[:, at] @ w[at] for features in columns]  # type: ignore[misc]
-    if isinstance(scorer, AdditiveScorer):
-        used = np.unique(scorer.feature)
-        return [_additive_term(scorer, np.intersect1d(at, used)) for at in columns]
-    if isinstance(scorer, EnsembleScorer):
-        return _tree_terms(scorer, columns)
-    if isinstance(scorer, CombinationScorer) and not any(p.smoothing for p in scorer.parts):
-        parts = [(part.factor, terms_of(part.scorer, columns)) for part in scorer.parts]
-        known = [(factor, terms) for factor, terms in parts if terms is not None]
-        if len(known) == len(parts):
-            return [
-                _weighted([(factor, terms[k]) for factor, terms in known])
-                for k in range(len(columns))
-            ]
-    return None
-
-
-def _additive_term(scorer: AdditiveScorer, features: Index) -> Term | None:
-    if not len(features):
-        return None
-    return lambda X: np.sum([scorer.component(int(k), X[:, k]) for k in features], axis=0)
-
-
-def _tree_terms(scorer: EnsembleScorer, columns: Sequence[Index]) -> list[Term | None] | None:
-    """Group the trees by the column that they split on; None if one splits on several."""
-    owner = np.zeros(1 + max((int(at.max()) for at in columns if len(at)), default=0), dtype=int)
-    for k, at in enumerate(columns):
-        owner[at] = k
-    inner = scorer.left != np.arange(len(scorer.left))
-    starts, which = np.unique(scorer.roots, return_inverse=True)  # nodes of a tree are adjacent
-    tree = np.searchsorted(starts, np.flatnonzero(inner), "right") - 1
-    asked = owner[scorer.feature[inner]]
-    of_tree = np.full(len(starts), -1)
-    of_tree[tree] = asked
-    if (of_tree[tree] != asked).any():
-        return None
-    terms: list[Term | None] = [None] * len(columns)
-    for k in np.unique(of_tree[of_tree >= 0]).tolist():
-        mine = scorer.roots[of_tree[which] == k]
-        terms[k] = dataclasses.replace(scorer, roots=mine, base=0.0)
-    return terms
-
-
-def _weighted(parts: Sequence[tuple[float, Term | None]]) -> Term | None:
-    known = [(factor, term) for factor, term in parts if term is not None]
-    if not known:
-        return None
-    return lambda X: np.sum([factor * term(X) for factor, term in known], axis=0)
-
-
-def _of_term(
-    term: Term | None, row: Array, background: Array, pulse: Callable[[str, float], None]
-) -> float:
-    pulse("explaining", 1.0)
-    return 0.0 if term is None else float(term(row[None])[0] - term(background).mean())
-
-
-# ------------------------------------------------------------------ drawing
+    They add up for every background row only if the score is a sum of terms of single columns,
+    as far as these rows tell.
+    """
+    score, sums = float(scorer(row[None])[0]), np.zeros(len(columns))
+    slack = _ROUNDING * max(abs(score), float(np.abs(others).max()))
+    some = max(1, _CELLS // (len(columns) * background.shape[1]))
+    for start in range(0, len(background), some):
+        pulse("explaining", 1.0)
+        rows, scores = background[start : start + some], others[start : start + some]
+        mixed = np.repeat(rows[None], len(columns), axis=0)
+        for exchanged, at in zip(mixed, columns, strict=True):
+            exchanged[:, at] = row[at]
+        gains = scorer(mixed.reshape(-1, rows.shape[1])).reshape(len(columns), -1) - scores
+        if (np.abs(scores + gains.sum(axis=0) - score) > slack).any():
+            return None
+        sums += gains.sum(axis=1)
+    return sums / len(background)
 
 
 class _Walks:

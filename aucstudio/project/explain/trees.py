@@ -213,10 +213,7 @@ def _reached(scorer: EnsembleScorer, root: int) -> list[int]:
 
 
 def condition(
-    preparation: Preparation,
-    feature: int,
-    threshold: float,
-    layouts: Mapping[str, str] = NO_DATES,
+    preparation: Preparation, feature: int, threshold: float, layouts: Mapping[str, str] = NO_DATES
 ) -> str:
     """State in the column's own unit what sends a row left."""
     name = preparation.feature_names[feature]

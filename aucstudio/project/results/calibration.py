@@ -26,8 +26,7 @@ from aucstudio.engine.calibration import (
     log_score,
     reliability,
 )
-from aucstudio.engine.crossfit.folds import Folds, draw_folds
-from aucstudio.engine.crossfit.nested import nested_scores
+from aucstudio.engine.crossfit.folds import Folds, draw_folds, nested_scores
 from aucstudio.engine.types import Array, Index
 from aucstudio.notices.words import figure_words
 from aucstudio.project.errors import Cancelled, InputError

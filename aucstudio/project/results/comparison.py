@@ -16,27 +16,36 @@ import dataclasses
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
-from aucstudio.engine import DECLARED, inference
-from aucstudio.engine.params import declared_params
-from aucstudio.notices import Notice
-from aucstudio.project.results.comparability import difference
-from aucstudio.project.results.pair_tests import FractionListener, pair_tests
+from aucstudio.engine import inference, roc
+from aucstudio.engine.roc import FREQUENCY
+from aucstudio.notices import Notice, notice
+from aucstudio.project.data.splitting.validation import FORWARD
 from aucstudio.project.results.summary import (
     LEVEL,
-    Summary,
+    Estimate,
+    Scores,
     auc_summary,
+    common_scores,
+    comparable,
     number,
     pauc_summary,
+    ranking,
+    same_rows,
     train_auc,
+    trained_for,
 )
-from aucstudio.project.runs.experiments.experiment import Band
-from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.work.workers import Workers
+from aucstudio.project.runs.experiments.experiment import Band, DataReference
+from aucstudio.project.runs.experiments.planning import is_given
+from aucstudio.project.runs.record import RunRecord, SplitResult
+from aucstudio.project.work.cluster import Cluster, answers
 
 Named = tuple[str, RunRecord]
 
@@ -58,7 +67,7 @@ class RunFigures:
     Attributes
     ----------
     name : str
-    auc, pauc : Summary
+    auc, pauc : Estimate
         Held out; the partial AUC is normalised by the band's width.
     train_auc : float
     fit_seconds : float
@@ -70,8 +79,8 @@ class RunFigures:
     """
 
     name: str
-    auc: Summary
-    pauc: Summary
+    auc: Estimate
+    pauc: Estimate
     train_auc: float
     fit_seconds: float
     splits: int
@@ -83,7 +92,7 @@ class RunFigures:
         """By how much the AUC is higher on the training rows."""
         return self.train_auc - self.auc.value
 
-    def measured(self, measure: str) -> Summary:
+    def measured(self, measure: str) -> Estimate:
         """Return one of the two areas."""
         return self.auc if measure == AUC else self.pauc
 
@@ -243,21 +252,12 @@ def run_figures(name: str, record: RunRecord, band: Band) -> RunFigures:
     )
 
 
-def trained_for(record: RunRecord) -> Band | None:
-    """Return the FPR range that a run's method was set to, or None where it takes none."""
-    declared = declared_params(DECLARED[record.experiment.method]).get("fpr_range")
-    if declared is None:
-        return None
-    asked = record.params.get("fpr_range", declared.default)
-    return None if asked is None else (float(asked[0]), float(asked[1]))
-
-
 def compare_runs(
     runs: Sequence[Named],
     band: Band,
     measure: str = AUC,
     progress: FractionListener | None = None,
-    workers: Workers | None = None,
+    workers: Cluster | None = None,
 ) -> list[PairComparison]:
     """Compare every run with every later one.
 
@@ -270,7 +270,7 @@ def compare_runs(
         Which area; the partial one is normalised by the band's width.
     progress : callable, optional
         Receives the fraction done after every pair; stops if it returns True.
-    workers : Workers, optional
+    workers : Cluster, optional
         Make the tests, if these are worth sending; by default they are made in this process.
 
     Raises
@@ -312,3 +312,271 @@ def corrected(pairs: Sequence[PairComparison], correction: str = HOLM) -> list[P
         dataclasses.replace(pair, p_corrected=float(p), correction=correction)
         for pair, p in zip(pairs, values, strict=True)
     ]
+
+
+REMEDIES = {
+    "trained_on_different_tables": "on the same table",
+    "tested_on_different_tables": "with the test file of the other",
+    "made_for_different_classes": "for the same class",
+    "split_differently": "with the validation and groups of the other",
+    "weighted_differently": "with the weights of the other",
+}
+"""How one of two runs has to be repeated; other differences have no remedy."""
+
+
+def planned_difference(a: RunRecord, b: RunRecord) -> Notice | None:
+    """Return how the planned rows of two runs differ, without reading scores; None if equal."""
+    data, other = a.experiment.data, b.experiment.data
+    if data.sha256 != other.sha256:
+        return notice("trained_on_different_tables", files=_files(data, other))
+    test, other_test = a.experiment.test, b.experiment.test
+    if test is not None and other_test is not None:
+        if test.sha256 != other_test.sha256:
+            return notice("tested_on_different_tables", files=_files(test, other_test))
+    elif (test or other_test) and a.experiment.validation.scheme == b.experiment.validation.scheme:
+        return notice("test_file_not_recorded")
+    for code, describe in (
+        ("made_for_different_classes", _label),
+        ("split_differently", _validation),
+        ("split_differently", _grouping),
+        ("weighted_differently", _weighing),
+    ):
+        first, second = describe(a), describe(b)
+        if first != second:
+            return notice(code, first=first, second=second)
+    return None
+
+
+def difference(a: RunRecord, b: RunRecord) -> Notice | None:
+    """Return how the scored rows of two runs differ; None if they can be compared."""
+    if same_rows(a, b):
+        return None
+    if planned := planned_difference(a, b):
+        return planned
+    if len(a.splits) != len(b.splits):
+        return notice("different_splits_finished", first=len(a.splits), second=len(b.splits))
+    if any(is_given(one) or one.experiment.members for one in (a, b)):
+        return None if comparable(a, b) else notice("too_few_common_rows")
+    found = filter(None, map(_split_difference, a.splits, b.splits))
+    return next(found, notice("scored_on_different_rows", only_first=0, only_second=0))
+
+
+def _split_difference(a: SplitResult, b: SplitResult) -> Notice | None:
+    rows, others = a.test_rows, b.test_rows
+    if not np.array_equal(rows, others):
+        only_a, only_b = np.setdiff1d(rows, others).size, np.setdiff1d(others, rows).size
+        if only_a or only_b:
+            return notice("scored_on_different_rows", only_first=only_a, only_second=only_b)
+        repeated = len(rows) != len(others)
+        return notice("some_rows_scored_twice" if repeated else "rows_in_another_order")
+    count = int(np.count_nonzero(a.test_positive != b.test_positive))
+    return notice("labels_differ", count=count) if count else None
+
+
+def _files(a: DataReference, b: DataReference) -> str:
+    first, second = PurePath(a.path).name, PurePath(b.path).name
+    same = first == second
+    return f"{first} has changed in the meantime" if same else f"{first} against {second}"
+
+
+def _label(record: RunRecord) -> str:
+    return f"{record.experiment.data.label} = {record.experiment.data.positive}"
+
+
+def _validation(record: RunRecord) -> str:
+    return record.experiment.validation.describe()
+
+
+def _weighing(record: RunRecord) -> str:
+    name = record.experiment.weight
+    if name is None:
+        return "unweighted"
+    counted = record.experiment.weight_kind == FREQUENCY
+    return f"counted by {name}" if counted else f"weighted by {name}"
+
+
+def _grouping(record: RunRecord) -> str:
+    columns = [name for name, role in record.experiment.data.roles if role == "group"]
+    return f"grouped by {' and '.join(columns)}" if columns else "not grouped"
+
+
+FractionListener = Callable[[float], object]
+# Rows scored over all pairs, from which on the tests take longer than sending the scores.
+_WORTH_SENDING = 1_000_000
+
+
+def pair_tests(
+    pairs: Sequence[tuple[RunRecord, RunRecord]],
+    band: Band,
+    progress: FractionListener | None = None,
+    workers: Cluster | None = None,
+) -> list[inference.TestResult]:
+    """Test pairs of runs that were scored on the same rows.
+
+    Parameters
+    ----------
+    pairs : sequence of (RunRecord, RunRecord)
+    band : (float, float)
+        (0, 1) for the AUC.
+    progress : callable, optional
+    workers : Cluster, optional
+        Get the pairs as tasks, where the tests take longer than sending the scores.
+
+    Returns
+    -------
+    list of TestResult
+    """
+    whole = [same_rows(*pair) for pair in pairs]
+    records = {id(record): record for pair in itertools.compress(pairs, whole) for record in pair}
+    scored: dict[int, Any] = {key: _Scored.of(record, band) for key, record in records.items()}
+    rows = sum(split.n_test for record, _ in pairs for split in record.splits)
+    if rows < _WORTH_SENDING:
+        workers = None
+    if workers is not None:
+        scored = {key: workers.hold(one) for key, one in scored.items()}
+    calls: list[Any] = [
+        (_test, scored[id(a)], scored[id(b)]) if alike else (_test, *_Scored.of_common(a, b, band))
+        for (a, b), alike in zip(pairs, whole, strict=True)
+    ]
+    return answers(workers, calls, progress)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Scored:
+    """What a test needs of a run.
+
+    Attributes
+    ----------
+    splits : list of SplitResult or Scores
+    sizes : (float, float)
+        Rows that the first split trains on, and rows held out.
+    band : (float, float)
+    disjoint : bool
+        Whether no row is held out twice.
+    """
+
+    splits: list[SplitResult | Scores]
+    sizes: tuple[float, float]
+    band: Band
+    disjoint: bool
+
+    @classmethod
+    def of(cls, record: RunRecord, band: Band) -> _Scored:
+        once = record.experiment.validation.disjoint
+        return cls(list(record.splits), record.sizes, band, once)
+
+    @classmethod
+    def of_common(cls, a: RunRecord, b: RunRecord, band: Band) -> tuple[_Scored, _Scored]:
+        """Return two runs on the rows that both scored."""
+        one, other = map(list, zip(*common_scores(a, b), strict=True))
+        forward = a.experiment.validation.scheme == FORWARD
+        held = [len(part.positive) for part in (one if forward else one[:1])]
+        sizes = a.sizes[0], sum(held) / len(held)
+        once = a.experiment.validation.disjoint
+        return cls(one, sizes, band, once), cls(other, sizes, band, once)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Travel with scores alone: sorted they are again where they arrive."""
+        held_out = [
+            Scores.of(split) if isinstance(split, SplitResult) else split for split in self.splits
+        ]
+        rest = {"sizes": self.sizes, "band": self.band, "disjoint": self.disjoint}
+        return {"splits": held_out, **rest}
+
+    @cached_property
+    def placements(self) -> inference.Placements:
+        """Return what the test of the only split needs; the same for every other run."""
+        return inference.Placements(self._ranking(self.splits[0]), self.band)
+
+    @cached_property
+    def areas(self) -> list[float]:
+        """Return the area of each split."""
+        return [roc.area(self._ranking(split), *self.band) for split in self.splits]
+
+    def _ranking(self, split: SplitResult | Scores) -> roc.Ranking:
+        return ranking(split) if isinstance(split, SplitResult) else split.ranking()
+
+
+def _test(a: _Scored, b: _Scored) -> inference.TestResult:
+    if len(a.splits) > 1:
+        return inference.splits_test(a.areas, b.areas, *a.sizes, LEVEL, disjoint=a.disjoint)
+    return a.placements.test(b.placements, LEVEL)
+
+
+ASSURANCE = 0.8
+_FURTHEST = 8.0  # standard errors, beyond which a normal quantile is no longer a number
+_MOST_GROWTH = 1e12
+
+
+def growth_to_significance(
+    pair: PairComparison, splits: int, tests: int, assurance: float = ASSURANCE
+) -> float | None:
+    """Return how many times the rows a new study needs to find a difference significant.
+
+    The measured difference is uncertain, and power at a true difference equal to it would promise
+    too much. The true difference is taken to be normal about the measured one with its standard
+    error; the assurance is the power averaged over it, whichever run ranks better. The standard
+    error goes with 1 / sqrt(rows). Where p-values are corrected the level is Bonferroni's,
+    (1 - level) / tests, which Holm's method never exceeds. The standard error is read off the
+    interval.
+    Source: O'Hagan, Stevens and Campbell, Pharmaceutical Statistics 4 (2005).
+
+    Parameters
+    ----------
+    pair : PairComparison
+    splits : int
+        With several, Student's quantile on splits - 1 degrees of freedom takes the normal one's
+        place in the test.
+    tests : int
+        Pairs that are corrected for together.
+    assurance : float
+        Probability that the new study finds the difference significant.
+
+    Returns
+    -------
+    float or None
+        At least 1; infinite where there are too few splits for a test so strict; None where
+        there is nothing to forecast, for the difference is significant, 0 or untested.
+    """
+    reach = max(pair.high - pair.difference, pair.difference - pair.low)
+    if pair.significant or not pair.difference or not reach > 0:  # NaN is not above 0 either
+        return None
+    measured = pair.difference * _quantile(1 - LEVEL, splits) / reach  # in standard errors
+    strict = _quantile((1 - LEVEL) / (1 if pair.correction == UNCORRECTED else tests), splits)
+    if strict > _FURTHEST:
+        return math.inf
+
+    def missing(log_growth: float) -> float:
+        return assurance - assured(measured, strict, math.exp(log_growth))
+
+    if missing(0.0) <= 0:
+        return 1.0
+    return math.exp(scipy.optimize.brentq(missing, 0.0, math.log(_MOST_GROWTH)))
+
+
+def assured(measured: float, critical: float, growth: float) -> float:
+    """Return the probability that a study of ``growth`` times the rows is significant.
+
+    ``measured`` is the difference found in this one, in its standard errors; ``critical`` the
+    quantile of the test. The new estimate varies about the measured one by 1 + 1 / growth.
+    """
+    spread = math.sqrt(1 + 1 / growth)
+    ends = (sign * measured - critical / math.sqrt(growth) for sign in (-1, 1))
+    return sum(float(scipy.special.ndtr(end / spread)) for end in ends)
+
+
+def held_out_groups(record: RunRecord) -> int:
+    """Count the groups that a run held out, each once; 0 where rows come in no groups.
+
+    Groups are the sampling units: the standard error falls as groups are added, not rows.
+    """
+    first = [split for split in record.splits if split.repeat == record.splits[0].repeat]
+    return sum(len(np.unique(s.test_groups)) for s in first if s.test_groups is not None)
+
+
+def _quantile(error: float, splits: int) -> float:
+    """Return the two-sided critical value of the test over so many splits."""
+    inside = 1 - error / 2
+    if splits == 1:
+        return float(scipy.special.ndtri(inside))
+    return float(scipy.special.stdtrit(splits - 1, inside)) if splits > 1 else math.inf

@@ -16,7 +16,7 @@ from string import Template
 from aucstudio import __version__
 from aucstudio.project.resources import resource_path
 from aucstudio.project.store.files import write_atomically
-from aucstudio.project.store.sheets import write_rows
+from aucstudio.project.store.scores_file import write_rows
 
 MARKDOWN = (".md", ".markdown")
 Cell = str | float | int

@@ -1,4 +1,4 @@
-"""Figures of a run with intervals, computed from its stored scores.
+"""Figures of a run with intervals, computed from its stored scores, and cautions about it.
 
 One held-out part: DeLong's interval. Several splits: the mean over splits with the corrected
 resampled t interval, because training sets that overlap are not independent. The partial AUC over
@@ -12,21 +12,21 @@ import dataclasses
 import functools
 import hashlib
 import math
-from collections.abc import Callable, Hashable
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any, NamedTuple, Self, TypeVar, TypeVarTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine import inference, roc
-from aucstudio.notices import Notice, notice, texts
-from aucstudio.notices.words import interval_words, percent_words
+from aucstudio.engine import DECLARED, inference, roc
+from aucstudio.engine.params import declared_params
+from aucstudio.notices import WARNING, Notice, notice, text, texts
+from aucstudio.notices.words import interval_words, percent_words, range_words
 from aucstudio.project.bounded_cache import BoundedCache
 from aucstudio.project.data.splitting.validation import FOLDS, FORWARD
-from aucstudio.project.results.common_rows import Scores
 from aucstudio.project.runs.experiments.experiment import Band
-from aucstudio.project.runs.record import RunRecord, SplitResult
+from aucstudio.project.runs.record import STOPPED, RunRecord, SplitResult
 
 Array = NDArray[np.float64]
 
@@ -35,7 +35,7 @@ WHOLE: Band = (0.0, 1.0)
 _REMEMBERED = 64  # bands that a drag passes through
 _MOST_BYTES = 600 << 20
 
-Rest = ParamSpec("Rest")
+Rest = TypeVarTuple("Rest")
 Result = TypeVar("Result")
 
 
@@ -49,17 +49,20 @@ class Estimate:
         NaN if there is nothing to estimate from.
     reason : str
         Why there is no interval; empty if there is one.
+    per_split : tuple of float
+        Its values by split, of a figure that is a mean over splits.
     """
 
-    value: float
-    low: float
-    high: float
+    value: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
     reason: str = ""
+    per_split: tuple[float, ...] = ()
 
     @property
     def known(self) -> bool:
         """Whether there is an interval."""
-        return bool(np.isfinite(self.low))
+        return math.isfinite(self.low)
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -71,23 +74,12 @@ class Estimate:
         """The interval as ``95 % 0.931–0.968``, or why there is none."""
         if self.known:
             return f"{percent_words(LEVEL)} {interval_words(self.low, self.high)}"
-        return f"no interval: {self.reason}" if self.reason else "no interval"
+        return text("no_interval_words", reason=self.reason)
 
     def as_json(self) -> dict[str, Any]:
-        """Return value and interval as plain data."""
-        return {name: number(getattr(self, name)) for name in ("value", "low", "high")}
-
-
-@dataclasses.dataclass(frozen=True)
-class Summary(Estimate):
-    """A measure of one run, with its values by split."""
-
-    per_split: tuple[float, ...] = ()
-
-    def as_json(self) -> dict[str, Any]:
-        """Return value, interval, the reason of an absent interval, and the values by split."""
-        more = {"reason": self.reason, "per_split": list(self.per_split)}
-        return super().as_json() | more
+        """Return the estimate as plain data."""
+        numbers = {name: number(getattr(self, name)) for name in ("value", "low", "high")}
+        return {**numbers, "reason": self.reason, "per_split": list(self.per_split)}
 
 
 _rankings = BoundedCache(_MOST_BYTES)
@@ -104,8 +96,8 @@ def ranking(split: SplitResult) -> roc.Ranking:
 
 
 def _cached(
-    compute: Callable[Concatenate[RunRecord, Rest], Result],
-) -> Callable[Concatenate[RunRecord, Rest], Result]:
+    compute: Callable[[RunRecord, *Rest], Result],
+) -> Callable[[RunRecord, *Rest], Result]:
     """Cache the figures of a record as long as the record exists.
 
     Records are frozen and compared by identity: two studies may hold runs with the same id.
@@ -113,86 +105,71 @@ def _cached(
     known: WeakKeyDictionary[RunRecord, dict[Hashable, Result]] = WeakKeyDictionary()
 
     @functools.wraps(compute)
-    def look_up(record: RunRecord, /, *rest: Rest.args, **options: Rest.kwargs) -> Result:
-        figures = known.get(record)
-        if figures is None:
-            figures = known.setdefault(record, {})
-        key = (rest, tuple(sorted(options.items()))) if options else rest
-        if key not in figures:
+    def look_up(record: RunRecord, *rest: *Rest) -> Result:
+        figures = known.setdefault(record, {})
+        if rest not in figures:
             if len(figures) >= _REMEMBERED:
                 figures.clear()
-            figures[key] = compute(record, *rest, **options)
-        return figures[key]
+            figures[rest] = compute(record, *rest)
+        return figures[rest]
 
     return look_up
 
 
 @_cached
-def auc_summary(record: RunRecord, level: float = LEVEL) -> Summary:
+def auc_summary(record: RunRecord) -> Estimate:
     """Summarise the held-out AUC."""
-    return pauc_summary(record, WHOLE, level)
+    return pauc_summary(record, WHOLE)
 
 
 @_cached
-def pauc_summary(record: RunRecord, band: Band, level: float = LEVEL) -> Summary:
+def pauc_summary(record: RunRecord, band: Band) -> Estimate:
     """Summarise the held-out partial AUC, normalised by the band's width."""
+    rankings = [ranking(split) for split in record.splits]
+    values = tuple(roc.area(one, *band) for one in rankings)
     over_folds = record.experiment.validation.scheme in (FOLDS, FORWARD)
-    if band == WHOLE or not over_folds or len(record.splits) < inference.LEAST_SPLITS:
-        return _summarise(
-            record,
-            lambda s: roc.area(ranking(s), *band),
-            lambda s: inference.interval_of(ranking(s), *band, level),
-            level,
-        )
-    values = [roc.area(ranking(s), *band) for s in record.splits]
+    if band == WHOLE or not over_folds or len(values) < inference.LEAST_SPLITS:
+        return _estimate(record, values, lambda: inference.interval_of(rankings[0], *band, LEVEL))
     # Each repeat holds out every row once. Repeats share the rows, and their bounds are averaged.
-    repeats = sorted({split.repeat for split in record.splits})
-    found = [
-        inference.folds_interval(
-            [ranking(split) for split in record.splits if split.repeat == repeat], *band, level
-        )
-        for repeat in repeats
-    ]
+    repeats: dict[int, list[roc.Ranking]] = {}
+    for split, one in zip(record.splits, rankings, strict=True):
+        repeats.setdefault(split.repeat, []).append(one)
+    found = [inference.folds_interval(of_repeat, *band, LEVEL) for of_repeat in repeats.values()]
     low, high = np.mean([[one.low, one.high] for one in found], axis=0).tolist()
     reason = next((one.reason for one in found if one.reason), "")
-    return Summary(float(np.mean(values)), low, high, reason, tuple(values))
+    return Estimate(float(np.mean(values)), low, high, reason, values)
 
 
 @_cached
-def tpr_summary(record: RunRecord, fpr: float, level: float = LEVEL) -> Summary:
+def tpr_summary(record: RunRecord, fpr: float) -> Estimate:
     """Summarise the held-out TPR at an FPR."""
+    rankings = [ranking(split) for split in record.splits]
+    values = tuple(float(roc.tpr_at(one.curve, fpr)) for one in rankings)
 
-    def bounds(split: SplitResult) -> inference.Interval:
-        found = inference.pointwise_band(ranking(split), level, grid=[fpr])
+    def interval() -> Estimate:
+        found = inference.pointwise_band(rankings[0], LEVEL, grid=[fpr])
         low, high = float(found.low[0]), float(found.high[0])
-        reason = (
-            inference.interval_of(ranking(split), *WHOLE, level).reason if np.isnan(low) else ""
-        )
-        return inference.Interval(at(split), low, high, level, found.method, np.nan, reason)
+        whole = inference.interval_of(rankings[0], *WHOLE, LEVEL)
+        return Estimate(values[0], low, high, whole.reason if math.isnan(low) else "")
 
-    def at(split: SplitResult) -> float:
-        return float(roc.tpr_at(ranking(split).curve, fpr))
-
-    return _summarise(record, at, bounds, level)
+    return _estimate(record, values, interval)
 
 
-def _summarise(
+def _estimate(
     record: RunRecord,
-    measure: Callable[[SplitResult], float],
-    interval: Callable[[SplitResult], inference.Interval],
-    level: float,
-) -> Summary:
-    values = tuple(measure(split) for split in record.splits)
+    values: tuple[float, ...],
+    interval: Callable[[], Estimate | inference.Interval],
+) -> Estimate:
+    """Return the mean of the values by split, with ``interval`` if there is a single one."""
     if not values:
-        return Summary(np.nan, np.nan, np.nan)
+        return Estimate()
     if len(values) == 1:
-        found = interval(record.splits[0])
+        found = interval()
     else:
         train, test = record.sizes
-        found = inference.splits_interval(
-            values, level, test / (train + test), disjoint=record.experiment.validation.disjoint
-        )
-    return Summary(float(np.mean(values)), found.low, found.high, found.reason, values)
+        disjoint = record.experiment.validation.disjoint
+        found = inference.splits_interval(values, LEVEL, test / (train + test), disjoint=disjoint)
+    return Estimate(float(np.mean(values)), found.low, found.high, found.reason, values)
 
 
 @_cached
@@ -340,3 +317,139 @@ def _pauc_json(record: RunRecord, band: Band) -> dict[str, Any]:
 def number(value: float) -> float | None:
     """Return a finite number, or None: JSON has no NaN."""
     return value if math.isfinite(value) else None
+
+
+class Scores(NamedTuple):
+    """Classes and scores of held-out rows, and how the rows were sampled.
+
+    Attributes
+    ----------
+    positive : ndarray of bool
+    scores : ndarray
+    weights : ndarray or None
+    weight_kind : {"sampling", "frequency"}
+    groups : ndarray of int or None
+    """
+
+    positive: NDArray[np.bool_]
+    scores: NDArray[np.float64]
+    weights: NDArray[np.float64] | None = None
+    weight_kind: str = roc.SAMPLING
+    groups: NDArray[np.intp] | None = None
+
+    @classmethod
+    def of(cls, split: SplitResult) -> Self:
+        """Take the held-out rows of a split."""
+        rows = split.test_positive, split.test_scores, split.test_weights
+        return cls(*rows, split.weight_kind, split.test_groups)
+
+    @property
+    def independent(self) -> bool:
+        """Whether every row counts once, independently of all others."""
+        return self.weights is None and self.groups is None
+
+    def at(self, rows: NDArray[Any]) -> Scores:
+        """Return those of some of the rows: numbers or a mask."""
+        weights = None if self.weights is None else self.weights[rows]
+        groups = None if self.groups is None else self.groups[rows]
+        return Scores(self.positive[rows], self.scores[rows], weights, self.weight_kind, groups)
+
+    def ranking(self) -> roc.Ranking:
+        """Sort the scores."""
+        return roc.Ranking.of(
+            self.positive,
+            self.scores,
+            weights=self.weights,
+            weight_kind=self.weight_kind,
+            groups=self.groups,
+        )
+
+
+def common_scores(a: RunRecord, b: RunRecord) -> Iterator[tuple[Scores, Scores]]:
+    """Return, split by split, the held-out rows that both runs scored."""
+    for x, y in zip(a.splits, b.splits, strict=True):
+        _, of_x, of_y = np.intersect1d(x.test_rows, y.test_rows, return_indices=True)
+        yield Scores.of(x).at(of_x), Scores.of(y).at(of_y)
+
+
+def comparable(a: RunRecord, b: RunRecord) -> bool:
+    """Return whether every split has common rows of both classes, labelled equally in both runs."""
+    return all(
+        np.array_equal(one.positive, other.positive)
+        and 0 < np.count_nonzero(one.positive) < len(one.positive)
+        for one, other in common_scores(a, b)
+    )
+
+
+_CHANCE = 0.5
+_WIDENED = ("range_widened", "range_widened_for_learners")
+_UNFINISHED = ("not_converged", "gap_too_large")
+
+
+def cautions(record: RunRecord) -> list[Notice]:
+    """Return the notices that put a run's result in doubt: a fallback, no convergence, few rows."""
+    found = [*record.warnings, *(note for note in _notes(record) if note.severity == WARNING)]
+    unfinished = sum(not split.converged for split in record.splits)
+    if unfinished and record.status != STOPPED and not any(n.code in _UNFINISHED for n in found):
+        total = len(record.splits)
+        found.append(
+            notice("splits_not_converged", count=unfinished, total=total)
+            if total > 1
+            else notice("fit_not_converged")
+        )
+    return found
+
+
+def stopped(record: RunRecord) -> list[Notice]:
+    """Return what the figures of a run are based on that the user stopped; nothing for others."""
+    if record.status != STOPPED:
+        return []
+    finished, planned = len(record.splits), record.experiment.validation.splits
+    if not finished:
+        return [notice("stopped_before_first_fit")]
+    if finished == 1 and not record.splits[0].converged:
+        return [notice("stopped_within_fit", planned=planned)]
+    if finished < planned:
+        return [notice("stopped_after_splits", finished=finished, planned=planned)]
+    return [notice("stopped_by_user")]
+
+
+def remarks(record: RunRecord) -> list[Notice]:
+    """Return what else the fits reported."""
+    return [note for note in _notes(record) if note.severity != WARNING]
+
+
+def _notes(record: RunRecord) -> list[Notice]:
+    """Return the fits' notices without those that the record's warnings repeat."""
+    known = bool(record.widened)
+    return [note for note in record.notes if not (known and note.code in _WIDENED)]
+
+
+def caution_words(record: RunRecord) -> str:
+    """State in a few words what the cautions are about; empty where there are none."""
+    if record.widened:
+        return f"FPR range widened to {range_words(max(record.widened))}"
+    return next(map(str, cautions(record)), "")
+
+
+def ranks_backwards(area: Estimate) -> bool:
+    """Return whether an AUC is significantly below 0.5: its whole interval is."""
+    return area.high < _CHANCE
+
+
+def trained_elsewhere(record: RunRecord, band: Band) -> list[Notice]:
+    """Return whether a run was trained for another FPR range than the one shown."""
+    trained = trained_for(record)
+    if trained is None or max(abs(a - b) for a, b in zip(trained, band, strict=True)) <= 1e-9:
+        return []
+    code = "asked_for_other_range" if record.widened else "trained_for_other_range"
+    return [notice(code, trained=trained, shown=band)]
+
+
+def trained_for(record: RunRecord) -> Band | None:
+    """Return the FPR range that a run's method was set to, or None where it takes none."""
+    declared = declared_params(DECLARED[record.experiment.method]).get("fpr_range")
+    if declared is None:
+        return None
+    asked = record.params.get("fpr_range", declared.default)
+    return None if asked is None else (float(asked[0]), float(asked[1]))

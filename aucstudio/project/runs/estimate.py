@@ -27,7 +27,7 @@ from aucstudio.project.data.preparing.scales import MAX_LEVELS
 from aucstudio.project.data.sparse_columns import COPIES, SparseColumn, is_sparse
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT, Validation
 from aucstudio.project.data.table import Table, read_table
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.runs.experiments.experiment import Band, Experiment
 from aucstudio.project.runs.tuning import Candidate, Tuning, candidates, settings_words
 
@@ -81,11 +81,7 @@ def check_size_at_once(experiments: Sequence[Experiment], table: Table, processe
     taken = sum(together) + len(together) * table_bytes(table)
     whole = machine_memory()
     if taken > largest_memory(whole):
-        raise InputError(
-            f"{len(together)} runs at once would take about {bytes_words(taken)} of memory, and "
-            f"this machine has {bytes_words(whole)}: run fewer at once",
-            setting="jobs",
-        )
+        raise input_error("runs_too_large_at_once", count=len(together), taken=taken, whole=whole)
 
 
 def largest_fit(experiment: Experiment, table: Table) -> tuple[Cost, Candidate]:
@@ -268,10 +264,7 @@ def read_size(text: str) -> int:
     found = re.fullmatch(r"([0-9]+)([KMG]?)B?", text.strip().upper())
     size = int(found[1]) * _UNITS[found[2]] if found else 0
     if size < _LEAST_BLOCK:
-        raise InputError(
-            f"a block size is a number of bytes such as 64M, and at least 1K; it is {text!r}",
-            setting="block_size",
-        )
+        raise input_error("no_block_size", text=text)
     return size
 
 
@@ -314,11 +307,8 @@ def table_reader(
     if method is not None and method in DECLARED and not DECLARED[method].adds_up:
         able = ", ".join(key for key, other in DECLARED.items() if other.adds_up)
         reason = f"{remark}: " if remark else ""
-        raise InputError(
-            f"{reason}{method} needs all rows in memory at once; for an out-of-memory table "
-            f"take one of {able}, or train on a sample of the rows",
-            file=str(path),
-            setting="method",
+        raise input_error(
+            "method_needs_all_rows", file=path, reason=reason, method=method, able=able
         )
     from aucstudio.project.data.disk.stream import open_stream
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import METHODS, inference, roc
-from aucstudio.engine.monitor import Spread, Step, Stopped
+from aucstudio.engine.monitor import Step, Stopped
 from aucstudio.engine.params import InvalidSetting, declared_params
 from aucstudio.notices import Notice, notice
 from aucstudio.notices.words import file_words
@@ -24,12 +24,11 @@ from aucstudio.project.data.splitting.groups import Groups, groups_by
 from aucstudio.project.data.splitting.split import Split, splits_of
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
 from aucstudio.project.data.table import Column
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.runs.estimate import stays_sparse
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.experiments.planning import check_groups
 from aucstudio.project.runs.models.model import Model
-from aucstudio.project.runs.parallel_parts import side_by_side
 from aucstudio.project.runs.progress import Listener, Progress, Watch
 from aucstudio.project.runs.record import (
     DONE,
@@ -90,7 +89,6 @@ def execute_split(
     searched: Search | None = None,
     listen: Listener | None = None,
     kept: Any = None,
-    spread: Spread = side_by_side,
 ) -> RunRecord:
     """Run the k-th split of an experiment to a record of it alone; failures are recorded.
 
@@ -102,21 +100,14 @@ def execute_split(
         The search of the split, if it was done before.
     kept : object, optional
         Results of other fits on its training rows that this fit can use.
-    spread : Spread
-        Does the independent parts of the fit.
     """
-    return _Run(experiment, listen, k, searched, kept, spread).execute(table, test_table)
+    return _Run(experiment, listen, k, searched, kept).execute(table, test_table)
 
 
 def training_rows(experiment: Experiment, table: AnyTable, k: int) -> Rows:
     """Return the rows of the table that the k-th split trains on."""
     split = splits_of(table, experiment.validation)[k]
     return np.flatnonzero(table.labelled())[split.train]
-
-
-def failure(experiment: Experiment, error: Exception) -> RunRecord:
-    """Record the error that is being handled, without finished splits."""
-    return _Run(experiment, None).record(FAILED, failure_sentence(error), traceback.format_exc())
 
 
 def failure_sentence(error: Exception) -> str:
@@ -142,7 +133,6 @@ class _Run:
     only: int | None = None
     searched: Search | None = None
     kept: Any = None
-    spread: Spread = side_by_side
     stopped: bool = False
     notes: tuple[Notice, ...] = ()
     finished: list[SplitResult] = dataclasses.field(default_factory=list)
@@ -194,7 +184,7 @@ class _Run:
         held = None if in_sample else (part.test, part.test_positive)
         watch = Watch(self.report, k, count, part.preparation, train, held, weights)
         method = METHODS[self.experiment.method](**params)
-        given = part.groups, part.train_weights, self.kept, self.spread
+        given = part.groups, part.train_weights, self.kept
         fit(method, part.train, part.train_positive, watch, *given)
         seconds = watch.seconds()
         test_scores, notes = self._held_out_scores(method, part, watch)
@@ -531,13 +521,7 @@ def _known(table: AnyTable, name: str, places: NDArray[np.intp], verb: str) -> N
     known = ~np.isnan(column.measured()[rows])
     positive = table.is_positive()[places[known]]
     if not 0 < np.count_nonzero(positive) < len(positive):
-        raise InputError(
-            f"column {name!r} of {table.path} has no value in the positive or in the negative rows "
-            f"that a split {verb}: these rows cannot be ranked by it",
-            file=str(table.path),
-            column=name,
-            setting="score-column",
-        )
+        raise input_error("column_without_class", file=table.path, column=name, verb=verb)
     kept: NDArray[np.intp] = places[known]
     return kept
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -64,3 +65,10 @@ def limit_threads(count: int | None = None) -> threadpool_limits:
     import sklearn.base  # noqa: F401
 
     return threadpool_limits(count or max(1, (os.cpu_count() or 1) - 1))
+
+
+@functools.cache
+def one_thread() -> None:
+    """Limit libraries to one thread, permanently; called by tasks that share a machine."""
+    # Tasks that run at once in one process would undo each other's limits.
+    limit_threads(1)

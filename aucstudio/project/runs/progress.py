@@ -85,15 +85,11 @@ class Elsewhere:
         Number of splits that have ended.
     where : str
         For example "on 2 workers of tcp://…".
-    doing : str
-        The current step of the first split that has not ended; empty if its search or its fit
-        describes it.
     """
 
     fraction: float
     finished: int
     where: str
-    doing: str = ""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -140,7 +136,7 @@ class Progress:
             far = self.elsewhere
             done = f"{far.finished} of {self.splits} splits" if several else ""
             tuning = search.describe_progress(names) if search and search.judged < 1.0 else ""
-            doing = ", ".join(filter(None, (done, tuning, far.doing))) or "training"
+            doing = ", ".join(filter(None, (done, tuning))) or "training"
             return far.fraction, f"{doing} {far.where}"
         place = f"split {self.split + 1} of {self.splits}" if several else ""
         if search is not None:

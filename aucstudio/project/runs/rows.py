@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.blocks import Passes, RowBlocks
-from aucstudio.engine.monitor import Callback, Spread
+from aucstudio.engine.fit import without_convergence_warnings
+from aucstudio.engine.monitor import Callback
 from aucstudio.engine.scorers import Scorer, score_rows
 from aucstudio.engine.types import Rows as Matrix
-from aucstudio.engine.warnings_filter import without_convergence_warnings
 from aucstudio.notices import Notice, notice
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import spell_cell
@@ -130,12 +130,11 @@ def fit(
     groups: Groups | None = None,
     weights: Array | None = None,
     kept: Any = None,
-    spread: Spread = side_by_side,
 ) -> None:
     """Fit on prepared rows; rows of a group stay together if the method holds rows out.
 
     Weights are divided by their mean over the rows that count. Their scale then does not matter,
-    and a cost that is summed over the rows keeps its meaning. ``kept`` and ``spread`` are those of
+    and a cost that is summed over the rows keeps its meaning. ``kept`` is that of
     :func:`~aucstudio.project.runs.execute.execute_split`.
     """
     with without_convergence_warnings():  # the fit has a note on convergence
@@ -144,7 +143,7 @@ def fit(
         else:
             codes = None if groups is None else groups.codes
             more: dict[str, Any] = {} if weights is None else {"sample_weight": relative(weights)}
-            together = {"groups": codes, "spread": spread, "kept": kept}
+            together = {"groups": codes, "spread": side_by_side, "kept": kept}
             method.fit(rows, positive, callback=callback, **together, **more)
 
 

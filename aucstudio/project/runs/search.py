@@ -15,15 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import METHODS, roc
+from aucstudio.engine.fit import without_convergence_warnings
 from aucstudio.engine.monitor import Step, Stopped
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.scorers import score_rows
-from aucstudio.engine.warnings_filter import without_convergence_warnings
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.splitting.split import fold_numbers, most_steps, times_of
 from aucstudio.project.data.splitting.validation import FORWARD, Validation
 from aucstudio.project.data.table import Table
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.runs.estimate import fits_sparse
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.rows import learn, prepared, relative
@@ -145,11 +145,7 @@ class Evaluator:
         gap, window, most = validation.gap, validation.window, self._tuning.folds
         steps, parts = most_steps(times, self._positive, most, gap, window, codes)
         if not steps:
-            raise InputError(
-                f"tuning by {validation.time} found no split in time within the training rows "
-                "with both classes before and after it: choose fewer steps",
-                setting="tune",
-            )
+            raise input_error("no_steps_to_tune", time=validation.time)
         return parts
 
     def _drawn_folds(self) -> list[tuple[Rows, Rows]]:

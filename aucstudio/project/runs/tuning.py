@@ -18,7 +18,7 @@ from aucstudio.engine import DECLARED
 from aucstudio.engine.params import declared_params
 from aucstudio.notices import Notice, notice
 from aucstudio.notices.words import setting_words, suggestion
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 
 if TYPE_CHECKING:
     from aucstudio.engine.base import AUCClassifier
@@ -58,10 +58,11 @@ class Tuning:
 
     def __post_init__(self) -> None:
         if self.metric not in METRICS:
-            raise InputError(
-                f"cannot tune by {self.metric!r}{suggestion(self.metric, METRICS)} (there are "
-                f"{', '.join(METRICS)})",
-                setting="tune",
+            raise input_error(
+                "unknown_metric",
+                metric=self.metric,
+                hint=suggestion(self.metric, METRICS),
+                metrics=", ".join(METRICS),
             )
         if self.folds < 2:
             raise InputError(f"tuning needs at least 2 folds, not {self.folds}", setting="tune")
@@ -182,10 +183,7 @@ class Search:
 def check_tuning(method: type[AUCClassifier], params: Mapping[str, Any], tuning: Tuning) -> None:
     """Raise InputError if there is nothing to search, or the method lacks the metric."""
     if tuning.metric == LEAVE_PAIR_OUT and not method.leaves_pairs_out:
-        raise InputError(
-            f"{method.title} has no closed form for leave-pair-out: tune by auc or pauc",
-            setting="tune",
-        )
+        raise input_error("tunes_no_pairs", title=method.title)
     if not candidates(method, params, tuning.seed):
         raise InputError(f"{method.title} has no setting to search", setting="tune")
 

@@ -16,12 +16,11 @@ from aucstudio.engine.cost import NUMBER, largest_memory
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.params import declared_params
 from aucstudio.engine.verification.verified import HeldOutRows, Verified
-from aucstudio.notices.words import bytes_words
 from aucstudio.project import typed
 from aucstudio.project.data.splitting.split import splits_of
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
 from aucstudio.project.data.table import Table
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.runs.estimate import machine_memory, table_bytes
 from aucstudio.project.runs.record import RunRecord, versions
 from aucstudio.project.runs.rows import learn, matrix, relative
@@ -101,17 +100,15 @@ def verify_run(
         memory.
     """
     if not 0 <= split < len(record.splits):
-        raise InputError(
-            f"{record.experiment.title} ({record.id}) has {len(record.splits)} finished splits, "
-            f"and split {split + 1} is not one of them",
-            setting="split",
+        raise input_error(
+            "no_such_split",
+            title=record.experiment.title,
+            id=record.id,
+            count=len(record.splits),
+            split=split + 1,
         )
     if record.experiment.members:
-        raise InputError(
-            f"{record.experiment.title} ({record.id}) combines runs and solves no problem "
-            "itself: verify the runs that it combines",
-            setting="run",
-        )
+        raise input_error("combination_not_verified", title=record.experiment.title, id=record.id)
     report("reading the table", 0.0)
     table = open_table(record, table)
     result = record.splits[split]
@@ -159,10 +156,8 @@ def _check_rows(record: RunRecord, split: int, table: Table, held_table: Table) 
         and np.array_equal(held[same.test], result.test_rows)
         for same, _ in drawn
     ):
-        raise InputError(
-            f"{experiment.title} ({record.id}): repeating the split gives other rows than "
-            "those stored; another version of this program or of scikit-learn drew them",
-            file=experiment.data.path,
+        raise input_error(
+            "other_rows_drawn", file=experiment.data.path, title=experiment.title, id=record.id
         )
 
 
@@ -174,11 +169,7 @@ def _check_memory(result: SplitResult, table: Table) -> None:
     taken = _COPIES * cells
     memory = machine_memory()
     if taken > largest_memory(memory):
-        raise InputError(
-            f"verifying would take about {bytes_words(taken)} of memory, and this machine has "
-            f"{bytes_words(memory)}: verify a run on a sample of the rows",
-            setting="memory",
-        )
+        raise input_error("verification_too_large", taken=taken, memory=memory)
 
 
 def _material(

@@ -1,6 +1,7 @@
-"""Zip archives with checksums, checked before decompression.
+"""Zip archives and arrays with checksums, checked before memory is taken for them.
 
-The digests are in the entry ``SHA256SUMS``, as the program ``sha256sum`` writes and checks them.
+The digests of an archive are in the entry ``SHA256SUMS``, as the program ``sha256sum`` writes and
+checks them. Arrays are in numpy's format, without pickle.
 """
 
 from __future__ import annotations
@@ -8,12 +9,16 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
+import math
 import re
 import struct
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
-from typing import BinaryIO
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
 
 from aucstudio.notices.words import bytes_words
 
@@ -104,11 +109,6 @@ class Archive:
         """Return the bytes that an entry inflates to; KeyError if there is none."""
         return self._entries[name].file_size
 
-    def head(self, name: str, count: int) -> bytes:
-        """Read the beginning of an entry, without checking its digest."""
-        with self._archive.open(self._entries[name]) as file:
-            return file.read(count)
-
     def read(self, name: str) -> bytearray:
         """Read an entry and check its digest."""
         data = self._inflate(name)
@@ -155,22 +155,62 @@ def _require_plain(info: zipfile.ZipInfo) -> None:
         raise ValueError(f"{info.filename!r} is encrypted, or compressed by an unknown method")
 
 
-class _InBounds:
-    """A file with a limit on the bytes read at once."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
-
-    def read(self, count: int = -1) -> bytes:
-        data = self._file.read(_MOST_NAMED + 1 if count < 0 else min(count, _MOST_NAMED + 1))
-        if len(data) > _MOST_NAMED:
-            raise ValueError("its directory is too long")
-        return data
-
-
 @contextlib.contextmanager
 def opened(file: BinaryIO, file_bytes: int, most: float) -> Iterator[Archive]:
     """Open an archive; see :class:`Archive` for what is given and raised."""
-    with zipfile.ZipFile(_InBounds(file)) as archive:
+    with zipfile.ZipFile(file) as archive:
         yield Archive(archive, file_bytes, most)
+
+
+# Numpy writes this and nothing else for plain arrays in C order.
+_HEADER = re.compile(
+    rb"\x93NUMPY\x01\x00(?P<length>..)\{'descr': '(?P<type>[<>|][biufU]\d{1,6})', "
+    rb"'fortran_order': False, 'shape': \((?P<shape>\d{1,18}(?:, \d{1,18}){0,2}),?\), \} *\n",
+    re.DOTALL,
+)
+_BEFORE_LENGTH = 10
+_LAST_CODE_POINT = 0x10FFFF
+
+
+def array_to_bytes(array: NDArray[Any]) -> bytes:
+    """Write one array in numpy's own format, never as pickle."""
+    target = io.BytesIO()
+    np.lib.format.write_array(target, np.ascontiguousarray(array), allow_pickle=False)
+    return target.getvalue()
+
+
+def array_from_bytes(data: bytes | bytearray) -> NDArray[Any]:
+    """Read what :func:`array_to_bytes` wrote; the array of a bytearray shares its memory.
+
+    Raises
+    ------
+    ValueError
+        If it is no plain array, or does not match its header.
+    """
+    found = _HEADER.match(data)
+    if found is None or found.end() != _BEFORE_LENGTH + int.from_bytes(found["length"], "little"):
+        raise ValueError("an array has an unknown header")
+    try:
+        dtype = np.dtype(found["type"].decode())
+    except TypeError as error:
+        raise ValueError(f"an array has an unknown type: {error}") from error
+    shape = tuple(map(int, found["shape"].split(b", ")))
+    size = math.prod(shape) * dtype.itemsize
+    if len(data) != found.end() + size:
+        raise ValueError(f"an array has {len(data)} bytes, and its header states {size} of numbers")
+    if not size:
+        return np.empty(shape, dtype)
+    array: NDArray[Any] = np.frombuffer(data, dtype, offset=found.end())
+    _require_values(array)
+    if isinstance(data, bytes) or not array.flags.aligned:
+        array = array.copy()
+    return array.reshape(shape)
+
+
+def _require_values(array: NDArray[Any]) -> None:
+    if array.dtype.kind == "b" and array.view(np.uint8).max() > 1:
+        raise ValueError("a boolean array holds other values")
+    if array.dtype.kind == "U":
+        points = array.view(np.dtype("u4").newbyteorder(array.dtype.byteorder))
+        if points.max() > _LAST_CODE_POINT:
+            raise ValueError("a text array holds other values")

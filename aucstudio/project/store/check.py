@@ -1,23 +1,33 @@
-"""Check and repair project, model and experiment files."""
+"""Check project, model and experiment files, and recover a damaged project into a new one."""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import mmap
 import sqlite3
+import struct
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from aucstudio.notices.words import runs_words
+from aucstudio.project import scratch
 from aucstudio.project.bounded_cache import BoundedCache
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.runs.experiments.experiment_file import check_document
-from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.store.files import cannot_write, creating
+from aucstudio.project.runs.record import DONE, STOPPED, RunRecord, SplitResult
 from aucstudio.project.store.model_file import load_model
-from aucstudio.project.store.project.contents import read_contents, read_through
-from aucstudio.project.store.project.database import FAILURES
-from aucstudio.project.store.project.salvage import salvage, write_salvage
-from aucstudio.project.store.project.source import ProjectSource
+from aucstudio.project.store.project.contents import Listing, read_contents, update_contents
+from aucstudio.project.store.project.database import (
+    FAILURES,
+    ProjectSource,
+    checksum,
+    empty_project,
+    parse,
+)
+from aucstudio.project.store.project.project_file import write_project
+from aucstudio.project.store.project.run_documents import read_split, read_through
 
 PROJECT, MODEL, EXPERIMENT = "project", "model", "experiment"
 _KINDS = {".aucproj": PROJECT, ".aucmodel": MODEL, ".toml": EXPERIMENT}
@@ -102,11 +112,11 @@ def check_file(
     path = Path(path)
     kind = _KINDS.get(path.suffix)
     if not path.is_file():
-        raise InputError(f"there is no file {path}: check the name", file=str(path))
+        raise input_error("file_absent", file=path)
     if kind is None:
-        raise InputError(f"{path} cannot be checked: " + ", ".join(_KINDS), file=str(path))
+        raise input_error("check_impossible", file=path, endings=", ".join(_KINDS))
     if repair and kind != PROJECT:
-        raise InputError(f"a damaged {kind} cannot be repaired: create it again", file=str(path))
+        raise input_error("repair_impossible", file=path, kind=kind)
     problems, runs = list[str](), 0 if kind == PROJECT else None
     try:
         if kind == PROJECT:
@@ -119,6 +129,34 @@ def check_file(
         problems = [str(error)]
     repaired = repair_project(path, target) if repair and problems else None
     return Checked(str(path), kind, tuple(problems), runs, repaired)
+
+
+def _problems_of(path: Path) -> tuple[list[str], int]:
+    """Return the problems of a project that opens, and the number of whole runs."""
+    # What an earlier reading found does not count.
+    with contextlib.closing(ProjectSource(path, BoundedCache(_KEPT_BYTES))) as source:
+        contents = read_contents(source)
+        problems, whole = _faults(contents), 0
+        for record in contents.records:
+            try:
+                read_through(record)
+                whole += 1
+            except InputError as error:
+                problems.append(str(error))
+        with source.reading() as database:
+            try:
+                found = database.execute(f"PRAGMA quick_check({_MOST_COMPLAINTS})").fetchall()
+            except FAILURES as error:
+                found = [(str(error),)]
+    complaints = [" ".join(str(row[0]).split()) for row in found if row[0] != "ok"]
+    return problems + [f"the database is damaged: {words}" for words in complaints], whole
+
+
+def _faults(contents: Listing) -> list[str]:
+    return [f"{run.title}: {run.what}" for run in contents.damaged] + contents.notes
+
+
+# ----------------------------------------------------------------- repair
 
 
 def repair_project(path: str | Path, target: str | Path | None = None) -> Repaired:
@@ -136,43 +174,162 @@ def repair_project(path: str | Path, target: str | Path | None = None) -> Repair
     path = Path(path)
     target = path.with_suffix(".repaired.aucproj") if target is None else Path(target)
     if target.exists():
-        raise InputError(f"{target} exists already: choose another name with -o", file=str(target))
-    found = salvage(path)
-    try:
-        with creating(target) as partial:
-            write_salvage(found, partial)
-    except FileExistsError as error:
-        raise InputError(f"{target} exists already", file=str(target)) from error
-    except OSError as error:
-        raise cannot_write(target, error) from error
-    except sqlite3.Error as error:
-        raise InputError(f"cannot write {target}: {error}", file=str(target)) from error
-    lost = (*found.lost, *_problems_of(target)[0])
-    return Repaired(str(target), len(found.runs), lost)
-
-
-def _problems_of(path: Path) -> tuple[list[str], int]:
-    """Return the problems of a project that opens, and the number of whole runs."""
-    source = ProjectSource(
-        path, BoundedCache(_KEPT_BYTES)
-    )  # what an earlier reading found does not count
-    contents = read_contents(source)
-    problems = [f"{run.title}: {run.what}" for run in contents.damaged] + contents.notes
-    broken = [problem for record in contents.records if (problem := _problem_of(record))]
-    with source.reading() as database:
+        raise input_error("file_exists", file=target)
+    with scratch.folder() as folder:
         try:
-            found = database.execute(f"PRAGMA quick_check({_MOST_COMPLAINTS})").fetchall()
-        except FAILURES as error:
-            found = [(str(error),)]
-    source.close()
-    complaints = [" ".join(str(row[0]).split()) for row in found if row[0] != "ok"]
-    problems += broken + [f"the database is damaged: {text}" for text in complaints]
-    return problems, len(contents.records) - len(broken)
+            count = _recover(path, folder / path.name)
+        except (OSError, ValueError) as error:
+            raise input_error("file_unreadable", file=path, reason=error) from error
+        source = ProjectSource(folder / path.name, BoundedCache(_KEPT_BYTES))
+        source.path = path
+        with contextlib.closing(source):
+            contents = read_contents(source)
+            if not count or not (contents.records or contents.plan_version):
+                raise input_error("nothing_to_repair", file=path)
+            lost = _faults(contents)
+            runs = {run.id: run for run in (_readable(r, lost) for r in contents.records)}
+            verified = [one for run, one in contents.verifications.items() if run in runs]
+            write_project(target, runs.values(), contents.plan, verified, contents.standings)
+    return Repaired(str(target), len(runs), tuple(lost))
 
 
-def _problem_of(record: RunRecord) -> str:
+def _readable(record: RunRecord, lost: list[str]) -> RunRecord:
+    """Return a run with the splits that can be read, and note the others."""
+    splits = [split for split in (_whole(split, lost) for split in record.splits) if split]
+    if len(splits) == len(record.splits) or record.status != DONE:
+        return dataclasses.replace(record, splits=tuple(splits))
+    return dataclasses.replace(record, splits=tuple(splits), status=STOPPED)
+
+
+def _whole(split: SplitResult, lost: list[str]) -> SplitResult | None:
+    """Return a split that can be read, without its trajectory if that is damaged."""
     try:
-        read_through(record)
+        read_split(split)
+        return split
     except InputError as error:
-        return str(error)
-    return ""
+        lost.append(str(error))
+    try:
+        return dataclasses.replace(split, trajectory=None)
+    except InputError:
+        return None
+
+
+_INSERT: dict[tuple[Any, ...], str] = {
+    (None, str, bytes, bytes): "records VALUES (?, ?, ?, ?)",
+    (str, bytes, bytes): "documents VALUES (?, ?, ?)",
+    (bytes, bytes): "blobs VALUES (?, ?)",
+}
+
+
+def _recover(path: Path, target: Path) -> int:
+    """Write a database with all rows that a damaged file still holds, and count them."""
+    target.write_bytes(empty_project())
+    count = newest = 0
+    with (
+        path.open("rb") as file,
+        mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as pages,
+        contextlib.closing(sqlite3.connect(target)) as database,
+        database,
+    ):
+        for number, row in _rows(pages):
+            table = _INSERT.get(tuple(None if value is None else type(value) for value in row))
+            if table is None or row[0] == "contents":
+                continue
+            is_whole = _is_whole(number, row)
+            if row[0] == "plan" and is_whole:
+                # Free pages may hold earlier ones.
+                version = parse(row[1])["version"]
+                is_whole, newest = version >= newest, max(version, newest)
+            # A row that is damaged is reported, where there is no other in its place.
+            values = (number, *row[1:]) if row[0] is None else row
+            action = "REPLACE" if is_whole else "IGNORE"
+            count += database.execute(f"INSERT OR {action} INTO {table}", values).rowcount
+        update_contents(database)
+    return count
+
+
+def _is_whole(number: int, row: tuple[Any, ...]) -> bool:
+    if len(row) == 2:
+        return bool(checksum(row[1]) == row[0])
+    place = ("record", number, row[1]) if row[0] is None else row[0].split(" ", 1)
+    return bool(checksum(row[-2], *place) == row[-1])
+
+
+# ----------------------------------------------------------------- pages of SQLite
+
+Pages = bytes | mmap.mmap
+Value = int | str | bytes | float | None
+_PAGE = 4096  # of every project that this program has written
+_LEAF, _HEADER = 0x0D, 100
+_MOST_CELLS, _MOST_COLUMNS = _PAGE // 4, 8
+_WIDTHS = {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8, 8: 0, 9: 0}  # of the types that are integers
+
+
+def _rows(file: Pages) -> Iterator[tuple[int, tuple[Any, ...]]]:
+    """Yield every row of a table that can be read, with its number.
+
+    Source: Database File Format, sqlite.org/fileformat.html, sections 1.6 and 2.1.
+    """
+    for start in range(0, len(file) - _PAGE + 1, _PAGE):
+        page = file[start : start + _PAGE]
+        head = _HEADER if start == 0 else 0
+        if page[head] != _LEAF:
+            continue
+        count = min(int.from_bytes(page[head + 3 : head + 5], "big"), _MOST_CELLS)
+        for place in struct.unpack(f">{count}H", page[head + 8 : head + 8 + 2 * count]):
+            # A cell that is no row, or not a whole one, is left out.
+            with contextlib.suppress(ValueError, IndexError):
+                size, at = _varint(page, place)
+                number, at = _varint(page, at)
+                yield number, _record(_payload(file, page, at, size))
+
+
+def _payload(file: Pages, page: bytes, place: int, size: int) -> bytes:
+    """Put the bytes of a row together, which long ones have on pages of their own."""
+    most, least = _PAGE - 35, (_PAGE - 12) * 32 // 255 - 23
+    local = size
+    if size > most:
+        local = least + (size - least) % (_PAGE - 4)
+        local = local if local <= most else least
+    if size > len(file) or place + local > _PAGE:
+        raise ValueError("beyond its page or file")
+    parts, rest = [page[place : place + local]], size - local
+    following = int.from_bytes(page[place + local : place + local + 4], "big")
+    while rest > 0:
+        start = (following - 1) * _PAGE
+        if start < 0 or start + _PAGE > len(file):
+            raise ValueError("a page is missing")
+        parts.append(file[start + 4 : start + 4 + min(rest, _PAGE - 4)])
+        following, rest = int.from_bytes(file[start : start + 4], "big"), rest - len(parts[-1])
+    return b"".join(parts)
+
+
+def _record(payload: bytes) -> tuple[Value, ...]:
+    end, place = _varint(payload, 0)
+    values: list[Value] = []
+    at = end
+    while place < end:
+        kind, place = _varint(payload, place)
+        width = _WIDTHS.get(kind, (kind - 12) // 2)
+        if width < 0 or at + width > len(payload) or len(values) == _MOST_COLUMNS:
+            raise ValueError("no row of ours")
+        data = payload[at : at + width]
+        if kind == 0:
+            values.append(None)
+        elif kind in _WIDTHS:
+            values.append(int.from_bytes(data, "big", signed=True))
+        else:
+            values.append(data.decode(errors="replace") if kind % 2 else data)
+        at += width
+    return tuple(values)
+
+
+def _varint(data: bytes, place: int) -> tuple[int, int]:
+    value = 0
+    for _ in range(8):
+        byte = data[place]
+        place += 1
+        value = value << 7 | byte & 0x7F
+        if byte < 0x80:
+            return value, place
+    return value << 8 | data[place], place + 1

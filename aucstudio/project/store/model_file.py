@@ -21,14 +21,11 @@ from aucstudio import __version__
 from aucstudio.engine import calibration
 from aucstudio.engine.restoring import LARGEST, check_layout, restore
 from aucstudio.project import typed
-from aucstudio.project.data.date_parts import DatePart
-from aucstudio.project.data.preparing.preparation import Preparation
-from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
+from aucstudio.project.data.preparing.preparation import Preparation, PreparationSettings
 from aucstudio.project.data.preparing.scales import KNOTS
 from aucstudio.project.data.preparing.stored import (
     CURVES,
-    LEARNT,
-    LIMITS,
+    FITTED,
     arrays_of,
     restored,
     settings_of,
@@ -39,12 +36,9 @@ from aucstudio.project.inputs import open_regular
 from aucstudio.project.runs.estimate import machine_memory
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.store import archive
-from aucstudio.project.store.archive import Archive
-from aucstudio.project.store.arrays import (
-    HEAD_BYTES,
-    ArrayHeader,
+from aucstudio.project.store.archive import (
+    Archive,
     array_from_bytes,
-    array_header,
     array_to_bytes,
 )
 from aucstudio.project.store.files import write_atomically
@@ -64,21 +58,6 @@ _Value = TypeVar("_Value")
 
 class _Version(msgspec.Struct):
     format: int
-
-
-class _Preprocessing(msgspec.Struct, forbid_unknown_fields=True):
-    numbers: tuple[str, ...]
-    categories: tuple[str, ...]
-    levels: tuple[tuple[str, ...], ...]
-    keep_gaps: bool = False
-    absent: dict[str, tuple[float, ...]] = {}
-    same: dict[str, tuple[tuple[str, ...], ...]] = {}
-    indicated: tuple[str, ...] = ()
-    rest: tuple[str, ...] = ()
-    shares: dict[str, dict[str, float]] = {}
-    parts: dict[str, DatePart] = {}
-    choice: PreparationChoice = USUAL
-    keeps_zeros: bool = False
 
 
 class _ScorerValues(msgspec.Struct, forbid_unknown_fields=True):
@@ -104,7 +83,7 @@ class _Manifest(msgspec.Struct):
     threshold: float
     threshold_rule: str
     intercept: float
-    preparation: _Preprocessing
+    preparation: PreparationSettings
     scorer: _ScorerValues
     schema: dict[str, Any]
     calibration: _Calibration | None = None
@@ -202,28 +181,28 @@ def _manifest(entries: Archive, name: str) -> _Manifest:
 
 
 def _read_arrays(entries: Archive, manifest: _Manifest) -> dict[str, NDArray[Any]]:
-    """Read the arrays, once all their sizes are known to be right."""
-    headers = {
-        _array_name(entry): _header(entries, entry) for entry in entries.names if entry != _MANIFEST
+    """Read the arrays, whose sizes have to match the manifest."""
+    arrays = {
+        _array_name(entry): array_from_bytes(entries.read(entry))
+        for entry in entries.names
+        if entry != _MANIFEST
     }
-    sizes = {name: (header.dtype, header.shape) for name, header in headers.items()}
+    sizes = {name: (array.dtype, array.shape) for name, array in arrays.items()}
     d, n = manifest.n_features, len(manifest.preparation.numbers)
     ours, scorers = _group("preparation.", sizes), _group("scorer.", sizes)
     maps = _group("calibration.", sizes)
     if len(ours) + len(scorers) + len(maps) < len(sizes):
         raise ValueError("it has entries that do not belong to a model")
-    known = (LEARNT, (*LEARNT, *LIMITS))
     double = np.dtype(np.float64)
-    layouts: list[dict[str, Any]] = [dict.fromkeys(names, (double, (n,))) for names in known]
-    layouts.append(layouts[-1] | dict.fromkeys(CURVES, (double, (n, KNOTS))))
-    if ours not in layouts:
+    layout: dict[str, Any] = dict.fromkeys(FITTED, (double, (n,)))
+    if ours not in (layout, layout | dict.fromkeys(CURVES, (double, (n, KNOTS)))):
         raise ValueError("the preprocessing arrays do not match its columns")
     check_layout(manifest.scorer.kind, manifest.scorer.settings, scorers, d)
     if maps and manifest.calibration is None:
         raise ValueError("it has arrays of a calibration but no calibration")
     if any(dtype != np.float64 or len(shape) != 1 for dtype, shape in maps.values()):
         raise ValueError("the calibration arrays must be one-dimensional and numeric")
-    return {name: array_from_bytes(entries.read(_entry(name))) for name in headers}
+    return arrays
 
 
 def _entry(name: str) -> str:
@@ -237,24 +216,14 @@ def _array_name(entry: str) -> str:
     return name
 
 
-def _header(entries: Archive, entry: str) -> ArrayHeader:
-    header = array_header(entries.head(entry, HEAD_BYTES))
-    if header.size != entries.size(entry):
-        raise ValueError(
-            f"{entry} has {entries.size(entry)} bytes, but its header states {header.size}"
-        )
-    return header
-
-
 def _group(prefix: str, named: Mapping[str, _Value]) -> dict[str, _Value]:
     return {k.removeprefix(prefix): v for k, v in named.items() if k.startswith(prefix)}
 
 
 def _assemble(manifest: _Manifest, arrays: Arrays) -> Model:
     scorer = manifest.scorer
-    learnt = msgspec.to_builtins(manifest.preparation)
     _require_names(manifest.preparation)
-    preparation = restored(learnt, _group("preparation.", arrays))
+    preparation = restored(manifest.preparation, _group("preparation.", arrays))
     model = Model(
         preparation,
         restore(scorer.kind, scorer.settings, _group("scorer.", arrays), manifest.n_features),
@@ -294,7 +263,7 @@ def _calibration(manifest: _Manifest, arrays: Arrays) -> calibration.Calibration
     return calibration.restore(stored.kind, stored.form, stored.settings, given)
 
 
-def _require_names(found: _Preprocessing) -> None:
+def _require_names(found: PreparationSettings) -> None:
     names = (*found.numbers, *found.categories)
     sound = len(found.levels) == len(found.categories) and all(
         len(set(group)) == len(group) for group in (names, *found.levels)

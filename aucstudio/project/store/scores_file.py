@@ -1,4 +1,4 @@
-"""Files of scores.
+"""Files of scores and other sheets: full digits, and no cell that runs as a formula.
 
 The identifier is there if one was asked for, the probability if the model is calibrated. The score
 is the model's raw score, which does not depend on the threshold.
@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import csv
 import dataclasses
 import itertools
+import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +27,6 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.models.scoring import ScoringReport, score_file
 from aucstudio.project.store.files import written_atomically
-from aucstudio.project.store.sheets import Writable, write_rows
 
 CSV, PARQUET = ".csv", ".parquet"
 
@@ -190,3 +191,46 @@ def _free(identifier: str) -> str:
     """Return a name for the column of identifiers that no other column has."""
     taken = identifier.casefold() in _FIXED
     return f"{identifier} (identifier)" if taken else identifier
+
+
+# A spreadsheet takes text that begins so for a formula, which may call programs or send cells.
+_FORMULA = re.compile(r"[=+\-@\t\r\n]")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+class Writable(Protocol):
+    """What text can be written to."""
+
+    def write(self, text: str, /) -> Any:
+        """Write it."""
+
+
+def write_rows(target: Writable, rows: Iterable[Iterable[object]], delimiter: str = ",") -> None:
+    """Write rows of numbers and text as CSV.
+
+    Numbers read back to what they are; None and NaN are empty. Text that a spreadsheet would run
+    as a formula begins with an apostrophe; text that is a number, such as -1, does not.
+    """
+    writer = csv.writer(_Lines(target), delimiter=delimiter, lineterminator="\r\n")
+    writer.writerows([_cell(value) for value in row] for row in rows)
+
+
+class _Lines:
+    """Ends rows plainly; that the writer ends them with both makes it quote both inside cells."""
+
+    def __init__(self, target: Writable) -> None:
+        self._target = target
+
+    def write(self, row: str) -> None:
+        self._target.write(f"{row[:-2]}\n")
+
+
+def _cell(value: object) -> object:
+    plain = value.item() if isinstance(value, np.generic) else value
+    if plain is None or plain != plain:
+        return ""
+    if isinstance(plain, float):
+        return repr(plain)
+    if isinstance(plain, str) and _FORMULA.match(plain) and not _NUMBER.fullmatch(plain):
+        return f"'{plain}"
+    return plain

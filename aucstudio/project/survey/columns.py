@@ -1,13 +1,4 @@
-"""The two classes of a table as masks.
-
-AUC of single columns.
-
-Summary of a column: figures, distribution by class and AUC.
-
-Correlations of number columns.
-
-Pattern of missing values.
-"""
+"""Columns of a table for display: AUC, figures, distributions, correlations and missing values."""
 
 from __future__ import annotations
 
@@ -23,16 +14,22 @@ from numpy.typing import NDArray
 from aucstudio.engine import roc
 from aucstudio.engine.inference import Interval, delong_interval
 from aucstudio.project.data.columns import Column, spell_cell
-from aucstudio.project.data.findings.separation import level_scores
+from aucstudio.project.data.findings.separation import codes_of, level_scores
 from aucstudio.project.data.table import Table
-from aucstudio.project.survey.rows import MISSING, Condition, by_windows, text_codes
 
+Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+Rows = NDArray[np.intp]
+Stop = Callable[[], object]
+
+
+def _go_on() -> None:
+    """Stop nothing."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Classes:
-    """Who is positive, who negative, and what they are called.
+    """The two classes of a table as masks.
 
     Attributes
     ----------
@@ -47,20 +44,13 @@ class Classes:
 
     @classmethod
     def of(cls, table: Table) -> Classes | None:
-        """Find them; None where the table has no positive class, or no other one."""
+        """Return the classes; None if the table has no positive class, or no other one."""
         if table.label is None or table.positive is None or len(table.classes) < 2:
             return None
-        label, wanted = table.column(table.label), table.positive
-        cells, one = label.values, label.part(slice(0))
-        positive = by_windows(cells, lambda part: table.rule.marks(one.holding(part), wanted))
-        known = by_windows(cells, lambda part: one.holding(part).known())
-        others = [name for name in table.classes if name != wanted]
-        return cls(
-            (wanted, others[0] if len(others) == 1 else "the rest"), positive, known & ~positive
-        )
+        others = [name for name in table.classes if name != table.positive]
+        names = table.positive, others[0] if len(others) == 1 else "the rest"
+        return cls(names, table.positives, table.labelled() & ~table.positives)
 
-
-Array = NDArray[np.float64]
 
 _FEW = 5
 
@@ -84,43 +74,31 @@ class RankedColumn:
     by_share: bool
 
     @classmethod
-    def of(
-        cls, column: Column, classes: Classes, stop: Callable[[], object] = lambda: None
-    ) -> RankedColumn | None:
-        """Rank them; None where no row has a cell, or one of the classes no row."""
+    def of(cls, column: Column, classes: Classes) -> RankedColumn | None:
+        """Rank the rows; None if no row has a cell, or a class has no row."""
         by_share = column.kind == "text" or column.role == "category"
-        cells, empty = column.values, column.part(slice(0))
-        known = by_windows(cells, lambda part: empty.holding(part).known())
-        labelled = classes.positive | classes.negative
+        known, labelled = column.known(), classes.positive | classes.negative
         rows = np.flatnonzero(labelled if by_share else labelled & known)
         positive = classes.positive[rows]
         if not known[rows].any() or not positive.any() or positive.all():
             return None
-        values = cells[rows]
         if by_share:
-            codes = text_codes(values, stop) if column.kind == "text" else _codes(values)
-            codes = np.where(np.isnan(codes), np.nanmax(codes) + 1, codes)
-            values = level_scores(codes.astype(np.intp), positive)
-        return cls(positive, values, by_share)
+            return cls(positive, level_scores(codes_of(column, rows), positive), by_share)
+        return cls(positive, column.values[rows], by_share)
 
     @property
     def is_few(self) -> bool:
-        """Whether so few rows of a class have a cell that an area would say nothing."""
+        """Whether a class has so few cells that an area would mean nothing."""
         positives = int(np.count_nonzero(self.positive))
         return min(positives, len(self.positive) - positives) < _FEW
 
     def area(self) -> float:
-        """Return the area; below one half where low values speak for the positives."""
+        """Return the area; below one half if low values mean positive."""
         return roc.auc(self.positive, self.scores)
 
     def interval(self) -> Interval:
         """Return the area with DeLong's interval."""
         return delong_interval(self.positive, self.scores)
-
-
-def _codes(values: Array) -> Array:
-    levels, codes = np.unique(values, return_inverse=True)
-    return np.where(np.isnan(levels)[codes], np.nan, codes)
 
 
 class ColumnAreas:
@@ -132,7 +110,7 @@ class ColumnAreas:
         NaN where there is none, or none yet.
     done : ndarray of bool
     wanted : range or sequence of int
-        Numbers of the columns that are looked at; another thread may change it.
+        Numbers of the visible columns; another thread may change it.
     """
 
     def __init__(self, columns: tuple[Column, ...], classes: Callable[[], Classes | None]) -> None:
@@ -141,30 +119,24 @@ class ColumnAreas:
         self.done = np.zeros(len(columns), dtype=bool)
         self.wanted: tuple[int, ...] = ()
 
-    def find(self, tell: Callable[[int], bool]) -> None:
-        """Compute the missing ones; ``tell`` receives each and returns True to stop."""
-        classes, following = self._classes(), 0
+    def find(self, report: Callable[[int], bool]) -> None:
+        """Compute the missing areas; ``report`` receives each column and returns True to stop."""
+        classes = self._classes()
         if classes is None:
             self.done[:] = True
-            return
-        while (column := self._next(following)) is not None:
-            following = max(following, column) if self.done[:column].all() else following
-            one = self._columns[column]
-            ranked = None if one.role == "label" else RankedColumn.of(one, classes)
+        while classes is not None and not self.done.all():
+            seen = (k for k in self.wanted if not self.done[k])
+            k = next(seen, int(np.argmin(self.done)))
+            column = self._columns[k]
+            ranked = None if column.role == "label" else RankedColumn.of(column, classes)
             if ranked is not None:
-                self.found[column] = ranked.area()
-            self.done[column] = True
-            if tell(column):
+                self.found[k] = ranked.area()
+            self.done[k] = True
+            if report(k):
                 return
 
-    def _next(self, start: int) -> int | None:
-        """Return a column to look at: one that is seen, else the first one that is left."""
-        seen = (k for k in self.wanted if not self.done[k])
-        if (column := next(seen, None)) is not None:
-            return column
-        left = int(np.argmin(self.done[start:])) + start if start < len(self.done) else start
-        return left if left < len(self.done) and not self.done[left] else None
 
+# ------------------------------------------------------------------ summary of one column
 
 MOST_BARS = 12
 _MOST_VALUES = 20  # different numbers that have a bar each
@@ -246,20 +218,18 @@ class ColumnSummary:
     layout: str = ""
 
 
-def sum_up(
-    column: Column, classes: Classes | None, stop: Callable[[], object] = lambda: None
-) -> ColumnSummary:
+def sum_up(column: Column, classes: Classes | None, stop: Stop = _go_on) -> ColumnSummary:
     """Sum up a column; ``stop`` is called now and then and may raise."""
-    names = () if classes is None or column.role == "label" else classes.names
-    masks = _masks(column, classes)
-    everybody = np.ones(len(column.values), dtype=bool)
-    groups = {}
-    for name, mask in zip(("All rows", *names), (everybody, *masks), strict=True):
+    if column.role == "label":
+        classes = None
+    names, known = () if classes is None else classes.names, column.known()
+    groups = {"All rows": _figures(column, known, np.ones(len(known), dtype=bool))}
+    for name, mask in zip(names, _masks(column, classes), strict=False):
         stop()
-        groups[name] = _figures(column, mask)
+        groups[name] = _figures(column, known, mask)
     distribution = spread(column, classes, stop)
     stop()
-    ranked = None if classes is None or not names else RankedColumn.of(column, classes, stop)
+    ranked = None if classes is None else RankedColumn.of(column, classes)
     stop()
     return ColumnSummary(
         column.name,
@@ -275,62 +245,50 @@ def sum_up(
     )
 
 
-def spread(
-    column: Column, classes: Classes | None, stop: Callable[[], object] = lambda: None
-) -> Distribution:
-    """Return how the cells of each class are spread, or all where there are no classes."""
-    everybody = np.ones(len(column.values), dtype=bool)
-    found = _texts if column.kind == "text" else _numbers
-    return found(column, _masks(column, classes) or [everybody], stop)
-
-
 def _masks(column: Column, classes: Classes | None) -> list[Mask]:
     if classes is None or column.role == "label":
-        return []
+        return [np.ones(len(column.values), dtype=bool)]
     return [classes.positive, classes.negative]
 
 
-def _figures(column: Column, mask: Mask) -> Figures:
-    values = column.values[mask]
-    if column.kind == "text":
-        missing = sum(
-            values[k : k + _WINDOW].tolist().count(None) for k in range(0, len(values), _WINDOW)
-        )
-        return Figures(len(values), missing)
-    known = values[~np.isnan(values)]
-    missing = len(values) - len(known)
-    if not len(known):
-        return Figures(len(values), missing)
+def _figures(column: Column, known: Mask, mask: Mask) -> Figures:
+    rows, there = int(np.count_nonzero(mask)), known & mask
+    missing = rows - int(np.count_nonzero(there))
+    if column.kind == "text" or missing == rows:
+        return Figures(rows, missing)
+    cells = column.values[there]
     # Far numbers may have squares beyond the largest one.
-    scale = float(np.abs(known).max()) or 1.0
+    scale = float(np.abs(cells).max()) or 1.0
     return Figures(
-        len(values),
+        rows,
         missing,
-        float(np.mean(known / scale) * scale),
-        float(np.std(known / scale, ddof=1) * scale) if len(known) > 1 else math.nan,
-        float(np.median(known)),
-        float(known.min()),
-        float(known.max()),
+        float(np.mean(cells / scale) * scale),
+        float(np.std(cells / scale, ddof=1) * scale) if len(cells) > 1 else math.nan,
+        float(np.median(cells)),
+        float(cells.min()),
+        float(cells.max()),
     )
 
 
-def _numbers(column: Column, masks: list[Mask], _stop: Callable[[], object]) -> Distribution:
-    known = column.values[~np.isnan(column.values)]
-    if not len(known):
+def spread(column: Column, classes: Classes | None, stop: Stop = _go_on) -> Distribution:
+    """Return how the cells of each class are spread, or all where there are no classes."""
+    masks = _masks(column, classes)
+    if column.kind == "text":
+        return _texts(column, masks, stop)
+    known = ~np.isnan(column.values)
+    if not known.any():
         return Distribution(None, (), np.zeros((len(masks), 0)))
-    if column.distinct <= _MOST_VALUES and len(levels := np.unique(known)) <= _MOST_VALUES:
-        parts = [column.values[mask] for mask in masks]
+    cells, parts = column.values[known], [column.values[mask & known] for mask in masks]
+    if not column.different.exceeds(_MOST_VALUES):
+        levels = np.unique(cells)
         counts = np.array([[np.count_nonzero(part == v) for v in levels] for part in parts])
-        return Distribution(
-            None, tuple(spell_cell(column, v) for v in levels.tolist()), _shares(counts)
-        )
-    edges = _bin_edges(known)
-    parts = [column.values[mask] for mask in masks]
-    counts = np.array([np.histogram(part[~np.isnan(part)], edges)[0] for part in parts])
-    totals = np.array([np.count_nonzero(~np.isnan(part)) for part in parts])
-    below = int(np.count_nonzero(known < edges[0]))
-    above = int(np.count_nonzero(known > edges[-1]))
-    return Distribution(edges, (), counts / np.maximum(totals, 1)[:, None], below, above)
+        names = tuple(spell_cell(column, level) for level in levels.tolist())
+        return Distribution(None, names, _shares(counts, parts))
+    edges = _bin_edges(cells)
+    counts = np.array([np.histogram(part, edges)[0] for part in parts])
+    below = int(np.count_nonzero(cells < edges[0]))
+    above = int(np.count_nonzero(cells > edges[-1]))
+    return Distribution(edges, (), _shares(counts, parts), below, above)
 
 
 def _bin_edges(known: Array) -> Array:
@@ -349,34 +307,33 @@ def _bin_edges(known: Array) -> Array:
     return edges
 
 
-def _texts(column: Column, masks: list[Mask], stop: Callable[[], object]) -> Distribution:
+def _texts(column: Column, masks: list[Mask], stop: Stop) -> Distribution:
+    known = column.known()
+    parts = [column.values[mask & known] for mask in masks]
     counted = [Counter[str]() for _ in masks]
-    for mask, found in zip(masks, counted, strict=True):
-        values = column.values[mask]
-        for start in range(0, len(values), _WINDOW):
+    for part, found in zip(parts, counted, strict=True):
+        for start in range(0, len(part), _WINDOW):
             stop()
-            found.update(v for v in values[start : start + _WINDOW].tolist() if v is not None)
+            found.update(part[start : start + _WINDOW].tolist())
     together: Counter[str] = sum(counted, Counter())
-    fits = len(together) <= MOST_BARS
-    most = together if fits else dict(together.most_common(MOST_BARS - 1))
-    levels = sorted(most, key=lambda value: (-together[value], value))
-    counts = np.array([[found[value] for value in levels] for found in counted], dtype=float)
-    counts = counts.reshape(len(masks), len(levels))
-    others = len(together) - len(levels)
-    names = tuple(levels)
-    if others:
-        rest = np.array([sum(found.values()) for found in counted]) - counts.sum(axis=1)
+    most = together if len(together) <= MOST_BARS else dict(together.most_common(MOST_BARS - 1))
+    names = sorted(most, key=lambda value: (-together[value], value))
+    counts = np.array([[found[value] for value in names] for found in counted], dtype=float)
+    counts = counts.reshape(len(masks), len(names))
+    if others := len(together) - len(names):
+        rest = np.array([len(part) for part in parts]) - counts.sum(axis=1)
         counts = np.column_stack([counts, rest])
-        names = (*names, f"{others:,} others")
-    return Distribution(None, names, _shares(counts), others=others)
+        names.append(f"{others:,} others")
+    return Distribution(None, tuple(names), _shares(counts, parts), others=others)
 
 
-def _shares(counts: NDArray[np.number]) -> Array:
-    """Return counts as shares of their line."""
-    totals = np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    shares: Array = counts / totals
+def _shares(counts: NDArray[np.number], parts: Sequence[NDArray[np.generic]]) -> Array:
+    """Return counts as shares of the cells of each part."""
+    shares: Array = counts / np.array([[max(len(part), 1)] for part in parts])
     return shares
 
+
+# ------------------------------------------------------------------ several columns
 
 SPEARMAN, PEARSON = "spearman", "pearson"
 MOST_ROWS, MOST_COLUMNS = 200_000, 40
@@ -404,9 +361,7 @@ class Correlation:
     looked_at: int
 
 
-def correlate(
-    columns: Sequence[Column], kind: str, stop: Callable[[], object] = lambda: None
-) -> Correlation:
+def correlate(columns: Sequence[Column], kind: str, stop: Stop = _go_on) -> Correlation:
     """Correlate number columns over the rows that have both cells.
 
     Spearman's ranks are those within all known cells of a column. Of more than
@@ -431,7 +386,7 @@ def correlate(
 def most_telling(
     columns: Sequence[Column],
     classes: Classes | None,
-    stop: Callable[[], object] = lambda: None,
+    stop: Stop = _go_on,
     most: int = MOST_COLUMNS,
 ) -> list[Column]:
     """Choose the columns whose AUC is farthest from 0.5, in their order.
@@ -477,8 +432,6 @@ def _pairwise(cells: Array, known: Array) -> tuple[Array, NDArray[np.int64]]:
     return np.clip(values, -1.0, 1.0), n.astype(np.int64)
 
 
-Rows = NDArray[np.intp]
-
 MOST_LINES, MOST_GAPPY = 400, 300
 
 
@@ -516,7 +469,7 @@ def map_gaps(
     columns: Sequence[Column],
     rows: Rows,
     classes: Classes | None,
-    stop: Callable[[], object] = lambda: None,
+    stop: Stop = _go_on,
     most: int = MOST_LINES,
 ) -> GapMap:
     """Look at columns, in some rows in their order; many rows share a line."""
@@ -526,7 +479,7 @@ def map_gaps(
     missing, any_gap = np.zeros((lines, len(columns))), np.zeros(len(rows), dtype=bool)
     for k, column in enumerate(columns):
         stop()
-        gaps = Condition(column.name, MISSING).holds(column)[rows]
+        gaps = ~column.known()[rows]
         any_gap |= gaps
         if lines:
             missing[:, k] = np.add.reduceat(gaps, starts[:-1], dtype=float) / heights

@@ -1,10 +1,6 @@
-"""Row conditions such as ``age >= 40; town = Bern; income missing``.
+"""Rows of a table for display: conditions, order, scores of a split, and export.
 
-Scores and ranking of the rows of one split.
-
-Select and sort rows.
-
-Copy or save rows as CSV.
+Conditions read like ``age >= 40; town = Bern; income missing``.
 """
 
 from __future__ import annotations
@@ -25,11 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.notices.words import suggestion
-from aucstudio.project.data.columns import Column, read_spelled, spell_cell
+from aucstudio.project.data.columns import Column, by_windows, read_spelled, spell_cell
 from aucstudio.project.data.table import Table
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 from aucstudio.project.store.files import written_atomically
-from aucstudio.project.store.sheets import write_rows
+from aucstudio.project.store.scores_file import write_rows
 
 if TYPE_CHECKING:
     from aucstudio.project.runs.record import RunRecord
@@ -54,7 +50,6 @@ _PART = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _SPECIAL = re.compile(r"""[";<>=!≠≤≥]|\b(contains|missing|known)\b|^\s|\s$|^$""")
-_WINDOW = 50_000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,25 +78,31 @@ class Condition:
         return f"{name} {self.test} {value}"
 
     def holds(self, column: Column) -> Mask:
-        """Mark the rows that it holds for; a missing value meets no condition but ``missing``.
+        """Mark the rows that meet it; a missing value meets no condition but ``missing``.
 
         Raises
         ------
         InputError
-            If the column cannot be compared so.
+            If the column cannot be compared like this.
         """
         if self.test in (MISSING, KNOWN):
-            known = by_windows(column.values, _known)
-            return ~known if self.test == MISSING else known
-        return self._of_text(column) if column.kind == "text" else self._of_numbers(column)
+            return column.known() if self.test == KNOWN else ~column.known()
+        if column.kind == "number":
+            return self._of_numbers(column)
+        if self.test not in ("=", "!=", CONTAINS):
+            raise input_error("condition_of_text", column=self.column)
+        if self.test == CONTAINS:
+            wanted = self.value.casefold()
+            return by_windows(
+                column.values,
+                lambda part: [cell is not None and wanted in cell.casefold() for cell in part],
+            )
+        equal = column.equals(self.value)
+        return equal if self.test == "=" else ~equal & column.known()
 
     def _of_numbers(self, column: Column) -> Mask:
         if self.test == CONTAINS:
-            raise InputError(
-                f"column {self.column!r} holds numbers: compare them with =, <, > or a range such "
-                "as 20..30",
-                column=self.column,
-            )
+            raise input_error("condition_of_numbers", column=self.column)
         ends = self.value.split("..")
         values, bounds = column.values, [self._number(end, column) for end in ends]
         if len(ends) == 2 and self.test == "=":
@@ -115,52 +116,9 @@ class Condition:
         if math.isnan(value):
             value = read_spelled(column, text.replace("−", "-").replace(",", ""))
         if math.isnan(value) or len(self.value.split("..")) > 2:
-            what = (
-                "date, and column {0!r} holds dates, as 2020-01-31"
-                if column.is_date
-                else ("number, and column {0!r} holds numbers")
-            )
-            raise InputError(
-                f"{self.value!r} is not a {what.format(self.column)}",
-                column=self.column,
-            )
+            code = "condition_without_date" if column.is_date else "condition_without_number"
+            raise input_error(code, column=self.column, value=self.value)
         return value
-
-    def _of_text(self, column: Column) -> Mask:
-        if self.test not in ("=", "!=", CONTAINS):
-            raise InputError(
-                f"column {self.column!r} holds text: use =, != or contains",
-                column=self.column,
-            )
-        wanted = self.value.casefold()
-        if self.test == CONTAINS:
-            return by_windows(
-                column.values,
-                lambda part: np.array(
-                    [cell is not None and wanted in cell.casefold() for cell in part], dtype=bool
-                ),
-            )
-        equal = by_windows(column.values, lambda part: np.equal(part, self.value).astype(bool))
-        return equal if self.test == "=" else ~equal & by_windows(column.values, _known)
-
-
-def by_windows(values: NDArray[Any], mark: Callable[[NDArray[Any]], Mask]) -> Mask:
-    """Mark cells some at a time: one pass over objects in C would hold the GIL throughout."""
-    if values.dtype != object:
-        return mark(values)
-    marks = np.empty(len(values), dtype=bool)
-    for start in range(0, len(values), _WINDOW):
-        part = slice(start, start + _WINDOW)
-        marks[part] = mark(values[part])
-    return marks
-
-
-def _known(values: NDArray[Any]) -> Mask:
-    if values.dtype == object:
-        present: Mask = np.not_equal(values, np.array(None)).astype(bool)
-        return present
-    known: Mask = ~np.isnan(values)
-    return known
 
 
 def read_conditions(text: str, columns: Mapping[str, Column]) -> tuple[Condition, ...]:
@@ -169,35 +127,26 @@ def read_conditions(text: str, columns: Mapping[str, Column]) -> tuple[Condition
     Raises
     ------
     InputError
-        If a part is no condition, or names no column, or compares what cannot be compared.
+        If a part is not a condition, names no column, or compares what cannot be compared.
     """
-    found = [_read(part, columns) for part in _parts(text) if part.strip()]
+    # Semicolons in quotes separate nothing.
+    parts = [part[1:] for part in re.findall(r';(?:[^";]|"[^"]*"?)*', f";{text}")]
+    found = [_read(part, columns) for part in parts if part.strip()]
     for condition in found:
-        column = columns[condition.column]
-        condition.holds(column.part(slice(0)))
+        condition.holds(columns[condition.column].part(slice(0)))
     return tuple(found)
-
-
-def _parts(text: str) -> list[str]:
-    """Cut at semicolons outside quotes."""
-    return [part[1:] for part in re.findall(r';(?:[^";]|"[^"]*"?)*', f";{text}")]
 
 
 def _read(part: str, columns: Mapping[str, Column]) -> Condition:
     found = _PART.fullmatch(part)
     if found is None:
-        raise InputError(
-            f"{part.strip()!r} is not a condition: write a column and a test, such as "
-            "age >= 40, town = Bern, name contains ann, income missing"
-        )
-    plain, quoted = found["plain"], found["quoted"]
-    name = quoted.replace('""', '"') if quoted else plain.strip()
+        raise input_error("condition_invalid", text=part.strip())
+    name = found["quoted"].replace('""', '"') if found["quoted"] else found["plain"].strip()
     if name not in columns:
         alike = [known for known in columns if known.casefold() == name.casefold()]
         if len(alike) != 1:
-            raise InputError(
-                f"there is no column {name!r}" + suggestion(name, columns), column=name
-            )
+            hint = suggestion(name, columns)
+            raise input_error("condition_column_unknown", column=name, hint=hint)
         name = alike[0]
     if found["state"]:
         return Condition(name, found["state"])
@@ -205,7 +154,7 @@ def _read(part: str, columns: Mapping[str, Column]) -> Condition:
         return Condition(name, CONTAINS, _plain(found["text"]))
     test, value = _SPELLED.get(found["test"], found["test"]), _plain(found["value"])
     if not value and not found["value"].strip():
-        raise InputError(f"{part.strip()!r} has no value to compare {name!r} with", column=name)
+        raise input_error("condition_without_value", column=name, text=part.strip())
     return Condition(name, test, value)
 
 
@@ -224,15 +173,8 @@ Array = NDArray[np.float64]
 
 NEITHER, TRAINING, HELD_OUT = 0, 1, 2
 
-ALL, CHOSEN, TRAINED_ON, HELD, MISRANKED, FALSE_ALARM, MISSED = (
-    "all",
-    "chosen",
-    "training",
-    "held out",
-    "misranked",
-    "false positive",
-    "missed positive",
-)
+ALL, CHOSEN, TRAINED_ON, HELD = "all", "chosen", "training", "held out"
+MISRANKED, FALSE_ALARM, MISSED = "misranked", "false positive", "missed positive"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -276,21 +218,16 @@ class ScoredRows:
         pairs[held] = wrong_pairs(self.positive[held], self.scores[held])
         return pairs
 
-    def marked(self, what: str, threshold: float) -> Mask:
+    def marked(self, part: str, threshold: float) -> Mask:
         """Mark the rows of a part of the table, or those that went wrong."""
+        if part == TRAINED_ON:
+            return np.asarray(self.part == TRAINING)
+        if part == MISRANKED:
+            return np.asarray(self.wrong_pairs > 0)
         held: Mask = self.part == HELD_OUT
         called: Mask = self.scores > threshold
-        if what == ALL:
-            return np.ones(len(self.part), dtype=bool)
-        if what == TRAINED_ON:
-            return np.asarray(self.part == TRAINING)
-        if what == MISRANKED:
-            return np.asarray(self.wrong_pairs > 0)
-        if what == FALSE_ALARM:
-            held &= ~self.positive & called
-        if what == MISSED:
-            held &= self.positive & ~called
-        return held
+        wrong = {FALSE_ALARM: ~self.positive & called, MISSED: self.positive & ~called}
+        return held & wrong.get(part, held)
 
 
 def wrong_pairs(positive: Mask, scores: Array) -> Array:
@@ -361,35 +298,26 @@ def find_rows(
     rows : ndarray of int
         Numbers of rows of the table. Equal rows keep their order; missing cells come last.
     """
-    mask = np.ones(table.rows, dtype=bool)
-    for condition in query.conditions:
-        stop()
-        mask &= condition.holds(columns[condition.column])
+    conditions = [(condition, columns[condition.column]) for condition in query.conditions]
     if query.of_class is not None and table.label is not None:
-        label = table.column(table.label)
-        wanted = Condition(label.name, "=" if query.of_class else MISSING, query.of_class)
-        mask &= wanted.holds(label)
+        wanted = Condition(table.label, "=" if query.of_class else MISSING, query.of_class)
+        conditions.append((wanted, table.column(table.label)))
+    mask = np.ones(table.rows, dtype=bool)
+    for condition, column in conditions:
+        stop()
+        mask &= condition.holds(column)
     if query.part == CHOSEN:
         mask &= np.isin(np.arange(table.rows), query.chosen)
     elif query.part != ALL:
-        mask &= (
-            scored.marked(query.part, query.threshold)
-            if scored is not None
-            else np.zeros(table.rows, dtype=bool)
-        )
+        mask &= False if scored is None else scored.marked(query.part, query.threshold)
     rows = np.flatnonzero(mask)
     stop()
     if query.order is None:
         return rows[::-1] if query.descending else rows
-    return rows[_sorted(columns[query.order], rows, query.descending, stop)]
-
-
-def _sorted(column: Column, rows: Rows, descending: bool, stop: Callable[[], object]) -> Rows:
-    """Sort the cells of rows; give their places."""
-    values = column.values[rows]
-    if column.kind == "text":
+    values = columns[query.order].values[rows]
+    if columns[query.order].kind == "text":
         values = text_codes(values, stop)
-    return np.argsort(-values if descending else values, kind="stable")
+    return rows[np.argsort(-values if query.descending else values, kind="stable")]
 
 
 def text_codes(
@@ -399,25 +327,19 @@ def text_codes(
 
     Nothing here holds the GIL for long, however many texts there are.
     """
-    levels: dict[str, float] = {}
-    for start in range(0, len(values), _LEVELS_AT_ONCE):
+    levels: set[str | None] = set()
+    windows = [values[k : k + _LEVELS_AT_ONCE] for k in range(0, len(values), _LEVELS_AT_ONCE)]
+    for window in windows:
         stop()
-        levels.update(
-            dict.fromkeys(v for v in values[start : start + _LEVELS_AT_ONCE] if v is not None)
-        )
-    listed = list(levels)
-    parts = [
-        sorted(listed[k : k + _LEVELS_AT_ONCE]) for k in range(0, len(listed), _LEVELS_AT_ONCE)
-    ]
-    for place, level in enumerate(heapq.merge(*parts)):
-        levels[level] = float(place)
-    codes = np.empty(len(values))
-    for start in range(0, len(values), _LEVELS_AT_ONCE):
+        levels.update(window)
+    listed, size = [level for level in levels if level is not None], _LEVELS_AT_ONCE
+    parts = (sorted(listed[k : k + size]) for k in range(0, len(listed), size))
+    places = {level: float(place) for place, level in enumerate(heapq.merge(*parts))}
+    codes = [np.empty(0)]
+    for window in windows:
         stop()
-        codes[start : start + _LEVELS_AT_ONCE] = [
-            levels.get(v, np.nan) for v in values[start : start + _LEVELS_AT_ONCE]
-        ]
-    return codes
+        codes.append(np.array([places.get(cell, np.nan) for cell in window]))
+    return np.concatenate(codes)
 
 
 def like_cell(column: Column, row: int, test: str = "=") -> Condition:

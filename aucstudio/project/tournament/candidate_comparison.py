@@ -2,7 +2,7 @@
 
 A member is fitted on all folds or not at all. Single methods and the combination of all members
 are compared on scores of rows that were used for no selection, see
-:mod:`aucstudio.engine.crossfit.nested`.
+:mod:`aucstudio.engine.crossfit.folds`.
 """
 
 from __future__ import annotations
@@ -18,11 +18,9 @@ import numpy as np
 
 from aucstudio.engine import DECLARED, METHODS
 from aucstudio.engine.crossfit.fitting import CrossFit, Outcome, Task, able, share_trees
-from aucstudio.engine.crossfit.folds import counts, draw_folds
+from aucstudio.engine.crossfit.folds import best_alone, counts, draw_folds, lead_of, nested_scores
 from aucstudio.engine.crossfit.members import Member
-from aucstudio.engine.crossfit.nested import best_alone, lead_of, nested_scores
-from aucstudio.engine.ensembles.criterion import Criterion
-from aucstudio.engine.ensembles.selection import BAGS, STEPS, choose_weights
+from aucstudio.engine.ensembles.selection import BAGS, STEPS, Criterion, choose_weights
 from aucstudio.engine.monitor import Check, Monitor, Stopped
 from aucstudio.engine.roc import SAMPLING
 from aucstudio.engine.types import Array, Index, Mask

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from aucstudio.engine import METHODS
 from aucstudio.engine.crossfit.folds import draw_folds
 from aucstudio.engine.crossfit.members import Member, library, listed
-from aucstudio.engine.ensembles.criterion import Criterion
+from aucstudio.engine.ensembles.selection import Criterion
 from aucstudio.engine.inference import holm
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.roc import SAMPLING, ThresholdRule
@@ -23,8 +23,8 @@ from aucstudio.project.data.splitting.split import Split, draw_splits, few_rows_
 from aucstudio.project.data.splitting.validation import FILE, HOLD_OUT, Validation
 from aucstudio.project.data.splitting.validation import FOLDS as K_FOLDS
 from aucstudio.project.data.table import Table
-from aucstudio.project.errors import InputError
-from aucstudio.project.results.pair_tests import pair_tests
+from aucstudio.project.errors import InputError, input_error
+from aucstudio.project.results.comparison import pair_tests
 from aucstudio.project.results.summary import WHOLE
 from aucstudio.project.runs.execute import execute_split, failure_sentence, part_weights, refit
 from aucstudio.project.runs.experiments.experiment import DataReference, check_band
@@ -494,9 +494,5 @@ def draw(table: Table, validation: Validation, folds: int = FOLDS) -> Split:
     places = counted_places(table, split.train)
     groups = None if table.groups is None else table.groups.part(places).codes
     if len(draw_folds(positive[places], groups, folds, validation.seed)) < 2:
-        raise InputError(
-            "the training rows cannot be split so that every part has both classes: Find the "
-            "best needs more rows, or groups, of the rarer class",
-            setting="folds",
-        )
+        raise input_error("search_without_folds")
     return split

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from aucstudio.engine import DECLARED, inference, roc
 from aucstudio.engine.ensembles.combined import MemberShare
-from aucstudio.engine.ensembles.criterion import Criterion
+from aucstudio.engine.ensembles.selection import Criterion
 from aucstudio.project import typed
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.splitting.validation import Validation

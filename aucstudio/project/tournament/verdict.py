@@ -11,24 +11,21 @@ import numpy as np
 
 from aucstudio.engine import DECLARED
 from aucstudio.engine.ensembles.combined import CombinationScorer, MemberShare
-from aucstudio.engine.ensembles.criterion import Criterion
+from aucstudio.engine.ensembles.selection import Criterion
 from aucstudio.engine.roc import ThresholdRule, roc_curve
-from aucstudio.notices import texts
+from aucstudio.notices import text, texts
 from aucstudio.notices.words import (
     aligned,
-    counted,
     figure_words,
     interval_words,
-    listed,
     p_words,
     p_words_corrected,
     range_words,
 )
-from aucstudio.project.data.splitting.validation import FILE, Validation
+from aucstudio.project.data.splitting.validation import FILE
 from aucstudio.project.data.table import Table
-from aucstudio.project.results.cautions import cautions
 from aucstudio.project.results.documents import result_document
-from aucstudio.project.results.summary import Summary, auc_summary, pauc_summary
+from aucstudio.project.results.summary import Estimate, auc_summary, cautions, pauc_summary
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.tournament.candidate_comparison import ERRORS, Selection
@@ -45,7 +42,6 @@ MOST_COST = 0.02
 """Largest possible loss, in AUC or partial AUC, for which a simpler method is offered."""
 
 _NONE = "–"
-_TESTED = "paired tests, corrected for their number"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -221,7 +217,7 @@ def _row(entry: Standing, result: SearchResult) -> tuple[str, ...]:
     return *first, *figures, *_cells(area), *_cells(part), seconds
 
 
-def _cells(found: Summary) -> tuple[str, str]:
+def _cells(found: Estimate) -> tuple[str, str]:
     return f"{found.value:.4f}", _interval(found.low, found.high)
 
 
@@ -233,40 +229,40 @@ def verdict(result: SearchResult) -> Verdict:
     """Return the verdict, sentence by sentence."""
     best, record = result.best, result.record
     if best is None or record is None:
-        return Verdict("No method was tested on the held-out rows.")
+        return Verdict(text("search_nothing_tested"))
     (split,) = record.splits
     judged = split.test_positive
     if split.test_weights is not None:
         judged = judged[split.test_weights > 0]
-    positives = int(np.count_nonzero(judged))
+    validation, model = record.experiment.validation, result.model
     area, part = auc_summary(record), pauc_summary(record, result.band)
-    low, high = result.band
-    point = operating_point(result)
-    seen = " that no choice has used" if result.unseen else ", some of which were trained on"
-    heavy = [m for m in result.members if m.weight >= 0.005]
-    weights = ", ".join(f"{m.title} {100 * m.weight:.0f} %" for m in heavy)
+    heavy = [f"{m.title} {100 * m.weight:.0f} %" for m in result.members if m.weight >= 0.005]
+    rows = {"trained": split.n_train, "refit": model and model.trained_on, "why": result.not_refit}
     return Verdict(
-        f"The best is {best.name}: AUC {_figure(area)}, pAUC in FPR {low:g} … {high:g}: "
-        f"{_figure(part)}, on {len(judged)} rows{_of_file(record.experiment.validation)} "
-        f"({counted(positives, 'positive')}){seen}.",
-        f"At its threshold {point.threshold:.4g} the FPR is {point.fpr:.3f} and the TPR "
-        f"{point.tpr:.3f}.",
-        f"It combines {weights}." if heavy else "",
+        text(
+            "search_best",
+            name=best.name,
+            auc=_figure(area),
+            range=result.band,
+            pauc=_figure(part),
+            rows=len(judged),
+            file=Path(validation.test_file).name if validation.scheme == FILE else "",
+            positives=int(np.count_nonzero(judged)),
+            unseen=result.unseen,
+        ),
+        text("search_threshold", **dataclasses.asdict(operating_point(result))),
+        text("search_members", members=", ".join(heavy)) if heavy else "",
         _runner_up(result),
         _significance(result),
         _simpler(result),
-        _choice(result),
-        _refit(result, record),
+        _choice(result.choice),
+        text("search_refit", **rows) if model or result.not_refit else "",
     )
 
 
-def _of_file(validation: Validation) -> str:
-    return f" of {Path(validation.test_file).name}" if validation.scheme == FILE else ""
-
-
-def _figure(found: Summary) -> str:
-    told = np.isfinite(found.low)
-    interval = _interval(found.low, found.high) if told else "too few rows for an interval"
+def _figure(found: Estimate) -> str:
+    is_known = np.isfinite(found.low)
+    interval = _interval(found.low, found.high) if is_known else text("search_no_interval")
     return f"{figure_words(found.value)} ({interval})"
 
 
@@ -280,39 +276,11 @@ def _difference(lead: Lead) -> str:
     return f"{figure_words(lead.difference, '+')} ({' … '.join(ends)})"
 
 
-def _measure(result: SearchResult) -> str:
-    return "AUC" if result.fpr_range is None else "pAUC of the range"
-
-
-def _choice(result: SearchResult) -> str:
+def _choice(choice: Selection | None) -> str:
     """Return why the combination or a single method was selected."""
-    choice = result.choice
-    if choice is None or choice.lead is None or choice.error is None:
+    if choice is None or choice.lead is None:
         return ""
-    rule = (
-        f"a single method is taken only if it leads the combination by {ERRORS:g} standard errors"
-    )
-    lead = f"{figure_words(choice.lead, '+')} with a standard error of {choice.error:.3f}"
-    return (
-        "Cross-validated on the training rows, the best single method minus the combination "
-        f"is {lead}; {rule}."
-    )
-
-
-def _refit(result: SearchResult, record: RunRecord) -> str:
-    """Return which rows the exported model was trained on."""
-    (split,) = record.splits
-    if result.model is not None:
-        return (
-            f"The exported model was refit on {result.model.trained_on}; the figures are those "
-            f"of the model trained on the {split.n_train:,} training rows."
-        )
-    if result.not_refit:
-        return (
-            f"The exported model is the one that was tested, trained on {split.n_train:,} "
-            f"rows; it was not refit on all rows: {result.not_refit}."
-        )
-    return ""
+    return text("search_choice", lead=choice.lead, error=choice.error, errors=ERRORS)
 
 
 def _runner_up(result: SearchResult) -> str:
@@ -320,57 +288,55 @@ def _runner_up(result: SearchResult) -> str:
     if not leads:
         return ""
     entry, lead = leads[0]
-    if lead.low is None or lead.p is None or lead.uncorrected is None:
-        return f"The runner-up is {entry.name}; the difference was not tested: {lead.reason}."
+    if lead.p is None or lead.uncorrected is None:
+        return text("search_runner_up_untested", name=entry.name, reason=lead.reason)
     p, tests = p_words(lead.p), sum(other.p is not None for _, other in leads)
     if tests > 1:
         p = f"{p_words_corrected(lead.uncorrected, lead.p, 'Holm')} ({tests} tests)"
-    return f"The runner-up is {entry.name}: difference {_difference(lead)}, {p}."
+    return text("search_runner_up", name=entry.name, difference=_difference(lead), p=p)
 
 
 def _significance(result: SearchResult) -> str:
-    leads = _leads(result)
+    leads, is_auc = _leads(result), result.fpr_range is None
     if not leads:
-        return "No other method was tested on the held-out rows."
+        return text("search_no_other")
     found = [(DECLARED[entry.method].title, lead) for entry, lead in leads if lead.is_significant]
     behind = [title for title, lead in found if lead.difference > 0]
     ahead = [title for title, lead in found if lead.difference < 0]
-    what = _measure(result)
     if ahead:
-        return (
-            f"On the held-out rows the {what} of {listed(ahead)} is significantly higher "
-            f"({_TESTED})."
-        )
+        return text("search_ahead", is_auc=is_auc, methods=ahead)
     if not behind:
-        return f"No difference of the {what} on the held-out rows is significant ({_TESTED})."
-    return f"The {what} is significantly higher than that of {listed(behind)} ({_TESTED})."
+        return text("search_no_difference", is_auc=is_auc)
+    return text("search_behind", is_auc=is_auc, methods=behind)
 
 
 def _simpler(result: SearchResult) -> str:
     entry = result.simplest
     if entry is None or entry.behind is None or entry.behind.high is None:
         return ""
-    most = 100 * max(0.0, entry.behind.high)
-    return (
-        f"{entry.name} is simpler and loses at most {most:.1f} points of "
-        f"{_measure(result)} (difference {_difference(entry.behind)}, 95 % interval)."
+    return text(
+        "search_simpler",
+        name=entry.name,
+        most=100 * max(0.0, entry.behind.high),
+        is_auc=result.fpr_range is None,
+        difference=_difference(entry.behind),
     )
 
 
 def remarks(result: SearchResult) -> Iterator[str]:
     """Yield what was not done, and how reliable the figures are."""
-    if result.not_begun:
-        why = "the search was stopped" if result.ended == "stopped" else "no time was left"
-        count = len(result.not_begun)
-        shown = ", ".join(result.not_begun[:3]) + (", …" if count > 3 else "")
-        yield f"{count} {'was' if count == 1 else 'were'} not started because {why}: {shown}"
+    if left := result.not_begun:
+        stopped, names = result.ended == "stopped", ", ".join(left[:3])
+        more = len(left) > 3
+        yield text("search_not_begun", count=len(left), stopped=stopped, names=names, more=more)
     for entry in result.entries:
         if entry.method in result.untested:
-            yield f"{DECLARED[entry.method].title} was not tested: {entry.why}"
+            title = DECLARED[entry.method].title
+            yield text("search_not_tested", title=title, why=entry.why)
     for sentence in result.failed:
-        yield f"left out: {sentence}"
+        yield text("search_left_out", what=sentence)
     if result.best is not None and result.best.method == COMBINATION:
-        yield "the combination that was tested consists of the models of the folds"
+        yield text("search_combination_of_folds")
     yield from result.notes
     if result.record is not None:
         yield from texts(cautions(result.record))

@@ -5,22 +5,37 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import importlib
+import itertools
 import logging
 import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    wait,
+)
 from typing import Any
 
-from aucstudio.project.errors import InputError
-from aucstudio.project.work.workers import Workers
+from aucstudio.engine.monitor import Stopped
+from aucstudio.notices import text
+from aucstudio.project.errors import InputError, input_error
 
 # Versions that must be equal on all sides, for the same numbers and a common protocol.
 _SAME = ("python", "aucstudio", "numpy", "distributed")
 _TIMEOUT_SECONDS = 10.0
 _LOOK_SECONDS = 1.0
+_POLL_SECONDS = 0.1
+_AHEAD = 2  # tasks for each place, so that a worker that finishes one has the next at hand
 # Packages whose logs would mix with our messages: the library and its transport.
 _LOGGERS = ("distributed", "tornado")
 _SILENT = logging.CRITICAL + 1
+
+Call = tuple[Any, ...]
+"""A function and its arguments."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,7 +46,11 @@ class WorkerCount:
     threads: int
 
 
-class Cluster(Workers):
+class WorkersLostError(InputError):
+    """The workers are gone, with some of the work."""
+
+
+class Cluster:
     """The workers of a Dask scheduler, behind an open connection; see :func:`open_cluster`.
 
     Results of a worker that dies are computed again by another.
@@ -44,22 +63,29 @@ class Cluster(Workers):
     """
 
     def __init__(self, client: Any, address: str, standing: WorkerCount) -> None:
-        super().__init__(client.get_executor(pure=False), standing.threads)
         self._client, self.address, self.standing = client, address, standing
-        self._dask = importlib.import_module("dask")
+        self._executor: Executor = client.get_executor(pure=False)
         self._looked = time.monotonic()
-        self.lost = (
-            f"the connection to the Dask scheduler at {address} was lost: what was finished is "
-            "kept; check the scheduler and run the rest again"
-        )
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Submit a task; WorkersLostError if the connection is gone."""
+        try:
+            return self._executor.submit(function, *arguments)
+        except (RuntimeError, OSError) as error:
+            raise self._lost() from error
+
+    def result(self, future: Future[Any]) -> Any:
+        """Return the result of a task, or raise its exception; WorkersLostError if it is lost."""
+        try:
+            return future.result()
+        except (CancelledError, BrokenExecutor) as error:
+            raise self._lost() from error
+
+    def _lost(self) -> WorkersLostError:
+        return WorkersLostError(text("scheduler_lost", address=self.address))
 
     def hold(self, thing: Any) -> Any:
-        """Make a task of a large argument: sent once, and fetched by each worker.
-
-        A delayed object is computed there.
-        """
-        if self._dask.is_dask_collection(thing):
-            return self._client.compute(thing)
+        """Return a placeholder of a large argument: sent once, and fetched by each worker."""
         return self._client.submit(_same, thing, pure=False)
 
     @property
@@ -93,6 +119,73 @@ class Cluster(Workers):
         """End the connection; the scheduler drops what it holds for us."""
         with contextlib.suppress(Exception):  # a broken connection cannot be closed
             self._client.close(timeout=_TIMEOUT_SECONDS)
+
+
+def completed(
+    cluster: Cluster, calls: Iterable[Call]
+) -> Generator[list[tuple[int, Future[Any]]], None, None]:
+    """Submit calls as workers have room; yield those that ended, at least ten times a second.
+
+    Calls that have not begun are cancelled when the iterator is closed. Those that ended are
+    yielded with their numbers.
+    """
+    waiting, under_way = enumerate(calls), dict[Future[Any], int]()
+    try:
+        while True:
+            room = _AHEAD * max(1, cluster.places) - len(under_way)
+            for number, call in itertools.islice(waiting, max(0, room)):
+                under_way[cluster.submit(*call)] = number
+            if not under_way:
+                return
+            ended, _ = wait(under_way, _POLL_SECONDS, FIRST_COMPLETED)
+            yield [(under_way.pop(future), future) for future in ended]
+    finally:
+        for future in under_way:
+            future.cancel()
+
+
+def answers(
+    cluster: Cluster | None,
+    calls: Sequence[Call],
+    progress: Callable[[float], object] | None = None,
+) -> list[Any]:
+    """Make independent calls, on workers or here one after the other.
+
+    Parameters
+    ----------
+    cluster : Cluster, optional
+    calls : sequence of (function, argument, ...)
+        Large arguments may be placeholders of :meth:`Cluster.hold`.
+    progress : callable, optional
+        Called with the fraction done, at least after every call; a true answer stops.
+
+    Returns
+    -------
+    list
+        The results, in the order of ``calls``.
+
+    Raises
+    ------
+    Stopped
+        If ``progress`` asked to stop.
+    WorkersLostError
+    """
+    found: dict[int, Any] = {}
+
+    def stop_or_continue() -> None:
+        if progress is not None and progress(len(found) / len(calls)):
+            raise Stopped("calls")
+
+    if cluster is None:
+        for number, (function, *arguments) in enumerate(calls):
+            found[number] = function(*arguments)
+            stop_or_continue()
+    else:
+        with contextlib.closing(completed(cluster, calls)) as rounds:
+            for ended in rounds:
+                found |= {number: cluster.result(future) for number, future in ended}
+                stop_or_continue()
+    return [found[number] for number in range(len(calls))]
 
 
 @contextlib.contextmanager
@@ -141,24 +234,14 @@ def _client(distributed: Any, address: str) -> Any:
     try:
         return Client(address, timeout=_TIMEOUT_SECONDS, set_as_default=False)
     except (OSError, ValueError, TypeError, RuntimeError) as error:
-        raise _refusal(
-            f"no Dask scheduler answers at {address}: check the address (such as "
-            "tcp://host:8786) and that it is running"
-        ) from error
+        raise input_error("no_scheduler", address=address) from error
 
 
 def _import_distributed() -> Any:
     try:
         return importlib.import_module("distributed")
     except ImportError as error:
-        raise _refusal(
-            "a cluster needs the package distributed, which is not installed: "
-            "pip install 'aucstudio[dask]'"
-        ) from error
-
-
-def _refusal(sentence: str) -> InputError:
-    return InputError(sentence, setting="cluster")
+        raise input_error("no_distributed") from error
 
 
 def _same(thing: Any) -> Any:
@@ -177,9 +260,7 @@ def _quieten() -> None:
 
 def _check_versions(address: str, found: Mapping[str, Any]) -> None:
     if not found["workers"]:
-        raise _refusal(
-            f"the Dask scheduler at {address} has no workers: start one: `dask worker {address}`"
-        )
+        raise input_error("no_workers", address=address)
     ours = found["client"]["packages"]
     others = {f"the scheduler {address}": found["scheduler"]}
     others |= {f"the worker {name}": there for name, there in found["workers"].items()}
@@ -187,10 +268,7 @@ def _check_versions(address: str, found: Mapping[str, Any]) -> None:
         for package in _SAME:
             here, far = (_version(side, package) for side in (ours, there["packages"]))
             if here != far:
-                raise _refusal(
-                    f"{package} is {here} here and {far} on {name}: install "
-                    "the same version on both"
-                )
+                raise input_error("versions_differ", package=package, here=here, far=far, name=name)
 
 
 def _version(packages: Mapping[str, str | None], package: str) -> str:

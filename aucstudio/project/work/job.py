@@ -21,7 +21,6 @@ Message = TypeVar("Message")
 
 MAILBOX = 256
 GRACE = 0.7
-NO_GRACE = 0.1  # for a library call that cannot be interrupted
 
 
 class Job(Generic[Message, Result]):

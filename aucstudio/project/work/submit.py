@@ -15,22 +15,18 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import Protocol, Self
 
-from aucstudio.engine import METHODS
 from aucstudio.engine.monitor import Stopped
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.execute import NOT_ENOUGH_MEMORY, execute, failure_sentence
+from aucstudio.project.runs.execute import execute, failure_sentence
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.experiments.planning import PlannedRun
 from aucstudio.project.runs.progress import Listener, Progress
 from aucstudio.project.runs.record import FAILED, STOPPED, RunRecord, SplitResult
 from aucstudio.project.runs.tuning import Search
 from aucstudio.project.work import signals
-from aucstudio.project.work.job import GRACE, NO_GRACE, Job
-
-if TYPE_CHECKING:
-    from aucstudio.project.work.processes import Processes
+from aucstudio.project.work.job import Job
 
 Bar = Callable[[float | None, str], None]
 
@@ -108,10 +104,6 @@ class Place:
         """
         raise NotImplementedError
 
-    def heeds_stop(self, experiment: Experiment) -> bool:
-        """Return whether runs here respond quickly to a stop."""
-        return METHODS[experiment.method](**experiment.params).heeds_stop()
-
     def close(self) -> None:
         """End the processes or the connection of the place."""
 
@@ -123,26 +115,11 @@ class Place:
 
 
 class Here(Place):
-    """The current process; after it has run out of memory, another one."""
-
-    def __init__(self) -> None:
-        self._instead: Processes | None = None
+    """The current process."""
 
     def execute(self, plan: PlannedRun, listen: Listener, given_up: GivenUp) -> RunRecord:
         """Execute a run; one that was given up continues without a listener."""
-        if self._instead is not None:
-            return self._instead.execute(plan, listen, given_up)
-        record = execute(plan.experiment, plan.table, plan.test_table, listen)
-        if record.error == NOT_ENOUGH_MEMORY:
-            from aucstudio.project.work.processes import Processes
-
-            self._instead = Processes()
-        return record
-
-    def close(self) -> None:
-        """End the other process, if there is one."""
-        if self._instead is not None:
-            self._instead.close()
+        return execute(plan.experiment, plan.table, plan.test_table, listen)
 
 
 def open_place(jobs: int = 1, cluster: str | None = None) -> Place:
@@ -155,9 +132,9 @@ def open_place(jobs: int = 1, cluster: str | None = None) -> Place:
     """
     if cluster is not None:
         from aucstudio.project.work.cluster import open_cluster
-        from aucstudio.project.work.parallel import WorkersPlace
+        from aucstudio.project.work.parallel import ClusterPlace
 
-        return WorkersPlace(open_cluster(cluster))
+        return ClusterPlace(open_cluster(cluster))
     if jobs > 1:
         from aucstudio.project.work.processes import Processes
 
@@ -178,8 +155,7 @@ def submit(
     called with the record on that thread too.
     """
     run = _Run(plan, place, project, afterwards)
-    grace = GRACE if place.heeds_stop(plan.experiment) else NO_GRACE
-    run.task = RunTask(run.work, run.leftover, grace)
+    run.task = RunTask(run.work, run.leftover)
     run.task.start()
     return run.task
 

@@ -15,8 +15,7 @@ from PySide6.QtCore import QSizeF, Qt
 from PySide6.QtGui import QPen
 from PySide6.QtWidgets import QApplication, QSizePolicy
 
-from aucstudio.gui.common.eliding import elided
-from aucstudio.gui.common.plain_text import plain_tooltip, rich
+from aucstudio.gui.common.plain_text import elided, plain_tooltip, rich
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.theme import current_theme
 

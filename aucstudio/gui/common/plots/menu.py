@@ -9,8 +9,8 @@ from PySide6.QtCore import QKeyCombination, Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QComboBox, QMenu
 
-from aucstudio.gui.common.actions import make_action, make_menu
 from aucstudio.gui.common.plots.plot import Plot
+from aucstudio.gui.common.widgets import make_action, make_menu
 
 
 def plot_menu(plot: Plot, verbs: Iterable[QAction], axes: Sequence[QComboBox]) -> QMenu:

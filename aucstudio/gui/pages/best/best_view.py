@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from aucstudio.engine.params import InvalidSetting
-from aucstudio.gui.common.choices import fill_combo
-from aucstudio.gui.common.layouts import across, down
+from aucstudio.gui.common.controls import fill_combo
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import (
+    across,
+    down,
     hint_label,
     label,
     primary,

@@ -5,8 +5,18 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QScrollArea
 
-from aucstudio.gui.common.layouts import STRETCH, Part, across, down, holding
-from aucstudio.gui.common.widgets import label, named, primary, push_button, show_note
+from aucstudio.gui.common.widgets import (
+    STRETCH,
+    Part,
+    across,
+    down,
+    holding,
+    label,
+    named,
+    primary,
+    push_button,
+    show_note,
+)
 from aucstudio.gui.pages.best.words import measure_words, rows_words, settings, title, typeset
 from aucstudio.project.tournament.standings import RUNNING, Standings, Verdict
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from aucstudio.engine import METHODS
 from aucstudio.engine.crossfit.members import read_list
 from aucstudio.engine.inference import is_significant
-from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.widgets import unbroken
 from aucstudio.notices.words import (
     as_sentence,

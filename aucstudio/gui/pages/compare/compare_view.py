@@ -7,33 +7,24 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from PySide6.QtGui import QAction, QGuiApplication
-from PySide6.QtWidgets import (
-    QStackedWidget,
-    QWidget,
-)
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from aucstudio.gui.common import prompts
-from aucstudio.gui.common.actions import make_action
-from aucstudio.gui.common.layouts import down
-from aucstudio.gui.common.segments import Segments
+from aucstudio.gui.common.controls import Segments
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import label, show_note
+from aucstudio.gui.common.widgets import down, label, make_action, show_note
 from aucstudio.gui.pages.compare import words as texts
 from aucstudio.gui.pages.compare.subgroups import GroupsPage
 from aucstudio.gui.pages.compare.tables import PicturePage, TablesPage
 from aucstudio.gui.pages.compare.words import ShownComparison, compare_checked
-from aucstudio.gui.state.answer import Answer
+from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.session import Session
 from aucstudio.project.errors import InputError
 from aucstudio.project.results import comparison
 from aucstudio.project.results.comparison import CORRECTION_NAMES, Comparison
-from aucstudio.project.results.page import (
-    markdown_blocks,
-    tables_as_csv,
-    tables_as_latex,
-)
-from aucstudio.project.results.result_tables import comparison_tables
+from aucstudio.project.results.page import markdown_blocks, tables_as_csv, tables_as_latex
+from aucstudio.project.results.report import comparison_tables
 from aucstudio.project.store.files import write_atomically
 
 _BOOKTABS = ".booktabs.tex"

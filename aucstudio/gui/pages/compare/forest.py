@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QFrame, QGraphicsRectItem, QScrollArea
 
-from aucstudio.gui.common.eliding import elided
+from aucstudio.gui.common.plain_text import elided
 from aucstudio.gui.common.plotting import data_tip, faded, finite_range, make_plot, pen, run_pen
 from aucstudio.gui.common.table import in_columns
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol

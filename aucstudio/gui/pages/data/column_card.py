@@ -1,42 +1,49 @@
-"""Card of a column: role, distribution by class and AUC."""
+"""Card of a column: role, distribution by class and ROC curve."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+import numpy as np
+import pyqtgraph as pg
+from numpy.typing import NDArray
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFontMetrics
-from PySide6.QtWidgets import (
-    QGridLayout,
-    QLabel,
-    QScrollArea,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QGridLayout, QScrollArea, QWidget
 
-from aucstudio.gui.common.date_parts_button import DatePartsButton
-from aucstudio.gui.common.eliding import elided, told_apart
-from aucstudio.gui.common.layouts import STRETCH, across, down
-from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
+from aucstudio.engine.types import Array
+from aucstudio.gui.common.column_controls import DatePartsButton
+from aucstudio.gui.common.plain_text import PlainLabel, elided, plain_tooltip, told_apart
+from aucstudio.gui.common.plots.axes import date_ticks
+from aucstudio.gui.common.plotting import faded, make_plot, pen, style_plot
 from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.gui.common.widgets import (
-    ElidedCombo,
+    STRETCH,
     ElidedLabel,
+    across,
+    down,
+    holding,
     label,
     make_buddy,
     named,
     show_note,
 )
-from aucstudio.gui.pages.data.distribution_plot import ColumnRoc, DistributionPlot
 from aucstudio.gui.pages.data.words import area_sentence, spread_words
+from aucstudio.notices import text
 from aucstudio.project.data.columns import NUMERIC_ROLES, ColumnInfo
 from aucstudio.project.data.text import dates
-from aucstudio.project.survey.columns import ColumnSummary, Figures
+from aucstudio.project.survey.columns import ColumnSummary, Distribution, Figures
 
 WIDTH = 272
 _DATES = 36
 _AIR = 14  # for the scroll bar
 _HEAD_WIDTH = 56
 _MOST_SIGNS = 8  # of a number in a cell
+_HEIGHT, _ROC_HEIGHT, _BAR = 150, 170, 20
+_NAME_WIDTH = 84
+_FILL = 56
 _ROLES = {
     "number": "Number",
     "category": "Category",
@@ -47,15 +54,16 @@ _ROLES = {
     "ignore": "Ignored",
     "label": "Label",
 }
-_FIGURES = (
-    ("rows", "Rows"),
-    ("missing", "Missing"),
-    ("mean", "Mean"),
-    ("median", "Median"),
-    ("sd", "SD"),
-    ("low", "Minimum"),
-    ("high", "Maximum"),
-)
+_FIGURES = {
+    "rows": "Rows",
+    "missing": "Missing",
+    "mean": "Mean",
+    "median": "Median",
+    "sd": "SD",
+    "low": "Minimum",
+    "high": "Maximum",
+}
+_COUNTS = ("rows", "missing")
 
 
 class ColumnCard(QScrollArea):
@@ -91,70 +99,46 @@ class ColumnCard(QScrollArea):
         self.title.setObjectName("data_column_title")
         self.title.setProperty("role", "title")
         self.facts = label("", "muted", wrap=True, name="data_column_facts")
-        self.role_combo = named(ElidedCombo(), "data_role_combo", "Role of the column")
+        self.role_combo = named(QComboBox(), "data_role_combo", "Role of the column")
+        self.role_combo.activated.connect(self._on_role)
         self.parts_button = DatePartsButton("data_parts_button")
         self.parts_button.chosen.connect(self.parts_chosen)
         self.why = label("", "muted", wrap=True, name="data_column_why")
         self.problem = label("", "error", wrap=True, name="data_role_problem")
+        self.figures = FigureGrid()
         self.spread, self.roc = DistributionPlot(), ColumnRoc()
         self.spread_told = label("", "muted", wrap=True, name="data_spread_words")
         self.area = label("", wrap=True, name="data_column_area")
-        self._heads: list[QLabel] = []
-        self._cells: dict[tuple[int, int], QLabel] = {}
-        self.inside, self.figures = QWidget(), QWidget()
-        self._lay_out()
-        self.role_combo.activated.connect(self._on_role)
+        role = across(make_buddy("Role", self.role_combo), (self.role_combo, 1), self.parts_button)
+        texts = self.title, self.facts, role, self.why, self.problem
+        pictures = self.figures, self.spread.plot, self.spread_told, self.area, self.roc.plot
+        self.inside = holding(down(*texts, *pictures, STRETCH, around=(0, 0, _AIR, 0)))
+        self.setWidget(self.inside)
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.show_column(None)
-
-    def _lay_out(self) -> None:
-        role = across(make_buddy("Role", self.role_combo), (self.role_combo, 1), self.parts_button)
-        self._lay_out_figures()
-        texts = self.title, self.facts, role, self.why, self.problem
-        pictures = self.figures, self.spread.plot, self.spread_told, self.area, self.roc.plot
-        self.inside.setLayout(down(*texts, *pictures, STRETCH, around=(0, 0, _AIR, 0)))
-        self.setWidget(self.inside)
-
-    def _lay_out_figures(self) -> None:
-        grid = QGridLayout(self.figures)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(8)
-        grid.setVerticalSpacing(2)
-        for line, words in enumerate(("", *(words for _attribute, words in _FIGURES))):
-            self._heads.append(label(words, "muted"))
-            grid.addWidget(self._heads[-1], line, 0)
-            for place in range(3):
-                cell = PlainLabel()
-                cell.setObjectName(f"data_figure_{line}_{place}")
-                cell.setAlignment(Qt.AlignmentFlag.AlignRight)
-                grid.addWidget(cell, line, place + 1)
-                self._cells[line, place] = cell
-        for place in range(1, 4):
-            grid.setColumnStretch(place, 1)
 
     # ------------------------------------------------------------- showing
 
     def show_column(self, column: ColumnInfo | None) -> None:
         """Show the facts of a column before its summary is computed."""
         before, self._column = self._column, column
-        same = before is not None and column is not None and before.name == column.name
         self.inside.setVisible(column is not None)
         if column is None:
             return
         self.title.setText(column.name)
         plain_tooltip(self.title, column.name)
-        kind = "dates" if column.is_date else "numbers" if column.kind == "number" else "texts"
-        values = f"{column.distinct:,} different {kind}"
-        self.facts.setText(f"{values} · {column.missing:,} missing")
+        kind = "date" if column.is_date else column.kind
+        facts = {"distinct": column.distinct, "missing": column.missing}
+        self.facts.setText(text("data_column_facts", kind=kind, **facts))
         self._offer_roles(column)
         self.parts_button.setVisible(DatePartsButton.fits(column))
         if DatePartsButton.fits(column):
             self.parts_button.show_column(column)
-        why = column.reason or ("The role was detected from the cells." if column.guessed else "")
+        why = column.reason or (text("data_role_guessed") if column.guessed else "")
         show_note(self.why, why[:1].upper() + why[1:])
         show_note(self.problem, "")
-        if not same:
+        if before is None or before.name != column.name:
             self.show_summary(None)
 
     def _offer_roles(self, column: ColumnInfo) -> None:
@@ -166,12 +150,7 @@ class ColumnCard(QScrollArea):
                 self.role_combo.addItem(words, role)
         self.role_combo.setCurrentIndex(max(0, self.role_combo.findData(column.role)))
         self.role_combo.setEnabled(not is_label)
-        plain_tooltip(
-            self.role_combo,
-            "Another label is chosen in the Data card"
-            if is_label
-            else "Role of the column in training; can be undone",
-        )
+        plain_tooltip(self.role_combo, text("data_label_tip" if is_label else "data_role_tip"))
 
     def show_summary(self, summary: ColumnSummary | None) -> None:
         """Show the figures of the column; empty while they are computed."""
@@ -182,33 +161,11 @@ class ColumnCard(QScrollArea):
         show_note(self.spread_told, "" if summary is None else spread_words(summary))
         show_note(self.area, "" if summary is None else area_sentence(summary).text, "")
         if summary is not None:
-            self._fill(summary)
+            self.figures.show_summary(summary)
 
-    def _fill(self, summary: ColumnSummary) -> None:
-        theme = current_theme()
-        inks = (theme.text, theme.positive, theme.negative)
-        groups = [*summary.groups.items(), ("", None), ("", None)][:3]
-        names, room = [name for name, _ in groups], scaled(_HEAD_WIDTH)
-        width = QFontMetrics(self._cells[0, 0].font()).horizontalAdvance
-        shown = [elided(names[0], room, width), *told_apart(names[1], names[2], room, width)]
-        for place, (name, figures) in enumerate(groups):
-            head = self._cells[0, place]
-            head.setText(shown[place])
-            plain_tooltip(head, name)
-            head.setStyleSheet(f"color: {inks[place]}; font-weight: 600")
-            for line, (attribute, _words) in enumerate(_FIGURES, 1):
-                cell = self._cells[line, place]
-                cell.setText(_figure(figures, attribute, summary.layout))
-                plain_tooltip(cell, _whole(figures, attribute, summary.layout))
-        has_figures = summary.kind == "number"
-        for (line, _place), cell in self._cells.items():
-            cell.setVisible(has_figures or line < 3)
-        for words in self._heads[3:]:
-            words.setVisible(has_figures)
-
-    def show_problem(self, text: str) -> None:
+    def show_problem(self, words: str) -> None:
         """Show why a role is not possible."""
-        show_note(self.problem, text, "error")
+        show_note(self.problem, words, "error")
         if self._column is not None:
             self.role_combo.setCurrentIndex(max(0, self.role_combo.findData(self._column.role)))
 
@@ -222,31 +179,176 @@ class ColumnCard(QScrollArea):
             self.role_chosen.emit(self._column.name, role)
 
 
-def _figure(figures: Figures | None, attribute: str, layout: str) -> str:
+class FigureGrid(QWidget):
+    """Figures of all rows and of the rows of each class."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(8)
+        grid.setVerticalSpacing(2)
+        self._cells = {(line, place): PlainLabel() for line in range(8) for place in range(4)}
+        for (line, place), cell in self._cells.items():
+            cell.setObjectName(f"data_figure_{line}_{place - 1}" if place else "")
+            if place:
+                cell.setAlignment(Qt.AlignmentFlag.AlignRight)
+                grid.setColumnStretch(place, 1)
+            elif line:
+                cell.setText(list(_FIGURES.values())[line - 1])
+                cell.setProperty("role", "muted")
+            grid.addWidget(cell, line, place)
+
+    def show_summary(self, summary: ColumnSummary) -> None:
+        """Show the figures of a column; texts have counts only."""
+        theme, room = current_theme(), scaled(_HEAD_WIDTH)
+        groups = [*summary.groups.items(), ("", None), ("", None)][:3]
+        width = QFontMetrics(self._cells[0, 1].font()).horizontalAdvance
+        first, *names = (name for name, _ in groups)
+        shown = [elided(first, room, width), *told_apart(names[0], names[1], room, width)]
+        inks = (theme.text, theme.positive, theme.negative)
+        for place, (name, figures) in enumerate(groups, 1):
+            self._cells[0, place].setText(shown[place - 1])
+            self._cells[0, place].setStyleSheet(f"color: {inks[place - 1]}; font-weight: 600")
+            plain_tooltip(self._cells[0, place], name)
+            for line, attribute in enumerate(_FIGURES, 1):
+                words, whole = _figure(figures, attribute, summary.layout)
+                self._cells[line, place].setText(words)
+                plain_tooltip(self._cells[line, place], whole)
+        for (line, _place), cell in self._cells.items():
+            cell.setVisible(summary.kind == "number" or line <= len(_COUNTS))
+
+
+def _figure(figures: Figures | None, attribute: str, layout: str) -> tuple[str, str]:
+    """Return a figure as it fits a cell, and a date with its time."""
     if figures is None:
-        return ""
+        return "", ""
     value = getattr(figures, attribute)
-    if isinstance(value, int):
-        return f"{value:,}"
-    if layout and not math.isnan(value):
-        if attribute == "sd":
-            return f"{_short(value)} {'h' if layout == dates.CLOCK else 'd'}"
-        # Days within a few of each other differ in their times.
-        text = dates.spell(value, layout)
-        return text[-5:] if figures.high - figures.low < 1 and " " in text else text[:10]
-    return "–" if math.isnan(value) else _short(value).replace("-", "−")
+    if attribute in _COUNTS:
+        return f"{value:,}", ""
+    if math.isnan(value) or not layout:
+        return short_figure(value), ""
+    if attribute == "sd":
+        return f"{short_figure(value)} {'h' if layout == dates.CLOCK else 'd'}", ""
+    # Days within a few of each other differ in their times.
+    whole = dates.spell(value, layout)
+    is_time = figures.high - figures.low < 1 and " " in whole
+    return whole[-5:] if is_time else whole[:10], whole
 
 
-def _whole(figures: Figures | None, attribute: str, layout: str) -> str:
-    """Return a date with its time if a figure is a date."""
-    value = math.nan if figures is None else getattr(figures, attribute)
-    is_date = layout and attribute not in ("rows", "missing", "sd") and not math.isnan(value)
-    return dates.spell(value, layout) if is_date else ""
-
-
-def _short(value: float) -> str:
+def short_figure(value: float) -> str:
     """Write a number with up to four significant digits, as the width of a cell allows."""
-    if 1e4 <= abs(value) < 1e6:
-        return f"{value:,.0f}"
-    sentences = [f"{value:.{digits}g}" for digits in (4, 3, 2)]
-    return next((text for text in sentences if len(text) <= _MOST_SIGNS), sentences[-1])
+    if math.isnan(value):
+        return "–"
+    texts = [f"{value:.{digits}g}" for digits in (4, 3, 2)]
+    short = next((one for one in texts if len(one) <= _MOST_SIGNS), texts[-1])
+    return (f"{value:,.0f}" if 1e4 <= abs(value) < 1e6 else short).replace("-", "−")
+
+
+class DistributionPlot:
+    """Histograms by class, or a bar per value.
+
+    Attributes
+    ----------
+    plot : Plot
+    summary : ColumnSummary or None
+    """
+
+    def __init__(self) -> None:
+        self.plot = make_plot("data_distribution_plot", "", "")
+        self.summary: ColumnSummary | None = None
+
+    def show(self, summary: ColumnSummary | None) -> None:
+        """Draw another column, or none."""
+        self.summary = summary
+        style_plot(self.plot)
+        self.plot.clear()
+        found = None if summary is None else summary.distribution
+        self.plot.setVisible(found is not None and found.shares.size > 0)
+        if summary is None or found is None or not found.shares.size:
+            return
+        theme, bars = current_theme(), found.edges is None
+        inks = [theme.positive, theme.negative] if summary.class_names else [theme.neutral]
+        share = "Share of the class" if len(inks) > 1 else "Share of the rows"
+        for side, is_share in (("left", not bars), ("bottom", bars)):
+            self.plot.getAxis(side).setTicks(None)
+            self.plot.setLabel(side, share if is_share else "")
+        self.plot.showGrid(x=bars, y=not bars)
+        top = 1.05 * (float(found.shares.max()) or 1.0)
+        height = _HEIGHT
+        if found.edges is None:
+            self._draw_bars(found, inks)
+            self.plot.set_whole((0.0, top), (-0.6, len(found.names) - 0.4))
+            height = max(height, _BAR * len(found.names) + 40)
+        else:
+            self._draw_bins(found.edges, found.shares, inks)
+            low, high = float(found.edges[0]), float(found.edges[-1])
+            if summary.layout:
+                ticks = date_ticks(low, high, summary.layout)
+                self.plot.getAxis("bottom").setTicks([ticks])
+            self.plot.set_whole((low, high), (0.0, top))
+        self.plot.setFixedHeight(scaled(height))
+
+    def _draw_bins(self, edges: Array, shares: Array, inks: Sequence[str]) -> None:
+        for line, ink in zip(shares, inks, strict=True):
+            brush, drawn = faded(ink, _FILL), pen(ink, 1.5)
+            steps = {"stepMode": "center", "fillLevel": 0.0}
+            self.plot.addItem(pg.PlotCurveItem(edges, line, pen=drawn, brush=brush, **steps))
+
+    def _draw_bars(self, found: Distribution, inks: Sequence[str]) -> None:
+        count, height = len(found.names), 0.8 / len(inks)
+        # The first value on top, and in it the positives.
+        places = np.arange(count)[::-1].astype(float)
+        for k, (line, ink) in enumerate(zip(found.shares, inks, strict=True)):
+            bottom = places + height * (len(inks) / 2 - 1 - k)
+            look = {"pen": pen(ink, 1.0), "brush": faded(ink, 3 * _FILL)}
+            sides = {"x0": np.zeros(count), "y0": bottom, "height": np.full(count, height)}
+            self.plot.addItem(pg.BarGraphItem(width=line, **sides, **look))
+        width, room = QFontMetrics(self.plot.font()).horizontalAdvance, scaled(_NAME_WIDTH)
+        cut = [elided(name, room, width) for name in found.names]
+        self.plot.getAxis("left").setTicks([list(zip(places, cut, strict=True))])
+
+    def data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
+        """Return the numbers of the picture."""
+        if self.summary is None:
+            return {}
+        found, names = self.summary.distribution, self.summary.class_names or ("all rows",)
+        count = found.shares.shape[1]
+        columns: dict[str, Sequence[object] | NDArray[Any]] = {
+            "column": [self.summary.name] * count * len(names),
+            "class": [name for name in names for _ in range(count)],
+        }
+        if found.edges is None:
+            columns["value"] = list(found.names) * len(names)
+        else:
+            edges: list[object] = found.edges.tolist()
+            if self.summary.layout:
+                edges = [dates.spell(edge, self.summary.layout) for edge in found.edges.tolist()]
+            columns["from"], columns["to"] = edges[:-1] * len(names), edges[1:] * len(names)
+        columns["share"] = found.shares.ravel()
+        return columns
+
+
+class ColumnRoc:
+    """The ROC curve of a column as a score."""
+
+    def __init__(self) -> None:
+        titles = "False-positive rate", "True-positive rate"
+        self.plot = make_plot("data_column_roc_plot", *titles)
+        self.plot.setFixedHeight(scaled(_ROC_HEIGHT))
+        self.chance, self.curve = pg.PlotCurveItem([0.0, 1.0], [0.0, 1.0]), pg.PlotCurveItem()
+        for item in (self.chance, self.curve):
+            self.plot.addItem(item)
+        self.plot.set_whole((0.0, 1.0), (0.0, 1.0))
+
+    def show(self, summary: ColumnSummary | None) -> None:
+        """Draw the curve of another column, or none."""
+        theme = current_theme()
+        style_plot(self.plot)
+        curve = None if summary is None else summary.curve
+        self.plot.setVisible(curve is not None)
+        if curve is not None:
+            # Differences below a pixel are invisible.
+            kept = np.unique(np.linspace(0, len(curve.fpr) - 1, 2_000).astype(np.intp))
+            self.chance.setPen(pen(theme.grid, 1.0, (4.0, 4.0)))
+            self.curve.setData(curve.fpr[kept], curve.tpr[kept], pen=pen(theme.accent, 2.0))

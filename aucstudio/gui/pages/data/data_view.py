@@ -9,22 +9,19 @@ from numpy.typing import NDArray
 from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QBoxLayout, QStackedWidget
 
-from aucstudio.gui.common.layouts import across, down, holding
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import (
-    explain_button,
-)
-from aucstudio.gui.pages.data import words as texts
+from aucstudio.gui.common.widgets import across, down, explain_button, holding
 from aucstudio.gui.pages.data.column_card import ColumnCard
 from aucstudio.gui.pages.data.column_list import Overview
-from aucstudio.gui.pages.data.export import RowExport
 from aucstudio.gui.pages.data.filters import Filters
-from aucstudio.gui.pages.data.grid_pages import CorrelationPage, GapPage
+from aucstudio.gui.pages.data.grids import CorrelationPage, GapPage
 from aucstudio.gui.pages.data.row_query import Asked, Finder, FoundRows, RowFilter, stop_if_asked
-from aucstudio.gui.pages.data.rows_table import RowsSheet
-from aucstudio.gui.state.answer import Answer
+from aucstudio.gui.pages.data.rows_sheet import RowsSheet
+from aucstudio.gui.pages.data.words import column_sentence, rows_sentence
+from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.session import Session
+from aucstudio.notices import text
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
@@ -34,6 +31,7 @@ from aucstudio.project.survey.rows import ALL, CHOSEN
 ROWS, COLUMNS, GAPS, CORRELATION = "rows", "columns", "gaps", "correlation"
 _SHOWN = {COLUMNS: "Columns", ROWS: "Rows", GAPS: "Missing values", CORRELATION: "Correlation"}
 _LEAST_SHEET = 330  # pixels next to the card
+_WIDEST = 16_777_215  # Qt's own bound
 
 
 class DataView(PageView):
@@ -47,7 +45,7 @@ class DataView(PageView):
     gaps : GapPage
     correlation : CorrelationPage
     card : ColumnCard
-    found : Found or None
+    found : FoundRows or None
         The rows that are shown.
     column : str
         The selected column.
@@ -70,15 +68,17 @@ class DataView(PageView):
         self._finding = Answer(self, self._on_found, self._on_unfound)
         self._summing = Answer(self, self._on_summary, self._on_no_summary)
         self.filters, self.card = Filters(), ColumnCard()
-        self.sheet = RowsSheet(lambda: session.explains_rows)
-        self.taking = RowExport(session, self.sheet)
-        self.save_button = self.taking.save_button
-        self.overview = Overview()
+        self.sheet, self.overview = RowsSheet(session), Overview()
         self.gaps, self.correlation = GapPage(), CorrelationPage()
-        big, small = (self.gaps, self.correlation), (self.card.spread, self.card.roc)
-        self.pictures = [part.plot for part in (*big, *small)]
+        parts = self.gaps, self.correlation, self.card.spread, self.card.roc
+        self.pictures = [part.plot for part in parts]
         self._make_controls()
-        self._lay_out()
+        self.pages = QStackedWidget()
+        for page in (self.overview, self.sheet, self.gaps, self.correlation):
+            self.pages.addWidget(page)
+        main = holding(down(self.filters, (self.pages, 1)))
+        self._sides = across((main, 1), self.card, gap=16)
+        self.set_content(self._sides, "No table yet")
         self._connect()
 
     # ------------------------------------------------------------- making
@@ -96,8 +96,8 @@ class DataView(PageView):
             self._on_show,
             says="View of the table",
         )
-        for combo in (self.filters.class_combo, self.filters.part_combo):
-            row.put(combo)
+        row.put(self.filters.class_combo)
+        row.put(self.filters.part_combo)
         self.split_combo = row.splits(
             "data_split_combo",
             "Split of the chosen run",
@@ -107,18 +107,9 @@ class DataView(PageView):
         row.show(False, self.back_button, self.split_combo)
         row.addStretch(1)
         self.explain_button = row.put(explain_button("data_explain_button", self._on_explain))
-        row.put(self.save_button)
-
-    def _lay_out(self) -> None:
-        self.pages = QStackedWidget()
-        for page in (self.overview, self.sheet, self.gaps, self.correlation):
-            self.pages.addWidget(page)
-        main = holding(down(self.filters, (self.pages, 1)))
-        self._sides = across((main, 1), self.card, gap=16)
-        self.set_content(self._sides, "No table yet")
+        self.save_button = row.put(self.sheet.save_button)
 
     def _connect(self) -> None:
-        session = self.session
         self.filters.changed.connect(self.refresh)
         self.sheet.pointed.connect(self._on_pointed)
         self.sheet.horizontalHeader().sectionClicked.connect(
@@ -126,7 +117,6 @@ class DataView(PageView):
         )
         self.sheet.sorting.connect(lambda name, down: self.filters.ask(order=name, descending=down))
         self.sheet.narrowing.connect(self.filters.narrow)
-        self.sheet.explaining.connect(session.explain_row)
         self.overview.pointed.connect(self.point_column)
         self.card.role_chosen.connect(lambda name, role: self._edit(roles={name: role}))
         self.card.parts_chosen.connect(
@@ -134,7 +124,7 @@ class DataView(PageView):
         )
         self.gaps.clicked.connect(self._on_gap)
         for page in (self.gaps, self.correlation):
-            page.concluded.connect(self._tell)
+            page.concluded.connect(self.sentence.setText)
         self.correlation.clicked.connect(self.point_column)
 
     # ------------------------------------------------------------- for the host
@@ -144,14 +134,16 @@ class DataView(PageView):
         """The visible view of the table."""
         return str(self.show_combo.currentData())
 
+    def _show_view(self, what: str) -> None:
+        self.show_combo.setCurrentIndex(self.show_combo.findData(what))
+
     def figure_data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
         data = {GAPS: self.gaps.data, CORRELATION: self.correlation.data}
         return data.get(self.shows, self.card.spread.data)()
 
     def restyle(self) -> None:
-        self.sheet.model_.restyle()
-        self.gaps.restyle()
-        self.correlation.restyle()
+        for part in (self.sheet.model_, self.gaps, self.correlation):
+            part.restyle()
         super().restyle()
         if self.card.summary is not None:
             self.card.show_summary(self.card.summary)
@@ -166,15 +158,15 @@ class DataView(PageView):
         table = self.session.table
         if table is None or table is not self._table:
             self._take(table)
-        for widget in (self.filters.class_combo, self.filters.part_combo):
-            widget.setVisible(table is not None and self.shows in (ROWS, GAPS))
         self.fit_page()
         if table is None:
             return
+        has_chosen = Asked.of(self.session, table, self.filters.row_filter).has_chosen
+        self.filters.offer(table, has_chosen)
         asked = Asked.of(self.session, table, self.filters.row_filter)
-        self.filters.offer(table, asked.has_chosen)
-        asked = Asked.of(self.session, table, self.filters.row_filter)
-        self._offer_splits(asked)
+        count = len(asked.runs[0][0].splits) if has_chosen else 1
+        self.split_combo.offer(count, self.session.focus.split)
+        self.controls.show(count > 1 and self.shows in (ROWS, GAPS), self.split_combo)
         if asked != self._finding.key:
             finder = self._finder
             self._finding.ask(asked, lambda post: finder.find(asked, post))
@@ -189,36 +181,26 @@ class DataView(PageView):
         columns = () if table is None else table.columns
         self.card.has_dates = any(c.number and c.number.dated for c in columns)
         self._finding.forget()
-        same = before is not None and table is not None and before.sha256 == table.sha256
-        if not same:
-            self._finder, self.found = Finder(), None
-            self.taking.found = None
+        if before is None or table is None or before.sha256 != table.sha256:
+            self._finder, self.found, self.column = Finder(), None, ""
             self._summing.forget()
             self.filters.put(RowFilter())
             self.sheet.show_found(None)
             self.back_button.hide()
-            self.column = ""
         self.gaps.forget()
         self.correlation.forget()
         self.show_content(table is not None)
-        for control in (self.show_combo, self.save_button):
-            control.setVisible(table is not None)
+        self.show_combo.setVisible(table is not None)
         self.overview.show_table(table, self._classes)
         if table is None:
             self.card.show_column(None)
-            self._tell("Open a table to see its rows and what its columns hold.")
+            self.sentence.setText(text("data_without_table"))
         elif self._pointed_column() is None:
-            first = next(iter(table.features), table.columns[0])
-            self.column = first.name
+            self.column = next(iter(table.features), table.columns[0]).name
 
     def _classes(self) -> Classes | None:
         table = self._table
         return None if table is None else self._finder.classes_of(table)
-
-    def _offer_splits(self, asked: Asked) -> None:
-        count = len(asked.runs[0][0].splits) if asked.has_chosen else 1
-        self.split_combo.offer(count, self.session.focus.split)
-        self.controls.show(count > 1 and self.shows in (ROWS, GAPS), self.split_combo)
 
     def _on_unfound(self, words: str) -> None:
         # What was found before stays in sight.
@@ -228,7 +210,7 @@ class DataView(PageView):
 
     def _on_found(self, found: FoundRows) -> None:
         self.filters.show_problem("")
-        self.found = self.taking.found = found
+        self.found = found
         self.sheet.show_found(found)
         self.filters.show_count(len(found.rows), found.asked.table.rows)
         self._go()
@@ -240,49 +222,42 @@ class DataView(PageView):
         if found is None:
             return
         if self.shows == ROWS:
-            self._tell(texts.rows_sentence(found))
+            self.sentence.setText(rows_sentence(found))
         elif self.shows == COLUMNS:
             self.overview.mark(self.column)
             self.overview.find_areas()
-            self._tell_column()
+            self._conclude_column()
         elif self.shows == GAPS:
             self.gaps.show_found(found)
         else:
             self.correlation.show_table(found.asked.table, found.classes)
         self._sum_up()
 
-    def _tell(self, words: Any) -> None:
-        self.sentence.setText(words)
-
     def fit_page(self) -> None:
-        """Show the card if there is room, and always with the list of columns."""
-        room = scaled(_LEAST_SHEET) + self.card.least_width() + self._sides.spacing()
-        wide, columns = self.width() >= room, self.shows == COLUMNS
-        has_table = self._table is not None
+        """Show the controls of the view; the card if there is room, and always with the columns."""
+        least, shows, has_table = self.card.least_width(), self.shows, self._table is not None
+        wide = self.width() >= scaled(_LEAST_SHEET) + least + self._sides.spacing()
         directions = QBoxLayout.Direction
         self._sides.setDirection(directions.LeftToRight if wide else directions.TopToBottom)
         self._sides.setStretch(1, 0 if wide else 1)
-        self.card.setFixedWidth(self.card.least_width()) if wide else self._widen()
-        self.card.setVisible(has_table and (wide or columns))
-        self.filters.setVisible(self.shows in (ROWS, GAPS))
-        self.save_button.setVisible(has_table and self.shows in (ROWS, GAPS))
-        self._offer_explaining()
-
-    def _widen(self) -> None:
-        self.card.setMinimumWidth(0)
-        self.card.setMaximumWidth(16_777_215)  # Qt's own bound: as wide as the page
+        self.card.setMinimumWidth(least if wide else 0)
+        self.card.setMaximumWidth(least if wide else _WIDEST)
+        self.card.setVisible(has_table and (wide or shows == COLUMNS))
+        self.filters.setVisible(shows in (ROWS, GAPS))
+        for control in (self.save_button, self.filters.class_combo, self.filters.part_combo):
+            control.setVisible(has_table and shows in (ROWS, GAPS))
+        self.explain_button.setVisible(shows == ROWS and self.session.explains_rows)
+        self.explain_button.setEnabled(self.session.focus.row is not None)
 
     # ------------------------------------------------------------- the column
 
     def point_column(self, name: str) -> None:
         """Show the card of a column."""
-        if name and name != self.column and self._is_of_table(name):
+        columns = () if self._table is None else self._table.columns
+        if name != self.column and any(column.name == name for column in columns):
             self.column = name
             self._sum_up()
             self.overview.mark(name)
-
-    def _is_of_table(self, name: str) -> bool:
-        return self._table is not None and any(c.name == name for c in self._table.columns)
 
     def _pointed_column(self) -> Column | None:
         columns = () if self._table is None else self._table.columns
@@ -295,14 +270,13 @@ class DataView(PageView):
             return
         # A role changes nothing of what the cells are, but for the label's.
         key = table.sha256, table.label, table.positive, column.name, column.role == "label"
-        if key == self._summing.key:
-            return
-        self.card.show_summary(None)
-        finder = self._finder
-        self._summing.ask(
-            key,
-            lambda post: sum_up(column, finder.classes_of(table), lambda: stop_if_asked(post)),
-        )
+        if key != self._summing.key:
+            self.card.show_summary(None)
+            finder = self._finder
+            self._summing.ask(
+                key,
+                lambda post: sum_up(column, finder.classes_of(table), lambda: stop_if_asked(post)),
+            )
 
     def _on_no_summary(self, words: str) -> None:
         self.card.show_summary(None)
@@ -310,12 +284,12 @@ class DataView(PageView):
 
     def _on_summary(self, summary: ColumnSummary) -> None:
         self.card.show_summary(summary)
-        self._tell_column()
+        self._conclude_column()
 
-    def _tell_column(self) -> None:
+    def _conclude_column(self) -> None:
+        summary = self.card.summary
         if self.shows == COLUMNS:
-            summary = self.card.summary
-            self._tell("" if summary is None else texts.column_sentence(summary))
+            self.sentence.setText("" if summary is None else column_sentence(summary))
 
     def _edit(self, *words: str, **changes: Any) -> None:
         try:
@@ -327,7 +301,7 @@ class DataView(PageView):
 
     def show_rows(self, rows: Sequence[int], part: str = "", left: str = "") -> None:
         """Show rows, or a part of the table defined by a run; ``left`` is the previous page."""
-        self.show_combo.setCurrentIndex(self.show_combo.findData(ROWS))
+        self._show_view(ROWS)
         self.back_button.setText(f"Back to {left}")
         self.back_button.setVisible(bool(left) and left != self.title)
         self._going = tuple(rows)
@@ -345,7 +319,7 @@ class DataView(PageView):
         row_filter = self.filters.row_filter
         if row_filter.text or row_filter.of_class is not None or row_filter.part != ALL:
             self._going = rows
-            self.session.message.emit("The filter was removed because it hid the row")
+            self.session.message.emit(text("data_unfiltered"))
             self._unfilter()
             self.session.turns.ask(self.refresh)
 
@@ -354,10 +328,6 @@ class DataView(PageView):
         before = self.filters.row_filter
         order, down = before.order, before.descending
         self.filters.put(RowFilter(part=part, chosen=chosen, order=order, descending=down))
-
-    def _offer_explaining(self) -> None:
-        self.explain_button.setVisible(self.shows == ROWS and self.session.explains_rows)
-        self.explain_button.setEnabled(self.session.focus.row is not None)
 
     def _on_explain(self) -> None:
         row = self.session.focus.row
@@ -376,7 +346,7 @@ class DataView(PageView):
 
     def _on_gap(self, row: int, column: str) -> None:
         self.point_column(column)
-        self.show_combo.setCurrentIndex(self.show_combo.findData(ROWS))
+        self._show_view(ROWS)
         self.sheet.go_to([row], column)
         self.session.point_at(row=row)
 

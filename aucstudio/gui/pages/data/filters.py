@@ -5,22 +5,24 @@ from __future__ import annotations
 import dataclasses
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
+from PySide6.QtWidgets import QComboBox, QWidget
 
-from aucstudio.gui.common.choices import fill_combo
-from aucstudio.gui.common.layouts import across, down
+from aucstudio.gui.common.controls import fill_combo
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.widgets import (
     ElidedCombo,
-    clearable,
+    across,
+    down,
     enable_item,
     label,
     named,
     quietly,
+    search_field,
     show_note,
 )
 from aucstudio.gui.pages.data.row_query import RowFilter
-from aucstudio.gui.state.timers import delayed
+from aucstudio.gui.state.background import delayed
+from aucstudio.notices import text
 from aucstudio.project.data.table import Table
 from aucstudio.project.survey.rows import (
     ALL,
@@ -43,10 +45,6 @@ _PARTS = {
     MISSED: "Missed positives",
     CHOSEN: "Chosen on another page",
 }
-_TIP = (
-    "Conditions, separated by semicolons: age >= 40; town = Bern; age = 20..30; name contains ann; "
-    'income missing; income known. Names with special characters are quoted: "a = b" > 3'
-)
 
 
 class Filters(QWidget):
@@ -58,12 +56,12 @@ class Filters(QWidget):
         super().__init__()
         named(self, "data_filters", "Which rows are shown")
         self.row_filter = RowFilter()
-        self.field = clearable(named(QLineEdit(), "data_filter_edit", "Conditions on cells"))
-        self.field.setPlaceholderText("Filter rows, e.g. age >= 40; town = Bern; income missing")
-        plain_tooltip(self.field, _TIP)
+        hint = "Filter rows, e.g. age >= 40; town = Bern; income missing"
+        self.field = search_field("data_filter_edit", "Conditions on cells", hint)
+        plain_tooltip(self.field, text("data_filter_tip"))
         self.class_combo = named(ElidedCombo(), "data_class_combo", "Class of the rows")
         self.part_combo = named(ElidedCombo(), "data_part_combo", "Predicted class")
-        plain_tooltip(self.part_combo, "How the selected run classified the rows in its split")
+        plain_tooltip(self.part_combo, text("data_part_tip"))
         for part, words in _PARTS.items():
             self.part_combo.addItem(words, part)
         self.count = label("", "muted", name="data_count")
@@ -118,10 +116,10 @@ class Filters(QWidget):
         """Show how many rows there are."""
         self.count.setText(f"{shown:,} of {rows:,} rows")
 
-    def show_problem(self, text: str) -> None:
+    def show_problem(self, words: str) -> None:
         """Show the error in the conditions, if any."""
-        show_note(self.problem, text, "error")
-        self.field.setProperty("invalid", bool(text))
+        show_note(self.problem, words, "error")
+        self.field.setProperty("invalid", bool(words))
         self.field.style().unpolish(self.field)
         self.field.style().polish(self.field)
 

@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.monitor import Stopped
+from aucstudio.engine.types import Array
 from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.notices import text
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.table import Table
 from aucstudio.project.runs.record import RunRecord
@@ -27,16 +29,6 @@ from aucstudio.project.survey.rows import (
 )
 
 MOST_RUNS = 8
-
-
-def _decimals(values: NDArray[np.float64]) -> int | None:
-    """Return the decimals with which the largest number has five digits.
-
-    None where such numbers would not be read as decimals.
-    """
-    sizes = np.abs(values[np.isfinite(values)])
-    most = float(sizes.max(initial=0.0))
-    return 4 - math.floor(math.log10(most)) if 1e-3 <= most < 1e5 else None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,16 +70,13 @@ class Asked:
         """Make a request for the current state of the session."""
         chosen = session.run(session.selected)
         has_chosen = chosen is not None and is_of(table, chosen)
-        listed = [chosen] if chosen is not None and has_chosen else []
-        listed += [
-            run
-            for run in session.checked_runs()
-            if is_of(table, run) and (not listed or run.record.id != listed[0].record.id)
-        ]
+        listed = {run.record.id: run for run in session.checked_runs() if is_of(table, run)}
+        if chosen is not None and has_chosen:
+            listed = {chosen.record.id: chosen} | listed
         split = session.focus.split
         runs = tuple(
             (run.record, run.look.name, min(split, len(run.record.splits) - 1))
-            for run in listed[:MOST_RUNS]
+            for run in list(listed.values())[:MOST_RUNS]
         )
         threshold = session.focus.threshold if row_filter.part in (FALSE_ALARM, MISSED) else 0.0
         return cls(table, runs, has_chosen, row_filter, threshold)
@@ -118,8 +107,11 @@ class RunColumn:
 
     @functools.cached_property
     def decimals(self) -> int | None:
-        """The number of decimals of all scores."""
-        return None if self.part is None else _decimals(self.column.values)
+        """The decimals with which the largest score has five digits, if it can be a decimal."""
+        values = self.column.values
+        most = float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
+        fits = self.part is not None and 1e-3 <= most < 1e5
+        return 4 - math.floor(math.log10(most)) if fits else None
 
     @property
     def facts(self) -> str:
@@ -185,8 +177,7 @@ class Finder:
         classes = self.classes_of(table)
         counts = None
         if classes is not None:
-            masks = classes.positive, classes.negative
-            counts = int(np.count_nonzero(masks[0][rows])), int(np.count_nonzero(masks[1][rows]))
+            counts = int(classes.positive[rows].sum()), int(classes.negative[rows].sum())
         return FoundRows(asked, rows, extras, counts, classes)
 
     def classes_of(self, table: Table) -> Classes | None:
@@ -216,22 +207,19 @@ def stop_if_asked(post: Callable[[float], bool], part: float = 0.0) -> None:
 def _extras(
     asked: Asked, scored: list[ScoredRows], taken: Mapping[str, Column]
 ) -> tuple[RunColumn, ...]:
-    extras: list[RunColumn] = []
-    names = set(taken)
-
-    def add(
-        name: str, values: NDArray[np.float64], part: NDArray[np.int8] | None, say: str
-    ) -> None:
+    found: list[tuple[str, Array, NDArray[np.int8] | None, str]] = []
+    for k, ((record, name, split), of_run) in enumerate(zip(asked.runs, scored, strict=True)):
+        which = split + 1 if len(record.splits) > 1 else None
+        about = text("data_score_about", name=name, split=which)
+        found.append((name, of_run.scores, of_run.part, about))
+        if k == 0 and asked.has_chosen:
+            about = text("data_wrong_pairs_about", name=name, split=which)
+            found.append(("wrong pairs", of_run.wrong_pairs, None, about))
+    extras, names = [], set(taken)
+    for name, values, part, about in found:
         while name in names:
             name += "_"
         names.add(name)
         # Counts of missing and distinct values are not used for these columns.
-        extras.append(RunColumn(Column.of_cells(name, values, 0, 0), part, say))
-
-    for k, ((record, name, split), of_run) in enumerate(zip(asked.runs, scored, strict=True)):
-        where = f", split {split + 1}" if len(record.splits) > 1 else ""
-        add(name, of_run.scores, of_run.part, f"Score of {name}{where}")
-        if k == 0 and asked.has_chosen:
-            say = f"Held-out rows of the other class that {name} ranks a row wrongly against"
-            add("wrong pairs", of_run.wrong_pairs, None, say + where)
+        extras.append(RunColumn(Column.of_cells(name, values, 0, 0), part, about))
     return tuple(extras)

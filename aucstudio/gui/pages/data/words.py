@@ -1,19 +1,14 @@
-"""Texts of the page Data."""
+"""What the page Data says about rows and columns."""
 
 from __future__ import annotations
 
 import math
 
-from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.pages.data.row_query import FoundRows
-from aucstudio.notices.words import (
-    class_words,
-    counted,
-    figure_words,
-    interval_words,
-    percent_words,
-)
-from aucstudio.project.survey.columns import SPEARMAN, ColumnSummary, Correlation, GapMap
+from aucstudio.notices import text
+from aucstudio.notices.words import counted
+from aucstudio.project.survey.columns import ColumnSummary
 from aucstudio.project.survey.rows import (
     ALL,
     CHOSEN,
@@ -25,147 +20,72 @@ from aucstudio.project.survey.rows import (
 )
 
 _PARTS = {
-    HELD: "held out in {0}",
-    TRAINED_ON: "trained on in {0}",
-    MISRANKED: "held out in {0}, and ranked wrongly against at least one row of the other class",
-    FALSE_ALARM: "negatives of {0} above its threshold",
-    MISSED: "positives of {0} not above its threshold",
-    CHOSEN: "chosen on another page",
+    HELD: "data_rows_held_out",
+    TRAINED_ON: "data_rows_training",
+    MISRANKED: "data_rows_misranked",
+    FALSE_ALARM: "data_rows_false_positive",
+    MISSED: "data_rows_missed_positive",
+    CHOSEN: "data_rows_chosen",
 }
 
 
 def rows_sentence(found: FoundRows) -> Statement:
     """State which rows are shown."""
     asked, row_filter = found.asked, found.asked.row_filter
-    shown, total = len(found.rows), asked.table.rows
-    if shown == total:
-        head = f"All {counted(total, 'row')}"
-    elif not shown:
-        head = f"None of {counted(total, 'row')} matches"
-    else:
-        head = f"{shown:,} of {counted(total, 'row')}"
-    if found.counts is not None and found.classes is not None and shown:
-        names = map(class_words, found.classes.names)
-        head += ": " + " and ".join(
-            f"{count:,} {name}" for count, name in zip(found.counts, names, strict=True)
-        )
-    parts = []
-    if row_filter.part != ALL:
-        record, name, split = asked.runs[0] if asked.has_chosen else (None, "", 0)
-        several = record is not None and len(record.splits) > 1
-        of_run = f"split {split + 1} of {name}" if several else name
-        parts.append(f"These rows are {_PARTS[row_filter.part].format(of_run)}.")
-    if row_filter.order is not None:
-        how = "downwards" if row_filter.descending else "upwards"
-        parts.append(f"Sorted by {row_filter.order}, {how}; rows without a value come last.")
-    if asked.has_chosen or asked.runs:
-        parts.append("Scores in grey are of rows that were trained on.")
-    return Statement.of(f"{head}.", *parts)
+    shown, total, counts, classes = len(found.rows), asked.table.rows, found.counts, found.classes
+    has_classes = counts is not None and classes is not None and shown > 0
+    record, name, split = asked.runs[0] if asked.has_chosen else (None, "", 0)
+    head = text(
+        "data_rows",
+        part="all" if shown == total else "some" if shown else "none",
+        some=shown if 0 < shown < total else None,
+        total=total,
+        positives=counts[0] if counts is not None and has_classes else None,
+        negatives=counts[1] if counts is not None else 0,
+        positive="" if classes is None else classes.names[0],
+        negative="" if classes is None else classes.names[1],
+    )
+    of_run = f"split {split + 1} of {name}" if record and len(record.splits) > 1 else name
+    part, order = row_filter.part, row_filter.order
+    way = "downwards" if row_filter.descending else "upwards"
+    return Statement.of(
+        head,
+        "" if part == ALL else text(_PARTS[part], run=of_run),
+        "" if order is None else text("data_rows_sorted", order=order, way=way),
+        text("data_rows_scored") if asked.runs else "",
+    )
 
 
 def area_sentence(summary: ColumnSummary) -> Statement:
     """State the AUC of a column as a score."""
-    if summary.area is None:
-        if summary.class_names:
-            return Statement("One of the classes has no value here: there is no AUC.")
-        return Statement()
-    area, (first, second) = summary.area, map(class_words, summary.class_names)
-    value = figure_words(area.value)
-    limits = "" if math.isnan(area.low) else f" (95 % {interval_words(area.low, area.high)})"
-    if summary.by_share:
-        return Statement.of(
-            f"Alone it ranks {first} above {second} with AUC {value}{limits}.",
-            f"Its values are in the order of their share of {first} in the other half of the rows.",
-        )
-    side = "High" if area.value >= 0.5 else "Low"
-    return Statement.of(
-        f"Alone it ranks {first} above {second} with AUC {value}{limits}.",
-        f"{side} values indicate {first}." if area.low > 0.5 or area.high < 0.5 else "",
+    area = summary.area
+    if area is None:
+        return Statement(text("data_no_area") if summary.class_names else "")
+    positive, negative = summary.class_names
+    interval = None if math.isnan(area.low) else (area.low, area.high)
+    head = text(
+        "data_area", positive=positive, negative=negative, area=area.value, interval=interval
     )
+    if summary.by_share:
+        return Statement(head, text("data_area_by_share", positive=positive))
+    if area.low > 0.5 or area.high < 0.5:
+        return Statement(head, text("data_area_side", high=area.value >= 0.5, positive=positive))
+    return Statement(head)
 
 
 def column_sentence(summary: ColumnSummary) -> Statement:
     """State the result of a column."""
-    text = area_sentence(summary)
-    if not text.headline:
-        return Statement(f"{summary.name}: {counted(summary.distinct, 'different value')}.")
-    return Statement(f"{summary.name}: {text.headline}", text.more)
+    area = area_sentence(summary)
+    if not area.headline:
+        return Statement(text("data_column_distinct", name=summary.name, count=summary.distinct))
+    return Statement(f"{summary.name}: {area.headline}", area.more)
 
 
 def spread_words(summary: ColumnSummary) -> str:
     """State what the picture of a distribution omits."""
     found = summary.distribution
     if not found.shares.size:
-        return "No row has a value."
-    outside = [
-        f"{counted(count, 'value')} {side}"
-        for count, side in ((found.below, "below"), (found.above, "above"))
-        if count
-    ]
-    return f"Not drawn, far from the others: {' and '.join(outside)}." if outside else ""
-
-
-def gaps_sentence(found: GapMap, rows: int, left_out: int) -> Statement:
-    """State where cells are missing."""
-    if not found.columns:
-        return Statement("No column has a missing value.")
-    lines = len(found.starts) - 1
-    shares = found.missing.mean(axis=0) if lines else found.missing.sum(axis=0)
-    worst = int(shares.argmax())
-    many = counted(len(found.columns) + left_out, "column")
-    has = "has" if many.startswith("1 ") else "have"
-    return Statement.of(
-        f"{many} {has} missing values, most of them {found.columns[worst]} "
-        f"({percent_words(float(shares[worst]))}).",
-        f"{found.rows:,} of {counted(rows, 'row')} lack a value in at least one of them.",
-        "Rows in the order of the sheet; the strip at the left shows their class."
-        + (
-            f" Each line represents about {round(rows / lines):,} rows."
-            if lines and rows > lines
-            else ""
-        ),
-        f"The {left_out:,} columns with fewest missing values are not drawn." if left_out else "",
-    )
-
-
-def correlation_sentence(
-    found: Correlation, kind: str, rows: int, left_out: int, pair: tuple[int, int] | None
-) -> Statement:
-    """State which columns are correlated."""
-    name = "Spearman" if kind == SPEARMAN else "Pearson"
-    if len(found.columns) < 2:
-        return Statement("Fewer than two columns of numbers: nothing to correlate.")
-    values = abs(found.values.copy())
-    values[range(len(values)), range(len(values))] = math.nan
-    if pair is None:
-        if not (values == values).any():
-            return Statement("No two columns have enough rows in common.")
-        values[values != values] = -1.0
-        pair = (int(values.max(axis=1).argmax()), int(values[values.max(axis=1).argmax()].argmax()))
-        head = f"{pair_words(found, *pair)}: the strongest correlation."
-    else:
-        head = f"{pair_words(found, *pair)}."
-    return Statement.of(
-        head,
-        f"{name}'s coefficient, over the rows that have both values.",
-        f"Computed from {found.looked_at:,} of {rows:,} rows, evenly spaced."
-        if found.looked_at < rows
-        else "",
-        f"Of {len(found.columns) + left_out:,} columns of numbers, those whose AUC is farthest "
-        "from 0.5 are drawn."
-        if left_out
-        else "",
-    )
-
-
-def pair_words(found: Correlation, one: int, other: int) -> str:
-    """Describe the correlation of two columns."""
-    value = found.values[one, other]
-    names = f"{found.columns[one]} and {found.columns[other]}"
-    if one == other:
-        return found.columns[one]
-    if math.isnan(value):
-        return f"{names}: no coefficient"
-    return f"{names}: {value:+.2f} over {counted(int(found.rows[one, other]), 'row')}".replace(
-        "-", "−"
-    )
+        return text("data_no_value")
+    ends = (found.below, "below"), (found.above, "above")
+    outside = [f"{counted(count, 'value')} {side}" for count, side in ends if count]
+    return text("data_not_drawn", outside=outside) if outside else ""

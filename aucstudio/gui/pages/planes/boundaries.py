@@ -25,8 +25,8 @@ from aucstudio.gui.pages.planes.subject import (
     place_line,
     split_of,
 )
-from aucstudio.gui.state.answer import Answer
-from aucstudio.gui.state.live_run import LiveRun
+from aucstudio.gui.state.background import Answer
+from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.geometry.planes import carried

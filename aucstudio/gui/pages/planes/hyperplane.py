@@ -11,8 +11,7 @@ from PySide6.QtGui import QColor, QPen
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.types import Array
-from aucstudio.gui.common.eliding import shortened
-from aucstudio.gui.common.plain_text import line_label
+from aucstudio.gui.common.plain_text import line_label, shortened
 from aucstudio.gui.common.plots.legend import Entry
 from aucstudio.gui.common.plotting import faded, pen, run_pen
 from aucstudio.gui.common.theme import current_theme
@@ -24,9 +23,9 @@ from aucstudio.gui.pages.planes.subject import (
     place_line,
     split_of,
 )
-from aucstudio.gui.state.answer import Answer
-from aucstudio.gui.state.live_run import LiveRun
+from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.plan import RunLook
+from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.geometry.pairs import Misranked, PairOrder
 from aucstudio.project.geometry.planes import angle, carried

@@ -13,27 +13,26 @@ from PySide6.QtWidgets import QGraphicsItem, QVBoxLayout, QWidget
 from aucstudio.engine.roc import equal_error_threshold, roc_curve
 from aucstudio.engine.scorers import LinearScorer
 from aucstudio.engine.types import Array
-from aucstudio.gui.common.choices import fill_names
-from aucstudio.gui.common.layouts import down
+from aucstudio.gui.common.controls import fill_names
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plots.legend import Entry, Legend
 from aucstudio.gui.common.plotting import finite_range, make_plot, run_pen
-from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import label, quietly
+from aucstudio.gui.common.widgets import down, label, quietly
 from aucstudio.gui.pages.planes.subject import (
     PlanePicture,
     Subject,
     add_line,
-    axis_words,
     find_subject,
     is_curved,
     live_key,
     place_line,
 )
-from aucstudio.gui.state.answer import Answer
-from aucstudio.gui.state.live_run import LiveRun
+from aucstudio.gui.pages.planes.words import axis_words
+from aucstudio.gui.state.background import Answer
+from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.geometry.planes import (

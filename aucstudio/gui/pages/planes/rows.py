@@ -15,14 +15,21 @@ from PySide6.QtWidgets import QGraphicsPathItem, QSizePolicy, QWidget
 from aucstudio.engine.roc import band_ranks
 from aucstudio.engine.scorers import KernelScorer
 from aucstudio.engine.types import Array, Index, Mask
-from aucstudio.gui.common.layouts import across, down
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plots.legend import Entry, keep_sample
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plots.readout import Readout
 from aucstudio.gui.common.plotting import faded, pen
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.common.widgets import data_button, explain_button, label, named, push_button
+from aucstudio.gui.common.widgets import (
+    across,
+    data_button,
+    down,
+    explain_button,
+    label,
+    named,
+    push_button,
+)
 from aucstudio.gui.pages.planes.subject import PlanePicture, Subject, add_marks
 from aucstudio.gui.state.session import Session
 from aucstudio.project.data.table import Table

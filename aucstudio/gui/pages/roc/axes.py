@@ -164,12 +164,19 @@ def nearest(
 
     The line is monotone in x, so only vertices within the current best distance are checked.
     """
-    x, y = ((values - at) / size for values, at, size in zip(line, place, pixel, strict=True))
-    at = int(np.clip(np.searchsorted(x, 0.0), 1, len(x) - 1))
-    reach = np.hypot(x[at - 1 : at + 1], y[at - 1 : at + 1]).min()
-    first, last = np.searchsorted(x, -reach, "left"), np.searchsorted(x, reach, "right")
-    part = slice(max(min(int(first), at - 1), 0), max(int(last), at + 1))
-    distance = np.hypot(x[part], y[part])
+
+    def away(part: slice) -> Array:
+        sides = (
+            (values[part] - at) / size for values, at, size in zip(line, place, pixel, strict=True)
+        )
+        return np.hypot(*sides)
+
+    x = line[0]
+    at = int(np.clip(np.searchsorted(x, place[0]), 1, len(x) - 1))
+    reach = float(away(slice(at - 1, at + 1)).min()) * pixel[0]
+    first, last = np.searchsorted(x, (place[0] - reach, place[0] + reach))
+    part = slice(max(min(int(first), at - 1), 0), max(int(last), at) + 1)
+    distance = away(part)
     vertex = int(distance.argmin())
     return float(distance[vertex]), part.start + vertex
 

@@ -13,12 +13,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGraphicsPathItem
 
 from aucstudio.engine import inference, roc
+from aucstudio.engine.inference.bands import GRID
 from aucstudio.engine.types import Array
 from aucstudio.gui.common.curves import run_curves
 from aucstudio.gui.common.plotting import faded
 from aucstudio.gui.common.theme import current_theme, run_colour
 from aucstudio.gui.pages.roc.axes import Axis, draw
-from aucstudio.gui.state.answer import Answer
+from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.results.summary import LEVEL, ranking
 from aucstudio.project.runs.record import RunRecord
@@ -130,7 +131,7 @@ def bounds_of(
 
 def _grid(negatives: int) -> Array:
     low_end = np.geomspace(0.5 / negatives, 1.0, _LOW_END)
-    return np.unique(np.concatenate([inference.bands.GRID, low_end]).clip(0.0, 1.0))
+    return np.unique(np.concatenate([GRID, low_end]).clip(0.0, 1.0))
 
 
 def _of_splits(record: RunRecord) -> Bounds:

@@ -12,24 +12,17 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import (
-    QApplication,
-    QMenu,
-    QPushButton,
-    QScrollArea,
-)
+from PySide6.QtWidgets import QApplication, QMenu, QPushButton, QScrollArea
 
 from aucstudio.engine import METHODS
 from aucstudio.gui.common import curves
-from aucstudio.gui.common.actions import make_action
-from aucstudio.gui.common.confusion import CARD_WIDTH
-from aucstudio.gui.common.control_row import ControlRow, Verb
+from aucstudio.gui.common.controls import ControlRow, Verb
 from aucstudio.gui.common.curves import band_words
 from aucstudio.gui.common.form import edge_box
-from aucstudio.gui.common.layouts import STRETCH, down, scrolled
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import named
+from aucstudio.gui.common.threshold import CARD_WIDTH
+from aucstudio.gui.common.widgets import STRETCH, down, make_action, named, scrolled
 from aucstudio.gui.pages.roc import axes
 from aucstudio.gui.pages.roc import confidence_bands as bands
 from aucstudio.gui.pages.roc.axes import Layer, Scene, place, rate_at
@@ -398,12 +391,7 @@ class Layers:
         self.costs = CostLayer(plot, session)
         self.isometrics = IsometricLayer(plot, session, crowd)
         self.difference = DifferenceLayer(plot, session)
-        self.layers: tuple[Layer, ...] = (
-            self.isometrics,
-            self.difference,
-            self.costs,
-            self.point,
-        )
+        self.layers: tuple[Layer, ...] = (self.isometrics, self.difference, self.costs, self.point)
         self._changed = changed
         self.side = self._make_side()
         self._fill_menu(menu)

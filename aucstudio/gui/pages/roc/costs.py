@@ -9,31 +9,32 @@ from collections.abc import Callable
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import (
-    QGridLayout,
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QSlider,
-    QWidget,
-)
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QLineEdit, QSlider, QWidget
 
 from aucstudio.engine import roc
 from aucstudio.engine.inference import Interval, cost_threshold_interval
 from aucstudio.engine.types import Array
-from aucstudio.gui.common.confusion import CARD_WIDTH
 from aucstudio.gui.common.curves import Trace
-from aucstudio.gui.common.layouts import across, down
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plotting import pen
 from aucstudio.gui.common.theme import current_theme, scaled
-from aucstudio.gui.common.widgets import label, make_buddy, named, push_button, show_note
+from aucstudio.gui.common.threshold import CARD_WIDTH
+from aucstudio.gui.common.widgets import (
+    across,
+    down,
+    label,
+    make_buddy,
+    named,
+    push_button,
+    show_note,
+)
 from aucstudio.gui.pages.roc.axes import Scene, bent, line_places
 from aucstudio.gui.pages.roc.operating_point import FocusedPoint
-from aucstudio.gui.state.answer import Answer
+from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.session import Session
 from aucstudio.project.errors import InputError
-from aucstudio.project.results.operating_points import (
+from aucstudio.project.results.summary import ranking
+from aucstudio.project.results.thresholds import (
     LEAST_PRIOR,
     amount_words,
     data_prior,
@@ -42,7 +43,6 @@ from aucstudio.project.results.operating_points import (
     read_share,
     share_words,
 )
-from aucstudio.project.results.summary import ranking
 
 _STEPS = 600  # of a slider, a hundred for each power of ten
 _MOST_PRIOR = 0.99  # on the slider; the field takes more

@@ -16,26 +16,18 @@ from aucstudio.engine import roc
 from aucstudio.engine.roc import cut_at
 from aucstudio.engine.types import Array
 from aucstudio.gui.common.curves import Trace, run_curves
-from aucstudio.gui.common.layouts import down
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plotting import pen
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol
-from aucstudio.gui.common.threshold_chooser import Chosen, ThresholdChooser
-from aucstudio.gui.common.widgets import label, named
+from aucstudio.gui.common.threshold import Chosen, ThresholdChooser
+from aucstudio.gui.common.widgets import down, label, named
 from aucstudio.gui.pages.roc.axes import Scene, height, nearest, trace_of
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.project.results.distribution import Confusion
-from aucstudio.project.results.operating_points import vertex_of
-from aucstudio.project.results.threshold_choice import ThresholdFigures, counts_at
+from aucstudio.project.results.thresholds import Confusion, ThresholdFigures, counts_at, vertex_of
 
 _REACH = 14.0  # pixels from the curve within which a click places the point
 _STRIDE = 10  # vertices that an arrow key passes with Shift
-_STEPS = {
-    Qt.Key.Key_Right: 1,
-    Qt.Key.Key_Up: 1,
-    Qt.Key.Key_Left: -1,
-    Qt.Key.Key_Down: -1,
-}
+_STEPS = {Qt.Key.Key_Right: 1, Qt.Key.Key_Up: 1, Qt.Key.Key_Left: -1, Qt.Key.Key_Down: -1}
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

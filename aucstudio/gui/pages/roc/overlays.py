@@ -17,11 +17,11 @@ from aucstudio.gui.common.plotting import faded, pen
 from aucstudio.gui.common.theme import current_theme, run_colour
 from aucstudio.gui.pages.roc.axes import Points, Scene, seen_places, seen_rates, trace_of
 from aucstudio.gui.pages.roc.cards import Crowd, LineLabels
-from aucstudio.gui.state.answer import Answer
+from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices.words import figure_words, interval_words, p_words
 from aucstudio.project.results.comparison import AUC, PAUC, PairComparison, compare_runs
-from aucstudio.project.results.operating_points import data_prior, share_words
+from aucstudio.project.results.thresholds import data_prior, share_words
 from aucstudio.project.runs.experiments.experiment import Band
 
 _HATCH = 5.0  # pixels between the lines over where the compared run leads

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QGraphicsItem
 from aucstudio.gui.common import curves
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plots.readout import Readout
-from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.pages.roc import confidence_bands as bands
 from aucstudio.gui.pages.roc import words as texts
@@ -29,9 +29,8 @@ from aucstudio.gui.pages.roc.controls import (
 )
 from aucstudio.gui.pages.roc.curve_kinds import FACES, Face
 from aucstudio.gui.pages.roc.lines import Lines, LiveLine
-from aucstudio.gui.state.answer import Answer
+from aucstudio.gui.state.background import Answer, delayed
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.gui.state.timers import delayed
 
 _HOW_TO_MOVE = "Drag it, click on the curve, or use the arrow keys"
 _CRAMPED = "No room for the inset: enlarge the page."
@@ -308,7 +307,7 @@ class RocView(PageView):
         self.sentence.setText(self._conclusion.then(self.layers.words, cramped))
 
     def _on_range(self) -> None:
-        self.lines.thin(moving=self._stands_still.isActive())
+        self.lines.thin()
         self.canvas.thin(self.lines.window(), self.lines.pixels())
         self._show_live()
         # Cards and labels are placed again when the range has stopped changing.
@@ -319,7 +318,6 @@ class RocView(PageView):
         self._on_still()
 
     def _on_still(self) -> None:
-        self.lines.smooth()
         self._show_inset(self.session.plan.band)
         self._place_cards()
         self.update_part(self._show_layers)

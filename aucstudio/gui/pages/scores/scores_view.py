@@ -12,14 +12,12 @@ from PySide6.QtCore import QLocale, QSignalBlocker
 from PySide6.QtWidgets import QDoubleSpinBox
 
 from aucstudio.engine import roc
-from aucstudio.gui.common.confusion import CARD_WIDTH
 from aucstudio.gui.common.form import number_box
-from aucstudio.gui.common.layouts import across, down, scrolled
-from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.theme import current_theme, scaled
-from aucstudio.gui.common.threshold_chooser import Chosen, ThresholdChooser
+from aucstudio.gui.common.threshold import CARD_WIDTH, Chosen, ThresholdChooser
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import quietly
+from aucstudio.gui.common.widgets import across, down, quietly, scrolled
 from aucstudio.gui.pages.scores.score_plot import COUNTS, DENSITY, ScorePlot
 from aucstudio.gui.pages.scores.worst_rows import (
     WorstRows,
@@ -27,12 +25,10 @@ from aucstudio.gui.pages.scores.worst_rows import (
     score_columns,
     threshold_sentence,
 )
-from aucstudio.gui.state.live_run import LiveRun
+from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.project.results.common_rows import Scores
-from aucstudio.project.results.distribution import Confusion, ScoreDistribution
-from aucstudio.project.results.operating_points import curve_of
-from aucstudio.project.results.threshold_choice import counts_at
+from aucstudio.project.results.summary import Scores
+from aucstudio.project.results.thresholds import Confusion, ScoreDistribution, counts_at, curve_of
 from aucstudio.project.runs.record import SplitResult
 
 _WIDE = 2 * CARD_WIDTH  # page width from which figures are next to the plot

@@ -7,21 +7,20 @@ import math
 
 import numpy as np
 from PySide6.QtCore import QItemSelectionModel, Signal, SignalInstance
-from PySide6.QtWidgets import (
-    QWidget,
-)
+from PySide6.QtWidgets import QWidget
 
 from aucstudio.engine.types import Array, Index
-from aucstudio.gui.common.confusion import CARD_WIDTH
 from aucstudio.gui.common.curves import band_words
-from aucstudio.gui.common.layouts import across, down
 from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
-from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.table import Row, SheetTable
 from aucstudio.gui.common.theme import scaled
+from aucstudio.gui.common.threshold import CARD_WIDTH
 from aucstudio.gui.common.widgets import (
     ElidedCombo,
+    across,
     data_button,
+    down,
     explain_button,
     label,
     named,
@@ -32,7 +31,7 @@ from aucstudio.notices.words import class_words
 from aucstudio.project.data.columns import spelled
 from aucstudio.project.data.table import Table
 from aucstudio.project.explain.contributions import cell_words
-from aucstudio.project.results.distribution import Confusion
+from aucstudio.project.results.thresholds import Confusion
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import SplitResult
 

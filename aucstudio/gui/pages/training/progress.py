@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.types import Array
-from aucstudio.gui.state.live_run import LiveRun
 from aucstudio.gui.state.plan import RunLook
+from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.progress import Look
@@ -88,6 +88,10 @@ def area_name(band: Band | None) -> str:
     return "AUC" if band is None else f"pAUC at FPR {band[0]:g} … {band[1]:g}"
 
 
+def _area(scores: ScoresOnTheWay, band: Band | None) -> Array:
+    return scores.auc() if band is None else scores.pauc(band)
+
+
 def run_courses(run: ShownRun) -> list[Course]:
     """Return the fits of a finished run."""
     splits = run.record.splits
@@ -95,18 +99,13 @@ def run_courses(run: ShownRun) -> list[Course]:
 
 
 def _course_of(run: ShownRun, split: SplitResult, k: int, count: int) -> Course:
-    looks = split.trajectory
-    iteration, seconds = np.empty(0), np.empty(0)
-    if looks is not None:
-        iteration, seconds = looks.iteration.astype(np.float64), looks.seconds
+    looks, none = split.trajectory, np.empty(0)
+    times = (none, none) if looks is None else (looks.iteration.astype(np.float64), looks.seconds)
 
     def areas(part: str, band: Band | None) -> Array:
-        if looks is None:
-            return np.empty(0)
-        scores = looks.train if part == TRAIN else looks.held
-        return scores.auc() if band is None else scores.pauc(band)
+        return none if looks is None else _area(getattr(looks, part), band)
 
-    return Course(run.record.id, run.look, k, count, split.curve, iteration, seconds, areas)
+    return Course(run.record.id, run.look, k, count, split.curve, *times, areas)
 
 
 def unready(runs: list[ShownRun]) -> list[ScoresOnTheWay]:
@@ -123,57 +122,40 @@ def make_ready(waiting: list[ScoresOnTheWay], post: Callable[[object], bool]) ->
         scores.above  # noqa: B018  (computed here, cached there)
 
 
-def live_course(live: LiveRun, known: LiveAreas) -> Course:
+def live_course(live: LiveRun) -> Course:
     """Return the fit in progress; of very many steps every k-th and the last."""
     taken = live.points[:: max(1, len(live.points) // _LIVE_POINTS)]
     if taken and taken[-1] is not live.points[-1]:
         taken = [*taken, live.points[-1]]
     iteration, seconds, objective, gap = np.array(taken, dtype=np.float64).reshape(-1, 4).T
+    stages = live.stages.stages()
+    steps = TrainingCurve(iteration.astype(np.int64), seconds, objective, gap, stages)
     looks = list(live.looks)
-    return Course(
-        "",
-        live.look,
-        live.split,
-        live.splits,
-        TrainingCurve(iteration.astype(np.int64), seconds, objective, gap, live.stages.stages()),
-        np.array([look.iteration for look in looks], dtype=np.float64),
-        np.array([look.seconds for look in looks], dtype=np.float64),
-        lambda part, band: np.array([known.area(look, part, band) for look in looks]),
-    )
+    times = np.array([(look.iteration, look.seconds) for look in looks], dtype=np.float64)
+    iteration, seconds = times.reshape(-1, 2).T
+
+    def areas(part: str, band: Band | None) -> Array:
+        return np.array([_live_area(look, part, band) for look in looks])
+
+    return Course("", live.look, live.split, live.splits, steps, iteration, seconds, areas)
 
 
-class LiveAreas:
-    """Areas of evaluations of the fit in progress, each computed once for a band."""
-
-    def __init__(self) -> None:
-        self._scores: WeakKeyDictionary[Look, dict[str, ScoresOnTheWay]] = WeakKeyDictionary()
-        self._areas: WeakKeyDictionary[Look, dict[tuple[str, Band | None], float]] = (
-            WeakKeyDictionary()
-        )
-        self._band: Band | None = None
-
-    def area(self, look: Look, part: str, band: Band | None) -> float:
-        """Return one area of one evaluation."""
-        if band is not None and band != self._band:
-            self._areas.clear()
-            self._band = band
-        areas = self._areas.setdefault(look, {})
-        if (part, band) not in areas:
-            scores = self._scores_of(look, part)
-            areas[part, band] = float((scores.pauc(band) if band else scores.auc())[0])
-        return areas[part, band]
-
-    def _scores_of(self, look: Look, part: str) -> ScoresOnTheWay:
-        known = self._scores.setdefault(look, {})
-        if part not in known:
-            positive, scores = look.positive, look.scores
-            if part == TRAIN:
-                positive, scores = look.train_positive, look.train_scores
-            known[part] = ScoresOnTheWay(positive, scores[None].astype(np.float32))
-        return known[part]
+_live_areas: WeakKeyDictionary[Look, dict[tuple[str, Band | None], float]] = WeakKeyDictionary()
 
 
-_STEP_COLUMNS = ("iteration", "seconds", "objective", "gap")
+def _live_area(look: Look, part: str, band: Band | None) -> float:
+    """Return an area of an evaluation of the fit in progress, computed once for a band."""
+    known = _live_areas.setdefault(look, {})
+    if (part, band) not in known:
+        positive, scores = look.positive, look.scores
+        if part == TRAIN:
+            positive, scores = look.train_positive, look.train_scores
+        on_the_way = ScoresOnTheWay(positive, scores[None].astype(np.float32))
+        known[part, band] = float(_area(on_the_way, band)[0])
+    return known[part, band]
+
+
+_STEP_COLUMNS = ("seconds", "objective", "gap")
 _AREA_COLUMNS = ("train_auc", "valid_auc", "train_pauc", "valid_pauc")
 
 
@@ -183,32 +165,26 @@ def course_table(courses: Sequence[Course], band: Band) -> Mapping[str, NDArray[
     Splits count from 1. A step and a look at the same iteration are one row.
     """
     tables = [_rows(course, band) for course in courses]
-    sizes = [len(table["iteration"]) for table in tables]
-    names = np.array([course.look.name for course in courses], dtype=object)
-    splits = np.array([course.split + 1 for course in courses], dtype=np.int64)
-    columns: dict[str, NDArray[Any]] = {
-        "run": np.repeat(names, sizes),
-        "split": np.repeat(splits, sizes),
-    }
-    for name in _STEP_COLUMNS + _AREA_COLUMNS:
-        parts = [table[name] for table in tables]
-        columns[name] = np.concatenate(parts) if parts else np.empty(0)
-    return columns
+    if not tables:
+        return {}
+    return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
 
 
-def _rows(course: Course, band: Band) -> dict[str, NDArray[np.float64]]:
+def _rows(course: Course, band: Band) -> dict[str, NDArray[Any]]:
     """Merge the steps and the evaluations of one fit by their iteration."""
     iteration = np.union1d(course.steps.iteration, course.look_iteration)
-    rows = {name: np.full(len(iteration), np.nan) for name in ("seconds", "objective", "gap")} | {
-        name: np.full(len(iteration), np.nan) for name in _AREA_COLUMNS
-    }
-    rows["iteration"] = iteration
+    size = len(iteration)
+    rows: dict[str, NDArray[Any]] = {
+        "run": np.full(size, course.look.name, dtype=object),
+        "split": np.full(size, course.split + 1),
+        "iteration": iteration,
+    } | {name: np.full(size, np.nan) for name in _STEP_COLUMNS + _AREA_COLUMNS}
     look = np.searchsorted(iteration, course.look_iteration)
     rows["seconds"][look] = course.look_seconds
     for part, name in ((TRAIN, "train"), (HELD, "valid")):
         rows[f"{name}_auc"][look] = course.areas(part, None)
         rows[f"{name}_pauc"][look] = course.areas(part, band)
     step = np.searchsorted(iteration, course.steps.iteration)
-    for name in ("seconds", "objective", "gap"):
+    for name in _STEP_COLUMNS:
         rows[name][step] = getattr(course.steps, name)
     return rows

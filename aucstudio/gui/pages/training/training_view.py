@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QGraphicsItem
 
-from aucstudio.gui.common.eliding import shortened
-from aucstudio.gui.common.layouts import down
+from aucstudio.gui.common.plain_text import shortened
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plots.readout import Readout
-from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import label, quietly
+from aucstudio.gui.common.widgets import down, label, quietly
 from aucstudio.gui.pages.training.plots import (
     DISTANCE,
     OBJECTIVE,
@@ -29,7 +28,6 @@ from aucstudio.gui.pages.training.progress import (
     ITERATION,
     SECONDS,
     Course,
-    LiveAreas,
     course_table,
     live_course,
     make_ready,
@@ -46,20 +44,15 @@ from aucstudio.gui.pages.training.words import (
     run_sentence,
     step_words,
 )
-from aucstudio.gui.state.answer import Answer
-from aucstudio.gui.state.live_run import LiveRun
+from aucstudio.gui.state.background import Answer, delayed
+from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.gui.state.timers import delayed
+from aucstudio.notices import text
 from aucstudio.project.runs.experiments.experiment import Band
 
 # Some fifteen times a second: it looks alive, and leaves the processor to the training.
 _LIVE_MILLISECONDS = 75
 AUC, PAUC = "auc", "pauc"
-_ABOVE = {DISTANCE: "upper bound on the remaining improvement", OBJECTIVE: "the objective"}
-_KEY = (
-    "Above: {}. Below: the area under the curve, thick on held-out rows, thin on training rows; "
-    "where the two diverge, the fit overfits."
-)
 
 
 class TrainingView(PageView):
@@ -83,7 +76,6 @@ class TrainingView(PageView):
         self._courses: list[Course] = []
         self._live: Course | None = None
         self._flying: LiveRun | None = None
-        self._known = LiveAreas()
         self._subject: object = None
         self._drawn = False, False, True
         self._ready = Answer[None](self, lambda _done: self._draw())
@@ -100,34 +92,27 @@ class TrainingView(PageView):
         self.x_combo = row.choice(
             "x_combo",
             "&X axis",
-            "Seconds of the fit itself, without the time for evaluating it",
+            text("training_x_tip"),
             (("Iterations", ITERATION), ("Seconds", SECONDS)),
             self._on_choice,
             says="Horizontal axis",
         )
         self.split_combo = row.splits(
-            "training_split",
-            "All: the selected split is thick, the others are thin",
-            self._on_split,
-            every=True,
+            "training_split", text("training_split_tip"), self._on_split, every=True
         )
         self.upper_combo = row.choice(
             "upper_combo",
             "&Upper plot",
-            "Gap to optimum: upper bound on the remaining improvement of the objective (dual "
-            "gap), logarithmic, where the method has one. Objective: its value",
+            text("training_upper_tip"),
             (("Gap to optimum", DISTANCE), ("Objective", OBJECTIVE)),
             self._on_upper,
-            says="Upper plot",
         )
         self.lower_combo = row.choice(
             "lower_combo",
             "&Lower plot",
-            "AUC of the same rows at every evaluation; partial: in the FPR range, divided by "
-            "its width",
+            text("training_lower_tip"),
             (("AUC", AUC), ("pAUC", PAUC)),
             self._on_choice,
-            says="Lower plot",
         )
         row.addStretch(1)
 
@@ -143,7 +128,7 @@ class TrainingView(PageView):
         self.verify_panel = VerifyPanel(self.session)
         self.controls.addWidget(self.verify_panel.button)
         column = down(self.key, (self.plots_, 1), self.verify_panel, gap=4)
-        self.set_content(column, "Nothing trained yet")
+        self.set_content(column, text("training_nothing"))
 
     # ------------------------------------------------------------- showing
 
@@ -151,10 +136,12 @@ class TrainingView(PageView):
         runs = self._runs()
         self._courses = [course for run in runs for course in run_courses(run)]
         self._take_live()
-        self.fill_splits()
         chosen = self.session.run(self.session.selected)
         record = None if chosen is None else chosen.record
-        self.verify_panel.show_run(record, self.session.focus.split)
+        count, split = 0 if record is None else len(record.splits), self.session.focus.split
+        self.split_combo.offer(count, split)
+        self.controls.show(count > 1, self.split_combo)
+        self.verify_panel.show_run(record, split)
         waiting = unready(runs)
         if waiting:
             self._ready.ask(tuple(waiting), lambda post: make_ready(waiting, post))
@@ -165,20 +152,18 @@ class TrainingView(PageView):
     def refresh_live(self) -> None:
         """Show the fit in progress, at most every 75 ms unless it is another one."""
         is_same, self._flying = self.session.live is self._flying, self.session.live
-        if is_same and self._soon_live.isActive():
-            self._behind = True
+        self._behind = is_same and self._soon_live.isActive()
+        if self._behind:
             return
         self._soon_live.start()
-        self._behind = False
         had = self._live
         self._take_live()
-        drawn = *self._is_drawn(), self._is_proven()
-        if drawn != self._drawn or (had is None) != (self._live is None):
+        if self._is_drawn() != self._drawn or (had is None) != (self._live is None):
             self._draw()
         elif self._live is not None:
             self._draw_live()
         elif not self._courses:
-            self._tell()
+            self._conclude()
         self.keep_still()
 
     def _catch_up(self) -> None:
@@ -187,32 +172,30 @@ class TrainingView(PageView):
 
     def _runs(self) -> list[ShownRun]:
         """Return the checked runs and the chosen one, which is drawn last."""
-        chosen = self.session.run(self.session.selected)
+        chosen, checked = self.session.run(self.session.selected), self.session.checked_runs()
         if chosen is None or not chosen.record.splits:
-            return self.session.checked_runs()
-        mine = chosen.record.id
-        return [*(r for r in self.session.checked_runs() if r.record.id != mine), chosen]
+            return checked
+        return [*(run for run in checked if run.record.id != chosen.record.id), chosen]
 
     def _take_live(self) -> None:
         live = self.session.live
         seen = live is not None and (live.points or len(live.looks))
-        self._live = live_course(live, self._known) if live is not None and seen else None
+        self._live = live_course(live) if live is not None and seen else None
 
     def _draw(self) -> None:
         """Draw the fits and state what they show."""
-        proven = self._is_proven()
-        self.offer_gap(proven)
+        self._drawn = steps, areas, proven = self._is_drawn()
+        self.upper_combo.setEnabled(proven)
+        wanted = self._wished if proven else OBJECTIVE
+        quietly(self.upper_combo.setCurrentIndex, self.upper_combo.findData(wanted))
         axis, what, band = self._choices()
-        self.key.setText(_KEY.format(_ABOVE[what]))
-        done = self._seen()
-        steps, areas = self._is_drawn()
-        plots = self.plots_
+        self.key.setText(text("training_key", above=what))
+        done, plots = self._seen(), self.plots_
         plots.name(axis, what, band, upper=steps, lower=areas)
         lines = [pair for pair in done if steps and len(pair[0].steps.iteration)]
         plots.draw_steps(lines, axis, what, live=False)
         ready = [pair for pair in done if areas and len(pair[0].look_iteration)]
         plots.draw_areas([] if self._ready.busy else ready, axis, band, live=False)
-        self._drawn = steps, areas, proven
         self._draw_live()
         subject = axis, what, band is None, None if self._live else self.session.selected
         if subject != self._subject:
@@ -236,75 +219,65 @@ class TrainingView(PageView):
         self.plots_.frame(live=self._live is not None)
         self.hint.setVisible(not steps and not areas)
         self.key.setVisible(steps or areas)
-        self._tell()
+        self._conclude()
 
-    def _is_drawn(self) -> tuple[bool, bool]:
-        """Return whether there are lines for the upper plot, and for the lower one.
+    def _is_drawn(self) -> tuple[bool, bool, bool]:
+        """Return whether each plot has lines, and the described fit a dual gap now or later.
 
         Methods solved in one step are dots next to the lines of others; alone they have no plot.
         """
-        seen = self._all_seen()
-        moving = any(not course.is_one_step for course in seen)
-        steps = any(len(course.steps.iteration) > 1 for course in seen)
-        return steps, moving and any(len(course.look_iteration) for course in seen)
+        seen, course = self._all_seen(), self._strong_course()
+        moving = any(not one.is_one_step for one in seen)
+        steps = any(len(one.steps.iteration) > 1 for one in seen)
+        areas = moving and any(len(one.look_iteration) for one in seen)
+        proven = course is None or not len(course.steps.iteration) or course.is_proven
+        return steps, areas, proven
 
     def _seen(self) -> list[tuple[Course, bool]]:
         """List the finished fits to draw, each with whether it is emphasised.
 
-        Other splits are hidden while a fit is in progress: each frame would
-        paint them again.
+        Other splits are hidden while a fit is in progress: each frame would paint them again.
         """
-        one = self.split_combo.is_one or self._live is not None
-        pairs = []
-        for course in self._courses:
-            strong = course.split == min(self.session.focus.split, course.splits - 1)
-            if strong or not one:
-                pairs.append((course, strong))
-        return pairs
+        one, split = self.split_combo.is_one or self._live is not None, self.session.focus.split
+        pairs = [
+            (course, course.split == min(split, course.splits - 1)) for course in self._courses
+        ]
+        return [pair for pair in pairs if pair[1] or not one]
 
     def _all_seen(self) -> list[Course]:
         """List the fits to draw, including the one in progress."""
         return [course for course, _ in self._seen()] + ([self._live] if self._live else [])
-
-    def _is_proven(self) -> bool:
-        """Return whether the described fit has a dual gap, or may still have one."""
-        course = self._strong_course()
-        return course is None or not len(course.steps.iteration) or course.is_proven
 
     def _strong_course(self) -> Course | None:
         """Return the fit that the conclusion describes."""
         if self._live is not None:
             return self._live
         chosen = self.session.selected
-        mine = [course for course, strong in self._seen() if strong and course.run == chosen]
-        return mine[0] if mine else None
-
-    def _tell(self) -> None:
-        live, run, band = (
-            self.session.live,
-            self.session.run(self.session.selected),
-            self._choices()[2],
+        return next(
+            (course for course, strong in self._seen() if strong and course.run == chosen), None
         )
-        course = self._strong_course()
-        self.hint.setText("Nothing trained yet")
+
+    def _conclude(self) -> None:
+        live, run = self.session.live, self.session.run(self.session.selected)
+        band, course = self._choices()[2], self._strong_course()
+        is_finished = course is not None and not course.is_live
+        one_step = is_finished and course is not None and course.is_one_step
+        self.hint.setText(text("training_one_step" if one_step else "training_nothing"))
         if live is not None and course is not None and course.is_live:
             self.sentence.setText(live_sentence(live, course.areas(HELD, band), band))
         elif run is not None and course is not None:
-            if course.is_one_step:
-                self.hint.setText("Trained in one step: there is no progress to draw")
             split = run.record.splits[course.split]
             parts = [run_sentence(run), before_words(split)]
             if not self._ready.busy:
+                parts = [headline(run, split, course, band), *parts]
                 parts.append(area_sentence(split, course, band))
-                parts.insert(0, headline(run, split, course, band))
             self.sentence.setText(Statement.of(*parts))
         else:
             soon, aim = "its progress appears after the first step", "how its training goes"
             self.sentence.setText(self.why_empty(run, "finished fit", soon, aim))
 
     def figure_data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
-        seen = self._all_seen()
-        return course_table(seen, self.session.plan.band)
+        return course_table(self._all_seen(), self.session.plan.band)
 
     def restyle(self) -> None:
         self.plots_.restyle()
@@ -316,8 +289,14 @@ class TrainingView(PageView):
         """Read out the point nearest to the pointer, in the plot that it is over."""
         self._clear_readout()
         found = None if place is None else self._under(plot, place)
-        if found is not None:
-            self._read(*found)
+        if found is None:
+            return
+        lines, line, k = found
+        course, place = line.course, lines.mark(line, k)
+        split = f", split {course.split + 1} of {course.splits}" if course.splits > 1 else ""
+        is_step = lines in self.plots_.upper_lines
+        words = step_words(course, k) if is_step else look_words(course, k, self._choices()[2])
+        self.readout.show_at(plot, place, f"{shortened(course.look.name)}{split}   {words}")
 
     def _under(self, plot: Plot, place: QPointF) -> tuple[CourseLines, CourseLine, int] | None:
         """Find the point at a position of a plot, of the run in progress first."""
@@ -326,16 +305,6 @@ class TrainingView(PageView):
             if found is not None:
                 return lines, *found
         return None
-
-    def _read(self, lines: CourseLines, line: CourseLine, k: int) -> None:
-        place, course = lines.mark(line, k), line.course
-        split = f", split {course.split + 1} of {course.splits}" if course.splits > 1 else ""
-        if lines in self.plots_.upper_lines:
-            words = step_words(course, k)
-        else:
-            words = look_words(course, k, self._choices()[2])
-        text = f"{shortened(course.look.name)}{split}   {words}"
-        self.readout.show_at(lines.plot, place, text)
 
     def _clear_readout(self) -> None:
         for lines in (*self.plots_.upper_lines, *self.plots_.lower_lines):
@@ -364,19 +333,6 @@ class TrainingView(PageView):
         axis, what = (str(combo.currentData()) for combo in (self.x_combo, self.upper_combo))
         is_partial = self.lower_combo.currentData() == PAUC
         return axis, what, self.session.plan.band if is_partial else None
-
-    def fill_splits(self) -> None:
-        """Offer the splits of the chosen run, where there are several."""
-        run = self.session.run(self.session.selected)
-        count = 0 if run is None else len(run.record.splits)
-        self.split_combo.offer(count, self.session.focus.split)
-        self.controls.show(count > 1, self.split_combo)
-
-    def offer_gap(self, proven: bool) -> None:
-        """Offer the gap if a fit has one, else only the objective."""
-        self.upper_combo.setEnabled(proven)
-        wanted = self._wished if proven else OBJECTIVE
-        quietly(self.upper_combo.setCurrentIndex, self.upper_combo.findData(wanted))
 
     def _on_upper(self) -> None:
         self._wished = str(self.upper_combo.currentData())

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtWidgets import (
-    QProgressBar,
-    QPushButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QProgressBar, QPushButton, QWidget
 
-from aucstudio.gui.common.layouts import across, down
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.table import Row, SheetTable
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import label, named, show_note
-from aucstudio.gui.state.answer import Answer
+from aucstudio.gui.common.widgets import across, down, label, named, show_note
+from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.session import Session
+from aucstudio.notices import text
 from aucstudio.project.results.verified import HEADINGS, place_words, verdict, verified_table
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.verification import Verification, verify_in_background
@@ -24,14 +20,6 @@ from aucstudio.project.runs.verification import Verification, verify_in_backgrou
 _LINE = 22
 _MOST_LINES, _LEAST_LINES = 10, 3
 _SHARE = 0.3  # of the page, for the table: the plots come first
-_TIP = (
-    "Solve this run's problem again with other solvers, recompute its objective and areas "
-    "pair by pair, and report whether they agree. The table must be unchanged and in its "
-    "original place"
-)
-_BUSY = "Stop verifying; its results are discarded"
-
-Verified = tuple[Verification, str]
 
 
 class VerifyPanel(QWidget):
@@ -51,23 +39,23 @@ class VerifyPanel(QWidget):
         self._trouble: dict[str, str] = {}
         self._most = _MOST_LINES
         self._asked = ""  # the run that is verified
-        self._answer = Answer[Verified](self, self._on_verified, self._on_failed, self._on_told)
+        self._answer = Answer[tuple[Verification, str]](
+            self,
+            lambda verified: self._end("verify_not_kept", verified[1]),
+            lambda words: self._end("verify_failed", words),
+            self._on_progress,
+        )
         self.destroyed.connect(self._answer.stop)
-        self._make_button()
+        self.button = named(QPushButton(), "verify_button", "Verify the chosen run")
+        self.button.clicked.connect(self._on_click)
+        self.bar = named(QProgressBar(), "verify_progress", "Progress of the verification")
+        self.bar.setTextVisible(False)
+        self.bar.setFixedWidth(scaled(80))
+        self.stage = label("", "muted", name="verify_stage")
         self.table = SheetTable("verify_table", "Result of the verification", HEADINGS, _LINE)
         self.verdict = label("", wrap=True, name="verify_verdict")
         row = across(self.bar, (self.stage, 1))
         self.setLayout(down(self.table, self.verdict, row, gap=4))
-
-    def _make_button(self) -> None:
-        """Make the extra controls of the page and the progress display."""
-        self.button = named(QPushButton("Verif&y…"), "verify_button", "Verify the chosen run")
-        self.button.clicked.connect(self._on_click)
-        self.bar = named(QProgressBar(), "verify_progress", "Progress of the verification")
-        self.bar.setRange(0, 100)
-        self.bar.setTextVisible(False)
-        self.bar.setFixedWidth(scaled(80))
-        self.stage = label("", "muted", name="verify_stage")
 
     def busy(self) -> bool:
         """Return whether a run is being verified."""
@@ -75,30 +63,24 @@ class VerifyPanel(QWidget):
 
     def show_run(self, record: RunRecord | None, split: int) -> None:
         """Show the verification of a run, if any."""
-        known = record is not None and bool(record.splits)
-        self._shown = (record, split) if record is not None and known else None
+        self._shown = (record, split) if record is not None and record.splits else None
         self._refresh()
 
     def _refresh(self) -> None:
-        busy = self.busy()
+        busy, run = self.busy(), "" if self._shown is None else self._shown[0].id
         self.button.setVisible(busy or self._shown is not None)
         self.button.setText("&Cancel" if busy else "Verif&y…")
-        plain_tooltip(self.button, _BUSY if busy else _TIP)
+        plain_tooltip(self.button, text("verify_busy_tip" if busy else "verify_tip"))
         self.bar.setVisible(busy)
         self.stage.setVisible(busy)
-        found, trouble = None, ""
-        if self._shown is not None:
-            run = self._shown[0].id
-            found = self._session.study.home.verified.get(run)
-            trouble = self._trouble.get(run, "")
-        lines = [] if found is None else verified_table(found)
-        self.table.show_rows([Row(line) for line in lines])
-        self.table.fit_rows(0, self._most)
+        found, trouble = self._session.study.home.verified.get(run), self._trouble.get(run, "")
+        if found is not None:
+            self.table.show_rows([Row(line) for line in verified_table(found)])
+            self.table.fit_rows(0, self._most)
         self.table.setVisible(found is not None)
         words = "" if found is None else f"{verdict(found)} {place_words(found)}"
-        sound = found is None or found.agrees
-        shown = "" if busy else trouble or words
-        show_note(self.verdict, shown, "muted" if sound and not trouble else "error")
+        sound = not trouble and (found is None or found.agrees)
+        show_note(self.verdict, "" if busy else trouble or words, "muted" if sound else "error")
         self.setVisible(busy or found is not None or bool(trouble))
 
     def fit_page(self, height: int) -> None:
@@ -113,35 +95,27 @@ class VerifyPanel(QWidget):
         if self.busy():
             self._answer.stop()
             self.stage.setText("stopping")
-            return
-        if self._shown is None:
-            return
-        record, split = self._shown
-        study = self._session.study
-        self._trouble.pop(record.id, None)
-        self.bar.setValue(0)
-        self.stage.setText("starting")
-        self._asked = record.id
+        elif self._shown is not None:
+            record, split = self._shown
+            home = self._session.study.home
+            self._trouble.pop(record.id, None)
+            self._on_progress(("starting", 0.0))
+            self._asked = record.id
 
-        def work(post: Any) -> Verified:
-            found = verify_in_background(record, split, post)
-            return found, study.home.keep_verification(found)
+            def work(post: Any) -> tuple[Verification, str]:
+                found = verify_in_background(record, split, post)
+                return found, home.keep_verification(found)
 
-        self._answer.forget()
-        self._answer.ask((record.id, split), work)
-        self._refresh()
+            self._answer.forget()
+            self._answer.ask((record.id, split), work)
+            self._refresh()
 
-    def _on_told(self, text: tuple[str, float]) -> None:
-        stage, share = text
+    def _on_progress(self, message: tuple[str, float]) -> None:
+        stage, share = message
         self.stage.setText(stage)
         self.bar.setValue(round(100 * share))
 
-    def _on_verified(self, verified: Verified) -> None:
-        if verified[1]:
-            self._trouble[self._asked] = f"Verified, but not kept: {verified[1]}"
-        self._refresh()
-
-    def _on_failed(self, words: str) -> None:
-        if words:
-            self._trouble[self._asked] = f"Not verified: {words}"
+    def _end(self, code: str, why: str) -> None:
+        if why:
+            self._trouble[self._asked] = text(code, why=why)
         self._refresh()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from aucstudio.project.data.any_table import AnyTable, role_findings
-from aucstudio.project.data.columns import count_all, fields_of
+from aucstudio.project.data.columns import fields_of
 from aucstudio.project.data.disk.stream import DiskTable, sample_of
 from aucstudio.project.data.finding import Finding, grouped, ranked
 from aucstudio.project.data.findings.classes import labelling, left_out, spellings, weights
@@ -50,9 +50,7 @@ CHECKS = (
 
 
 def find(
-    table: AnyTable,
-    report: Callable[[float], object] | None = None,
-    cells: Table | None = None,
+    table: AnyTable, report: Callable[[float], object] | None = None, cells: Table | None = None
 ) -> tuple[Finding, ...]:
     """Return all findings, most important first; of a table on disk, in a sample of rows.
 
@@ -66,7 +64,6 @@ def find(
     """
     found = [*table.findings, *role_findings(table), *labelling(table), *left_out(table)]
     cells = in_memory(table) if cells is None else cells
-    count_all(column.different for column in cells.columns)
     checks = [check for check in CHECKS if check.in_sample or isinstance(table, Table)]
     for n, check in enumerate(checks):
         if report is not None:

@@ -1,14 +1,10 @@
-"""Fitted preprocessing, part of the model.
+"""Preprocessing, fitted on training rows; part of the model.
 
 Numbers: a cell too far from the others to compute with is missing. Missing cells become the
 training median (or stay missing for methods that accept them), then the column is standardised.
 Categories: one 0/1 column for each training level, including missing values if there were any;
 unknown levels are 0 in all of them. For other options see
 :class:`~aucstudio.project.data.preparing.preparation_choice.PreparationChoice`.
-
-The prepared features of a model one by one: what each is, and of which column.
-
-Fit the preprocessing on training rows.
 """
 
 from __future__ import annotations
@@ -47,19 +43,14 @@ Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class Preparation:
-    """Fitted preprocessing.
+@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
+class PreparationSettings:
+    """What a preprocessing consists of besides its fitted numbers.
 
     Attributes
     ----------
     numbers : tuple of str
         Names of columns that are or become numbers, and of date parts.
-    medians, means, scales : ndarray of shape (len(numbers),)
-        Replacement of a missing value (by default the median), subtracted mean, and scale.
-    lows, highs : ndarray of shape (len(numbers),)
-        Limits beyond which cells are missing; see
-        :func:`~aucstudio.project.data.preparing.scales.limits`.
     categories : tuple of str
         Names of the category columns.
     levels : tuple of tuples of str
@@ -70,8 +61,6 @@ class Preparation:
         Number codes of missing values, by number column.
     same : mapping of str to tuple of tuples of str
         Levels to merge, named by the first of them, by category column.
-    knots, heights : ndarray of shape (len(numbers), KNOTS), or (0, KNOTS)
-        Map of numbers to ranks; see :mod:`aucstudio.project.data.preparing.scales`.
     indicated : tuple of str
         Columns of numbers with a 0/1 column that marks missing values.
     rest : tuple of str
@@ -87,24 +76,41 @@ class Preparation:
     """
 
     numbers: tuple[str, ...]
-    medians: Array
-    means: Array
-    scales: Array
     categories: tuple[str, ...]
     levels: tuple[tuple[str, ...], ...]
     keep_gaps: bool = False
-    lows: Array = dataclasses.field(default_factory=lambda: np.empty(0))
-    highs: Array = dataclasses.field(default_factory=lambda: np.empty(0))
     absent: Mapping[str, tuple[float, ...]] = dataclasses.field(default_factory=dict)
     same: Mapping[str, tuple[tuple[str, ...], ...]] = dataclasses.field(default_factory=dict)
-    knots: Array = dataclasses.field(default_factory=lambda: np.empty((0, KNOTS)))
-    heights: Array = dataclasses.field(default_factory=lambda: np.empty((0, KNOTS)))
     indicated: tuple[str, ...] = ()
     rest: tuple[str, ...] = ()
     shares: Mapping[str, Mapping[str, float]] = dataclasses.field(default_factory=dict)
     parts: Mapping[str, DatePart] = dataclasses.field(default_factory=dict)
     choice: PreparationChoice = USUAL
     keeps_zeros: bool = False
+
+
+@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
+class Preparation(PreparationSettings):
+    """Fitted preprocessing.
+
+    Attributes
+    ----------
+    medians, means, scales : ndarray of shape (len(numbers),)
+        Replacement of a missing value (by default the median), subtracted mean, and scale.
+    lows, highs : ndarray of shape (len(numbers),)
+        Limits beyond which cells are missing; see
+        :func:`~aucstudio.project.data.preparing.scales.limits`.
+    knots, heights : ndarray of shape (len(numbers), KNOTS), or (0, KNOTS)
+        Map of numbers to ranks; see :mod:`aucstudio.project.data.preparing.scales`.
+    """
+
+    medians: Array
+    means: Array
+    scales: Array
+    lows: Array = dataclasses.field(default_factory=lambda: np.empty(0))
+    highs: Array = dataclasses.field(default_factory=lambda: np.empty(0))
+    knots: Array = dataclasses.field(default_factory=lambda: np.empty((0, KNOTS)))
+    heights: Array = dataclasses.field(default_factory=lambda: np.empty((0, KNOTS)))
 
     def __post_init__(self) -> None:
         # Without limits all cells are accepted.
@@ -496,22 +502,22 @@ def _assembled(
         parts[n].column for n, number in known.items() if choice.indicators and number.missing
     )
     return Preparation(
-        tuple(learnt),
-        medians,
-        means,
-        scales,
-        tuple(levels),
-        tuple(levels.values()),
-        keep_gaps,
-        lows,
-        highs,
-        {c.name: c.absent for c in features if c.role == "number" and c.absent},
-        {c.name: c.same for c in features if c.name in levels and c.same},
-        curves[0],
-        curves[1],
-        tuple(dict.fromkeys(marked)),
-        tuple(name for name, code in codes.items() if code.has_rest),
-        counted,
-        {name: part for name, part in parts.items() if part.part != WHOLE},
-        choice,
+        numbers=tuple(learnt),
+        categories=tuple(levels),
+        levels=tuple(levels.values()),
+        keep_gaps=keep_gaps,
+        absent={c.name: c.absent for c in features if c.role == "number" and c.absent},
+        same={c.name: c.same for c in features if c.name in levels and c.same},
+        indicated=tuple(dict.fromkeys(marked)),
+        rest=tuple(name for name, code in codes.items() if code.has_rest),
+        shares=counted,
+        parts={name: part for name, part in parts.items() if part.part != WHOLE},
+        choice=choice,
+        medians=medians,
+        means=means,
+        scales=scales,
+        lows=lows,
+        highs=highs,
+        knots=curves[0],
+        heights=curves[1],
     )

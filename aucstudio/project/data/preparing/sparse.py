@@ -25,7 +25,7 @@ from aucstudio.project.data.preparing.preparation_choice import (
     PreparationChoice,
 )
 from aucstudio.project.data.preparing.scales import Number, limits_of_rare, mean_and_scale
-from aucstudio.project.data.preparing.stored import LEARNT, LIMITS
+from aucstudio.project.data.preparing.stored import FITTED
 from aucstudio.project.data.sparse_columns import SparseColumn, gathered
 from aucstudio.project.data.table import Table
 
@@ -70,7 +70,7 @@ def _coded(
     shared = [k for k, name in enumerate(preparation.numbers) if name in preparation.shares]
     if not shared and not preparation.categories:
         return []
-    learnt = {name: getattr(preparation, name)[shared] for name in (*LEARNT, *LIMITS)}
+    learnt = {name: getattr(preparation, name)[shared] for name in FITTED}
     names = tuple(preparation.numbers[k] for k in shared)
     rest = dataclasses.replace(preparation, numbers=names, indicated=(), absent={}, **learnt)
     needed = tuple(by_name[name] for name in rest.columns)
@@ -152,10 +152,7 @@ def _of_rare(
         NONE: (np.zeros(len(stored)), np.ones(len(stored))),
     }.get(choice.scale, (np.zeros(len(stored)), spreads))
     fills = means if choice.impute == MEAN else np.zeros(len(stored))
-    learnt = zip(
-        *(part.tolist() for part in (fills, centres, scales, reach)),
-        strict=True,
-    )
+    learnt = zip(*(part.tolist() for part in (fills, centres, scales, reach)), strict=True)
     return {
         column.name: Number((fill, *mean_and_scale(centre, scale, 1.0), -beyond, beyond))
         for column, is_plain, (fill, centre, scale, beyond) in zip(

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from aucstudio.project import scratch
-from aucstudio.project.data.any_table import TableInfo
+from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.schema import Schema
@@ -286,12 +286,12 @@ def _forms(
     return forms, frozenset(k for k, name in enumerate(names) if name in is_fixed)
 
 
-def write_rejected(table: TableInfo, target: str | Path) -> int:
+def write_rejected(table: AnyTable, target: str | Path) -> int:
     """Write the rejected rows as CSV: line, reason and text.
 
     Parameters
     ----------
-    table : TableInfo
+    table : AnyTable
         A table of a text file, which is read again.
     target : str or Path
 
@@ -315,7 +315,7 @@ def write_rejected(table: TableInfo, target: str | Path) -> int:
     return len(reasons)
 
 
-def _opened_again(table: TableInfo, folder: Path) -> Source:
+def _opened_again(table: AnyTable, folder: Path) -> Source:
     """Detect the layout again; if it differs, read with the stored dialect.
 
     A container is only removed if the delimiter is not given.

@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 import msgspec
 
 from aucstudio.engine import DECLARED
-from aucstudio.notices.words import listed
 from aucstudio.project import typed
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import NUMERIC_ROLES
@@ -22,7 +21,7 @@ from aucstudio.project.data.schema import Schema, bare
 from aucstudio.project.data.score_file import ScoreFile
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import Table, read_table
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 from aucstudio.project.runs.tuning import Tuning
 
 Band = tuple[float, float]
@@ -33,10 +32,7 @@ def check_band(band: Band) -> None:
     """Raise InputError unless the band is 0 <= alpha < beta <= 1."""
     alpha, beta = band
     if not 0.0 <= alpha < beta <= 1.0:
-        raise InputError(
-            f"the false-positive range must satisfy 0 ≤ α < β ≤ 1; it is [{alpha:g}, {beta:g}]",
-            setting="fpr_range",
-        )
+        raise input_error("no_fpr_range", alpha=alpha, beta=beta)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,11 +97,7 @@ class DataReference:
     def unchanged(self, table: SomeTable) -> SomeTable:
         """Return the table; InputError if its file is not the referenced one."""
         if table.sha256 != self.sha256:
-            raise InputError(
-                f"{self.path} has changed since the runs were made: open it as new data to train "
-                "on it",
-                file=self.path,
-            )
+            raise input_error("data_changed", file=self.path)
         return table
 
     def seen(self, table: SomeTable) -> SomeTable:
@@ -256,11 +248,7 @@ class Experiment:
             experiment was tested on.
         """
         if self.test is not None and table.sha256 != self.test.sha256:
-            raise InputError(
-                f"{table.path} has changed since {self.title} was tested on it: run it again",
-                file=str(table.path),
-                setting="test_file",
-            )
+            raise input_error("test_file_changed", file=table.path, title=self.title)
         present = {column.name for column in table.columns}
         for name, role in self.data.roles:
             if name not in present and role in ("category", "label", *NUMERIC_ROLES):
@@ -281,11 +269,7 @@ class Experiment:
     def require_training(self) -> None:
         """Raise InputError if the experiment is a combination of finished runs."""
         if self.members:
-            raise InputError(
-                f"{self.title} combines {len(self.members)} finished runs without training: "
-                "combine them again in their project, or train an AUC ensemble",
-                setting="members",
-            )
+            raise input_error("combines_finished_runs", title=self.title, count=len(self.members))
 
     def rows_of(self) -> tuple[object, ...]:
         """Return what determines the held-out rows and their classes."""
@@ -330,13 +314,8 @@ class Experiment:
         known = self.data.schema.by_name[label].levels
         new = [name for name in test.classes if known is not None and name not in known]
         if known is not None and new:
-            raise InputError(
-                f"column {label!r} of the test file {test.path} has classes that the training "
-                f"table lacks ({listed(new)}; it has {listed(known)}): leave their rows out, or "
-                "empty their label",
-                file=str(test.path),
-                column=label,
-                setting="test_file",
+            raise input_error(
+                "new_classes_in_test_file", file=test.path, column=label, new=new, known=known
             )
 
     def as_json(self) -> dict[str, Any]:

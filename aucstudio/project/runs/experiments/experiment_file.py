@@ -40,13 +40,11 @@ scores = { file = "s.csv", column = "risk" }  # optional: scores of a file, for 
 from __future__ import annotations
 
 import dataclasses
-import functools
 import os
 import re
 import shlex
 import sys
 import tomllib
-import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -66,24 +64,32 @@ from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.splitting.validation import Validation, scheme_of
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.data.text.dialect import Dialect
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.inputs import MOST_DEPTH, open_regular
 from aucstudio.project.runs.experiments.experiment import Band, Experiment
 from aucstudio.project.runs.experiments.planning import (
     DEFAULT_BAND,
     PlannedRun,
     ScoreSource,
-    known_method,
+    given_scores,
     plan_on,
     planned_run,
     read_settings,
-    scored_by,
 )
 from aucstudio.project.runs.tuning import Tuning
 
 ChooseReader = Callable[[str, Sequence[str]], Callable[..., AnyTable]]
 FORMAT = 1
 _MOST_BYTES = 4_000_000
+_LARGEST = sys.float_info.max
+_WORDS = {
+    "str": "text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "a table",
+}
 _PART = r"(?:[\w-]++|\"[^\"\n]*+\"|'[^'\n]*+')"
 _DOTTED = re.compile(rf"{_PART}(?:[ \t]*+\.[ \t]*+{_PART})*+")
 
@@ -179,11 +185,7 @@ def _parse(path: Path) -> dict[str, Any]:
         raise InputError(f"{path} is not valid TOML: {error}", file=str(path)) from error
     found = document.get("format", FORMAT)
     if not isinstance(found, int) or found > FORMAT:
-        raise InputError(
-            f"{path} was written by a newer AUC Studio (experiment format {found}; this program "
-            f"reads up to {FORMAT}): update the program",
-            file=str(path),
-        )
+        raise input_error("experiment_too_new", file=path, found=found, known=FORMAT)
     return document
 
 
@@ -215,13 +217,10 @@ def _study(path: Path, given: Mapping[str, Any], choose: ChooseReader) -> Experi
     if validation.test_file:
         test_file = _beside(path, validation.test_file)
         validation = dataclasses.replace(validation, test_file=test_file)
-    band = DEFAULT_BAND if document.fpr_range is None else tuple(document.fpr_range)
-    if len(band) != 2:
-        raise InputError(f"{path}: fpr_range takes two numbers", setting="fpr_range")
-    usual = document.preparation
+    usual, band = document.preparation, document.fpr_range
     planned: list[PlannedRun] = []
     for run in runs:
-        experiment = _experiment(path, run, table, validation, (band[0], band[1]), usual)
+        experiment = _experiment(path, run, table, validation, band, usual)
         planned.append(planned_run(experiment, table, planned[0].test_table if planned else None))
     return ExperimentFile(
         table,
@@ -254,36 +253,17 @@ def _experiment(
     band: Band,
     usual: PreparationChoice,
 ) -> Experiment:
-    try:
-        known_method(run.method)
-    except InputError as error:
-        raise InputError(f"{path}: {error}", setting=error.setting) from error
-    seen, joined, given = table, None, run.scores
+    joined, given = None, run.scores
     if given is not None:
         source = ScoreSource(_beside(path, given.file), given.key, given.identifier)
-        joined = source.join(table, given.column, validation)
-        seen = scored_by(joined.table, joined.scores.name)
-    seen = seen.with_roles(roles=run.roles)
+        table, joined = given_scores(table, given.column, validation, source)
+    seen = table.with_roles(roles=run.roles)
     settings = read_settings(run.method, run.settings, band)
     tuning = Tuning(run.tune) if isinstance(run.tune, str) else run.tune
     choice = usual if run.preparation is None else run.preparation
     planned = plan_on(seen, run.method, settings, validation, band, tuning, choice)
     planned = planned if joined is None else planned.with_score_file(joined.scores)
     return dataclasses.replace(planned, name=run.name)
-
-
-Steps = tuple[str | int, ...]
-
-_WORDS: dict[Any, str] = {
-    str: "text",
-    int: "a whole number",
-    float: "a number",
-    bool: "true or false",
-    list: "a list",
-    tuple: "a list",
-}
-_LONGEST = 60
-_LARGEST = sys.float_info.max
 
 
 class DataPart(Struct, forbid_unknown_fields=True):
@@ -328,7 +308,7 @@ class ExperimentDocument(Struct, forbid_unknown_fields=True):
     title: str = ""
     about: str = ""
     views: list[str] = []
-    fpr_range: list[float] | None = None
+    fpr_range: tuple[float, float] = DEFAULT_BAND
     data: DataPart = msgspec.field(default_factory=DataPart)
     validation: Validation = Validation()
     preparation: PreparationChoice = USUAL
@@ -345,14 +325,15 @@ def read_document(path: Path, document: Mapping[str, Any]) -> ExperimentDocument
     """
     try:
         complete = _filled_in(document)
-        _check(complete, ExperimentDocument, ())
+        _check(complete, ExperimentDocument, "")
         return typed.convert(complete, ExperimentDocument)
     except InputError as error:
         raise InputError(f"{path}: {error}", file=str(path), setting=error.setting) from error
     except msgspec.ValidationError as error:
         cause = error.__cause__ if isinstance(error.__cause__, InputError) else None
         setting = None if cause is None else cause.setting  # a value that cannot be
-        raise InputError(f"{path}: {cause or error}", file=str(path), setting=setting) from error
+        words = cause or _type_error(str(error))
+        raise InputError(f"{path}: {words}", file=str(path), setting=setting) from error
 
 
 def _filled_in(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -376,83 +357,54 @@ def _with_seed(run: Any, seed: Mapping[str, Any]) -> Any:
     return {**run, "tune": {**seed, **tune}}
 
 
-def _check(value: Any, kind: Any, steps: Steps) -> None:
-    """Refuse a value that is not of a type, with all that it contains."""
-    kinds = typing.get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
+def _check(value: Any, kind: Any, place: str) -> None:
+    """Refuse unknown keys and numbers that are not finite, with all that a value contains.
+
+    msgspec ignores unknown keys of dataclasses, and takes infinite numbers.
+    """
     if isinstance(value, int | float) and not abs(value) <= _LARGEST:
-        raise _wrong(f"{_place(steps)} must be a finite number; it is {_spelled(value)}", steps)
-    for one in kinds:
-        plain, inner = typing.get_origin(one) or one, typing.get_args(one)
-        if isinstance(value, dict) and hasattr(one, "__annotations__"):
-            return _check_keys(value, one, steps)
-        if (isinstance(value, dict) and plain is dict) or (
-            isinstance(value, list) and plain in (list, tuple)
-        ):
-            items = value.items() if isinstance(value, dict) else enumerate(value)
-            for key, item in items:
-                _check(item, inner[plain is dict], (*steps, key))
-            return None
-        if one is Any or type(value) is one or (one is float and type(value) is int):
-            return None
-    allowed = [typing.get_origin(one) or one for one in kinds if one is not types.NoneType]
-    words = dict.fromkeys(_WORDS.get(one, "a table") for one in allowed)
-    raise _wrong(f"{_place(steps)} must be {' or '.join(words)}; it is {_spelled(value)}", steps)
+        raise input_error("experiment_number", place=_shown(place), setting=place.split(".")[-1])
+    if isinstance(value, list):
+        for k, item in enumerate(value):
+            _check(item, kind, f"{place}[{k}]")
+    elif isinstance(value, dict):
+        known = {} if kind is None else typing.get_type_hints(kind)
+        for name, item in value.items():
+            if known and name not in known:
+                raise input_error(
+                    "experiment_key",
+                    setting=name,
+                    name=name,
+                    place=_shown(place),
+                    hint=suggestion(name, known),
+                    known=sorted(known),
+                )
+            inner = known.get(name)
+            tables = [one for one in (inner, *typing.get_args(inner)) if _is_table(one)]
+            _check(item, tables[0] if tables else None, f"{place}.{name}" if place else name)
 
 
-def _check_keys(table: dict[str, Any], kind: Any, steps: Steps) -> None:
-    known = _annotations(kind)
-    for key, value in table.items():
-        if key not in known:
-            where = f" in {_table(steps).partition(' number')[0]}" if steps else ""
-            raise _wrong(
-                f"unknown key {_spelled(key)}{where}{suggestion(key, known)} (there are "
-                f"{', '.join(sorted(known))})",
-                (key,),
-            )
-        _check(value, known[key], (*steps, key))
-    fields = msgspec.structs.fields(kind) if issubclass(kind, Struct) else ()
-    for field in fields:
-        if field.required and field.name not in table:
-            raise _wrong(f"{_table(steps)} needs a {field.name}", (field.name,))
+def _is_table(kind: Any) -> bool:
+    return dataclasses.is_dataclass(kind) or hasattr(kind, "__struct_fields__")
 
 
-@functools.cache
-def _annotations(kind: Any) -> dict[str, Any]:
-    return typing.get_type_hints(kind)
+def _shown(place: str) -> str:
+    """Write a place as people do: ``[[runs]] number 1, settings.C``."""
+    found = re.fullmatch(r"runs\[(\d+)\]\.?(.*)", place)
+    return (
+        place if found is None else f"[[runs]] number {int(found[1]) + 1}, {found[2]}".rstrip(", ")
+    )
 
 
-def _wrong(sentence: str, steps: Steps) -> InputError:
-    return InputError(sentence, setting=str(steps[-1]))
-
-
-def _place(steps: Steps) -> str:
-    """Name a key: ``'folds' in [validation]``."""
-    if isinstance(steps[-1], int) and len(steps) > 1 and steps[0] != "runs":
-        return f"each of {_place(steps[:-1])}"
-    if len(steps) == 1 or steps[-1] == "runs":
-        return repr(steps[-1])
-    if steps[0] == "runs" and len(steps) == 2:
-        return _table(steps)
-    return f"{steps[-1]!r} in {_table(steps[:-1])}"
-
-
-def _table(steps: Steps) -> str:
-    name = ".".join(str(step) for step in steps if isinstance(step, str))
-    if steps[0] == "runs":
-        return f"[[{name}]]" + (f" number {steps[1] + 1}" if isinstance(steps[1], int) else "")
-    return f"[{name}]"
-
-
-def _spelled(value: object) -> str:
-    for kind, words in ((dict, "a table"), (list, "a list")):
-        if isinstance(value, kind):
-            return words
-    if isinstance(value, int) and abs(value) > _LARGEST:
-        return "a number of many digits"
-    text = repr(value) if isinstance(value, str) else str(value)
-    if isinstance(value, bool):
-        text = text.lower()
-    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+def _type_error(message: str) -> str:
+    """Return what is wrong with a value, from a message of msgspec."""
+    problem, _, place = message.partition(" - at `$")
+    words = re.sub(
+        "`([^`]*)`",
+        lambda found: " or ".join(_WORDS.get(kind, kind) for kind in found[1].split(" | ")),
+        problem[:1].lower() + problem[1:],
+    )
+    return f"{_shown(place.strip('`.').removesuffix('[...]'))}: {words}".removeprefix(": ")
 
 
 def write_study(
@@ -472,9 +424,7 @@ def write_study(
         experiment.require_training()
     first = experiments[0]
     if any(_frame(other) != _frame(first) for other in experiments[1:]):
-        raise InputError(
-            "one experiment file has one table, validation and FPR range; these runs differ in them"
-        )
+        raise input_error("experiments_differ")
     data, usual = first.data.without_scores(), first.preparation
     roles = dict(data.roles)
     document = {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from aucstudio.engine import DECLARED
 from aucstudio.engine.params import InvalidSetting, check_settings, declared_params
-from aucstudio.notices.words import listed, suggestion
+from aucstudio.notices.words import suggestion
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.score_file import Joined, join_scores, read_score_file
@@ -17,7 +17,7 @@ from aucstudio.project.data.splitting.groups import groups_by
 from aucstudio.project.data.splitting.split import pairs_break_groups, require_groups, splits_of
 from aucstudio.project.data.splitting.validation import FILE, FORWARD, LEAVE_PAIR_OUT, Validation
 from aucstudio.project.data.table import Table, read_table
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.runs.estimate import check_size, check_stream
 from aucstudio.project.runs.experiments.experiment import (
     Band,
@@ -81,9 +81,8 @@ def known_method(name: str) -> type[AUCClassifier]:
     """Return a method by its id; InputError with a suggestion if it is unknown."""
     if name in DECLARED:
         return DECLARED[name]
-    raise InputError(
-        f"unknown method {name!r}{suggestion(name, DECLARED)} (there are {', '.join(DECLARED)})",
-        setting="method",
+    raise input_error(
+        "unknown_method", name=name, hint=suggestion(name, DECLARED), methods=", ".join(DECLARED)
     )
 
 
@@ -153,17 +152,9 @@ def _check_together(
     setting = "tune" if in_search else "validation"
     if validation.scheme == LEAVE_PAIR_OUT and not method.leaves_pairs_out:
         able = [other.title for other in DECLARED.values() if other.leaves_pairs_out]
-        raise InputError(
-            f"leave-pair-out would train {method.title} once for every pair; it is for methods "
-            f"with a closed form ({', '.join(able)}): choose another scheme",
-            setting="validation",
-        )
+        raise input_error("no_closed_form", title=method.title, able=", ".join(able))
     if validation.scheme == LEAVE_PAIR_OUT and tuning is not None:
-        raise InputError(
-            "leave-pair-out would test settings on the pairs they were chosen by: choose "
-            "another scheme to tune, or give the settings",
-            setting="validation",
-        )
+        raise input_error("tuned_on_its_pairs")
     leaves_pairs_out = in_search or validation.scheme == LEAVE_PAIR_OUT
     groups = [name for name, role in data.roles if role == "group"]
     if groups and leaves_pairs_out:
@@ -171,19 +162,11 @@ def _check_together(
     weight = data.schema.weight
     if weight is not None and not method.takes_weights:
         able = [other.title for other in DECLARED.values() if other.takes_weights]
-        raise InputError(
-            f"column {weight!r} weighs the rows, and {method.title} takes no row weights: give "
-            f"the column another role, or take one of {', '.join(able)}",
-            column=weight,
-            setting="method",
+        raise input_error(
+            "takes_no_weights", column=weight, title=method.title, able=", ".join(able)
         )
     if weight is not None and leaves_pairs_out:
-        raise InputError(
-            f"column {weight!r} weighs the rows, and leave-pair-out counts every row once: choose "
-            "another way to validate and to tune, or give the column another role",
-            column=weight,
-            setting=setting,
-        )
+        raise input_error("pairs_take_no_weights", column=weight, setting=setting)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -232,12 +215,8 @@ def plan_run(
     table = read(data, **reading)
     joined = None
     if score_column is not None:
-        from aucstudio.project.runs.experiments.planning import scored_by
-
-        if score_file is not None:
-            joined = score_file.join(table, score_column, validation)
-            table, score_column = joined.table, joined.scores.name
-        table = scored_by(table, score_column)
+        table, joined = given_scores(table, score_column, validation, score_file)
+        score_column = score_column if joined is None else joined.scores.name
     experiment = plan_on(table, method, settings, validation, band, tuning, preparation)
     experiment = dataclasses.replace(experiment, name=score_column or "")
     if joined is None:
@@ -325,13 +304,7 @@ def scored_by(table: SomeTable, column: str) -> SomeTable:
     found = table.column(column)
     if found.role == "label" or found.kind == "text":
         what = "is the label" if found.role == "label" else "holds text"
-        raise InputError(
-            f"column {column!r} of {table.path} {what} and cannot be a score: choose a column of "
-            "numbers",
-            file=str(table.path),
-            column=column,
-            setting="score-column",
-        )
+        raise input_error("column_is_no_score", file=table.path, column=column, what=what)
     others = [c.name for c in table.columns if c.role in _FEATURE_ROLES and c.name != column]
     return table.with_roles(roles={**dict.fromkeys(others, "ignore"), column: "number"})
 
@@ -368,6 +341,16 @@ class ScoreSource:
         )
 
 
+def given_scores(
+    table: AnyTable, column: str, validation: Validation, source: ScoreSource | None
+) -> tuple[AnyTable, Joined | None]:
+    """Return the table with a column of scores as its only feature, joined from a file if given."""
+    if source is None:
+        return scored_by(table, column), None
+    joined = source.join(table, column, validation)
+    return scored_by(joined.table, joined.scores.name), joined
+
+
 def joinable(table: AnyTable, validation: Validation) -> Table:
     """Return a table that scores of a file can be joined to.
 
@@ -378,11 +361,7 @@ def joinable(table: AnyTable, validation: Validation) -> Table:
     """
     reason = "a test file" if validation.scheme == FILE else "an out-of-memory table"
     if validation.scheme == FILE or not isinstance(table, Table):
-        raise InputError(
-            "scores of a file are joined to the rows of one table in memory, and not to those of "
-            f"{reason}",
-            setting="score-file",
-        )
+        raise input_error("scores_not_joined", reason=reason)
     return table
 
 
@@ -425,13 +404,14 @@ def check_groups(
         for name, values in zip(groups.columns, groups.values, strict=True):
             shared = sorted(values & _values(name, test_table))
             if shared:
-                raise InputError(
-                    f"{len(shared)} of the {len(values)} values of {name} are in {table.path} and "
-                    f"in the test file {test_table.path} too ({listed(shared)}): leave their rows "
-                    f"out of either file, or give {name} another role",
-                    file=str(test_table.path),
+                raise input_error(
+                    "groups_in_both_files",
+                    file=test_table.path,
                     column=name,
-                    setting="test_file",
+                    count=len(shared),
+                    total=len(values),
+                    path=table.path,
+                    shared=shared,
                 )
 
 

@@ -12,7 +12,7 @@ from aucstudio.engine.roc import ThresholdRule, roc_curve
 from aucstudio.notices.words import percent_words, suggestion
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.runs.execute import refit
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.experiments.planning import PlannedRun
@@ -144,11 +144,7 @@ def check_kind(kind: str) -> str:
 def check_scheme(scheme: str) -> None:
     """Raise InputError if a validation holds out pairs instead of rows."""
     if scheme == LEAVE_PAIR_OUT:
-        raise InputError(
-            "leave-pair-out orders pairs and holds out no rows to calibrate on: validate with a "
-            "hold-out, folds or a test file",
-            setting="calibrate",
-        )
+        raise input_error("pairs_do_not_calibrate")
 
 
 def held_out(record: RunRecord, split: int | None = None) -> HeldOut:

@@ -16,7 +16,7 @@ from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.sparse_columns import is_sparse
 from aucstudio.project.data.table import Table
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 
 if TYPE_CHECKING:
     from aucstudio.engine.calibration import Calibration
@@ -113,11 +113,13 @@ class Model:
         for name in self.feature_columns:
             kind = known[name].kind if name in known else None
             if kind not in (None, names[name].kind):
-                raise InputError(
-                    f"column {name!r} of {table.path.name} holds {names[name].kind}s where the "
-                    f"model was trained on {kind}s: read the table with the model's schema",
-                    file=str(table.path),
+                raise input_error(
+                    "column_of_other_kind",
+                    file=table.path,
                     column=name,
+                    name=table.path.name,
+                    kind=names[name].kind,
+                    trained=kind,
                 )
 
     def with_threshold(

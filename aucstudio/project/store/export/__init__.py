@@ -12,7 +12,9 @@ from pathlib import Path
 from aucstudio.notices.words import suggestion
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.models.model import Model
-from aucstudio.project.store.export import formulas, graph, script, sql
+from aucstudio.project.store.export import document as formulas
+from aucstudio.project.store.export import onnx_graph as graph
+from aucstudio.project.store.export import script, sql
 from aucstudio.project.store.files import write_atomically
 from aucstudio.project.store.model_file import model_to_bytes
 

@@ -1,8 +1,9 @@
-"""Read all parts of a project file, each on its own."""
+"""The parts of a project file: each is read on its own, so that damage to one leaves the others."""
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -10,14 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
-from aucstudio.engine import DECLARED
+from aucstudio.notices import text
 from aucstudio.project import typed
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.store.project.checksums import parse, seal, unseal
-from aucstudio.project.store.project.database import FAILURES
-from aucstudio.project.store.project.layout import write_contents
-from aucstudio.project.store.project.run_documents import read_run
-from aucstudio.project.store.project.source import ProjectSource
+from aucstudio.project.store.project.database import (
+    FAILURES,
+    ProjectSource,
+    seal,
+    unseal,
+    write_contents,
+)
+from aucstudio.project.store.project.run_documents import read_run, run_document
 
 if TYPE_CHECKING:
     from aucstudio.project.runs.verification import Verification
@@ -27,34 +31,21 @@ VERIFICATION, STANDINGS = "verification", "standings"
 
 Their names begin with the kind and a blank."""
 
-_WHEN_DAMAGED = {
-    VERIFICATION: (
-        "The results of verifying runs cannot be read: verify them again.",
-        "The result of verifying {} is damaged ({}): verify it again.",
-    ),
-    STANDINGS: (
-        "The results of searches for the best model cannot be read; their runs are here.",
-        "The result of the search of {} is damaged ({}); its runs are here.",
-    ),
-}
 _MOST_LISTED = 10
-# Each is read with what belongs to it.
-_ONE_OF_EACH = ("train_rows", "test_rows", "support_pairs", "curve", "trajectory", "model")
 
 
 class Amounts(msgspec.Struct):
-    """Numbers of runs, of the plan's version and of runs in progress."""
+    """Numbers of runs and of the plan's version."""
 
-    runs: Annotated[int, msgspec.Meta(ge=0, lt=1 << 20)]
-    plan: Annotated[int, msgspec.Meta(ge=0)]
-    flights: Annotated[int, msgspec.Meta(ge=0)]
+    runs: Annotated[int, msgspec.Meta(ge=0, lt=1 << 20)] = 0
+    plan: Annotated[int, msgspec.Meta(ge=0)] = 0
 
 
 class PlanDocument(msgspec.Struct):
     """The plan and how often it was written."""
 
-    version: Annotated[int, msgspec.Meta(ge=0)]
-    plan: dict[str, Any]
+    version: Annotated[int, msgspec.Meta(ge=0)] = 0
+    plan: dict[str, Any] = {}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,49 +98,17 @@ class Listing:
     records: list[RunRecord]
     damaged: list[DamagedRun]
     notes: list[str]
-    verifications: dict[str, Verification] = dataclasses.field(default_factory=dict)
-    standings: dict[str, Any] = dataclasses.field(default_factory=dict)
+    verifications: dict[str, Verification]
+    standings: dict[str, Any]
 
     def warnings(self, path: Path) -> list[str]:
         """Return one sentence for each fault."""
-        found = [f"{run.title} is damaged and left out: {run.what}." for run in self.damaged]
+        found = [text("run_damaged", run=run.title, what=run.what) for run in self.damaged]
         if len(found) > _MOST_LISTED:
-            found = [*found[:_MOST_LISTED], f"{len(found) - _MOST_LISTED} more runs are damaged."]
+            more = text("more_runs_damaged", count=len(found) - _MOST_LISTED)
+            found = [*found[:_MOST_LISTED], more]
         found += self.notes
-        if found:
-            found.append(f"aucstudio check {path} --repair saves what can be saved.")
-        return found
-
-
-@dataclasses.dataclass(frozen=True)
-class StoredRow:
-    """A run as the file holds it.
-
-    Attributes
-    ----------
-    position : int
-    id : str
-    data, checksum : bytes or None
-        Its document, not parsed, and its checksum; None if they cannot be read.
-    problem : str
-    """
-
-    position: int
-    id: str
-    data: Any = None
-    checksum: Any = None
-    problem: str = ""
-
-    def document(self) -> Any:
-        """Read the document.
-
-        Raises
-        ------
-        ValueError
-        """
-        if self.problem:
-            raise ValueError(self.problem)
-        return unseal(self.data, self.checksum, "record", self.position, self.id)
+        return [*found, text("project_repair", file=path)] if found else []
 
 
 def read_contents(source: ProjectSource) -> Listing:
@@ -164,24 +123,22 @@ def read_contents(source: ProjectSource) -> Listing:
         notes: list[str] = []
         amounts = read_amounts(database)
         if amounts is None:
-            notes.append("The table of contents is damaged: runs may be missing")
-        plan: dict[str, Any] = {}
-        version = 0
+            notes.append(text("contents_damaged"))
         try:
-            plan, version = read_plan(database, amounts)
+            found = _plan_document(database, amounts)
         except (ValueError, *FAILURES) as error:
-            version = 0 if amounts is None else amounts.plan
-            notes.append(f"The plan is damaged ({error}); the default plan replaces it.")
+            found = PlanDocument(0 if amounts is None else amounts.plan)
+            notes.append(text("plan_damaged", reason=error))
         records, damaged = [], []
-        for row in rows_of(database, amounts):
+        for position, run, read in _stored_runs(database, amounts):
             try:
-                records.append(read_run(row.document(), row.id, source))
+                records.append(read_run(read(), run, source))
             except ValueError as error:
-                name = _name(row, plan)
-                damaged.append(DamagedRun(row.position, _shown(row.id), name, str(error)))
+                name = _name_in(found.plan, run)
+                damaged.append(DamagedRun(position, _shown(run), name, str(error)))
         verifications = _documents(database, VERIFICATION, notes, _verification)
         standings = _documents(database, STANDINGS, notes)
-    return Listing(plan, version, records, damaged, notes, verifications, standings)
+    return Listing(found.plan, found.version, records, damaged, notes, verifications, standings)
 
 
 def _documents(
@@ -191,23 +148,21 @@ def _documents(
     read: Callable[[str, Any], Any] = lambda _name, document: document,
 ) -> dict[str, Any]:
     """Read the documents of a kind by name; what is damaged is noted and left out."""
+    query = "SELECT name, document, checksum FROM documents WHERE name LIKE ?"
     try:
-        rows = database.execute(
-            "SELECT substr(name, ?), document, checksum FROM documents "
-            "WHERE substr(name, 1, ?) = ?",
-            (len(kind) + 2, len(kind) + 1, f"{kind} "),
-        ).fetchall()
+        rows = database.execute(query, (f"{kind} %",)).fetchall()
     except FAILURES:
-        notes.append(_WHEN_DAMAGED[kind][0])
+        notes.append(text("documents_damaged", kind=kind))
         return {}
     kept = {}
-    for name, document, found in rows:
+    for title, document, found in rows:
+        name = title.removeprefix(f"{kind} ")
         try:
             kept[name] = read(name, unseal(document, found, kind, name))
         except ValueError as error:
             # The name of standings is when the tournament began, and its identity.
-            title = _shown(name.split(" ", 1)[0])
-            notes.append(_WHEN_DAMAGED[kind][1].format(title, error))
+            what = _shown(name.split(" ", 1)[0])
+            notes.append(text("document_damaged", kind=kind, what=what, reason=error))
     return kept
 
 
@@ -220,19 +175,6 @@ def _verification(run: str, document: Any) -> Verification:
     return verification
 
 
-def read_through(record: RunRecord) -> None:
-    """Read all of a run once.
-
-    Raises
-    ------
-    DamagedError
-        If some of it is not what was written.
-    """
-    for split in record.splits:
-        for name in _ONE_OF_EACH:
-            getattr(split, name)
-
-
 def read_amounts(database: sqlite3.Connection) -> Amounts | None:
     """Read how much there is; None where it is damaged."""
     try:
@@ -241,87 +183,85 @@ def read_amounts(database: sqlite3.Connection) -> Amounts | None:
         return None
 
 
-def read_plan(database: sqlite3.Connection, amounts: Amounts | None) -> tuple[dict[str, Any], int]:
-    """Read the plan and its version; empty and 0 in a new project.
-
-    Raises
-    ------
-    ValueError, sqlite3.Error
-        If it is damaged, or missing.
-    """
+def _plan_document(database: sqlite3.Connection, amounts: Amounts | None) -> PlanDocument:
     if not database.execute("SELECT 1 FROM documents WHERE name = 'plan'").fetchone():
         if amounts is not None and amounts.plan:
             raise ValueError("it is missing")
-        return {}, 0
-    found = typed.convert(_document(database, "plan"), PlanDocument)
-    return found.plan, found.version
+        return PlanDocument()
+    return typed.convert(_document(database, "plan"), PlanDocument)
 
 
-def rows_of(database: sqlite3.Connection, amounts: Amounts | None) -> Iterator[StoredRow]:
-    """Yield every run in order, including those that are missing or cannot be read."""
-    count = 0 if amounts is None else amounts.runs
-    positions, problem = set(range(1, count + 1)), ""
+def read_plan(database: sqlite3.Connection) -> PlanDocument:
+    """Read the plan and its version; a damaged plan is empty and keeps its version."""
+    amounts = read_amounts(database)
+    try:
+        return _plan_document(database, amounts)
+    except ValueError:
+        return PlanDocument(0 if amounts is None else amounts.plan)
+
+
+def _document(database: sqlite3.Connection, name: str) -> Any:
+    query = "SELECT document, checksum FROM documents WHERE name = ?"
+    return unseal(*(database.execute(query, (name,)).fetchone() or (None, None)), name)
+
+
+def _stored_runs(
+    database: sqlite3.Connection, amounts: Amounts | None
+) -> Iterator[tuple[int, str, Callable[[], Any]]]:
+    """Yield position and id of every run, and what reads its document or raises ValueError."""
+    positions = set(range(1, 1 + (0 if amounts is None else amounts.runs)))
+    problem = ""
     try:
         for (position,) in database.execute("SELECT position FROM records"):
             positions.add(position)
     except FAILURES as error:
         problem = f"from here on runs cannot be read ({error})"
-    query = "SELECT id, document, checksum FROM records WHERE position = ?"
     for position in sorted(positions):
+        row, why = None, "it is missing"
+        query = "SELECT id, document, checksum FROM records WHERE position = ?"
         try:
             row = database.execute(query, (position,)).fetchone()
         except FAILURES as error:
-            yield StoredRow(position, "", problem=f"it cannot be read ({error})")
-            continue
+            why = f"it cannot be read ({error})"
         if row is None:
-            yield StoredRow(position, "", problem="it is missing")
+            yield position, "", _raising(why)
         else:
-            yield StoredRow(position, str(row[0]), row[1], row[2])
+            run = str(row[0])
+            yield position, run, functools.partial(unseal, *row[1:], "record", position, run)
     if problem and amounts is None:
-        yield StoredRow(max(positions, default=0) + 1, "", problem=problem)
+        yield max(positions, default=0) + 1, "", _raising(problem)
 
 
-def _document(database: sqlite3.Connection, name: str) -> Any:
-    row = database.execute(
-        "SELECT document, checksum FROM documents WHERE name = ?", (name,)
-    ).fetchone()
-    return unseal(*(row or (None, None)), name)
+def _raising(problem: str) -> Callable[[], Any]:
+    def fail() -> Any:
+        raise ValueError(problem)
+
+    return fail
 
 
-def _name(row: StoredRow, plan: dict[str, Any]) -> str:
-    """Find what a damaged run was called, as far as that can be read."""
-    looks = plan.get("window", {}).get("looks", {}) if isinstance(plan.get("window"), dict) else {}
-    look = looks.get(row.id) if isinstance(looks, dict) else None
-    if isinstance(look, dict) and isinstance(look.get("name"), str):
-        return _shown(look["name"])
-    try:
-        experiment = parse(row.data)["experiment"]
-        name, method = experiment.get("name", ""), DECLARED.get(experiment["method"])
-        return _shown(str(name) or (method.title if method else ""))
-    except (ValueError, TypeError, KeyError, AttributeError):
-        return ""
+def _name_in(plan: dict[str, Any], run: str) -> str:
+    """Return what the plan calls a run; empty where it has no name."""
+    found: Any = plan
+    for key in ("window", "looks", run, "name"):
+        found = found.get(key) if isinstance(found, dict) else None
+    return _shown(found) if isinstance(found, str) else ""
 
 
-def _shown(text: str) -> str:
-    return "".join(c if c.isprintable() else "�" for c in text[:80])
+def _shown(name: str) -> str:
+    return "".join(c if c.isprintable() else "�" for c in name[:80])
 
 
-def insert_run(
-    database: sqlite3.Connection, run: str, document: dict[str, Any], blobs: dict[bytes, bytes]
-) -> None:
+def insert_run(database: sqlite3.Connection, record: RunRecord) -> None:
     """Put a run last."""
+    document, blobs = run_document(record)
     position = _last_position(database) + 1
-    sealed = seal(document | {"id": run}, "record", position, run)
-    database.execute("INSERT INTO records VALUES (?, ?, ?, ?)", (position, run, *sealed))
+    sealed = seal(document, "record", position, record.id)
+    database.execute("INSERT INTO records VALUES (?, ?, ?, ?)", (position, record.id, *sealed))
     for key, data in blobs.items():
-        _put_blob(database, key, data)
-
-
-def _put_blob(database: sqlite3.Connection, key: bytes, data: bytes) -> None:
-    """Store an array under its checksum once; replace one that was damaged there."""
-    held = database.execute("SELECT data FROM blobs WHERE checksum = ?", (key,)).fetchone()
-    if held is None or held[0] != data:
-        database.execute("INSERT OR REPLACE INTO blobs VALUES (?, ?)", (key, data))
+        # An array is there once; one that was damaged is replaced.
+        held = database.execute("SELECT data FROM blobs WHERE checksum = ?", (key,)).fetchone()
+        if held is None or held[0] != data:
+            database.execute("INSERT OR REPLACE INTO blobs VALUES (?, ?)", (key, data))
 
 
 def insert_document(
@@ -332,30 +272,21 @@ def insert_document(
     database.execute("INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", row)
 
 
-def run_ids(database: sqlite3.Connection) -> set[str]:
-    """Return the ids of the runs in a file."""
-    return {run for (run,) in database.execute("SELECT id FROM records")}
+def insert_plan(database: sqlite3.Connection, version: int, plan: Mapping[str, Any]) -> None:
+    """Write the plan."""
+    sealed = seal({"version": version, "plan": dict(plan)}, "plan")
+    database.execute("INSERT OR REPLACE INTO documents VALUES ('plan', ?, ?)", sealed)
+    update_contents(database, version)
+
+
+def update_contents(database: sqlite3.Connection, plan: int | None = None) -> None:
+    """Update the counts after a change."""
+    if plan is None:
+        plan = (read_amounts(database) or Amounts(0, read_plan(database).version)).plan
+    write_contents(database, runs=_last_position(database), plan=plan)
 
 
 def _last_position(database: sqlite3.Connection) -> int:
     """Return the place of the last run, even if it is damaged."""
-    amounts = read_amounts(database)
     last = database.execute("SELECT max(position) FROM records").fetchone()[0] or 0
-    return max(int(last), 0 if amounts is None else amounts.runs)
-
-
-def plan_of(database: sqlite3.Connection) -> tuple[dict[str, Any], int]:
-    """Return the plan and its version; a damaged plan is empty and keeps its version."""
-    amounts = read_amounts(database)
-    try:
-        return read_plan(database, amounts)
-    except ValueError:
-        return {}, 0 if amounts is None else amounts.plan
-
-
-def count_anew(database: sqlite3.Connection, plan: int | None = None) -> None:
-    """Update the counts after a change."""
-    if plan is None:
-        amounts = read_amounts(database)
-        plan = plan_of(database)[1] if amounts is None else amounts.plan
-    write_contents(database, runs=_last_position(database), plan=plan)
+    return max(int(last), (read_amounts(database) or Amounts()).runs)

@@ -4,10 +4,9 @@ A run is committed whole before it is reported, so killing the program loses at 
 progress. Each call that writes opens and closes its own connection, and takes the lock before it
 reads: calls may come from any thread, and from several programs at once.
 
-The tables are described in :mod:`aucstudio.project.store.project.layout`. Arrays may be added
-without another format number: a program reads those it knows, and does without those that an
-earlier one did not write (the stages, and the looks on the way). So may documents: what verifying
-a run found is stored separately from its record, which never changes.
+The tables are described in :mod:`aucstudio.project.store.project.database`. Arrays may be added
+without another format number: a program reads those it knows. So may documents: what verifying a
+run found is stored separately from its record, which never changes.
 """
 
 from __future__ import annotations
@@ -21,27 +20,34 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from aucstudio.notices import text
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.store.files import cannot_write, create_file, replacing
-from aucstudio.project.store.project.checksums import DamagedError, plain, seal
 from aucstudio.project.store.project.contents import (
     STANDINGS,
     VERIFICATION,
     Listing,
-    count_anew,
     insert_document,
+    insert_plan,
     insert_run,
-    plan_of,
     read_contents,
-    run_ids,
+    read_plan,
+    update_contents,
 )
-from aucstudio.project.store.project.database import FAILURES, connect, explained, has_stale_journal
-from aucstudio.project.store.project.layout import check_format, empty_project
-from aucstudio.project.store.project.run_documents import run_document
-from aucstudio.project.store.project.source import ProjectSource
+from aucstudio.project.store.project.database import (
+    FAILURES,
+    DamagedError,
+    ProjectSource,
+    check_format,
+    connect,
+    empty_project,
+    explained_errors,
+    has_stale_journal,
+    plain,
+)
 from aucstudio.project.store.project.unfinished_runs import (
     Owner,
     UnfinishedRuns,
@@ -52,6 +58,8 @@ from aucstudio.project.store.project.unfinished_runs import (
 
 if TYPE_CHECKING:
     from aucstudio.project.runs.verification import Verification
+
+_ABSENT = object()
 
 
 class StalePlanError(InputError):
@@ -83,15 +91,11 @@ class ProjectFile:
         """Make a new, empty project; the file must not exist."""
         project = cls(path)
         if has_stale_journal(project.path) and not project.path.exists():
-            raise InputError(
-                f"{path}-journal remains from a deleted project of this name and would change "
-                "the new one: delete it, or choose another name",
-                file=str(path),
-            )
+            raise input_error("journal_remains", file=path)
         try:
             create_file(project.path, empty_project())
         except FileExistsError as error:
-            raise InputError(f"{path} exists already", file=str(path)) from error
+            raise input_error("file_exists", file=path) from error
         except OSError as error:
             raise cannot_write(path, error) from error
         project._version = 0
@@ -101,34 +105,19 @@ class ProjectFile:
     def open(cls, path: str | Path) -> ProjectFile:
         """Open an existing project, after checking that it is one."""
         project = cls(path)
-        source = project._source()
-        with source.reading():
-            pass
-        source.close()
-        return project
+        with project._reading():
+            return project
 
     def _source(self) -> ProjectSource:
         if not self.path.is_file():
-            raise InputError(f"there is no project {self.path}", file=str(self.path))
-        if os.path.exists(f"{self.path}-journal"):
-            self._tidy()
+            raise input_error("project_absent", file=self.path)
         return ProjectSource(self.path)
 
-    def _tidy(self) -> None:
-        """Remove the journal that a killed program left empty; one that counts SQLite plays back.
-
-        A program that writes just now has its journal there too, and is left alone.
-        """
-        with (
-            contextlib.suppress(*FAILURES, InputError),
-            contextlib.closing(connect(self.path, write=True)) as database,
-        ):
-            database.execute("PRAGMA busy_timeout = 0")
-            database.execute("BEGIN IMMEDIATE")
-            check_format(database, self.path)
-            # Of no use to anyone, but it is written: a transaction takes its journal away.
-            database.execute("PRAGMA user_version = 0")
-            database.execute("COMMIT")
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        source = self._source()
+        with contextlib.closing(source), source.reading() as database:
+            yield database
 
     # ------------------------------------------------------------- runs
 
@@ -150,13 +139,15 @@ class ProjectFile:
         record
             The same, with a free id if the project held that experiment already.
         """
-        document, blobs = run_document(record)
+        key = Owner.this().key(record.id)
         with self._writing() as database:
-            run = free_id(run_ids(database), record.id)
-            insert_run(database, run, document, blobs)
-            forget_running(database, [Owner.this().key(record.id)])
-            count_anew(database)
-        return dataclasses.replace(record, id=run) if run != record.id else record
+            taken = {run for (run,) in database.execute("SELECT id FROM records")}
+            run = free_id(taken, record.id)
+            record = dataclasses.replace(record, id=run) if run != record.id else record
+            insert_run(database, record)
+            forget_running(database, [key])
+            update_contents(database)
+        return record
 
     def keep_verification(self, verification: Verification) -> None:
         """Keep what verifying a run found, in place of what was found before."""
@@ -174,37 +165,29 @@ class ProjectFile:
         """Record that this program starts a run, so that an interruption is detected later."""
         with self._writing() as database:
             note_running(database, experiment)
-            count_anew(database)
 
     def forget_run(self, experiment: Experiment) -> None:
         """Forget that this program has a run under way: it ends in another file."""
-        self._forget([Owner.this().key(experiment.id)])
+        with self._writing() as database:
+            forget_running(database, [Owner.this().key(experiment.id)])
 
     def unfinished_runs(self) -> UnfinishedRuns:
         """Return the runs that never ended, and forget those whose program is gone."""
-        source = self._source()
-        with source.reading() as database:
+        with self._reading() as database:
             found, gone = read_unfinished(database)
-        source.close()
         if gone:
             # A project that cannot be written reports them again the next time.
-            with contextlib.suppress(InputError):
-                self._forget(gone)
+            with contextlib.suppress(InputError), self._writing() as database:
+                forget_running(database, gone)
         return found
-
-    def _forget(self, keys: Iterable[str]) -> None:
-        with self._writing() as database:
-            forget_running(database, keys)
-            count_anew(database)
 
     # ------------------------------------------------------------- the plan
 
     def plan(self) -> dict[str, Any]:
         """Read the plan; empty in a new project, and where it is damaged."""
-        source = self._source()
-        with source.reading() as database:
-            self.known_plan, self._version = plan_of(database)
-        source.close()
+        with self._reading() as database:
+            found = read_plan(database)
+        self.known_plan, self._version = found.plan, found.version
         return self.known_plan
 
     def set_plan(self, document: Mapping[str, Any]) -> None:
@@ -216,33 +199,28 @@ class ProjectFile:
             If another program has written it since it was last read or written here.
         """
         with self._writing() as database:
-            _, version = plan_of(database)
+            version = read_plan(database).version
             if self._version not in (None, version):
-                raise StalePlanError(
-                    f"another window has changed the plan of {self.path}", file=str(self.path)
-                )
+                sentence = text("plan_changed_elsewhere", file=self.path)
+                raise StalePlanError(sentence, file=str(self.path))
             version += 1
-            sealed = seal({"version": version, "plan": dict(document)}, "plan")
-            database.execute("INSERT OR REPLACE INTO documents VALUES ('plan', ?, ?)", sealed)
-            count_anew(database, plan=version)
+            insert_plan(database, version, document)
         self._version, self.known_plan = version, plain(document)
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
         """Open a connection that holds the lock, and commit at the end."""
-        try:
-            with contextlib.closing(connect(self.path, write=True)) as database:
-                database.execute("BEGIN IMMEDIATE")
-                check_format(database, self.path)
-                if database.execute("PRAGMA auto_vacuum").fetchone()[0]:
-                    # Never of our making: to write by a damaged header would spread the damage.
-                    raise DamagedError(
-                        f"{self.path} is damaged: save it under another name", file=str(self.path)
-                    )
-                yield database
-                database.execute("COMMIT")
-        except FAILURES as error:
-            raise explained(self.path, error) from error
+        with (
+            explained_errors(self.path, FAILURES),
+            contextlib.closing(connect(self.path, write=True)) as database,
+        ):
+            database.execute("BEGIN IMMEDIATE")
+            check_format(database, self.path)
+            if database.execute("PRAGMA auto_vacuum").fetchone()[0]:
+                # Never of our making: to write by a damaged header would spread the damage.
+                raise DamagedError(text("project_damaged", file=self.path), file=str(self.path))
+            yield database
+            database.execute("COMMIT")
 
 
 def open_or_create(project: str | Path) -> ProjectFile:
@@ -294,28 +272,20 @@ def write_project(
             project = ProjectFile.create(partial)
             with project._writing() as database:
                 for record in records:
-                    insert_run(database, record.id, *run_document(record))
+                    insert_run(database, record)
                 for found in verifications:
                     insert_document(database, VERIFICATION, found.run, found.as_json())
                 for name, document in standings.items():
                     insert_document(database, STANDINGS, name, document)
-                count_anew(database)
-            project.set_plan(plan)
+                insert_plan(database, 1, plan)
     except DamagedError:
         raise
     except (OSError, InputError) as error:
-        raise InputError(
-            f"cannot save the project as {target}: {_reason(error)}; choose another folder, or "
-            "free some space",
-            file=str(target),
-        ) from error
-    project.path = target
+        cause = error.__cause__ or error
+        reason = getattr(cause, "strerror", None) or str(cause)
+        raise input_error("project_not_saved", file=target, reason=reason) from error
+    project.path, project._version, project.known_plan = target, 1, plain(plan)
     return project
-
-
-def _reason(error: BaseException) -> str:
-    cause = error.__cause__ or error
-    return getattr(cause, "strerror", None) or str(cause)
 
 
 def free_id(taken: Container[str], wanted: str) -> str:
@@ -325,3 +295,22 @@ def free_id(taken: Container[str], wanted: str) -> str:
         count += 1
         candidate = f"{wanted}-{count}"
     return candidate
+
+
+def merged(base: Any, ours: Any, theirs: Any) -> Any:
+    """Join two plans that both came from ``base``; where both changed the same thing, ours stays.
+
+    Plain data: what one side changed, added or took away is as that side has it.
+    """
+    if ours == base:
+        return theirs
+    if theirs == base or not (isinstance(ours, dict) and isinstance(theirs, dict)):
+        return ours
+    known = base if isinstance(base, dict) else {}
+    joined = {}
+    for key in {**theirs, **ours}:
+        sides = (known.get(key, _ABSENT), ours.get(key, _ABSENT), theirs.get(key, _ABSENT))
+        value = merged(*sides)
+        if value is not _ABSENT:
+            joined[key] = value
+    return joined

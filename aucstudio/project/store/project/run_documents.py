@@ -1,42 +1,78 @@
-"""A run as a document of the project file, checked when read."""
+"""A run as a document of the project file and named arrays, checked when read.
+
+What comes back holds its values; arrays and model are read, and checked, when they are asked for.
+"""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+import dataclasses
+import functools
 from typing import Annotated, Any, Literal
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from aucstudio.engine import DECLARED
 from aucstudio.engine.params import declared_params
-from aucstudio.notices import read_notice
+from aucstudio.notices import read_notice, text
 from aucstudio.project import typed
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiments.experiment import Experiment, check_band
-from aucstudio.project.runs.record import RunRecord, SplitResult
-from aucstudio.project.runs.tuning import Search
-from aucstudio.project.store.project.checksums import SIZE, checksum
-from aucstudio.project.store.project.source import ProjectSource
-from aucstudio.project.store.project.split_arrays import (
-    SplitDocument,
-    StoredParts,
-    split_blobs,
-    split_values,
+from aucstudio.project.runs.record import (
+    RunRecord,
+    ScoresOnTheWay,
+    SplitResult,
+    Stage,
+    TrainingCurve,
+    Trajectory,
 )
+from aucstudio.project.runs.tuning import Search
+from aucstudio.project.store.archive import array_from_bytes, array_to_bytes
+from aucstudio.project.store.project.database import SIZE, DamagedError, ProjectSource, checksum
 
 Id = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 Text = Annotated[str, msgspec.Meta(max_length=1 << 20)]
+Count = Annotated[int, msgspec.Meta(ge=0, lt=1 << 48)]
+Seconds = Annotated[float, msgspec.Meta(ge=0, le=1e12)]
+Scalar = None | bool | int | float | str
 
 
 class SearchDocument(msgspec.Struct):
     """A search for settings."""
 
     metric: Text
-    candidates: list[dict[str, Any]]
+    candidates: list[dict[str, Scalar | list[Scalar]]]
     areas: list[list[float | None]]
     problems: dict[str, Text]
-    seconds: float
+    seconds: Seconds
+
+    def __post_init__(self) -> None:
+        numbers = {str(k) for k in range(len(self.candidates))}
+        if len(self.areas) != len(self.candidates) or not set(self.problems) <= numbers:
+            raise ValueError("a search does not fit its candidates")
+        if len(set(map(len, self.areas))) > 1:
+            raise ValueError("a search has candidates with different folds")
+
+
+class SplitDocument(msgspec.Struct):
+    """What is no array of one split; ``parts`` names the checksum of each that is."""
+
+    repeat: Count
+    fold: Count
+    fit_seconds: Seconds
+    objective: float
+    gap: float | None
+    n_iter: int | None
+    converged: bool
+    notes: list[dict[str, Any]]
+    n_train: Count
+    n_test: Count
+    parts: dict[str, str]
+    stages: list[tuple[str, float]]
+    trained_range: tuple[float, float] | None
+    needed: float | None
+    weight_kind: Literal["sampling", "frequency"]
 
 
 class RunDocument(msgspec.Struct):
@@ -46,7 +82,7 @@ class RunDocument(msgspec.Struct):
     experiment: dict[str, Any]
     status: Literal["done", "stopped", "failed"]
     created: Text
-    seconds: float
+    seconds: Seconds
     versions: dict[str, str]
     splits: list[SplitDocument]
     error: Text
@@ -54,17 +90,80 @@ class RunDocument(msgspec.Struct):
     searches: list[SearchDocument]
 
 
+@dataclasses.dataclass(frozen=True)
+class ArrayKind:
+    """What the values of a stored array must be, and the type they are read as."""
+
+    codes: str
+    dtype: type | None = None
+    axes: int = 1
+    finite: bool = False
+    not_negative: bool = False
+
+    def read(self, data: bytes) -> tuple[NDArray[Any], int]:
+        """Return the array of some bytes, and its size; ValueError if it is another."""
+        array = array_from_bytes(data)
+        if array.dtype.kind not in self.codes or array.ndim != self.axes:
+            raise ValueError(f"it has the wrong type {array.dtype} or {array.ndim} axes")
+        if self.finite and not np.isfinite(array).all():
+            raise ValueError("it has values that are not numbers")
+        if self.not_negative and array.size and array.min() < 0:
+            raise ValueError("it has values below 0")
+        read = array if self.dtype is None else array.astype(self.dtype, copy=False)
+        return read, array.nbytes
+
+
+_ROWS, _FLAGS = ArrayKind("iu", np.intp, not_negative=True), ArrayKind("b")
+_NUMBERS, _SCORES = ArrayKind("f", np.float64), ArrayKind("f", np.float64, finite=True)
+_WEIGHTS = ArrayKind("f", np.float64, finite=True, not_negative=True)
+_SIDES = ("train", "test")
+_ARRAYS = {
+    **{f"{side}_rows": _ROWS for side in _SIDES},
+    **{f"{side}_positive": _FLAGS for side in _SIDES},
+    **{f"{side}_scores": _SCORES for side in _SIDES},
+    **{f"{side}_weights": _WEIGHTS for side in _SIDES},
+    "test_groups": _ROWS,
+    "support_pairs": ArrayKind("iu", np.intp, axes=2, not_negative=True),
+    "curve.iteration": _ROWS,
+    **{f"curve.{name}": _NUMBERS for name in ("seconds", "objective", "gap")},
+    "trajectory.iteration": _ROWS,
+    "trajectory.seconds": _NUMBERS,
+}
+for _side in ("train", "held"):
+    _ARRAYS[f"trajectory.{_side}.positive"] = _FLAGS
+    _ARRAYS[f"trajectory.{_side}.weights"] = _WEIGHTS
+    _ARRAYS[f"trajectory.{_side}.scores"] = ArrayKind("f", np.float32, axes=2)
+_MODEL = "model"
+_OPTIONAL = ("train_weights", "test_weights", "test_groups")
+_VALUES = set(SplitDocument.__struct_fields__) - {"notes", "parts", "stages"}
+
+
 def run_document(record: RunRecord) -> tuple[dict[str, Any], dict[bytes, bytes]]:
     """Write a run as a document and its arrays by their checksums."""
+    from aucstudio.project.store.model_file import model_to_bytes
+
     blobs: dict[bytes, bytes] = {}
     splits = []
     for split in record.splits:
-        parts = {}
-        for name, data in split_blobs(split):
-            key = checksum(data)
-            blobs[key], parts[name] = data, key.hex()
-        splits.append(split_values(split) | {"parts": parts})
+        arrays = {name: _array_of(split, name) for name in _ARRAYS}
+        data = {name: array_to_bytes(a) for name, a in arrays.items() if a is not None}
+        data[_MODEL] = model_to_bytes(split.model)
+        keys = {name: checksum(content) for name, content in data.items()}
+        blobs |= {keys[name]: content for name, content in data.items()}
+        document = {name: getattr(split, name) for name in sorted(_VALUES)}
+        document["notes"] = [note.document() for note in split.notes]
+        document["stages"] = [dataclasses.astuple(stage) for stage in split.curve.stages]
+        document["parts"] = {name: key.hex() for name, key in keys.items()}
+        splits.append(document)
     return record.header() | {"splits": splits}, blobs
+
+
+def _array_of(split: SplitResult, name: str) -> NDArray[Any] | None:
+    """Return an array of a split; None where it has none of that name."""
+    found: Any = split
+    for attribute in name.split("."):
+        found = None if found is None else getattr(found, attribute)
+    return found if found is None else np.asarray(found)
 
 
 def read_run(document: Any, run: str, source: ProjectSource) -> RunRecord:
@@ -86,14 +185,13 @@ def read_run(document: Any, run: str, source: ProjectSource) -> RunRecord:
     checked = typed.convert(document, RunDocument)
     if checked.id != run:
         raise ValueError(f"it belongs to another run, {checked.id}")
-    _require_finite(checked.seconds, *(split.fit_seconds for split in checked.splits))
     experiment = read_experiment(checked.experiment)
     splits = []
     for k, split in enumerate(checked.splits):
-        values = msgspec.structs.asdict(split) | {"notes": tuple(map(read_notice, split.notes))}
-        keys = {name: _key(text) for name, text in values.pop("parts").items()}
+        values = {name: getattr(split, name) for name in _VALUES}
+        values["notes"] = tuple(map(read_notice, split.notes))
         title = f"{experiment.title} ({run}), split {k + 1},"
-        splits.append(SplitResult.stored(values, StoredParts(source, keys, run, title)))
+        splits.append(SplitResult.stored(values, StoredParts(source, split, run, title)))
     return RunRecord(
         experiment,
         checked.status,
@@ -102,7 +200,7 @@ def read_run(document: Any, run: str, source: ProjectSource) -> RunRecord:
         checked.seconds,
         checked.error,
         checked.traceback,
-        tuple(map(_search, checked.searches)),
+        tuple(Search.from_json(msgspec.to_builtins(found)) for found in checked.searches),
         checked.versions,
         run,
     )
@@ -124,46 +222,120 @@ def read_experiment(document: Any) -> Experiment:
     if experiment.method not in DECLARED:
         raise ValueError(f"this program has no method {experiment.method!r}")
     check_band(experiment.band)
-    _check_settings(experiment.method, experiment.params)
+    declared = declared_params(DECLARED[experiment.method])
+    for name, value in experiment.params.items():
+        if name in declared:
+            declared[name].check(value)
+        elif not isinstance(value, Scalar):
+            raise ValueError(f"the setting {name!r} has an invalid value")
     return experiment
 
 
-def _key(text: str) -> bytes:
-    key = bytes.fromhex(text)
-    if len(key) != SIZE:
-        raise ValueError("it names an invalid checksum")
-    return key
+class StoredParts:
+    """Reads the parts of one split.
+
+    Parameters
+    ----------
+    source : ProjectSource
+    split : SplitDocument
+    run, title : str
+        Id of the run, and what sentences call this split.
+
+    Raises
+    ------
+    ValueError
+        If the document names an invalid checksum.
+    """
+
+    def __init__(self, source: ProjectSource, split: SplitDocument, run: str, title: str) -> None:
+        self._source, self._split, self._run, self._title = source, split, run, title
+        self._keys = {name: bytes.fromhex(key) for name, key in split.parts.items()}
+        if any(len(key) != SIZE for key in self._keys.values()):
+            raise ValueError("it names an invalid checksum")
+
+    def __call__(self, attribute: str) -> Any:
+        """Read an attribute of :class:`SplitResult`.
+
+        Raises
+        ------
+        DamagedError
+            If it is not what was written.
+        """
+        try:
+            if attribute == "curve":
+                return self._curve
+            if attribute == "trajectory":
+                return self._trajectory()
+            if attribute == _MODEL:
+                return self._part(_MODEL, _read_model)
+            return self._array(attribute, required=attribute not in _OPTIONAL)
+        except (ValueError, TypeError, KeyError, IndexError, OverflowError) as error:
+            file = str(self._source.path)
+            sentence = text("split_damaged", split=self._title, file=file, reason=error)
+            raise DamagedError(sentence, file=file, run=self._run) from error
+
+    def _part(self, name: str, read: Any) -> Any:
+        try:
+            if name not in self._keys:
+                raise ValueError("it is missing")
+            return self._source.value(self._keys[name], read)
+        except ValueError as error:
+            raise ValueError(f"{name.replace('_', ' ')}: {error}") from error
+
+    def _array(self, name: str, required: bool = True) -> Any:
+        if name not in self._keys and not required:
+            return None
+        array = self._part(name, _ARRAYS[name].read)
+        rows = {"train": self._split.n_train, "test": self._split.n_test, "support": 2}
+        if len(array) != rows.get(name.partition("_")[0], len(array)):
+            raise ValueError(f"{name.replace('_', ' ')}: it has {len(array)} rows")
+        return array
+
+    @functools.cached_property
+    def _curve(self) -> TrainingCurve:
+        names = ("iteration", "seconds", "objective", "gap")
+        arrays = {name: self._array(f"curve.{name}") for name in names}
+        if len(set(map(len, arrays.values()))) > 1:
+            raise ValueError("the arrays of the training progress differ in length")
+        return TrainingCurve(**arrays, stages=tuple(Stage(*one) for one in self._split.stages))
+
+    def _trajectory(self) -> Trajectory | None:
+        keys = tuple(key for name, key in self._keys.items() if name.startswith("trajectory."))
+        if not keys:
+            return None
+        found: Trajectory = self._source.remembered(keys, self._made_trajectory)
+        return found
+
+    def _made_trajectory(self) -> tuple[Trajectory, int]:
+        iteration, seconds = (self._array(f"trajectory.{n}") for n in ("iteration", "seconds"))
+        sides = []
+        for side in ("train", "held"):
+            positive, scores = (
+                self._array(f"trajectory.{side}.{n}") for n in ("positive", "scores")
+            )
+            weights = self._array(f"trajectory.{side}.weights", required=False)
+            counted = len(positive) if weights is None else len(weights)
+            if scores.shape != (len(iteration), len(positive)) or counted != len(positive):
+                raise ValueError("the evaluations during the fit do not fit together")
+            sides.append(ScoresOnTheWay(positive, scores, weights))
+        # What views compute of it, and keep with it, takes as much again at most.
+        size = 2 * sum(side.scores.nbytes for side in sides)
+        return Trajectory(iteration, seconds, *sides), size
 
 
-def _check_settings(method: str, settings: Mapping[str, Any]) -> None:
-    declared = declared_params(DECLARED[method])
-    for name, value in settings.items():
-        pair = isinstance(value, (list, tuple))
-        ends = value if pair else (value,)
-        known = all(
-            end is None
-            or isinstance(end, str | bool | int)
-            or (isinstance(end, float) and math.isfinite(end))
-            for end in ends
-        )
-        is_range = name in declared and declared[name].kind == "range"
-        fits = len(ends) == 2 and all(isinstance(end, int | float) for end in ends)
-        if not known or len(ends) > 64 or (is_range and value is not None and not fits):
-            raise ValueError(f"the setting {name!r} has an invalid value")
+def _read_model(data: bytes) -> tuple[Any, int]:
+    from aucstudio.project.store.model_file import model_from_bytes
+
+    return model_from_bytes(data, "the stored model"), 4 * len(data)
 
 
-def _search(found: SearchDocument) -> Search:
-    _require_finite(found.seconds)
-    numbers = {str(k) for k in range(len(found.candidates))}
-    if len(found.areas) != len(found.candidates) or not set(found.problems) <= numbers:
-        raise ValueError("a search does not fit its candidates")
-    for candidate in found.candidates:
-        for value in candidate.values():
-            if isinstance(value, dict):
-                raise ValueError("a candidate of a search has an invalid value")
-    return Search.from_json(msgspec.to_builtins(found))
+def read_through(record: RunRecord) -> None:
+    """Read all of a run once; DamagedError if some of it is not what was written."""
+    for split in record.splits:
+        read_split(split)
 
 
-def _require_finite(*values: float) -> None:
-    if not all(math.isfinite(value) and value >= 0 for value in values):
-        raise ValueError("it holds an invalid time")
+def read_split(split: SplitResult) -> None:
+    """Read all of a split once; DamagedError if some of it is not what was written."""
+    for field in dataclasses.fields(split):
+        getattr(split, field.name)

@@ -17,7 +17,7 @@ import psutil
 
 from aucstudio.project import typed
 from aucstudio.project.runs.experiments.experiment import Experiment
-from aucstudio.project.store.project.checksums import seal, unseal
+from aucstudio.project.store.project.database import seal, unseal
 from aucstudio.project.store.project.run_documents import read_experiment
 
 

@@ -1,1 +1,0 @@
-"""Baselines that are validated on the same splits."""

@@ -1,1 +1,0 @@
-"""Boosting: sums of weak learners."""

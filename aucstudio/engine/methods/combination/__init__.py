@@ -1,1 +1,0 @@
-"""Combinations of columns and of methods."""

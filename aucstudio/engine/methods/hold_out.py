@@ -1,0 +1,291 @@
+"""Exact scores of held-out pairs without refitting, for AUC-RLS and RLS.
+
+Symbols of AUC-RLS: m, n numbers of positives and negatives left for training; D = 1/m on the
+positives, 1/n on the negatives; K Gram matrix, positives first; P = lambda (D^1/2 K D^1/2 +
+lambda)^-1; Q = D^-1/2 P D^-1/2; U held-out rows; u = 1/m on the positives left, 0 elsewhere; v =
+1/n on the negatives left; A_U rows of A for U.
+
+The paper's matrix L without U is D, less its part on U, less u v' + v u'. By Woodbury's formula
+the function trained without U has f_U = -D_UU^-1 Q_UU^-1 [Q_U u, Q_U v] z on U, and z follows
+from the 2 x 2 matrix S = [u, v]' (Q - Q_.U Q_UU^-1 Q_U.) [u, v]. Everything is written in Q, the
+complement of the hat matrix, which keeps the digits where lambda is small; where it is large, Q
+is nearly D^-1, so that E = Q - D^-1 is what is kept.
+
+Symbols of RLS: y labels +-1; U the held-out pair; A inverse of K + lambda, bordered by a row and a
+column of ones if there is a constant, at the rows; lambda the regularisation against the sum of
+the losses over the rows left.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from aucstudio.engine.kernels import Kernel
+from aucstudio.engine.leave_pair_out import TIE, PairsHeldOut, count_outcomes, pair_chunks
+from aucstudio.engine.methods.least_squares_systems import (
+    eigensystem,
+    gram,
+    positive_values,
+)
+from aucstudio.engine.monitor import Monitor
+from aucstudio.engine.types import Array, Index, Mask
+
+_EPS = float(np.finfo(float).eps)
+
+
+class HoldOut:
+    """AUC-RLS with one positive and one negative held out, whichever they are.
+
+    Equal to training once without each pair, in O(N^3) at most for each value of the
+    regularisation; the eigendecomposition, which cannot be interrupted, is done once.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+    positive : ndarray of shape (n_samples,)
+    regularizations : array-like of shape (n_values,)
+        Positive values, against the mean loss over the pairs left.
+    kernel : Kernel
+    monitor : Monitor
+
+    Raises
+    ------
+    ValueError
+        If a class has fewer than two rows, or a regularisation is not positive.
+    Stopped
+        If the monitor requests a stop.
+
+    References
+    ----------
+    Pahikkala, Airola, Boberg, Salakoski (2008), Exact and efficient leave-pair-out
+    cross-validation for ranking RLS; rederived for pairs between the classes only.
+    """
+
+    def __init__(
+        self,
+        X: Array,
+        positive: Mask,
+        regularizations: ArrayLike,
+        kernel: Kernel,
+        monitor: Monitor,
+    ) -> None:
+        self.regularizations = positive_values(regularizations)
+        self._monitor = monitor
+        order = np.argsort(~positive, kind="stable")
+        self._place = np.argsort(order)
+        self._positives = int(np.count_nonzero(positive))
+        self._left = (self._positives - 1, len(positive) - self._positives - 1)
+        if min(self._left) < 1:
+            raise ValueError(
+                "Leave-pair-out needs at least two rows of each class; there are "
+                f"{self._positives} positives and {len(positive) - self._positives} negatives."
+            )
+        self._d = np.where(np.arange(len(positive)) < self._positives, *(1 / k for k in self._left))
+        self._few: Mask | slice = slice(None)
+        self._thin = kernel.is_linear and 2 * X.shape[1] < len(X)
+        if self._thin:
+            self._decompose_rows(X[order] - X[order[0]])
+        else:
+            self._decompose(gram(kernel, X, order, X[0], monitor))
+        self._sum_up()
+
+    def _decompose_rows(self, Z: Array) -> None:
+        """Take D^1/2 K D^1/2 apart where K = Z Z' has few columns: its null space has no share."""
+        Z *= np.sqrt(self._d)[:, None]
+        self._monitor.stage("decomposition")
+        V, s, _ = np.linalg.svd(Z, full_matrices=False)
+        s[s <= len(Z) * _EPS * s[0]] = 0.0
+        self._g, self._V = s[::-1] ** 2, np.ascontiguousarray(V[:, ::-1])
+        self._factor, self._low_rank = self._V, True
+
+    def _decompose(self, K: Array) -> None:
+        root = np.sqrt(self._d)
+        K *= root
+        K *= root[:, None]
+        noise = len(K) * _EPS * float(np.abs(K.diagonal()).max())
+        self._g, self._V = eigensystem(K, noise)
+        kept = self._g > 0
+        self._low_rank = bool(2 * np.count_nonzero(kept) < len(K))
+        self._few = kept if self._low_rank else slice(None)
+        self._factor = self._V[:, self._few]
+
+    def _sum_up(self) -> None:
+        """Compute the diagonal of E and its products with u and v of all rows, at each lambda."""
+        N, m = len(self._d), self._positives
+        shares = self._shares(self._g[:, None], self.regularizations)
+        ends = np.zeros((N, 2))
+        ends[:m, 0], ends[m:, 1] = np.sqrt(self._d[:m]), np.sqrt(self._d[m:])
+        turned = self._V.T @ ends
+        self._diagonal = np.empty((len(self.regularizations), N))
+        for rows in pair_chunks(N, N):
+            self._monitor.stage("hold-out")
+            self._diagonal[:, rows] = (self._V[rows] ** 2 @ shares).T / self._d[rows]
+        products = [(self._V @ (shares * column[:, None])).T for column in turned.T]
+        self._sums = np.stack(products, axis=2) / np.sqrt(self._d)[:, None]
+        self._totals = np.einsum("ka,kl,kb->lab", turned, shares, turned)
+
+    def _is_apart(self, lam: Array) -> Mask:
+        """Return where D^-1 is kept apart from Q: where it makes up most of it."""
+        apart: Mask = (lam > self._g.mean()) | self._thin
+        return apart
+
+    def _shares(self, g: Array, lam: Array) -> Array:
+        """Eigenvalues of P, or of P - 1 where D^-1 is kept apart."""
+        return np.where(self._is_apart(lam), -g, lam) / (g + lam)
+
+    def _mutual(self, lam: Array, first: slice | Index, second: slice | Index) -> Array:
+        """Elements of Q between different rows; few eigenvalues do if the kernel has low rank."""
+        g, V = self._g[self._few], self._factor
+        left = V[first] * (-g / (g + lam) if self._low_rank else self._shares(g, lam))
+        left /= np.sqrt(self._d[first])[:, None]
+        products: Array = left @ V[second].T
+        products /= np.sqrt(self._d[second])
+        return products
+
+    def outcomes(self, which: int) -> PairsHeldOut:
+        """Count for each row, at one of the lambdas, the pairs that came out right."""
+        top, m = float(self._g[-1]), self._positives
+        tie = TIE * len(self._d) * top / (top + float(self.regularizations[which]))
+        return count_outcomes(self.pair_scores(which), m, len(self._d) - m, tie)
+
+    def pair_scores(self, which: int) -> Iterator[tuple[slice, Array, Array]]:
+        """Return some positives at a time and the scores of their pairs with all negatives."""
+        lam, m, N = self.regularizations[which], self._positives, len(self._d)
+        for rows in pair_chunks(m, N - m):
+            self._monitor.stage("leave-pair-out", (which + rows.start / m) / len(self._totals))
+            yield rows, *self._pairs(which, rows, self._mutual(lam, rows, slice(m, N)))
+
+    def _pairs(self, which: int, rows: slice, c: Array) -> tuple[Array, Array]:
+        """Score all pairs of some positives at once.
+
+        ``c`` holds Q between the two rows of a pair; i is the positive, j the
+        negative. W is kept times the determinant of Q_UU.
+        """
+        m, a, b = self._positives, float(self._d[0]), float(self._d[-1])
+        qi, qj = self._diagonal[which, rows, None], self._diagonal[which, m:]
+        (iu, iv), (ju, jv) = self._sums[which, rows].T[:, :, None], self._sums[which, m:].T
+        apart = float(self._is_apart(self.regularizations[which]))
+        T = self._totals[which] + apart * np.eye(2)
+        uu, vv = T[0, 0] - 2 * a * iu + a * a * qi, T[1, 1] - 2 * b * jv + b * b * qj
+        uv = T[0, 1] - a * iv - b * ju + (a * b) * c
+        iu, jv, iv, ju = iu - a * qi, jv - b * qj, iv - b * c, ju - a * c
+        qi, qj = qi + apart / a, qj + apart / b
+        det = qi * qj - c * c
+        Wiu, Wju = qj * iu - c * ju, qi * ju - c * iu
+        Wiv, Wjv = qj * iv - c * jv, qi * jv - c * iv
+        uu, uv, vv = (
+            uu - (iu * Wiu + ju * Wju) / det,
+            uv - (iu * Wiv + ju * Wjv) / det,
+            vv - (iv * Wiv + jv * Wjv) / det,
+        )
+        det *= uu + 2 * uv + vv + uv * uv - uu * vv
+        zu, zv = (uv + vv) / det, (uv + uu) / det
+        return (-2 / a) * (Wiu * zu - Wiv * zv), (-2 / b) * (Wju * zu - Wjv * zv)
+
+
+def rls_leave_pair_out(
+    X: Array,
+    positive: Mask,
+    regularizations: ArrayLike,
+    kernel: Kernel,
+    *,
+    fit_intercept: bool,
+    monitor: Monitor,
+) -> list[PairsHeldOut]:
+    """Return how RLS orders every pair of a positive and a negative when trained without it.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+    positive : ndarray of shape (n_samples,)
+    regularizations : array-like of shape (n_values,)
+        Positive values, against the mean loss over the rows left.
+    kernel : Kernel
+    fit_intercept : bool
+    monitor : Monitor
+
+    Returns
+    -------
+    list of PairsHeldOut
+        One for each regularisation.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than three rows, or a regularisation is not positive.
+    Stopped
+        If the monitor requests a stop.
+    """
+    lams, N = positive_values(regularizations), len(positive)
+    if N < 3:
+        raise ValueError("A pair must leave at least one row to train on.")
+    order = np.argsort(~positive, kind="stable")
+    g, V, null = _basis(X[order], kernel, fit_intercept, monitor)
+    m, y = int(np.count_nonzero(positive)), np.where(positive[order], 1.0, -1.0)
+    found = []
+    for k, lam in enumerate(lams):
+        pairs = _PairErrors(V, g, null, lam * (N - 2), y, fit_intercept)
+        report = functools.partial(_report, monitor, k, len(lams))
+        chunks = pairs.scores(m, report)
+        tie = TIE * N * g[-1] / (g[-1] + lam * (N - 2))
+        found.append(count_outcomes(chunks, m, N - m, float(tie)))
+    return found
+
+
+def _report(monitor: Monitor, which: int, count: int, done: float) -> None:
+    monitor.stage("leave-pair-out", (which + done) / count)
+
+
+def _basis(
+    X: Array, kernel: Kernel, fit_intercept: bool, monitor: Monitor
+) -> tuple[Array, Array, bool]:
+    """Return eigenvalues and -vectors of the Gram matrix; True if its null space is left out."""
+    N = len(X)
+    origin = X[0] if fit_intercept else np.zeros(X.shape[1])
+    if kernel.is_linear and 2 * X.shape[1] < N:
+        monitor.stage("decomposition")
+        V, s, _ = np.linalg.svd(X - origin, full_matrices=False)
+        return s[::-1] ** 2, np.ascontiguousarray(V[:, ::-1]), True
+    K = gram(kernel, X, np.arange(N), origin, monitor)
+    return *eigensystem(K, 0.0), False
+
+
+class _PairErrors:
+    """Errors on every pair of a positive and a negative, at one regularisation.
+
+    A = V diag(shares) V' (plus 1 on the diagonal where V leaves out the null space of K), less a
+    dyad if there is a constant; the errors on a pair are A_UU^-1 (A y)_U.
+    """
+
+    def __init__(
+        self, V: Array, g: Array, null: bool, paper: float, y: Array, fit_intercept: bool
+    ) -> None:
+        shares = -g / (g + paper) if null else paper / (g + paper)
+        ends = np.column_stack([y, np.ones(len(y))])
+        turned = V.T @ ends
+        self._y, self._V, self._left = y, V, V * shares
+        sums = self._left @ turned + null * ends
+        self._diagonal = np.einsum("ij,ij->i", self._left, V) + null
+        self._pull, self._bend = sums[:, 0], np.zeros(len(y))
+        if fit_intercept:
+            totals = ends[:, 1] @ sums
+            self._bend = sums[:, 1] / np.sqrt(totals[1])
+            self._pull = sums[:, 0] - self._bend * (totals[0] / np.sqrt(totals[1]))
+            self._diagonal = self._diagonal - self._bend**2
+
+    def scores(
+        self, m: int, report: Callable[[float], None]
+    ) -> Iterator[tuple[slice, Array, Array]]:
+        """Return some positives at a time and the scores of their pairs with all negatives."""
+        N = len(self._y)
+        q, Aq = self._diagonal[m:], self._pull[m:]
+        for rows in pair_chunks(m, N - m):
+            report(rows.start / m)
+            c = self._left[rows] @ self._V[m:].T - np.outer(self._bend[rows], self._bend[m:])
+            p, Ap = self._diagonal[rows, None], self._pull[rows, None]
+            det = p * q - c * c
+            yield rows, 1.0 - (q * Ap - c * Aq) / det, -1.0 - (p * Aq - c * Ap) / det

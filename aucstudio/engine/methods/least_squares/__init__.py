@@ -1,1 +1,0 @@
-"""Regularised least squares, on pairs and on labels."""

@@ -1,0 +1,449 @@
+"""The two linear systems of regularised least squares, and the class moments behind them.
+
+Moments are those of rows in memory or in blocks, weighted or not. Rows are measured from 0 where
+that costs few digits, as it does for standardised features, in one pass. Otherwise they are
+measured from the first row of their class, in another pass: an offset far from 0 then costs no
+digits, and a constant feature gives exact zeros.
+
+Symbols: K Gram matrix; R a symmetric matrix that centres and scales the rows ("mixing"); B = R K R;
+t target; lambda regularisation against a mean loss; a = R c weights of the rows.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol
+
+import numpy as np
+import scipy
+from numpy.typing import ArrayLike
+
+from aucstudio.engine.blocks import Parts, Passes
+from aucstudio.engine.fit import Fit
+from aucstudio.engine.kernels import Kernel
+from aucstudio.engine.linalg import Symmetric, chunks, nothing
+from aucstudio.engine.monitor import Monitor
+from aucstudio.engine.scorers import LinearScorer, Scorer, trimmed
+from aucstudio.engine.types import Array, Index, Mask, Rows
+
+_ROWS_PER_PIECE, _NUMBERS_PER_PIECE = 512, 50_000  # the greater of both
+_LEFT_OVER = 1e-3
+_FEW = 128  # rows of a product that ends before anybody could request a stop
+
+
+@dataclasses.dataclass
+class Moments:
+    """Weighted sums over rows of one class, measured from an origin.
+
+    Attributes
+    ----------
+    origin, total : ndarray of shape (n_features,)
+    square : ndarray of shape (n_features, n_features)
+        Weighted sum of the products of the rows.
+    weight : float
+        Sum of the weights; the number of rows where each counts once.
+    removed : ndarray of shape (n_features,) or float
+        Diagonal of the squares that were subtracted.
+    """
+
+    origin: Array
+    square: Array
+    total: Array
+    weight: float = 0.0
+    removed: Array | float = 0.0
+
+    @classmethod
+    def about(cls, origin: Array) -> Moments:
+        """Start with no rows."""
+        return cls(origin, np.zeros((len(origin), len(origin))), np.zeros(len(origin)))
+
+    def add(self, Z: Any, weights: Array | None, look: Callable[[], None]) -> None:
+        """Add rows that are measured from the origin."""
+        each = np.ones(Z.shape[0]) if weights is None else weights
+        self.total += each @ Z
+        self.weight += float(each.sum())
+        if weights is not None:
+            roots = np.sqrt(weights)[:, None]
+            Z = Z.multiply(roots).tocsr() if scipy.sparse.issparse(Z) else Z * roots
+        if scipy.sparse.issparse(Z):
+            self.square += (Z.T @ Z).toarray()
+        else:
+            add_products(self.square, Z.T, look)
+
+    def joined(self, other: Moments) -> Moments:
+        """Add the sums over other rows, as if they were measured from here."""
+        shift, weight = other.origin - self.origin, other.weight
+        across = np.outer(shift, other.total)
+        square = other.square + across + across.T + weight * np.outer(shift, shift)
+        total = self.total + other.total + weight * shift
+        removed = self.removed + other.removed
+        return Moments(self.origin, self.square + square, total, self.weight + weight, removed)
+
+    def without(self, other: Moments) -> Moments:
+        """Subtract the sums over some of the rows, measured from the same origin."""
+        square, total = self.square - other.square, self.total - other.total
+        removed = other.square.diagonal()
+        return Moments(self.origin, square, total, self.weight - other.weight, removed)
+
+    @property
+    def mean(self) -> Array:
+        """Mean of the class, measured from the origin."""
+        return self.total / self.weight
+
+    def scatter(self) -> Array:
+        """Return the weighted sum of products about the mean."""
+        return self.square - self.weight * np.outer(self.mean, self.mean)
+
+    def keeps_digits(self) -> bool:
+        """Return whether all that was subtracted costs at most three digits of every feature."""
+        square = self.square.diagonal()
+        left = square - self.weight * self.mean**2
+        return bool((left >= _LEFT_OVER * (square + self.removed)).all())
+
+
+Classes = tuple[Moments, Moments]
+Sums = dict[bool, Moments] | None
+
+
+def class_moments(X: Rows, positive: Mask, weights: Array | None, monitor: Monitor) -> Classes:
+    """Return the moments of the negatives and of the positives.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n_samples, n_features)
+    positive : ndarray of shape (n_samples,)
+    weights : ndarray of shape (n_samples,) or None
+    monitor : Monitor
+    """
+    N, look = X.shape[0], functools.partial(monitor.stage, "class moments")
+    height = max(_ROWS_PER_PIECE, _NUMBERS_PER_PIECE // X.shape[1])
+    if scipy.sparse.issparse(X):
+        height = N
+    columns = [positive] if weights is None else [positive, weights]
+
+    def sums(from_zero: bool) -> Iterable[Sums]:
+        parts = (slice(start, start + height) for start in range(0, N, height))
+        pieces = ((part, X[part], *(column[part] for column in columns)) for part in parts)
+        return [_add_up(from_zero, _rarer(positive), look, pieces)]
+
+    return _moments(sums)
+
+
+def block_moments(passes: Passes) -> Classes:
+    """Return the moments of the negatives and of the positives of rows in blocks."""
+
+    def sums(from_zero: bool) -> Iterable[Sums]:
+        work = functools.partial(_add_up, from_zero, _rarer(passes.positive), nothing)
+        return passes.over(work, passes.positive)
+
+    return _moments(sums)
+
+
+def difference(classes: Classes) -> Array:
+    """Return the mean of the positives less that of the negatives."""
+    negative, positive = classes
+    return positive.origin - negative.origin + positive.mean - negative.mean
+
+
+def _moments(sums: Callable[[bool], Iterable[Sums]]) -> Classes:
+    """Join the sums of all parts; a part without sums is too far from 0."""
+    for from_zero in (True, False):
+        found: dict[bool, Moments] = {}
+        for part in sums(from_zero):
+            if part is None:
+                break
+            for label, one in part.items():
+                found[label] = found[label].joined(one) if label in found else one
+        else:
+            classes = found[False], found[True]
+            if not from_zero or all(one.keeps_digits() for one in classes):
+                break
+    return classes
+
+
+def _rarer(positive: Mask) -> bool:
+    return bool(2 * np.count_nonzero(positive) <= len(positive))
+
+
+def _add_up(from_zero: bool, rare: bool, look: Callable[[], None], pieces: Parts) -> Sums:
+    """Add up both classes of some rows; None as soon as rows are found to be far from 0.
+
+    From 0, all rows are added where they lie and the rarer class is subtracted: only its rows are
+    copied.
+    """
+    found: dict[bool, Moments] = {}
+    for _, X, positive, *columns in pieces:
+        weights = columns[0] if columns else None
+        if from_zero and not found:
+            if not scipy.sparse.issparse(X) and not _is_near_zero(X):
+                return None
+            found = {label: Moments.about(np.zeros(X.shape[1])) for label in (False, True)}
+        if from_zero:
+            found[not rare].add(X, weights, look)
+        for label in (rare,) if from_zero else (False, True):
+            mine = np.flatnonzero(positive == label)
+            if len(mine):
+                Z = X[mine]
+                if label not in found:
+                    found[label] = Moments.about(Z[0].copy())
+                if not from_zero:
+                    Z -= found[label].origin
+                found[label].add(Z, None if weights is None else weights[mine], look)
+    if from_zero and found:
+        found[not rare] = found[not rare].without(found[rare])
+    return found
+
+
+def _is_near_zero(X: Array) -> bool:
+    """Return whether every feature of some rows varies about as much as it is off 0."""
+    return bool((np.einsum("ij,ij->j", X, X) >= 2 * len(X) * X.mean(axis=0) ** 2).all())
+
+
+def add_products(square: Array, Z: Array, look: Callable[[], None]) -> None:
+    """Add Z Z' block by block; ``look`` is called before each."""
+    for rows in chunks(len(Z)) if len(Z) > _FEW else (slice(None),):
+        look()
+        square[rows] += Z[rows] @ Z.T
+
+
+RELATIVE_GAP = 1e-6
+
+_EPS = float(np.finfo(float).eps)
+
+
+class System(Protocol):
+    """A loss on given rows, to be minimised at one regularisation after another."""
+
+    def solve(self, lam: float, monitor: Monitor) -> Fit:
+        """Minimise it.
+
+        The gap is None if ``lam`` is 0, or so small that no certificate could be computed.
+        """
+
+
+class DirectionSystem:
+    """``constant - 2 pull.w + w'(square)w + lam |w|^2``, minimised over the direction w.
+
+    The gradient is -2 r with r the residual of the normal equations, and the objective curves
+    by at least 2 lam, so it exceeds its minimum by at most |2 r|^2 / (4 lam).
+
+    Parameters
+    ----------
+    square : ndarray of shape (n_features, n_features)
+        Positive semidefinite; overwritten.
+    pull : ndarray of shape (n_features,)
+    constant : float
+    """
+
+    def __init__(self, square: Array, pull: Array, constant: float) -> None:
+        self._pull, self._constant = pull, constant
+        self._noise = len(pull) * _EPS * float(np.trace(square))
+        self._system = Symmetric(square)
+
+    def solve(self, lam: float, monitor: Monitor) -> Fit:
+        monitor.stage("factorisation")
+        w = self._system.solve(lam, self._pull, self._noise)
+        monitor.stage("solving")
+        fitted = self._system @ w
+        residual = self._pull - fitted - lam * w
+        objective = self._constant - 2 * (self._pull @ w) + w @ fitted + lam * (w @ w)
+        squared = float(residual @ residual)
+        return _fit(LinearScorer(w), float(objective), squared, lam, self._noise)
+
+
+@dataclasses.dataclass(frozen=True)
+class Mixing:
+    """How a loss orders, centres and scales the rows: the matrix R.
+
+    Attributes
+    ----------
+    order : ndarray of shape (n_samples,)
+        Rows in the order that ``apply`` expects.
+    apply : callable
+        Applies R to each row of a matrix, in place.
+    size : float
+        Bound on the squared row norms of R.
+    centred : bool
+        Whether weights of the form R c sum to 0.
+    roots : ndarray of shape (n_samples,) or None
+        Where rows are weighted R is diag(roots) times what ``apply`` does; in its order.
+    """
+
+    order: Index
+    apply: Callable[[Array], None]
+    size: float
+    centred: bool
+    roots: Array | None = None
+
+    def origin(self, X: Array) -> Array:
+        """Return the point from which a linear kernel measures; any does if weights sum to 0."""
+        free = self.centred and not scipy.sparse.issparse(X)
+        return X[0] if free else np.zeros(X.shape[1])
+
+    def both_sides(self, K: Array, monitor: Monitor) -> None:
+        """Replace K, in this order of the rows, by R' K R."""
+        if self.roots is not None:
+            K *= self.roots
+            K *= self.roots[:, None]
+        for view in (K, K.T):
+            for rows in chunks(len(K)):
+                monitor.stage("class centring", rows.start / len(K))
+                self.apply(view[rows])
+
+    def weights(self, c: Array) -> Array:
+        """Compute R c in the order in which the rows came; ``c`` is overwritten."""
+        self.apply(c[None, :])
+        if self.roots is not None:
+            c *= self.roots
+        weights = np.empty_like(c)
+        weights[self.order] = c
+        return weights
+
+
+def class_shares(positive: Mask, weights: Array) -> Array:
+    """Return the share that each row has in the weight of its class."""
+    sums = np.array([weights[~positive].sum(), weights[positive].sum()])
+    shares: Array = weights / sums[positive.astype(int)]
+    return shares
+
+
+def pair_mixing(positive: Mask, weights: Array | None = None) -> tuple[Mixing, Array]:
+    """Return the mixing R of the pair loss, and its target R Y = 2 rho / |rho|."""
+    if weights is not None:
+        return _weighted_mixing(positive, weights)
+    m = int(np.count_nonzero(positive))
+    n = len(positive) - m
+    rho = np.concatenate([np.full(m, 1 / m), np.full(n, -1 / n)])
+    order = np.argsort(~positive, kind="stable")
+    mixing = Mixing(order, functools.partial(_mix, m=m), float(rho @ rho), centred=True)
+    return mixing, 2 * rho / np.linalg.norm(rho)
+
+
+def _weighted_mixing(positive: Mask, weights: Array) -> tuple[Mixing, Array]:
+    """Return both where the pair of rows i and j weighs p_i q_j, p and q shares in their classes.
+
+    With a and b the roots of p and q and u = a - b, the paper's matrix over mn is D Q Q D with
+    D = diag(a, b) and Q = I - aa' - bb' + uu' / |u|, |u| = sqrt(2); and Q u = sqrt(2) u.
+    """
+    order = np.argsort(~positive, kind="stable")
+    roots = np.sqrt(class_shares(positive, weights))[order]
+    m = int(np.count_nonzero(positive))
+    apply = functools.partial(_mix_weighted, roots=roots, m=m)
+    u = np.concatenate([roots[:m], -roots[m:]])
+    return Mixing(order, apply, 2 * float((roots**2).max()), True, roots), np.sqrt(2.0) * u
+
+
+def _mix_weighted(rows: Array, roots: Array, m: int) -> None:
+    """Apply Q to each row, in place and in time linear in its length."""
+    a, b = roots[:m], roots[m:]
+    along_a, along_b = rows[:, :m] @ a, rows[:, m:] @ b
+    tilt = (along_a - along_b) / np.sqrt(2.0)
+    rows[:, :m] -= (along_a - tilt)[:, None] * a
+    rows[:, m:] -= (along_b + tilt)[:, None] * b
+
+
+def _mix(rows: Array, m: int) -> None:
+    """Apply R of the pair loss to each row, in place and in time linear in its length."""
+    n = rows.shape[1] - m
+    pos, neg = rows[:, :m], rows[:, m:]
+    p, q = pos.mean(axis=1, keepdims=True), neg.mean(axis=1, keepdims=True)
+    tilt = (p - q) / np.sqrt(1 / m + 1 / n)
+    pos -= p - tilt / np.sqrt(m)
+    pos /= np.sqrt(m)
+    neg -= q + tilt / np.sqrt(n)
+    neg /= np.sqrt(n)
+
+
+class RowsSystem:
+    """``|t - B c|^2 + lam c'Bc`` with B = R K R, minimised over the mixed weights of the rows.
+
+    It is minimal where (B + lam) c = t; with r the residual of that, the squared gradient in
+    the direction is 4 r'Br.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : ndarray of shape (n_samples, n_features)
+    mixing : Mixing
+    target : ndarray of shape (n_samples,)
+        In the order of ``mixing``.
+    monitor : Monitor
+    """
+
+    def __init__(
+        self, kernel: Kernel, X: Array, mixing: Mixing, target: Array, monitor: Monitor
+    ) -> None:
+        self._kernel, self._X, self._mixing, self._target = kernel, X, mixing, target
+        self._origin = mixing.origin(X)
+        K = gram(kernel, X, mixing.order, self._origin, monitor)
+        self._noise = len(K) * _EPS * mixing.size * float(np.abs(K.diagonal()).max())
+        mixing.both_sides(K, monitor)
+        self._system = Symmetric(K)
+
+    def solve(self, lam: float, monitor: Monitor) -> Fit:
+        monitor.stage("factorisation")
+        c = self._system.solve(lam, self._target, self._noise)
+        monitor.stage("solving")
+        fitted = self._system @ c
+        objective = np.sum((self._target - fitted) ** 2) + lam * (c @ fitted)
+        residual = self._target - fitted - lam * c
+        squared = float(residual @ (self._system @ residual))
+        weights = self._mixing.weights(c)
+        scorer = _expansion(self._kernel, self._X, self._origin, weights, monitor)
+        return _fit(scorer, float(objective), squared, lam, self._noise)
+
+
+def _fit(scorer: Scorer, objective: float, squared: float, lam: float, noise: float) -> Fit:
+    gap = max(squared, 0.0) / lam if lam > noise * _EPS else None
+    return Fit(scorer, objective, gap=gap, needed=RELATIVE_GAP * objective)
+
+
+def gram(kernel: Kernel, X: Array, order: Index, origin: Array, monitor: Monitor) -> Array:
+    """Compare all rows, in the given order; the linear kernel measures them from ``origin``.
+
+    That one is taken for more features than rows, and adds up over groups of features.
+    """
+    if not kernel.is_linear:
+        points = X[order]
+        return kernel(points, points, functools.partial(monitor.stage, "kernel matrix"))
+    if scipy.sparse.issparse(X):
+        rows: Any = X[order]
+        products: Array = (rows @ rows.T).toarray()
+        return products
+    K = np.zeros((len(X), len(X)))
+    for cols in chunks(X.shape[1]):
+        look = functools.partial(monitor.stage, "kernel matrix", cols.start / X.shape[1])
+        add_products(K, X[order, cols] - origin[cols], look)
+    return K
+
+
+def _expansion(kernel: Kernel, X: Array, origin: Array, weights: Array, monitor: Monitor) -> Scorer:
+    if not kernel.is_linear:
+        return trimmed(kernel, X, weights)
+    if scipy.sparse.issparse(X):
+        return LinearScorer(X.T @ weights)
+    w = np.empty(X.shape[1])
+    for cols in chunks(X.shape[1]):
+        monitor.stage("direction", cols.start / X.shape[1])
+        w[cols] = weights @ (X[:, cols] - origin[cols])
+    return LinearScorer(w)
+
+
+def eigensystem(K: Array, noise: float) -> tuple[Array, Array]:
+    """Decompose a positive semidefinite matrix; eigenvalues within its rounding errors are 0.
+
+    One numpy call: it lets other threads run, but cannot be interrupted.
+    """
+    values, vectors = np.linalg.eigh(K, UPLO="U")
+    values[values <= max(noise, len(K) * _EPS * values[-1])] = 0.0
+    return values, vectors
+
+
+def positive_values(regularizations: ArrayLike) -> Array:
+    """Read one or more positive numbers, or raise ValueError."""
+    values = np.atleast_1d(np.asarray(regularizations, float))
+    if not (np.isfinite(values) & (values > 0)).all():
+        raise ValueError("Every regularisation must be a positive number.")
+    return values

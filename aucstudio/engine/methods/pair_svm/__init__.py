@@ -1,1 +1,0 @@
-"""Support vector machines over positive-negative pairs."""

@@ -1,1 +1,0 @@
-"""RankSVM: the squared hinge loss of all pairs, by Newton's method."""

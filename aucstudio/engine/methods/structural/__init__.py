@@ -1,1 +1,0 @@
-"""Structural SVMs for the AUC and the partial AUC."""

@@ -1,1 +1,0 @@
-"""Decision trees that split by AUC."""

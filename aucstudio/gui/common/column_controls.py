@@ -1,0 +1,238 @@
+"""Findings about the columns of a table, and the choice of the parts of a date."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAction, QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QToolButton, QWidget
+
+from aucstudio.gui.common.plain_text import plain_tooltip
+from aucstudio.gui.common.widgets import LEFT, Part, across, down, label, named, push_button
+from aucstudio.notices.words import counted
+from aucstudio.project.data.columns import ColumnInfo
+from aucstudio.project.data.date_parts import PARTS, WHOLE, offered
+from aucstudio.project.data.finding import Finding
+from aucstudio.project.data.table import Table
+from aucstudio.project.data.text import dates
+
+# Kinds that the card shows by its fields, cautions and notes.
+QUIET = ("label", "positive", "ignored", "missing")
+_MARGINS = (10, 6, 6, 8)
+_MOST = 20  # rows; a table of a thousand columns may have as many findings
+
+# The words on the button, the change of roles, and the text of undo.
+Action = tuple[str, dict[str, Any], str]
+
+
+def actions(finding: Finding, table: Table) -> list[Action]:
+    """Return the actions on a finding, the most likely first."""
+    columns = [column for column in table.columns if column.name in finding.columns]
+    if not columns or len(columns) < len(finding.columns):
+        return []
+    names, first = [column.name for column in columns], columns[0]
+    several = f" in {len(names)} columns" if len(names) > 1 else ""
+    shown = f"{len(names)} columns" if several else names[0]
+    used = [column.name for column in columns if column.role != "ignore"]
+    words = "Ignore columns" if several else "Ignore column"
+    ignore = [(words, {"ignore": used}, f"Ignore {shown}")] if used else []
+    if finding.kind == "identifier":
+        has_id = any(other.role == "id" for other in table.columns)
+        is_one = not several and first.distinct == first.height - first.missing
+        use = ("Use as identifier", {"roles": {names[0]: "id"}}, f"{shown} as identifier")
+        return [use, *ignore] if is_one and not has_id else ignore
+    if finding.kind == "leak":
+        return ignore
+    if finding.kind == "kind" and finding.values:  # codes
+        words = "Make them categories" if several else "Make it a category"
+        return [(words, {"roles": dict.fromkeys(names, "category")}, f"{shown} as category")]
+    if finding.kind == "group" and not several:
+        return [("Keep together", {"roles": {names[0]: "group"}}, f"Group by {shown}"), *ignore]
+    if finding.kind == "sentinel":
+        numbers = tuple(map(float, finding.values))
+        absent = {column.name: (*column.absent, *numbers) for column in columns}
+        words = "Treat as missing" if len(numbers) > 1 else f"Treat {finding.values[0]} as missing"
+        return [(words + several, {"absent": absent}, f"{words}: {shown}")]
+    if finding.kind == "spelling" and names == [table.label]:
+        return [("Merge spellings", {"merge": True}, "Merge spellings")]
+    if finding.kind == "spelling":
+        return [("Merge spellings", {"same": {names[0]: True}}, f"Merge spellings of {shown}")]
+    return []
+
+
+class FindingRows(QWidget):
+    """Findings below each other; all but the first are folded.
+
+    Signals
+    -------
+    asked(dict, str)
+        A change of roles, and its text for undo.
+    """
+
+    asked = Signal(dict, str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("findings")
+        self.more = named(QToolButton(), "findings_more", "Show the other findings")
+        self.more.setCheckable(True)
+        self.more.setAutoRaise(True)
+        self.more.toggled.connect(self._show_others)
+        self._rows: list[QWidget] = []
+        self._others = 0
+        self._lines = down((self.more, LEFT))
+        self.setLayout(self._lines)
+        self.show_findings((), None)
+
+    def show_findings(self, findings: Sequence[Finding], table: Table | None) -> None:
+        """Show the findings about a table, but for the quiet kinds."""
+        for row in self._rows:
+            self._lines.removeWidget(row)
+            row.hide()
+            row.setParent(None)  # else it would be found by its name
+            row.deleteLater()
+        loud = [one for one in findings if one.kind not in QUIET] if table is not None else []
+        self._rows = [
+            self._row(place, finding, table)
+            for place, finding in enumerate(loud[:_MOST])
+            if table is not None
+        ]
+        for place, row in enumerate(self._rows):
+            # The others are below the button that shows them.
+            self._lines.insertWidget(place + (place > 0), row)
+        self._others = max(0, len(loud) - 1)
+        self.more.setVisible(self._others > 0)
+        self.setVisible(bool(self._rows))
+        self._show_others(self.more.isChecked())
+
+    def _show_others(self, shown: bool) -> None:
+        for place, row in enumerate(self._rows):
+            row.setVisible(shown or place == 0)
+        count = counted(self._others, "more finding")
+        beyond = self._others + 1 - len(self._rows)
+        hidden = f", the first {len(self._rows) - 1} shown" if shown and beyond > 0 else ""
+        self.more.setArrowType(Qt.ArrowType.DownArrow if shown else Qt.ArrowType.RightArrow)
+        self.more.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.more.setText(count + hidden)
+
+    def _row(self, place: int, finding: Finding, table: Table) -> QWidget:
+        made = QFrame(self)
+        made.setObjectName(f"finding_{place}")
+        made.setProperty("role", "finding" if place == 0 else "")
+        sentence = finding.sentence[:1].upper() + finding.sentence[1:]
+        role = "muted" if place else ""
+        parts: list[Part] = [label(sentence, role, wrap=True, name=f"finding_{place}_sentence")]
+        if found := actions(finding, table):
+            parts.append(self._buttons(place, found, finding))
+        made.setLayout(down(*parts, gap=4, around=0 if place else _MARGINS))
+        return made
+
+    def _buttons(self, place: int, found: Sequence[Action], finding: Finding) -> QHBoxLayout:
+        buttons = across()
+        for n, (words, change, undo) in enumerate(found):
+            about = f"{words}: {', '.join(finding.columns)}"
+            verb, name = partial(self.asked.emit, change, undo), f"finding_{place}_action_{n}"
+            buttons.addWidget(push_button(name, words, "", verb, accessible=about))
+        buttons.addStretch(1)
+        return buttons
+
+
+_TITLES = {
+    "year": "Year",
+    "quarter": "Quarter",
+    "month": "Month",
+    "month-circle": "Month, cyclic",
+    "week": "Week of the year",
+    "day": "Day of the month",
+    "yearday": "Day of the year",
+    "weekday": "Day of the week",
+    "weekday-circle": "Day of the week, cyclic",
+    "weekend": "Weekend",
+    "hour": "Hour",
+    "hour-circle": "Hour, cyclic",
+    "minute": "Minute",
+    "daytime": "Part of the day",
+}
+
+
+class _Staying(QMenu):
+    """A menu that stays open when an entry is ticked."""
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if not _tick(self.actionAt(event.position().toPoint())):
+            super().mouseReleaseEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() != Qt.Key.Key_Space or not _tick(self.activeAction()):
+            super().keyPressEvent(event)
+
+
+def _tick(action: QAction | None) -> bool:
+    """Trigger a checkable action; return whether it is one."""
+    if action is None or not action.isCheckable():
+        return False
+    action.trigger()
+    return True
+
+
+class DatePartsButton(QToolButton):
+    """Shows the number of chosen parts of a date column, and a menu to choose them.
+
+    Signals
+    -------
+    chosen(str, tuple)
+        A column and its parts, when the menu is closed and they have changed.
+    """
+
+    chosen = Signal(str, tuple)
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        named(self, name, "Parts of the dates used in training")
+        self.setProperty("role", "link")
+        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.list = named(_Staying(self), f"{name}_menu", "Parts of the dates")
+        self.list.setToolTipsVisible(True)
+        self.setMenu(self.list)
+        self._column: ColumnInfo | None = None
+        self.list.aboutToHide.connect(self._on_closed)
+
+    @staticmethod
+    def fits(column: ColumnInfo) -> bool:
+        """Return whether a column has date parts used in training."""
+        return column.is_date and column.role == "number"
+
+    def show_column(self, column: ColumnInfo) -> None:
+        """Offer the parts of a column of dates."""
+        self._column = column
+        self.list.clear()
+        for part in offered(column.layout):
+            clock = column.layout == dates.CLOCK
+            whole = "Hours as one number" if clock else "Days as one number"
+            action = self.list.addAction(whole if part == WHOLE else _TITLES[part])
+            action.setObjectName(f"{self.objectName()}_{part}")
+            action.setCheckable(True)
+            action.setChecked(part in (column.parts or (WHOLE,)))
+            plain_tooltip(action, f"{column.name}: {PARTS[part]}")
+        count = len(column.parts)
+        self.setText(counted(count, "part") if count else "Parts")
+        taken = ", ".join(column.parts) if count else "days as one number"
+        self.setAccessibleName(f"Parts of {column.name} used in training")
+        plain_tooltip(
+            self, f"Parts of {column.name} used in training: {taken}. Choose parts of the date"
+        )
+
+    def ticked(self) -> tuple[str, ...]:
+        """Return the ticked parts; empty for the number alone."""
+        parts = () if self._column is None else offered(self._column.layout)
+        listed = zip(parts, self.list.actions(), strict=True)
+        found = tuple(part for part, action in listed if action.isChecked())
+        return () if found == (WHOLE,) else found
+
+    def _on_closed(self) -> None:
+        if self._column is not None and self.ticked() != self._column.parts:
+            self.chosen.emit(self._column.name, self.ticked())

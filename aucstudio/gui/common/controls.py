@@ -1,0 +1,364 @@
+"""Controls of pages: rows that wrap, combo boxes, segmented buttons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+from PySide6.QtCore import (
+    QModelIndex,
+    QPersistentModelIndex,
+    QRect,
+    QSignalBlocker,
+    QSize,
+    QStringListModel,
+    Qt,
+    Signal,
+)
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QCheckBox,
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QLayoutItem,
+    QPushButton,
+    QWidget,
+)
+
+from aucstudio.gui.common.plain_text import plain_tooltip
+from aucstudio.gui.common.widgets import ElidedCombo, make_buddy, named, push_button
+
+ALL = -1  # in place of a split
+_MEASURED = 1_000  # names; measuring those of a wide table would take a second
+_LETTERS = 20
+
+Index = QModelIndex | QPersistentModelIndex
+
+
+def fill_combo(combo: QComboBox, items: list[tuple[str, object]]) -> None:
+    """Set the items of a combo; keep the current choice if possible."""
+    if [(combo.itemText(k), combo.itemData(k)) for k in range(combo.count())] == items:
+        return
+    chosen = combo.currentData()
+    with QSignalBlocker(combo):
+        combo.clear()
+        for words, value in items:
+            combo.addItem(words, value)
+        combo.setCurrentIndex(max(0, combo.findData(chosen)))
+    combo.view().setMinimumWidth(combo.view().sizeHintForColumn(0) + 24)
+
+
+class _Names(QStringListModel):
+    """Names that are also the data of their items."""
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        own = role == Qt.ItemDataRole.UserRole
+        return super().data(index, Qt.ItemDataRole.DisplayRole if own else role)
+
+
+def fill_names(combo: QComboBox, names: list[str]) -> None:
+    """Set column names as items of a combo; keep the current choice if possible."""
+    model = combo.model()
+    if not isinstance(model, _Names):
+        model = _Names(combo)
+        combo.setModel(model)
+    if model.stringList() == names:
+        return
+    chosen = combo.currentText()
+    many = len(names) > _MEASURED
+    if many and combo.sizeAdjustPolicy() == QComboBox.SizeAdjustPolicy.AdjustToContents:
+        combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        combo.setMinimumContentsLength(_LETTERS)
+    with QSignalBlocker(combo):
+        model.setStringList(names)
+        combo.setCurrentIndex(names.index(chosen) if chosen in names else 0)
+    if not many:
+        combo.view().setMinimumWidth(combo.view().sizeHintForColumn(0) + 24)
+
+
+class SplitCombo(QComboBox):
+    """The splits of a run, and optionally all of them together.
+
+    Parameters
+    ----------
+    name, tip : str
+    every : bool
+        Whether all splits together can be chosen.
+    """
+
+    def __init__(self, name: str, tip: str, *, every: bool = False) -> None:
+        super().__init__()
+        named(self, name, "Split")
+        plain_tooltip(self, tip)
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self._first: list[tuple[str, object]] = [("All", ALL)] if every else []
+
+    @property
+    def is_one(self) -> bool:
+        """Whether one split is chosen, not all of them."""
+        return bool(self.currentData() != ALL)
+
+    def offer(self, count: int, split: int) -> None:
+        """List the splits, and choose one of them unless all are chosen."""
+        fill_combo(self, self._first + [(f"{k + 1} of {count}", k) for k in range(count)])
+        if self.is_one and count:
+            with QSignalBlocker(self):
+                self.setCurrentIndex(self.findData(min(max(split, 0), count - 1)))
+
+
+_WIDE = 10_000
+_AROUND_WORDS = 46  # of a list: its frame and its arrow
+
+
+class WrappingRow(QHBoxLayout):
+    """Lays out a row that wraps to further lines.
+
+    In a narrow row, lists first become as narrow as their current text. Then their labels are
+    hidden if that saves a line. A label stays beside its control.
+    """
+
+    _laid_in = _WIDE
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        lines = self._lines(width)
+        gaps = self.spacing() * max(0, len(lines) - 1)
+        return sum(_height(line) for line in lines) + gaps
+
+    def minimumSize(self) -> QSize:
+        groups = self._groups()
+        least = [self._room([_least(item) for item in group]) for group in groups]
+        # The page asks for the minimum height, not for the height for a width.
+        return QSize(max(least, default=0), self.heightForWidth(self._laid_in))
+
+    def setGeometry(self, rect: QRect) -> None:
+        before, self._laid_in = self.minimumSize(), rect.width()
+        if self.minimumSize() != before:
+            self.update()
+        widths = [_width(item) for group in self._groups() for item in group]
+        if self._room(widths) <= rect.width():
+            super().setGeometry(rect)
+            return
+        top, lines = rect.top(), self._lines(rect.width())
+        seen = {id(item) for line in lines for item in line}
+        for item in (item for group in self._groups() for item in group):
+            if id(item) not in seen:
+                item.setGeometry(QRect(rect.topLeft(), QSize(0, 0)))
+        for line in lines:
+            left, height = rect.left(), _height(line)
+            for item in line:
+                width = min(_compact(item), rect.right() + 1 - left)
+                item.setGeometry(QRect(left, top, width, height))
+                left += width + self.spacing()
+            top += height + self.spacing()
+
+    def _groups(self) -> list[list[QLayoutItem]]:
+        """Return the groups of items that stay together, from left to right."""
+        groups: list[list[QLayoutItem]] = []
+        joined = False
+        for k in range(self.count()):
+            item = self.itemAt(k)
+            if item is None or item.isEmpty():  # hidden, or a space
+                continue
+            if joined:
+                groups[-1].append(item)
+            else:
+                groups.append([item])
+            widget = item.widget()
+            joined = isinstance(widget, QLabel) and widget.buddy() is not None
+        return groups
+
+    def _lines(self, width: int) -> list[list[QLayoutItem]]:
+        groups = self._groups()
+        whole = self._wrapped(groups, width)
+        bare = self._wrapped([_without_label(group) for group in groups], width)
+        return bare if len(bare) < len(whole) else whole
+
+    def _wrapped(self, groups: list[list[QLayoutItem]], width: int) -> list[list[QLayoutItem]]:
+        lines: list[list[QLayoutItem]] = []
+        for group in groups:
+            longer = [*lines[-1], *group] if lines else []
+            if longer and self._room([_compact(item) for item in longer]) <= width:
+                lines[-1] = longer
+            else:
+                lines.append(group)
+        return lines
+
+    def _room(self, widths: list[int]) -> int:
+        return sum(widths) + self.spacing() * max(0, len(widths) - 1)
+
+
+def _width(item: QLayoutItem) -> int:
+    return min(max(item.sizeHint().width(), item.minimumSize().width()), item.maximumSize().width())
+
+
+def _compact(item: QLayoutItem) -> int:
+    width, box = _width(item), item.widget()
+    if not isinstance(box, QComboBox):
+        return width
+    words = box.fontMetrics().horizontalAdvance(box.currentText()) + _AROUND_WORDS
+    return min(width, max(words, box.minimumWidth()))
+
+
+def _without_label(group: list[QLayoutItem]) -> list[QLayoutItem]:
+    """Return a group without the label of a list."""
+    is_list = len(group) > 1 and isinstance(group[-1].widget(), QComboBox)
+    return group[1:] if is_list else group
+
+
+def _least(item: QLayoutItem) -> int:
+    return min(item.minimumSize().width(), _compact(item))
+
+
+def _height(items: list[QLayoutItem]) -> int:
+    return max(item.sizeHint().height() for item in items)
+
+
+_WIDEST = 320  # pixels of an elided combo box
+
+Verb = Callable[[], object]
+Kind = TypeVar("Kind", bound=QWidget)
+
+
+class ControlRow(WrappingRow):
+    """Creates controls with name, label and tooltip; shows or hides them with their labels."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setSpacing(8)
+        self._labels: dict[QWidget, QLabel] = {}
+
+    def choice(
+        self,
+        name: str,
+        label: str,
+        tip: str,
+        items: Iterable[tuple[str, object]] = (),
+        verb: Verb | None = None,
+        *,
+        says: str = "",
+        elided: bool = False,
+    ) -> QComboBox:
+        """Add a combo box.
+
+        Parameters
+        ----------
+        name : str
+        label : str
+            With its accelerator; may be empty.
+        tip : str
+        items : iterable of (str, object)
+            Texts and data.
+        verb : callable, optional
+            Called when another item is chosen.
+        says : str
+            Accessible name; by default the label.
+        elided : bool
+            Whether long texts are elided.
+        """
+        combo = ElidedCombo()
+        combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        for words, value in items:
+            combo.addItem(words, value)
+        if elided:
+            combo.setMaximumWidth(_WIDEST)
+        if verb is not None:
+            combo.currentIndexChanged.connect(lambda _index: verb())
+        return self.put(named(combo, name, says or label.replace("&", "")), label, tip)
+
+    def splits(self, name: str, tip: str, verb: Verb, *, every: bool = False) -> SplitCombo:
+        """Add a combo box of splits; ``every`` adds the item for all splits."""
+        combo = self.put(SplitCombo(name, tip, every=every), "S&plit")
+        combo.currentIndexChanged.connect(lambda _index: verb())
+        return combo
+
+    def check(self, name: str, words: str, tip: str, verb: Verb, *, on: bool = False) -> QCheckBox:
+        """Add a check box."""
+        box = named(QCheckBox(words), name, words.replace("&", ""))
+        box.setChecked(on)
+        box.toggled.connect(lambda _on: verb())
+        return self.put(box, "", tip)
+
+    def button(self, name: str, words: str, tip: str, verb: Verb) -> QPushButton:
+        """Add a button."""
+        return self.put(push_button(name, words, tip, verb))
+
+    def put(self, widget: Kind, label: str = "", tip: str = "") -> Kind:
+        """Add a control and its label."""
+        if label:
+            self._labels[widget] = make_buddy(label, widget)
+            self.addWidget(self._labels[widget])
+        if tip:
+            plain_tooltip(widget, tip)
+        self.addWidget(widget)
+        return widget
+
+    def show(self, shown: bool, *controls: QWidget) -> None:
+        """Show or hide controls with their labels."""
+        for control in controls:
+            control.setVisible(shown)
+            if control in self._labels:
+                self._labels[control].setVisible(shown)
+
+
+class Segments(QWidget):
+    """A row of buttons of which one is pressed; hidden without a choice.
+
+    Signals
+    -------
+    chosen : str
+        Key of the choice of the user.
+    """
+
+    chosen = Signal(str)
+
+    def __init__(self, name: str, accessible: str) -> None:
+        super().__init__()
+        named(self, name, accessible)
+        self._name = name
+        self._offered: list[tuple[str, str]] = []
+        self._buttons: dict[str, QPushButton] = {}
+        self._group = QButtonGroup(self)
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(0)
+        self._group.buttonToggled.connect(self._on_toggled)
+        self.hide()
+
+    @property
+    def current(self) -> str:
+        """Key of the pressed button; empty without one."""
+        return next((key for key, one in self._buttons.items() if one.isChecked()), "")
+
+    def offer(self, choices: Sequence[tuple[str, str]], current: str) -> None:
+        """Offer keys with their texts, and press the current one."""
+        if list(choices) != self._offered:
+            self._offered = list(choices)
+            for button in self._buttons.values():
+                self._group.removeButton(button)
+                button.hide()
+                button.deleteLater()
+            self._buttons = {key: self._button(key, words) for key, words in choices}
+        if current in self._buttons:
+            with QSignalBlocker(self._group):
+                self._buttons[current].setChecked(True)
+        self.setVisible(len(choices) > 1)
+
+    def choose(self, key: str) -> None:
+        """Choose a key as the user does."""
+        self._buttons[key].setChecked(True)
+
+    def _button(self, key: str, words: str) -> QPushButton:
+        button = named(QPushButton(words), f"{self._name}_{key}", words)
+        button.setProperty("segment", True)
+        button.setCheckable(True)
+        self._group.addButton(button)
+        self._row.addWidget(button)
+        return button
+
+    def _on_toggled(self, button: QPushButton, checked: bool) -> None:
+        if checked:
+            self.chosen.emit(next(key for key, one in self._buttons.items() if one is button))

@@ -1,0 +1,697 @@
+"""Import a table with a preview of its first rows."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QSizePolicy,
+    QSplitter,
+    QWidget,
+)
+
+from aucstudio.engine.monitor import Stopped
+from aucstudio.gui.common import prompts
+from aucstudio.gui.common.column_controls import FindingRows
+from aucstudio.gui.common.controls import WrappingRow
+from aucstudio.gui.common.form import whole_box
+from aucstudio.gui.common.plain_text import plain_tooltip
+from aucstudio.gui.common.prompts import Dialog, WorkRow
+from aucstudio.gui.common.theme import scaled
+from aucstudio.gui.common.widgets import (
+    LEFT,
+    STRETCH,
+    TOP,
+    ElidedCombo,
+    ElidedLabel,
+    across,
+    check_box,
+    dialog_buttons,
+    down,
+    holding,
+    label,
+    make_buddy,
+    named,
+    primary,
+    push_button,
+    scrolled,
+    show_note,
+)
+from aucstudio.gui.dialogs.import_sheet import ImportSheet
+from aucstudio.gui.state.background import Background, delayed
+from aucstudio.gui.state.preferences import preferences
+from aucstudio.gui.state.session import Session
+from aucstudio.gui.state.session_files import recalled
+from aucstudio.notices.words import counted
+from aucstudio.project import scratch
+from aucstudio.project.data.finding import Finding, ranked
+from aucstudio.project.data.import_choices import ImportChoices, Part
+from aucstudio.project.data.preview import Head, HeadReader
+from aucstudio.project.data.readers.registry import BY_KEY
+from aucstudio.project.data.table import Table
+from aucstudio.project.data.text.delimited import write_rejected
+from aucstudio.project.errors import Cancelled, InputError
+from aucstudio.project.store.files import refuse_own_input
+from aucstudio.project.work.job import Job, describe_failure
+
+_TYPING = 150  # milliseconds after the last key
+_MARKS = {
+    ",": "comma",
+    ";": "semicolon",
+    "\t": "tab",
+    "|": "vertical bar",
+    " ": "blanks",
+    "~": "tilde",
+    ".": "point",
+    '"': 'double “"”',
+    "'": "single “'”",
+    "": "none",
+}
+_OFFERED: dict[str, tuple[str, ...]] = {
+    "delimiter": (",", ";", "\t", "|", " ", "~"),
+    "decimal": (".", ","),
+    "quote": ('"', "'", ""),
+    "encoding": (
+        "utf-8", "cp1252", "latin-1", "cp1250", "cp1251", "koi8-r", "cp1253", "cp1254", "utf-16",
+        "shift_jis", "gb18030", "big5", "euc-kr",
+    ),
+}  # fmt: skip
+_TITLES = {
+    "sheet": ("Sheet", "&Sheet"),
+    "delimiter": ("Delimiter", "&Delimiter"),
+    "encoding": ("Encoding", "&Encoding"),
+    "decimal": ("Decimal mark", "De&cimal mark"),
+    "quote": ("Quotation mark", "&Quotation mark"),
+}
+_MISSING_TIP = "In addition to the default ones; separate several by commas"
+_STRICT_TIP = "Refuse the whole file at the first row that cannot be read"
+_MOST_SKIPPED = 10_000
+_WIDEST = 200
+_DETECT = -1
+
+
+class ImportControls(QWidget):
+    """The import options of a file; an option that is not set is detected.
+
+    Signals
+    -------
+    changed
+        The user set an option, or returned it to detection.
+    """
+
+    changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("import_controls")
+        self._chosen: dict[str, Part] = {}
+        self._positive = ""
+        self._blocks: dict[str, QWidget] = {}
+        self.combos = {part: self._combo(part, *titles) for part, titles in _TITLES.items()}
+        for part, combo in self.combos.items():
+            combo.activated.connect(partial(self._on_combo, part))
+        self.skip = whole_box(
+            "import_skip", "Lines to skip before the table", _DETECT, _MOST_SKIPPED, value=_DETECT
+        )
+        self.skip.valueChanged.connect(self._on_skip)
+        self.missing = named(QLineEdit(), "import_missing", "Spellings of missing values")
+        self.missing.setPlaceholderText("n.a., ?")
+        plain_tooltip(self.missing, _MISSING_TIP)
+        self._typed = delayed(self, _TYPING, self._on_missing)
+        self.missing.textEdited.connect(lambda _text: self._typed.start())
+        self.missing.editingFinished.connect(self._on_missing)
+        refuse = "Refuse a file with a bad row"
+        self.strict = check_box("import_strict", "S&trict", _STRICT_TIP, accessible=refuse)
+        self.strict.toggled.connect(lambda on: self._choose("strict", True if on else None))
+        self._add("skip", "S&kip lines", self.skip)
+        self._add("missing", "&Missing values", self.missing)
+        self._add("strict", "", self.strict)
+        # The classes depend on all other options.
+        self.classes = self._combo("positive", "Positive class", "&Positive class")
+        self.classes.activated.connect(self._on_class)
+        row = WrappingRow(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(12)
+        for part, block in self._blocks.items():
+            row.addWidget(block, stretch=0 if part in ("strict", "skip") else 1)
+
+    def _combo(self, part: str, words: str, mnemonic: str) -> QComboBox:
+        combo = named(ElidedCombo(), f"import_{part}", words)
+        combo.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self._add(part, mnemonic, combo).setMaximumWidth(scaled(_WIDEST))
+        return combo
+
+    def _add(self, part: str, words: str, field: QWidget) -> QWidget:
+        block = holding(down(STRETCH, make_buddy(words, field), field, gap=2))
+        self._blocks[part] = block
+        block.setVisible(False)
+        return block
+
+    # ------------------------------------------------------------- state
+
+    @property
+    def chosen(self) -> dict[str, Part]:
+        """The options that are not detected."""
+        return dict(self._chosen)
+
+    @property
+    def positive(self) -> str:
+        """The positive class; empty if it is detected."""
+        return self._positive
+
+    @property
+    def busy(self) -> bool:
+        """Whether the typed spellings of missing values are not yet applied."""
+        return self._typed.isActive()
+
+    def finish(self) -> None:
+        """Apply what is being typed."""
+        if self.busy:
+            self._on_missing()
+
+    def choose(self, choices: ImportChoices) -> None:
+        """Show other choices."""
+        self._chosen, self._positive = dict(choices.dialect), choices.positive
+        self._show_fields()
+        missing = self._chosen.get("missing", ())
+        self.missing.setText(", ".join(missing) if isinstance(missing, tuple) else "")
+
+    def show_head(self, head: Head) -> None:
+        """Show how the file was read, and only the options that apply to it."""
+        table = head.table
+        for part, block in self._blocks.items():
+            block.setVisible(part in head.settings or (part == "sheet" and len(table.sheets) > 1))
+        self._show_classes(table)
+        for part, combo in self.combos.items():
+            offered: Sequence[str] = table.sheets if part == "sheet" else _OFFERED[part]
+            if part == "encoding" and head.other_encoding:
+                offered = [head.other_encoding, *(e for e in offered if e != head.other_encoding)]
+            self._fill(part, combo, str(getattr(table.dialect, part)), offered, head)
+        skipped = "Detect" if "skip" in self._chosen else f"Detected: {table.dialect.skip:,}"
+        self.skip.setSpecialValueText(skipped)
+        if "missing" not in self._chosen:
+            words = ", ".join(table.dialect.missing) or "default ones"
+            self.missing.setPlaceholderText(f"Detected: {words}")
+        self._show_fields()
+
+    def _show_classes(self, table: Table) -> None:
+        self._blocks["positive"].setVisible(len(table.classes) > 1)
+        self.classes.clear()
+        is_chosen = self._positive in table.classes
+        detected = "Detect" if is_chosen else f"Detected: {table.positive}"
+        self.classes.addItem("choose…" if table.positive is None else detected, "")
+        for name in table.classes:
+            self.classes.addItem(name, name)
+        self.classes.setCurrentIndex(self.classes.findData(self._positive) if is_chosen else 0)
+        _set_italic(self.classes, not is_chosen)
+
+    def _fill(
+        self, part: str, combo: QComboBox, read_as: str, offered: Sequence[str], head: Head
+    ) -> None:
+        combo.clear()
+        chosen = self._chosen.get(part)
+        combo.addItem(f"Detected: {_words(part, read_as)}" if chosen is None else "Detect", None)
+        for value in dict.fromkeys([*offered, *([] if chosen is None else [str(chosen)])]):
+            near = part == "encoding" and value == head.other_encoding
+            combo.addItem(_words(part, value) + (" (nearly as likely)" if near else ""), value)
+        _set_italic(combo, chosen is None)
+
+    def _show_fields(self) -> None:
+        for part, combo in self.combos.items():
+            combo.setCurrentIndex(max(0, combo.findData(self._chosen.get(part))))
+        with QSignalBlocker(self.skip), QSignalBlocker(self.strict):
+            skip = self._chosen.get("skip", _DETECT)
+            self.skip.setValue(skip if isinstance(skip, int) else _DETECT)
+            self.strict.setChecked(bool(self._chosen.get("strict", False)))
+        _set_italic(self.skip, "skip" not in self._chosen)
+
+    # ------------------------------------------------------------- choices
+
+    def _on_combo(self, part: str, place: int) -> None:
+        self._choose(part, self.combos[part].itemData(place))
+
+    def _on_class(self, place: int) -> None:
+        if (chosen := self.classes.itemData(place)) != self._positive:
+            self._positive = chosen
+            self.changed.emit()
+
+    def _on_skip(self, lines: int) -> None:
+        self._choose("skip", None if lines == _DETECT else lines)
+
+    def _on_missing(self) -> None:
+        self._typed.stop()
+        words = tuple(word.strip() for word in self.missing.text().split(",") if word.strip())
+        self._choose("missing", words or None)
+
+    def _choose(self, part: str, value: Any) -> None:
+        if self._chosen.get(part) == value:
+            return
+        if value is None:
+            self._chosen.pop(part)
+        else:
+            self._chosen[part] = value
+        if part == "sheet":  # another sheet may have another layout
+            self._chosen = {"sheet": value} if value is not None else {}
+        self.changed.emit()
+
+
+def _set_italic(field: QWidget, italic: bool) -> None:
+    """Show a detected value in italics."""
+    font = field.font()
+    font.setItalic(italic)
+    field.setFont(font)
+
+
+def _words(part: str, value: str) -> str:
+    return value if part in ("sheet", "encoding") else _MARKS.get(value, repr(value))
+
+
+_CSV = "CSV (*.csv)"
+_MOST_LINES = 8
+_TIP = "Line, reason and text of all such rows of the file, as CSV"
+
+
+class RejectedRows(QWidget):
+    """Lists rows that cannot be read; hidden if there are none."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("import_rejected")
+        self._table: Table | None = None
+        self._writing = Background(self, self._on_written)
+        self.heading = label("", "heading", wrap=True, name="import_rejected_heading")
+        self.rows = named(QListWidget(), "import_rejected_rows", "Rows that are left out")
+        self.rows.setWordWrap(True)
+        self.rows.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.export = push_button(
+            *("import_rejected_export", "E&xport…", _TIP, self._on_export),
+            accessible="Export the rows that are left out",
+            enter=False,
+        )
+        self.status = label("", "muted", wrap=True, name="import_rejected_told")
+        self.setLayout(down(self.heading, self.rows, (self.export, LEFT), self.status))
+
+    @property
+    def busy(self) -> bool:
+        """Whether rows are being written."""
+        return self._writing.busy
+
+    def drop(self) -> None:
+        """Cancel the export."""
+        self._writing.drop()
+
+    def show_head(self, head: Head | None) -> None:
+        """Show the rows that cannot be read among the first ones."""
+        self._table = None if head is None else head.table
+        show_note(self.status, "")
+        self.rows.clear()
+        if head is None or not head.table.rejected_rows:
+            self.hide()
+            return
+        count = head.table.rejected_rows
+        where = "" if head.whole else " among the first"
+        self.heading.setText(f"{counted(count, 'row')} left out{where}".upper())
+        for row in head.table.rejected:
+            self.rows.addItem(QListWidgetItem(f"line {row.line:,}: {row.reason}"))
+        lines = min(_MOST_LINES, self.rows.count())
+        self.rows.setFixedHeight(lines * 2 * self.rows.fontMetrics().height() + 8)
+        # Rows of a packed file or a workbook are no lines of text that could be exported.
+        self.export.setVisible(head.table.format == "csv" and head.files == 1)
+        self.show()
+
+    def _on_export(self) -> None:
+        table = self._table
+        assert table is not None
+        suggested = str(table.path.with_name(f"{table.path.stem}-rejected.csv"))
+        path = prompts.ask_save_path(self, "Export the rows left out", suggested, _CSV)
+        if not path:
+            return
+        try:
+            target = prompts.with_ending(path, ".csv")
+            refuse_own_input(target, table.path)
+        except InputError as error:
+            show_note(self.status, str(error), "error")
+            return
+        show_note(self.status, "Writing…")
+        self.export.setEnabled(False)
+        self._writing.start(target, lambda _post: write_rejected(table, target))
+
+    def _on_written(self, target: Path, job: Job[Any, int]) -> None:
+        self.export.setEnabled(True)
+        if job.result is None:
+            assert isinstance(job.error, Exception)
+            show_note(self.status, describe_failure(job.error)[0], "error")
+        else:
+            rows = counted(job.result, "row")
+            show_note(self.status, f"{rows} of the whole file written to {target}")
+
+
+_SIZE = QSize(1180, 760)
+_SIDE = 300
+_OPEN, _PREVIEW_DETECT = "Open with these settings", "Discard all choices and detect the settings"
+
+Post = Callable[[tuple[float | None, str]], bool]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Seen:
+    """The first rows, the findings about them, and the options used to read them."""
+
+    head: Head
+    findings: tuple[Finding, ...]
+    choices: ImportChoices
+
+
+class ImportPreview(Dialog):
+    """Shows the first rows of a file as they are read with the chosen options.
+
+    Signals
+    -------
+    asked(ImportChoices)
+        Open the whole file with these options.
+
+    Attributes
+    ----------
+    imports : bool
+        Whether the whole file is being opened.
+    """
+
+    asked = Signal(object)
+
+    def __init__(
+        self,
+        session: Session,
+        path: Path,
+        choices: ImportChoices | None,
+        parent: QWidget,
+    ) -> None:
+        super().__init__("import_dialog", f"Import {path.name}", parent)
+        self._session, self._path, self._given = session, path, choices
+        self._folder: Path | None = None
+        self._reader: HeadReader | None = None
+        self._choices = ImportChoices() if choices is None else choices
+        self._seen: _Seen | None = None
+        self.imports = self._recalling = self._every_column = False
+        self._reading = Background(self, self._on_read, self._on_progress)
+        self.title = ElidedLabel(path.name)
+        self.title.setProperty("role", "title")
+        plain_tooltip(self.title, str(path))
+        self.facts = label("", "muted", wrap=True, name="import_facts")
+        self.controls = ImportControls()
+        self.sheet = ImportSheet()
+        self.findings = FindingRows()
+        self.left_out = RejectedRows()
+        self.caution = label("", wrap=True, name="import_caution")
+        self.words = label("", "error", wrap=True, name="import_words")
+        self._make_buttons()
+        self._lay_out()
+        self.controls.changed.connect(lambda: self._read())
+        self.sheet.role_chosen.connect(self._on_role)
+        self.sheet.parts_chosen.connect(self._on_parts)
+        self.findings.asked.connect(self._on_action)
+        session.files.opener.changed.connect(self._on_opener)
+        self.fit(_SIZE)
+        self._begin()
+
+    # ------------------------------------------------------------- assembly
+
+    def _make_buttons(self) -> None:
+        self.open_button = primary(
+            push_button("import_open", "&Open", "", self._on_open, accessible=_OPEN)
+        )
+        self.guess_button = push_button(
+            *("import_guess", "&Detect everything", "", self._on_guess), accessible=_PREVIEW_DETECT
+        )
+        self.buttons = dialog_buttons(QDialogButtonBox.StandardButton.Close, name="import")
+        self.buttons.addButton(self.guess_button, QDialogButtonBox.ButtonRole.ResetRole)
+        self.buttons.addButton(self.open_button, QDialogButtonBox.ButtonRole.ActionRole)
+        self.columns_button = push_button(
+            *("import_all_columns", "Show &all columns", "", self._on_every_column),
+            accessible="Show all columns of the file",
+        )
+        for button in (self.guess_button, self.columns_button):
+            button.setAutoDefault(False)
+        self.columns_button.hide()
+        self.buttons.rejected.connect(self.reject)
+        self.progress = WorkRow("import", "the import", self._on_cancel)
+
+    def _lay_out(self) -> None:
+        found = [(widget, TOP) for widget in (self.caution, self.findings, self.left_out)]
+        side = holding(down(*found, STRETCH, gap=12, around=(8, 0, 4, 0)))
+        area = self.side = scrolled(side, "import_side", "What was found")
+        self.split = named(
+            QSplitter(Qt.Orientation.Horizontal), "import_split", "Rows and findings"
+        )
+        self.split.addWidget(self.sheet)
+        self.split.addWidget(area)
+        self.split.setStretchFactor(0, 1)
+        self.split.setCollapsible(0, False)
+        self.split.setSizes([_SIZE.width() - _SIDE, _SIDE])
+        about = across((self.facts, 1), self.columns_button)
+        split = (self.split, 1)
+        parts = (self.title, about, self.controls, split, self.words, self.progress, self.buttons)
+        self.setLayout(down(*parts, around=16))
+        self._order_keys()
+
+    def _order_keys(self) -> None:
+        """Make Enter open the file, and set the tab order to reading order.
+
+        Roles come before their rows.
+        """
+        self.open_button.setDefault(True)  # possible only inside of a dialog
+        self.sheet.cards.after = self.controls.classes
+        close = self.buttons.button(QDialogButtonBox.StandardButton.Close)
+        for one, other in itertools.pairwise([self.guess_button, self.open_button, close]):
+            QWidget.setTabOrder(one, other)
+
+    # ------------------------------------------------------------- reading
+
+    @property
+    def busy(self) -> bool:
+        """Whether the first rows are being read or summarised."""
+        parts = (self.controls, self._reading, self.sheet.cards, self.left_out)
+        return any(part.busy for part in parts)
+
+    @property
+    def choices(self) -> ImportChoices:
+        """The present options."""
+        chosen = self.controls.chosen
+        return dataclasses.replace(self._choices, dialect=chosen, positive=self.controls.positive)
+
+    def _begin(self) -> None:
+        self.controls.choose(self._choices)
+        try:
+            self._folder = scratch.make_folder()
+        except InputError as error:
+            self._complain(error)
+            return
+        self._reader = HeadReader(self._path, self._folder)
+        self._read(recall=self._given is None)
+
+    def _read(self, *, recall: bool = False) -> None:
+        """Read the first rows with the chosen settings; only the latest request counts."""
+        reader, choices, every = self._reader, self.choices, self._every_column
+        if reader is None:
+            return
+        known = preferences().now.imports if recall else ()
+        self._recalling = recall
+
+        def work(post: Post) -> _Seen:
+            return _look(reader, recalled(self._path, known) or choices, post, every)
+
+        self.facts.setText("Reading the first rows…")
+        self._reading.start(choices, work)
+        self._refresh()
+
+    def _on_progress(self, message: tuple[float | None, str]) -> None:
+        self.facts.setText(f"{message[1].capitalize()}…")
+
+    def _on_read(self, _key: object, job: Job[Any, _Seen]) -> None:
+        self._seen = job.result
+        if job.result is None:
+            self._complain(job.error)
+            self.facts.setText("Cannot be read with these settings")
+            self.sheet.show_table(None)
+            self.findings.show_findings((), None)
+            self.left_out.show_head(None)
+            show_note(self.caution, "")
+        else:
+            self._show(job.result)
+        parts = self.caution, self.findings, self.left_out
+        self.side.setVisible(not all(part.isHidden() for part in parts))
+        self._refresh()
+
+    def _show(self, seen: _Seen) -> None:
+        head = seen.head
+        if self._recalling:  # a late result must not undo later choices
+            self._recalling, self._choices = False, seen.choices
+            self.controls.choose(seen.choices)
+        show_note(self.words, "")
+        self.controls.show_head(head)
+        self.facts.setText(_facts(head))
+        self.sheet.show_table(head.table)
+        self.findings.show_findings(seen.findings, head.table)
+        self.left_out.show_head(head)
+        self.columns_button.setVisible(head.narrow is not None)
+        show_note(
+            self.caution,
+            f"{head.problem}. Checked again on the whole file." if head.problem else "",
+        )
+
+    def _complain(self, error: BaseException | None) -> None:
+        if error is not None and not isinstance(error, (Stopped, Cancelled)):
+            assert isinstance(error, Exception)
+            show_note(self.words, describe_failure(error)[0], "error")
+
+    def _refresh(self) -> None:
+        opening = self.imports
+        self.progress.setVisible(opening)
+        buttons = self.guess_button, self.columns_button
+        for widget in (self.controls, self.sheet, self.findings, *buttons):
+            widget.setEnabled(not opening)
+        self.open_button.setEnabled(
+            not opening and not self._reading.busy and self._seen is not None
+        )
+
+    # ------------------------------------------------------------- options
+
+    def _on_role(self, name: str, role: str | None) -> None:
+        only = role == "label"  # there is one label
+        roles = {
+            one: given
+            for one, given in self._choices.roles.items()
+            if one != name and not (only and given == "label")
+        }
+        if role is not None:
+            roles[name] = role
+        is_same_label = self._seen is not None and name != self._seen.head.table.label
+        positive = self.controls.positive if is_same_label and role != "label" else ""
+        self._choices = dataclasses.replace(self.choices, roles=roles, positive=positive)
+        self.controls.choose(self._choices)
+        self._read()
+
+    def _on_parts(self, name: str, parts: tuple[str, ...]) -> None:
+        chosen = {one: given for one, given in self._choices.parts.items() if one != name}
+        self._choices = dataclasses.replace(
+            self.choices, parts={**chosen, **({name: parts} if parts else {})}
+        )
+        self._read()
+
+    def _on_action(self, change: dict[str, Any], _undo: str) -> None:
+        """Apply the action of a finding."""
+        now = self._choices
+        ignored = dict.fromkeys(change.get("ignore", ()), "ignore")
+        self._choices = dataclasses.replace(
+            now,
+            roles={**now.roles, **ignored, **change.get("roles", {})},
+            absent={**now.absent, **change.get("absent", {})},
+            same={**now.same, **change.get("same", {})},
+            merge=now.merge or bool(change.get("merge", False)),
+        )
+        self._read()
+
+    def _on_guess(self) -> None:
+        self._choices = ImportChoices()
+        self.controls.choose(self._choices)
+        self._read()
+
+    def _on_every_column(self) -> None:
+        self._every_column = True
+        self._read()
+
+    # ------------------------------------------------------------- the whole file
+
+    def _on_open(self) -> None:
+        self.controls.finish()
+        if self._seen is None:
+            return
+        self.imports = True
+        self._on_opener()
+        names = (column.name for column in self._seen.head.table.columns)
+        seen_all = self._seen.head.narrow is None
+        self.asked.emit(self.choices.among(names) if seen_all else self.choices)
+        self._on_opener()
+
+    def _on_opener(self) -> None:
+        opener = self._session.files.opener
+        if not self.imports:
+            return
+        self.progress.show_work(opener.fraction, opener.words)
+        self._refresh()
+
+    def _on_cancel(self) -> None:
+        self._session.files.opener.cancel()
+        self.continue_choosing()
+
+    def refuse(self, error: Exception) -> None:
+        """Show why the whole file could not be opened."""
+        self.continue_choosing()
+        self._complain(error)
+
+    def continue_choosing(self) -> None:
+        """Offer the options again; the file is not opened."""
+        self.imports = False
+        self._refresh()
+
+    # ------------------------------------------------------------- Qt
+
+    def done(self, result: int) -> None:
+        """Cancel and close."""
+        if self.imports and result == QDialog.DialogCode.Rejected:
+            self._session.files.opener.cancel()
+        self.imports = False
+        self._reading.drop()
+        self.sheet.cards.drop()
+        self.left_out.drop()
+        if self._folder is not None:
+            scratch.remove(self._folder)
+        super().done(result)
+
+
+def _look(reader: HeadReader, choices: ImportChoices, post: Post, every_column: bool) -> _Seen:
+    from aucstudio.project.data.findings.find import find
+
+    head = reader.read(choices, lambda *done: post(done), every_column=every_column)
+
+    def check(share: float) -> None:
+        if post((share, "checking the table")):
+            raise Cancelled
+
+    return _Seen(head, ranked(find(head.table, check)), choices)
+
+
+def _facts(head: Head) -> str:
+    table = head.table
+    title = BY_KEY[table.format].title
+    parts = [title[:1].upper() + title[1:]]
+    if table.dialect.sheet:
+        parts.append(f"{table.dialect.sheet!r} of {len(table.sheets):,}")
+    if head.files > 1:
+        parts.append(f"the first of {head.files:,} files of one layout")
+    parts.append(_columns_words(head))
+    rows = counted(table.rows, "row")
+    if head.whole:
+        return " · ".join([*parts, rows])
+    return " · ".join(
+        [*parts, f"from the first {rows}; guesses are made again from the whole file"]
+    )
+
+
+def _columns_words(head: Head) -> str:
+    narrow = head.narrow
+    if narrow is None:
+        return f"{len(head.table.columns):,} columns"
+    last = f" and the last {narrow.right:,}" if narrow.right else ""
+    return f"the first {narrow.left:,}{last} of {narrow.of:,} columns; opening the table reads all"

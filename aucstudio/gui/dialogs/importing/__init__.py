@@ -1,1 +1,0 @@
-"""Import preview: the first rows as they will be read, and import settings."""

@@ -1,0 +1,553 @@
+"""Score a table with a model."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import itertools
+import secrets
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, QSize, Signal
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialogButtonBox,
+    QRadioButton,
+    QSizePolicy,
+    QWidget,
+)
+
+from aucstudio.engine.monitor import Stopped
+from aucstudio.gui.common import prompts
+from aucstudio.gui.common.controls import fill_combo
+from aucstudio.gui.common.form import Form, choice_box
+from aucstudio.gui.common.plain_text import plain_tooltip
+from aucstudio.gui.common.widgets import (
+    ElidedCombo,
+    ElidedLabel,
+    across,
+    dialog_buttons,
+    down,
+    hint_label,
+    holding,
+    label,
+    named,
+    primary,
+    push_button,
+    scrolled,
+    show_note,
+)
+from aucstudio.gui.dialogs.export_model import REFIT, ModelChoice
+from aucstudio.gui.dialogs.score_report import Accepted, AllowedColumns, ScoreReport, TableRanking
+from aucstudio.gui.state.background import Background
+from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.project import scratch
+from aucstudio.project.data.preparing.acceptance import RefusedColumnsError
+from aucstudio.project.data.preview import heading
+from aucstudio.project.errors import Cancelled, InputError
+from aucstudio.project.runs.estimate import table_reader
+from aucstudio.project.runs.execute import failure_sentence
+from aucstudio.project.runs.experiments.experiment import Band
+from aucstudio.project.runs.models.model import Model
+from aucstudio.project.runs.models.scoring import ScoringReport
+from aucstudio.project.store.files import refuse_own_input
+from aucstudio.project.store.model_file import load_model
+from aucstudio.project.store.scores_file import (
+    CSV,
+    PARQUET,
+    copy_file,
+    csv_sink,
+    parquet_sink,
+    score_into,
+    scores_file,
+)
+from aucstudio.project.work.job import Job
+
+MODEL_ENDING = ".aucmodel"
+_NONE = "no file; choose one or drop it here"
+
+_FILE = 2  # beside the two choices of a run
+_FIELD_WIDTH, _KIND_HEIGHT = 320, 26
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ScoringChoices:
+    """The choices of the dialog.
+
+    Attributes
+    ----------
+    make_model : callable
+        Returns the model on another thread; called with a function to which it posts progress.
+    table : Path
+    identifier, label : str or None
+    accepted : Accepted
+        What the user has allowed after a refusal.
+    """
+
+    make_model: Callable[[Callable[[Any], bool]], Model]
+    table: Path
+    identifier: str | None
+    label: str | None
+    accepted: Accepted
+
+
+class ScoreForm(QObject):
+    """The fields of the dialog.
+
+    Signals
+    -------
+    files_changed
+        Another table or model was chosen; the columns must be read.
+    changed
+        Another choice was made.
+    """
+
+    files_changed = Signal()
+    changed = Signal()
+
+    def __init__(self, session: Session, run: ShownRun, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._parent = parent
+        self.run_model: Model = run.record.splits[0].model
+        self.table: Path | None = None
+        self._file: Path | None = None  # of a model
+        self._was_from_file = False
+        self._looked_at: Model | None = None
+        self.columns: tuple[str, ...] = ()
+        self.choice = ModelChoice(session, run, parent, small=True)
+        # The model that `train --save-model` saves.
+        if len(run.record.splits) > 1 and self.choice.kinds.button(REFIT).isEnabled():
+            self.choice.kinds.button(REFIT).setChecked(True)
+        self.layout = Form()
+        self._add_table()
+        self._add_model(run)
+        self.layout.add("Threshold", self.choice.chooser)
+        self.identifier, self.label = _combo("score_identifier"), _combo("score_label")
+        self.layout.add("Identifier", self.identifier, "Column written with each score")
+        self.layout.add("Label", self.label, "Column that holds the class, for the AUC")
+        self.forget_columns()
+        self.choice.changed.connect(self._on_choice)
+        self.identifier.currentIndexChanged.connect(self.changed)
+        self.label.currentIndexChanged.connect(self.changed)
+
+    # ------------------------------------------------------------- assembly
+
+    def _add_table(self) -> None:
+        self.table_name = ElidedLabel(_NONE)
+        self.table_name.setObjectName("score_table_name")
+        self.choose_table = push_button(
+            *("score_table_button", "&Choose…", "", self._on_choose_table),
+            accessible="Choose the table",
+        )
+        self.layout.add("Table", across((self.table_name, 1), self.choose_table))
+
+    def _add_model(self, run: ShownRun) -> None:
+        text = "From a file"
+        self.from_file = named(QRadioButton(text), "model_choice_file", text)
+        self.choice.kinds.addButton(self.from_file, _FILE)
+        self.file_name = ElidedLabel("")
+        self.file_name.setObjectName("score_model_name")
+        self.choose_model = push_button(
+            *("score_model_button", "C&hoose…", "", self._on_choose_model),
+            accessible="Choose the model",
+        )
+        *kinds, _file = buttons = self.choice.kinds.buttons()
+        for button in buttons:
+            button.setMinimumHeight(_KIND_HEIGHT)
+        file = across(self.from_file, (self.file_name, 1), self.choose_model)
+        self.layout.add("Model", down(*kinds, file, gap=0))
+
+    def order_tabs(self) -> None:
+        """Set the tab order to reading order; focus the first step."""
+        kinds, chooser = self.choice.kinds.buttons(), self.choice.chooser
+        fields = [self.choose_table, *kinds, self.choose_model, *chooser.controls()]
+        fields += [self.identifier, self.label]
+        for one, other in itertools.pairwise(fields):
+            QWidget.setTabOrder(one, other)
+        self.choose_table.setFocus()
+
+    # ------------------------------------------------------------- reading
+
+    @property
+    def model_file(self) -> Path | None:
+        """File of the model; None for a model of the run."""
+        return None if self.choice.is_of_run else self._file
+
+    @property
+    def trains(self) -> bool:
+        """Whether the model must be refit first."""
+        return self.choice.kinds.checkedId() == REFIT
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the table can be scored."""
+        known = self.table is not None and bool(self.columns) and self._looked_at is not None
+        return known and self.choice.has_threshold
+
+    @property
+    def known_model(self) -> Model:
+        """The model whose columns are required."""
+        assert self._looked_at is not None
+        return self._looked_at
+
+    @property
+    def label_column(self) -> str | None:
+        """The column of the table with the class, if any."""
+        assert self._looked_at is not None
+        name = self.label.currentData() or self._looked_at.label
+        return name if name in self.columns else None
+
+    def chosen(self, accepted: Accepted) -> ScoringChoices:
+        """Return the choices; the columns must have been read."""
+        model = self._looked_at
+        assert self.table is not None
+        assert model is not None
+        make = self.choice.making() if self.choice.is_of_run else lambda _post: model
+        identifier, label = self.identifier.currentData(), self.label.currentData()
+        return ScoringChoices(make, self.table, identifier, label, accepted)
+
+    # ------------------------------------------------------------- changing
+
+    def choose_file(self, path: Path) -> None:
+        """Choose a table, or a model if the file is one."""
+        if path.suffix.lower() == MODEL_ENDING:
+            self._file = path
+            _show_path(self.file_name, path)
+            if not self.from_file.isChecked():
+                self.from_file.setChecked(True)  # handled by _on_choice
+                return
+        else:
+            self.table = path
+            _show_path(self.table_name, path)
+        self._announce()
+
+    def _announce(self) -> None:
+        self._was_from_file = not self.choice.is_of_run
+        self.files_changed.emit()
+
+    def show_columns(self, model: Model, columns: tuple[str, ...]) -> None:
+        """Offer the columns of the table."""
+        self._looked_at, self.columns = model, columns
+        others = [name for name in columns if name not in model.feature_columns]
+        named_as_then = model.label in columns
+        default = f"{model.label}, as in training" if named_as_then else "none"
+        _fill(self.identifier, "none", columns)
+        self.identifier.setCurrentIndex(max(0, self.identifier.findData(model.schema.identifier)))
+        _fill(self.label, default, [name for name in others if name != model.label])
+
+    def forget_columns(self) -> None:
+        """Offer no columns, as the table has not been read."""
+        self._looked_at, self.columns = None, ()
+        for combo in (self.identifier, self.label):
+            _fill(combo, "none", ())
+
+    def forget_files(self) -> None:
+        """Discard a chosen table that was not fully read."""
+        self.table = None
+        self.table_name.setText(_NONE)
+        self.forget_columns()
+
+    def _on_choice(self) -> None:
+        from_file = not self.choice.is_of_run
+        self.layout.setRowVisible(self.choice.chooser, not from_file)
+        if from_file and self._file is None:
+            self._on_choose_model()
+        elif from_file != self._was_from_file:
+            self._announce()
+        else:
+            self.changed.emit()
+
+    def _on_choose_table(self) -> None:
+        path = prompts.ask_open_path(self._parent, "Choose the table to score", prompts.TABLES)
+        if path:
+            self.choose_file(Path(path))
+
+    def _on_choose_model(self) -> None:
+        path = prompts.ask_open_path(self._parent, "Choose the model", prompts.MODELS)
+        if path:
+            self.choose_file(Path(path))
+        elif self._file is None and not self.choice.is_of_run:
+            self.choice.kinds.button(0).setChecked(True)
+
+
+def _combo(name: str) -> QComboBox:
+    combo = named(ElidedCombo(), name, name.removeprefix("score_").capitalize())
+    combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    combo.setMinimumWidth(_FIELD_WIDTH)
+    combo.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+    return combo
+
+
+def _show_path(target: ElidedLabel, path: Path) -> None:
+    target.setText(path.name)
+    plain_tooltip(target, str(path))
+
+
+def _fill(combo: QComboBox, first: str, names: Sequence[str]) -> None:
+    """List names after a placeholder; keep the selection if possible."""
+    fill_combo(combo, [(first, None), *((name, name) for name in names)])
+    combo.setEnabled(bool(names))
+
+
+Post = Callable[[Any], bool]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Scored:
+    """A scored table: the model, the report, and the files of the scores by ending."""
+
+    model: Model
+    report: ScoringReport
+    files: dict[str, Path]
+    note: str
+    ranking: TableRanking | None
+
+
+def scoring(chosen: ScoringChoices, folder: Path, band: Band) -> Callable[[Post], Scored]:
+    """Return the work that makes the model, reads the table and scores it."""
+
+    def work(post: Post) -> Scored:
+        model = chosen.make_model(lambda _progress: post((None, "training on all rows")))
+        read, note = table_reader(chosen.table, None, stream=False, block_size=None)
+        # A cancelled task may still write its files.
+        name = secrets.token_hex(6)
+        files = {ending: folder / f"{name}{ending}" for ending in (CSV, PARQUET)}
+        rankings: list[TableRanking] = []
+        calibrated = model.calibration is not None
+        parquet = parquet_sink(files[PARQUET], chosen.identifier, calibrated)
+        with scores_file(files[CSV]) as file, parquet as to:
+            report = score_into(
+                [csv_sink(file, chosen.identifier), to],
+                model,
+                chosen.table,
+                identifier=chosen.identifier,
+                label=chosen.label,
+                allowed=chosen.accepted.allowed,
+                written=chosen.accepted.written,
+                scale=chosen.accepted.scale,
+                dialect=chosen.accepted.dialect,
+                read=read,
+                progress=lambda done, words: post((done, words)),
+                ranked=lambda positive, scores: rankings.append(
+                    TableRanking.of(positive, scores, band, model.threshold)
+                ),
+            )
+        return Scored(model, report, files, note, next(iter(rankings), None))
+
+    return work
+
+
+_SIZE = QSize(840, 820)
+_FORMATS = {CSV: "CSV", PARQUET: "Parquet"}
+_CHOOSE = "Choose a table; it need not have a label."
+
+
+class ScoreTableDialog(prompts.Dialog):
+    """Dialog that scores a table with a model in the background and saves the scores."""
+
+    def __init__(self, session: Session, run: ShownRun, parent: QWidget) -> None:
+        super().__init__("score_table_dialog", f"Score a table with {run.look.name}", parent)
+        self.setAcceptDrops(True)
+        self._session = session
+        self._folder: Path | None = None
+        self._scored: Scored | None = None
+        self._looking = Background(self, self._on_looked, self._on_progress)
+        self._working = Background(self, self._on_scored, self._on_progress)
+        self._saving = Background(self, self._on_saved)
+        self.form = ScoreForm(session, run, self)
+        self.allowed = AllowedColumns()
+        self.words = label("", "error", wrap=True, name="score_words")
+        self.hint = hint_label("score_hint")
+        self.report = ScoreReport()
+        self.progress = prompts.WorkRow("score", "scoring", self._on_cancel)
+        self._make_buttons()
+        self._lay_out()
+        self.form.files_changed.connect(self._look)
+        self.form.changed.connect(self._forget)
+        self.allowed.changed.connect(self._forget)
+        self.form.order_tabs()
+        self._forget()
+        self.resize(_SIZE.boundedTo(self.screen().availableSize()))
+
+    def _lay_out(self) -> None:
+        above = (self.form.layout, self.allowed, (self.report, 1), (self.hint, 1))
+        inner = holding(down(*above, around=(16, 16, 16, 8)))
+        self.area = scrolled(inner, "score_area", "Table to score and input check")
+        # Messages and buttons stay visible on a low screen.
+        ends = across(self.format, (self.buttons, 1))
+        below = down(self.words, self.progress, ends, around=(16, 0, 16, 16))
+        self.setLayout(down((self.area, 1), below))
+        self.score.setDefault(True)  # which a button outside of the dialog cannot be
+
+    def _make_buttons(self) -> None:
+        self.score = primary(
+            push_button("score_button", "&Score", "", self._on_score, accessible="Score the table")
+        )
+        self.save = push_button("score_save_button", "Sa&ve scores…", "", self._on_save)
+        self.format = choice_box("score_format_combo", "Format of the scores", _FORMATS)
+        self.buttons = dialog_buttons(QDialogButtonBox.StandardButton.Close, name="score")
+        self.buttons.addButton(self.save, QDialogButtonBox.ButtonRole.ActionRole)
+        self.buttons.addButton(self.score, QDialogButtonBox.ButtonRole.ActionRole)
+        self.buttons.rejected.connect(self.reject)
+
+    # ------------------------------------------------------------- state
+
+    @property
+    def busy(self) -> bool:
+        """Whether a file is being read, scored or saved."""
+        return self._looking.busy or self._working.busy or self._saving.busy
+
+    def choose_file(self, path: str | Path) -> None:
+        """Choose a table, or a model if the file is one."""
+        self.form.choose_file(Path(path))
+
+    def _forget(self) -> None:
+        """Discard the results of other choices."""
+        self._working.drop()
+        if self._scored is not None:
+            for file in self._scored.files.values():
+                with contextlib.suppress(OSError):  # such as while it is copied
+                    file.unlink()
+            self._scored = None
+        show_note(self.words, "")
+        self._refresh()
+
+    def _refresh(self) -> None:
+        at_work = self._looking.busy or self._working.busy
+        self.progress.setVisible(at_work)
+        known = bool(self.form.columns) and not self.allowed.sentence.text()
+        self.report.setVisible(self._scored is not None or known)
+        self.hint.setVisible(not self.report.isVisibleTo(self))
+        self.hint.setText(_CHOOSE if self.form.table is None else "")
+        if self._scored is None and known:
+            self.report.show_columns(
+                self.form.known_model, self.form.columns, self.form.label_column
+            )
+        self.score.setEnabled(not self.busy and self.form.is_complete)
+        self.save.setEnabled(self._scored is not None and not self._saving.busy)
+
+    def _on_progress(self, message: tuple[float | None, str]) -> None:
+        self.progress.show_work(*message)
+
+    def _on_cancel(self) -> None:
+        if self._looking.busy:
+            self._looking.drop()
+            self.form.forget_files()
+        self._working.drop()
+        self._refresh()
+
+    def _complain(self, error: BaseException | None) -> None:
+        if error is not None and not isinstance(error, (Stopped, Cancelled)):
+            assert isinstance(error, Exception)
+            show_note(self.words, failure_sentence(error), "error")
+
+    # ------------------------------------------------------------- reading
+
+    def _look(self) -> None:
+        """Start to read the names of the columns of the chosen files."""
+        self.allowed.clear()
+        self._forget()
+        table, model_file, known = self.form.table, self.form.model_file, self.form.run_model
+
+        def look(post: Post) -> tuple[Model, tuple[str, ...]]:
+            model = known if model_file is None else load_model(model_file)
+            if table is None:
+                return model, ()
+            return model, heading(table, model.schema, lambda done, words: post((done, words)))
+
+        self._on_progress((None, "looking at the file"))
+        self._looking.start(table, look)
+        self._refresh()
+
+    def _on_looked(self, _key: object, job: Job[Any, tuple[Model, tuple[str, ...]]]) -> None:
+        if job.result is None:
+            self._complain(job.error)
+            self.form.forget_columns()
+        else:
+            self.form.show_columns(*job.result)
+        self._refresh()
+
+    # ------------------------------------------------------------- scoring
+
+    def _on_score(self) -> None:
+        self._forget()
+        if self._folder is None:
+            try:
+                self._folder = scratch.make_folder()
+            except InputError as error:
+                self._complain(error)
+                self._refresh()
+                return
+        self._on_progress((None, "training on all rows" if self.form.trains else "reading"))
+        chosen = self.form.chosen(self.allowed.accepted())
+        band = self._session.plan.band
+        self._working.start(chosen, scoring(chosen, self._folder, band))
+        self._refresh()
+
+    def _on_scored(self, _key: object, job: Job[Any, Scored]) -> None:
+        if isinstance(job.error, RefusedColumnsError):
+            self.allowed.refuse(str(job.error), job.error.refusals)
+        elif job.result is None:
+            self._complain(job.error)
+        else:
+            self._scored = job.result
+            self.allowed.accept_all()
+            found = job.result
+            self.report.show_report(found.report, found.note, found.ranking)
+            self.area.ensureWidgetVisible(self.report)
+        self._refresh()
+
+    # ------------------------------------------------------------- saving
+
+    def _on_save(self) -> None:
+        table, scored = self.form.table, self._scored
+        assert table is not None
+        assert scored is not None
+        ending = str(self.format.currentData())
+        suggested = str(table.with_name(f"{table.stem}-scores{ending}"))
+        endings = sorted(_FORMATS, key=lambda one: one != ending)  # the chosen one first
+        filters = ";;".join(f"{_FORMATS[one]} (*{one})" for one in endings)
+        path = prompts.ask_save_path(self, "Save the scores", suggested, filters)
+        if not path:
+            return
+        try:
+            # The ending of the name decides the format.
+            ending = next((e for e in _FORMATS if path.lower().endswith(e)), ending)
+            target = prompts.with_ending(path, ending)
+            own = None if self._session.table is None else self._session.table.path
+            refuse_own_input(target, table, self.form.model_file, own)
+        except InputError as error:
+            self._complain(error)
+            self._refresh()
+            return
+        self._saving.start(target, lambda _post: copy_file(scored.files[ending], target))
+        self._refresh()
+
+    def _on_saved(self, target: Path, job: Job[Any, None]) -> None:
+        if job.error is not None:
+            self._complain(job.error)
+        else:
+            show_note(self.words, f"Saved {target}")
+            self._session.message.emit(f"Saved {target}")
+        self._refresh()
+
+    # ------------------------------------------------------------- Qt
+
+    def done(self, result: int) -> None:
+        """Cancel and close."""
+        for work in (self._looking, self._working, self._saving):
+            work.drop()
+        if self._folder is not None:
+            scratch.remove(self._folder)
+        super().done(result)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        urls = event.mimeData().urls()
+        if urls and urls[0].isLocalFile():
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        self.choose_file(event.mimeData().urls()[0].toLocalFile())

@@ -1,1 +1,0 @@
-"""Score a table with a model."""

@@ -1,0 +1,524 @@
+"""The card of the chosen run."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QFocusEvent, QKeyEvent
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QLabel,
+    QPlainTextEdit,
+    QSizePolicy,
+    QWidget,
+)
+
+from aucstudio.engine import METHODS
+from aucstudio.engine.params import declared_params
+from aucstudio.gui.common import prompts
+from aucstudio.gui.common.plain_text import plain_tooltip
+from aucstudio.gui.common.plotting import SWATCH, swatch
+from aucstudio.gui.common.theme import icon
+from aucstudio.gui.common.widgets import (
+    STRETCH,
+    TOP,
+    Card,
+    Fold,
+    across,
+    down,
+    holding,
+    label,
+    named,
+    push_button,
+    scrolled,
+    show_note,
+)
+from aucstudio.gui.panels.run_columns import (
+    COMING,
+    ELSEWHERE,
+    NONE,
+    RunFigures,
+    RunValues,
+    facts_of,
+)
+from aucstudio.gui.state.background import delayed
+from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.notices import texts
+from aucstudio.notices.words import (
+    counted,
+    figure_words,
+    interval_words,
+    range_words,
+    seconds_words,
+    setting_words,
+)
+from aucstudio.project.data.splitting.validation import FILE
+from aucstudio.project.results.summary import (
+    WHOLE,
+    Estimate,
+    cautions,
+    range_notices,
+    ranks_backwards,
+    remarks,
+    stopped,
+    trained_elsewhere,
+)
+from aucstudio.project.runs.experiments.experiment import Band
+from aucstudio.project.runs.experiments.settings_shown import shown_settings
+from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.runs.tuning import symbols
+
+_TOP = Qt.AlignmentFlag.AlignTop
+
+
+@dataclasses.dataclass(frozen=True)
+class TableLine:
+    """One line of a table.
+
+    Attributes
+    ----------
+    title, value, beside : str
+        ``beside`` is an interval or a remark.
+    tip : str
+        One plain sentence.
+    """
+
+    title: str
+    value: str
+    beside: str = ""
+    tip: str = ""
+
+
+class FigureTable(QWidget):
+    """A table of labels.
+
+    Parameters
+    ----------
+    name : str
+    wrap : bool
+        Whether values are wrapped texts; otherwise they are figures aligned right.
+    """
+
+    def __init__(self, name: str, *, wrap: bool = False) -> None:
+        super().__init__()
+        self.setObjectName(name)
+        self._name, self._wrap = name, wrap
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(10)
+        self._grid.setVerticalSpacing(4)
+        self._grid.setColumnStretch(1 if wrap else 2, 1)
+        self._cells: list[tuple[QLabel, ...]] = []
+
+    def show_lines(self, lines: Sequence[TableLine]) -> None:
+        """Show these lines and no others."""
+        while len(self._cells) < len(lines):
+            self._add_row()
+        for k, cells in enumerate(self._cells):
+            shown = k < len(lines)
+            for cell in cells:
+                cell.setVisible(shown)
+            if shown:
+                self._fill(cells, lines[k])
+
+    def lines(self) -> list[tuple[str, ...]]:
+        """Return the shown texts."""
+        return [tuple(c.text() for c in cells) for cells in self._cells if not cells[0].isHidden()]
+
+    def _add_row(self) -> None:
+        k = len(self._cells)
+        cells = tuple(label("", role, name=f"{self._name}_{k}_{part}") for part, role in _PARTS)
+        title, value, beside = cells
+        self._grid.addWidget(title, k, 0, _TOP)
+        if self._wrap:
+            value.setWordWrap(True)
+            value.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+            self._grid.addWidget(value, k, 1, _TOP)
+            beside.setParent(self)
+        else:
+            self._grid.addWidget(value, k, 1, _TOP | Qt.AlignmentFlag.AlignRight)
+            self._grid.addWidget(beside, k, 2, _TOP)
+        self._cells.append(cells)
+
+    def _fill(self, cells: tuple[QLabel, ...], line: TableLine) -> None:
+        for cell, text in zip(cells, (line.title, line.value, line.beside), strict=True):
+            cell.setText(text)
+            plain_tooltip(cell, line.tip)
+        cells[2].setVisible(bool(line.beside))
+
+
+_PARTS = (("title", "muted"), ("value", ""), ("beside", "muted"))
+
+
+_MEASURES = {
+    "ap": (
+        "Avg. precision",
+        "Average precision: the mean precision over the positives, from the highest score down; "
+        "chance gives the share of positives.",
+    ),
+    "h": (
+        "H-measure",
+        "H-measure: share of the cost of errors that the scores save, averaged over costs; 0 "
+        "is chance, 1 is perfect.",
+    ),
+    "ks": (
+        "KS",
+        "Kolmogorov-Smirnov statistic: the greatest difference between the shares of "
+        "positives and of negatives above one threshold.",
+    ),
+    "eer": (
+        "EER",
+        "Equal error rate: the error at the threshold where false-positive rate and miss rate "
+        "are equal; less is better.",
+    ),
+}
+
+
+def headline_words(band: Band) -> str:
+    """Return the name of the main figure."""
+    return "AUC" if band == WHOLE else f"pAUC in FPR {range_words(band)}"
+
+
+def under_headline(found: RunFigures) -> str:
+    """Return the interval of the main figure, and the number of negatives in the range."""
+    top = found.headline
+    # A reason states how few rows there are.
+    if not found.has_range or (math.isnan(top.low) and top.reason):
+        return top.interval
+    few = f"{counted(found.negatives, 'negative')} in the range"
+    return f"{top.interval} · {few}"
+
+
+def key_lines(record: RunRecord, found: RunFigures | None, band: Band) -> list[TableLine]:
+    """Return lines of AUC and TPR with their intervals; dots until they are computed."""
+    count = len(record.splits)
+    mean = f", the mean of {counted(count, 'split')}" if count > 1 else ""
+    lines = [
+        _summary_line(
+            "AUC",
+            None if found is None else found.area,
+            f"How often a positive held-out row scores above a negative one{mean}; chance gives "
+            "0.5. The 95 % interval is beside it.",
+        )
+    ]
+    if band != WHOLE:
+        end = setting_words(band[1])
+        lines.append(
+            _summary_line(
+                f"TPR at FPR {end}",
+                None if found is None else found.tpr,
+                f"The share of positives that is found where {end} of the negatives is "
+                f"predicted positive{mean}. The 95 % interval is beside it.",
+            )
+        )
+    return lines
+
+
+def other_lines(record: RunRecord, found: RunFigures | None) -> list[TableLine]:
+    """Return lines of the other figures; dots until they are computed."""
+    count, lines = len(record.splits), []
+    gap = math.nan if found is None else found.gap
+    lines.append(
+        TableLine(
+            "Gap to training",
+            COMING if found is None else figure_words(gap, "+"),
+            "",
+            "How much higher the AUC is on its training rows"
+            + ("" if found is None else f", where it is {figure_words(found.training)}")
+            + ": a large difference indicates overfitting.",
+        )
+    )
+    for name, (title, tip) in _MEASURES.items():
+        value = math.nan if found is None else found.measures.get(name, math.nan)
+        lines.append(TableLine(title, COMING if found is None else figure_words(value), "", tip))
+    seconds = record.fit_seconds
+    time = NONE if math.isnan(seconds) else seconds_words(seconds)
+    each = f"× {count}" if count > 1 else ""
+    lines.append(TableLine("Time of a fit", time, each, "Time of one fit, without its evaluation."))
+    return lines
+
+
+def _summary_line(title: str, found: Estimate | None, tip: str) -> TableLine:
+    if found is None:
+        return TableLine(title, COMING, "", tip)
+    why = f" Not available: {found.reason}." if found.reason else ""
+    beside = "" if math.isnan(found.low) else interval_words(found.low, found.high)
+    return TableLine(title, figure_words(found.value), beside, tip + why)
+
+
+_SEARCHES = 5  # splits whose search is listed
+_TUNING_TIP = "Settings were searched on each training part, before it was trained."
+_VALIDATION_TIP = "How rows were held out; all figures refer to these rows."
+_SIGN = QSize(16, 16)
+_LEAST, _USUAL = 200, 420  # pixels of height
+
+
+class RunDetails(Card):
+    """Results, settings and notes of the chosen run."""
+
+    def __init__(self, session: Session, figures: RunValues, parent: QWidget) -> None:
+        super().__init__("")
+        self.setParent(parent)  # without a parent it would be shown as a window
+        self.session = session
+        self._figures = figures
+        self.rows.setContentsMargins(16, 12, 8, 12)
+        self._add_head()
+        self._add_body()
+        self._add_buttons()
+        figures.arrived.connect(self._on_figures)
+        session.listen(self.refresh, "selection", "runs")
+        session.listen(self._show_figures, "band_rested")
+        self.refresh()
+
+    def sizeHint(self) -> QSize:
+        return QSize(super().sizeHint().width(), _USUAL)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(super().minimumSizeHint().width(), _LEAST)
+
+    # ------------------------------------------------------------- parts
+
+    def _add_head(self) -> None:
+        self.rows.addWidget(label("CHOSEN RUN", "heading"))
+        self.line = label(name="run_line")
+        self.name = label("", "title", wrap=True, name="run_name")
+        self.rows.addLayout(across((self.line, TOP), (self.name, 1)))
+
+    def _add_body(self) -> None:
+        self.figure = label("", "figure", name="run_figure")
+        self.measure = label("", "muted", name="run_measure")
+        self.sure = label("", "muted", wrap=True, name="run_interval")
+        self.error = label("", "error", wrap=True, name="run_error")
+        self.trace = push_button("run_trace", "Details…", "", self._on_trace)
+        self.trace.setAccessibleName("Error details")
+        self.warnings = _Warnings()
+        self.table = FigureTable("run_figures")
+        self.others = FigureTable("run_other_figures")
+        self.settings = FigureTable("run_settings", wrap=True)
+        self.remarks = label("", "muted", wrap=True, name="run_remarks")
+        self.notes = NotesEdit(self.session)
+        self.measure.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        bottom = Qt.AlignmentFlag.AlignBottom
+        top = across((self.figure, bottom), (self.measure, bottom))
+        self.all_figures = Fold("run_all_figures_button", "All figures", [self.others])
+        all_settings = Fold("run_settings_button", "Settings", [self.settings, self.remarks])
+        above = (top, self.sure, self.error, self.trace, self.warnings, self.table)
+        below = (self.all_figures, all_settings, self.notes, STRETCH)
+        body = down(*above, *below, around=(0, 0, 8, 0))
+        self.area = scrolled(holding(body), "run_card_area")
+        self.rows.addWidget(self.area, stretch=1)
+
+    def _add_buttons(self) -> None:
+        self.reuse = push_button("reuse_button", "Use settings", "", self._on_reuse)
+        self.export = push_button("export_button", "Export model…")
+        self.rows.addLayout(across(self.reuse, self.export, around=(0, 0, 8, 0)))
+
+    # ------------------------------------------------------------- what is shown
+
+    def refresh(self) -> None:
+        """Show the chosen run."""
+        shown = self.session.run(self.session.selected)
+        self.setVisible(shown is not None)
+        self.notes.show_run(None if shown is None else shown.record.id)
+        if shown is None:
+            return
+        record = shown.record
+        self.name.setText(shown.look.name)
+        self.line.setPixmap(swatch(shown.look).pixmap(SWATCH))
+        show_note(self.error, record.error, "error")
+        self.trace.setVisible(bool(record.traceback))
+        self.export.setVisible(bool(record.splits))
+        self.settings.show_lines(_settings_lines(shown))
+        show_note(self.remarks, "\n".join(texts(remarks(record))))
+        self._show_figures()
+
+    def _show_figures(self) -> None:
+        shown = self.session.run(self.session.selected)
+        if shown is None:
+            return
+        record, band = shown.record, self.session.plan.band
+        has_figures = bool(record.splits)
+        for widget in (self.figure, self.measure, self.sure, self.table, self.all_figures):
+            widget.setVisible(has_figures)
+        found = self._figures.of(record) if has_figures else None
+        if not self._figures.is_current(record):
+            found = None  # figures of another range must not look like those of the present one
+        self.warnings.show_sentences(self._cautions(shown, found))
+        if not has_figures:
+            return
+        mark = f" {ELSEWHERE}" if trained_elsewhere(record, band) else ""
+        lost = NONE if self._figures.is_current(record) else COMING
+        self.figure.setText(lost if found is None else figure_words(found.headline.value))
+        self.measure.setText(headline_words(band) + mark)
+        self.sure.setText("" if found is None else under_headline(found))
+        self.table.show_lines(key_lines(record, found, band))
+        self.others.show_lines(other_lines(record, found))
+
+    def _cautions(self, shown: ShownRun, found: RunFigures | None) -> list[str]:
+        record = shown.record
+        band, unsaved = self.session.plan.band, self.session.unsaved.get(record.id, "")
+        reverse = found is not None and ranks_backwards(found.area)
+        parts = [
+            *texts(stopped(record)),
+            f"Not saved: {unsaved}" if unsaved else "",
+            "Ranks in reverse: check which class is the positive one." if reverse else "",
+            *texts([*cautions(record), *range_notices(record, band)]),
+            *(f"{ELSEWHERE} {one}" for one in trained_elsewhere(record, band)),
+        ]
+        return [part for part in parts if part]
+
+    def text(self) -> str:
+        """Return all texts of the card, line by line."""
+        tables = self.table, self.others, self.settings
+        lines = [" ".join(filter(None, line)) for table in tables for line in table.lines()]
+        head = [self.name.text(), f"{self.figure.text()} {self.measure.text()}", self.sure.text()]
+        told = [*head, self.error.text(), *self.warnings.sentences, *lines, self.remarks.text()]
+        return "\n".join(told).replace("\N{NO-BREAK SPACE}", " ")
+
+    # ------------------------------------------------------------- actions
+
+    def edit_notes(self) -> None:
+        """Show a field for notes on the chosen run."""
+        self.area.ensureWidgetVisible(self.notes)
+        self.notes.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _on_figures(self, records: list[RunRecord]) -> None:
+        if any(record.id == self.session.selected for record in records):
+            self._show_figures()
+
+    def _on_trace(self) -> None:
+        shown = self.session.run(self.session.selected)
+        if shown is not None:
+            prompts.show_error(self, shown.record.error, shown.record.traceback)
+
+    def _on_reuse(self) -> None:
+        if self.session.selected is not None:
+            self.session.reuse_settings(self.session.selected)
+
+
+class _Warnings(QWidget):
+    """Sentences in the colour of warnings, each with the sign."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("run_warnings")
+        self.sentences: list[str] = []
+        self._lines: list[tuple[QWidget, QLabel, QLabel]] = []
+        self.setLayout(down(gap=4))
+
+    def show_sentences(self, sentences: list[str]) -> None:
+        """Show these sentences and no others."""
+        self.sentences = sentences
+        self.setVisible(bool(sentences))
+        while len(self._lines) < len(sentences):
+            self._add_line()
+        for k, (line, sign, words) in enumerate(self._lines):
+            line.setVisible(k < len(sentences))
+            if k < len(sentences):
+                sign.setPixmap(icon("warning", "warning").pixmap(_SIGN))
+                words.setText(sentences[k])
+
+    def _add_line(self) -> None:
+        sign, layout = label(), self.layout()
+        words = label("", "warning", wrap=True, name=f"run_warning_{len(self._lines)}")
+        sign.setAccessibleName("Warning")
+        line = holding(across((sign, TOP), (words, 1), gap=6))
+        assert layout is not None
+        layout.addWidget(line)
+        self._lines.append((line, sign, words))
+
+
+def _settings_lines(shown: ShownRun) -> list[TableLine]:
+    record, facts = shown.record, facts_of(shown.record)
+    experiment = record.experiment
+    method = METHODS[experiment.method]
+    title = "Combination of finished runs" if experiment.members else method.title
+    lines = [TableLine("Method", title, tip=method.summary)]
+    if experiment.members:
+        runs = counted(len(experiment.members), "finished run")
+        lines.append(TableLine("Members", runs, tip="The page Model has names and weights"))
+    if experiment.tuning is not None:
+        names = symbols(experiment.method)
+        found = [one.describe(names) for one in record.searches[:_SEARCHES]]
+        words = "\n".join([experiment.tuning.describe(), *found])
+        lines.append(TableLine("Tuning", words, tip=_TUNING_TIP))
+    helps = {name: declared.help for name, declared in declared_params(method).items()}
+    for setting in shown_settings(experiment):
+        title = " ".join(dict.fromkeys((setting.title, setting.short)))
+        value = setting.value + (" (default)" if setting.is_default else "")
+        lines.append(TableLine(title, value, tip=helps.get(setting.name, "")))
+    validation = experiment.validation
+    scheme = facts.scheme if validation.scheme == FILE else validation.describe()
+    table = f"{facts.table}, {experiment.data.label} = {experiment.data.positive}"
+    table += "" if experiment.weight is None else f", weighted by {experiment.weight}"
+    return [
+        *lines,
+        TableLine("Validation", scheme, tip=_VALIDATION_TIP),
+        TableLine("Table", table, tip=experiment.data.path),
+        TableLine("Made", facts.day, tip="When the run began."),
+    ]
+
+
+_PAUSE = 700  # milliseconds after the last key
+_LINES = 3
+
+
+class NotesEdit(QPlainTextEdit):
+    """The notes of one run; stored after a pause, and when the editor or the run is left."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        named(self, "run_notes_edit", "Notes about the chosen run")
+        self.setPlaceholderText("Notes: why this run, what it showed…")
+        self.setTabChangesFocus(True)
+        self._session = session
+        self._run: str | None = None
+        self._study = session.study
+        self._known = ""
+        self._later = delayed(self, _PAUSE, self.keep)
+        self.textChanged.connect(self._later.start)
+        self.setFixedHeight(_LINES * self.fontMetrics().lineSpacing() + 18)
+
+    def show_run(self, run: str | None) -> None:
+        """Show the notes of a run; store those of the run before."""
+        if run != self._run or self._session.study is not self._study:
+            self.keep()
+            self._run, self._study = run, self._session.study
+            self._known = ""
+            self._put("")
+        look = self._session.plan.looks.get(run or "")
+        notes = look.notes if look is not None else ""
+        # Typed text is replaced only by changes made elsewhere (undo, the list).
+        if notes != self._known:
+            self._known = notes
+            if notes != self.toPlainText().strip():
+                self._put(notes)
+
+    def keep(self) -> None:
+        """Store the text in the plan."""
+        self._later.stop()
+        text = self.toPlainText().strip()
+        run, known = self._run, self._session.plan.looks
+        # A text about a run of another study must not become a note of a run of this one.
+        same = self._session.study is self._study
+        if same and run is not None and run in known and text != self._known:
+            self._known = text
+            self._session.set_looks((run,), "Edit notes", f"notes {run}", notes=text)
+
+    def _put(self, text: str) -> None:
+        self.setPlainText(text)
+        self._later.stop()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.keep()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.keep()
+            self.clearFocus()
+        else:
+            super().keyPressEvent(event)

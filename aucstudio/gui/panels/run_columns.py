@@ -1,0 +1,644 @@
+"""Columns of the run list: texts, figures, order and groups."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import math
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import PurePath
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from PySide6.QtCore import QObject, Signal
+
+from aucstudio.engine import METHODS
+from aucstudio.gui.common.table import ColumnSpec, sorted_by
+from aucstudio.gui.state.background import Background, delayed
+from aucstudio.gui.state.session import ShownRun
+from aucstudio.notices.words import (
+    counted,
+    figure_words,
+    interval_words,
+    percent_words,
+    range_words,
+    runs_words,
+    seconds_words,
+)
+from aucstudio.project.data.splitting.validation import (
+    FILE,
+    FOLDS,
+    FORWARD,
+    LEAVE_PAIR_OUT,
+    Validation,
+)
+from aucstudio.project.results.summary import (
+    WHOLE,
+    Estimate,
+    auc_summary,
+    band_negatives,
+    caution_words,
+    measures,
+    pauc_summary,
+    tpr_summary,
+    train_auc,
+    trained_elsewhere,
+    trained_for,
+)
+from aucstudio.project.runs.experiments.experiment import Band
+from aucstudio.project.runs.experiments.settings_shown import differing_settings, settings_sentence
+from aucstudio.project.runs.record import DONE, FAILED, STOPPED, RunRecord
+
+DEFAULTS = "defaults"
+
+
+@dataclasses.dataclass(frozen=True)
+class Facts:
+    """How a run was made, in words.
+
+    Attributes
+    ----------
+    method, scheme, settings, range, table, day : str
+        ``settings`` are those that differ from the defaults.
+    created : datetime or None
+    caution : str
+        Warning about its result in a few words; mostly empty.
+    text : str
+        All of these and every setting in lower case, for the search.
+    """
+
+    method: str
+    scheme: str
+    settings: str
+    range: str
+    table: str
+    day: str
+    created: datetime.datetime | None
+    caution: str
+    text: str
+
+
+_known: WeakKeyDictionary[RunRecord, Facts] = WeakKeyDictionary()
+
+
+def facts_of(record: RunRecord) -> Facts:
+    """Return the facts of a run."""
+    found = _known.get(record)
+    if found is None:
+        found = _known[record] = _find(record)
+    return found
+
+
+def known_facts(record: RunRecord) -> Facts | None:
+    """Return the facts of a run if they are cached."""
+    return _known.get(record)
+
+
+def _find(record: RunRecord) -> Facts:
+    experiment, trained = record.experiment, trained_for(record)
+    created = _moment(record.created)
+    texts = {
+        "method": METHODS[experiment.method].title,
+        "scheme": scheme_words(experiment.validation),
+        "settings": differing_settings(record) or DEFAULTS,
+        "range": "" if trained is None else range_words(trained),
+        "table": PurePath(experiment.data.path).name,
+        "day": "" if created is None else f"{created:%Y-%m-%d %H:%M}",
+        "caution": caution_words(record),
+    }
+    every = (*texts.values(), settings_sentence(experiment), experiment.method, record.status)
+    text = "\n".join(every).replace("\N{NO-BREAK SPACE}", " ").casefold()
+    return Facts(**texts, created=created, text=text)
+
+
+def scheme_words(validation: Validation) -> str:
+    """Describe how rows were held out."""
+    if validation.scheme == LEAVE_PAIR_OUT:
+        return "leave-pair-out"
+    if validation.scheme == FILE:
+        return f"test file {PurePath(validation.test_file).name}"
+    if validation.scheme == FORWARD:
+        return f"{validation.folds} steps forward by {validation.time}"
+    times = f" × {validation.repeats}" if validation.repeats > 1 else ""
+    if validation.scheme == FOLDS:
+        return f"{validation.folds} folds{times}"
+    return f"hold-out {percent_words(validation.test_size)}{times}"
+
+
+def _moment(text: str) -> datetime.datetime | None:
+    try:
+        return datetime.datetime.fromisoformat(text).astimezone()
+    except (ValueError, OverflowError):
+        return None  # written by another program
+
+
+@dataclasses.dataclass(frozen=True)
+class RunFigures:
+    """The held-out figures of one run for one range.
+
+    Attributes
+    ----------
+    band : (float, float)
+    area, part, tpr : Estimate
+        AUC, normalised partial AUC in the range, and TPR at the end of the range.
+    training : float
+        AUC on the training rows.
+    measures : mapping of str to float
+    negatives : int
+        Number in the range, in the smallest split.
+    """
+
+    band: Band
+    area: Estimate
+    part: Estimate
+    tpr: Estimate
+    training: float
+    measures: Mapping[str, float]
+    negatives: int
+
+    @property
+    def gap(self) -> float:
+        """By how much the AUC is higher on the training rows."""
+        return self.training - self.area.value
+
+    @property
+    def has_range(self) -> bool:
+        """Whether the range is only a part of the curve."""
+        return self.band != WHOLE
+
+    @property
+    def headline(self) -> Estimate:
+        """The main figure: the partial AUC if a range is set."""
+        return self.part if self.has_range else self.area
+
+
+def run_figures(record: RunRecord, band: Band) -> RunFigures:
+    """Compute the figures of a run with at least one finished split."""
+    return RunFigures(
+        band,
+        auc_summary(record),
+        pauc_summary(record, band),
+        tpr_summary(record, band[1]),
+        train_auc(record),
+        measures(record, WHOLE),
+        band_negatives(record, band),
+    )
+
+
+class RunValues(QObject):
+    """Computes and caches values of runs for the present range.
+
+    Parameters
+    ----------
+    parent : QObject
+    compute : callable
+        Called with a record and a range on a thread.
+    band : (float, float)
+
+    Attributes
+    ----------
+    arrived : Signal(list of RunRecord)
+    """
+
+    arrived = Signal(object)
+
+    def __init__(
+        self, parent: QObject, compute: Callable[[RunRecord, Band], Any], band: Band
+    ) -> None:
+        super().__init__(parent)
+        self.band = band
+        self._compute = compute
+        self._known: WeakKeyDictionary[RunRecord, tuple[Band, Any]] = WeakKeyDictionary()
+        self._requested: dict[RunRecord, None] = {}  # the last one is computed first
+        self._done: deque[tuple[RunRecord, Band, Any]] = deque()
+        # Several start in one turn of the event loop, so none waits for its first result.
+        finished, report = (lambda *_: self._on_computed()), (lambda _message: self._on_computed())
+        self._work = Background(self, finished, report, patience=0.0)
+        self._begin = delayed(self, 0, self._start)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a requested value is being computed."""
+        return bool(self._requested or self._done) or self._work.busy
+
+    def of(self, record: RunRecord) -> Any:
+        """Return the value of a run and request it if necessary.
+
+        Until it is computed, the value is that of an earlier range, or None.
+        """
+        known = self._known.get(record)
+        if known is None or known[0] != self.band:
+            self.ask((record,))
+        return None if known is None else known[1]
+
+    def known(self, record: RunRecord) -> Any:
+        """Return the value of a run without a request."""
+        known = self._known.get(record)
+        return None if known is None else known[1]
+
+    def is_current(self, record: RunRecord) -> bool:
+        """Return whether the value of a run is of the present range."""
+        known = self._known.get(record)
+        return known is not None and known[0] == self.band
+
+    def ask(self, records: Iterable[RunRecord]) -> None:
+        """Request values, the last one first, before earlier requests."""
+        for record in records:
+            if not self.is_current(record):
+                self._requested.pop(record, None)
+                self._requested[record] = None
+        if self._requested and not self._work.busy:
+            self._begin.start()
+
+    def set_band(self, band: Band) -> None:
+        """Change the range and withdraw all requests."""
+        self.band = band
+        self._requested.clear()
+
+    def _start(self) -> None:
+        if self._requested and not self._work.busy:
+            self._work.start(self.band, self._run)
+
+    def _run(self, post: Callable[[None], bool]) -> None:
+        while self._requested:
+            try:
+                record, _ = self._requested.popitem()
+            except KeyError:  # the window has withdrawn the last request
+                return
+            band = self.band
+            try:
+                found = self._compute(record, band)
+            except ValueError:  # damaged scores are reported when the project is checked
+                found = None
+            self._done.append((record, band, found))
+            if post(None):
+                return
+
+    def _on_computed(self) -> None:
+        came = []
+        while self._done:
+            record, band, found = self._done.popleft()
+            self._known[record] = band, found
+            came.append(record)
+        if came:
+            self.arrived.emit(came)
+        if self._requested and not self._work.busy:
+            self._begin.start()
+
+
+ELSEWHERE = "†"
+COMING = "…"
+NONE = "–"
+_MARKS = {DONE: "", STOPPED: "◐ ", FAILED: "✕ "}
+_STATES = {STOPPED: "stopped", FAILED: "failed"}
+
+
+@dataclasses.dataclass(frozen=True)
+class RowContent:
+    """Content of a row.
+
+    Attributes
+    ----------
+    run : ShownRun
+    figures : RunFigures or None
+        None until they are computed.
+    band : (float, float)
+        FPR range.
+    failed_to_load : bool
+        Whether the figures cannot be computed.
+    """
+
+    run: ShownRun
+    figures: RunFigures | None
+    band: Band
+    failed_to_load: bool = False
+
+    @property
+    def facts(self) -> Facts:
+        """How the run was made."""
+        return facts_of(self.run.record)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ListColumn(ColumnSpec):
+    """One column of the list; its functions are called with a RowContent.
+
+    Attributes
+    ----------
+    key : str
+    sample : str
+        A wide text, which sets the width of the column.
+    below : callable or None
+        A second, smaller line.
+    """
+
+    key: str
+    sample: str
+    below: Callable[[RowContent], str] | None = None
+
+
+def _figure(
+    value: Callable[[RunFigures], float], write: Callable[[float], str] = figure_words
+) -> tuple[Callable[[RowContent], str], Callable[[RowContent], float | None]]:
+    """Return the functions for the text and the sort key of a figure."""
+
+    def words(row: RowContent) -> str:
+        if not row.run.record.splits:
+            return NONE
+        if row.figures is None:
+            return NONE if row.failed_to_load else COMING
+        return write(value(row.figures))
+
+    def order(row: RowContent) -> float | None:
+        found = math.nan if row.figures is None else value(row.figures)
+        return None if math.isnan(found) else found
+
+    return words, order
+
+
+def _interval(of: Callable[[RunFigures], Estimate]) -> Callable[[RowContent], str]:
+    """Return the function for an interval in a narrow column: ``.000–.618``."""
+
+    def below(row: RowContent) -> str:
+        found = None if row.figures is None else of(row.figures)
+        if found is None or math.isnan(found.low):
+            return ""
+        return "–".join(f"{end:.3f}".removeprefix("0") for end in (found.low, found.high))
+
+    return below
+
+
+def _about(name: str, of: Callable[[RunFigures], Estimate]) -> Callable[[RowContent], str]:
+    def about(row: RowContent) -> str:
+        if row.figures is None or math.isnan(of(row.figures).value):
+            return ""
+        return summary_sentence(name, of(row.figures))
+
+    return about
+
+
+def summary_sentence(name: str, found: Estimate) -> str:
+    """Describe a figure with its interval, or why it has none, and the range over splits."""
+    told = f"{name} {figure_words(found.value)}, {found.interval}"
+    if len(found.per_split) > 1:
+        low, high = min(found.per_split), max(found.per_split)
+        told += f"; mean of {counted(len(found.per_split), 'split')}, {interval_words(low, high)}"
+    return told
+
+
+def _part_below(row: RowContent) -> str:
+    mark = f" {ELSEWHERE}" if trained_elsewhere(row.run.record, row.band) else ""
+    return _interval(lambda f: f.part)(row) + mark
+
+
+def _part_about(row: RowContent) -> str:
+    told = _about(f"pAUC in FPR {range_words(row.band)}", lambda f: f.part)(row)
+    elsewhere = trained_elsewhere(row.run.record, row.band)
+    return "\n".join([told, *(f"{ELSEWHERE} {found}" for found in elsewhere)])
+
+
+def _name(row: RowContent) -> str:
+    return _MARKS[row.run.record.status] + row.run.look.name
+
+
+def _name_about(row: RowContent) -> str:
+    record, facts = row.run.record, row.facts
+    made = f"{facts.method}, {facts.settings}, {facts.scheme}"
+    state = _STATES.get(record.status, "")
+    told = (made, record.error or state, facts.caution, row.run.look.notes)
+    return "\n".join(filter(None, told))
+
+
+def _seconds(row: RowContent) -> float | None:
+    seconds = row.run.record.fit_seconds
+    return None if math.isnan(seconds) else seconds
+
+
+def _time(row: RowContent) -> str:
+    seconds = _seconds(row)
+    return NONE if seconds is None else seconds_words(seconds)
+
+
+def _area(row: RowContent) -> str:
+    failed = not row.run.record.splits and row.run.record.status == FAILED
+    return "failed" if failed else _AUC[0](row)
+
+
+_AUC = _figure(lambda f: f.area.value)
+_PART = _figure(lambda f: f.part.value)
+_GAP = _figure(lambda f: f.gap, lambda value: figure_words(value, "+"))
+_TPR = _figure(lambda f: f.tpr.value)
+
+NAME, AREA, PART, NOTES = "name", "auc", "pauc", "notes"
+
+# In the order in which a wider list shows them.
+COLUMNS = (
+    ListColumn(
+        "Run",
+        _name,
+        tip="Checked runs are drawn. Double-click a run to rename it.",
+        order=lambda row: row.run.look.name.casefold(),
+        key=NAME,
+        sample="AUC-RLS, tuned (12)",
+        about=_name_about,
+    ),
+    ListColumn(
+        "AUC",
+        _area,
+        tip=(
+            "Held-out AUC: how often a positive row scores above a negative one, and its 95 % "
+            "interval."
+        ),
+        order=_AUC[1],
+        key=AREA,
+        sample=".000–.99",
+        below=_interval(lambda f: f.area),
+        about=_about("AUC", lambda f: f.area),
+        is_figure=True,
+    ),
+    ListColumn(
+        "pAUC",
+        _PART[0],
+        tip=(
+            "Held-out partial AUC: the mean TPR over the FPR range shown, and its 95 % interval. "
+            f"{ELSEWHERE} marks a run that was trained for another range."
+        ),
+        order=_PART[1],
+        key=PART,
+        sample=".000–.99",
+        below=_part_below,
+        about=_part_about,
+        is_figure=True,
+    ),
+    ListColumn(
+        "TPR",
+        _TPR[0],
+        tip="Share of the positives found at the upper end of the FPR range",
+        order=_TPR[1],
+        key="tpr",
+        sample="0.9999",
+        is_figure=True,
+        about=lambda row: f"At FPR {row.band[1]:g}",
+    ),
+    ListColumn(
+        "Gap",
+        _GAP[0],
+        tip="Training AUC minus held-out AUC; a large gap suggests overfitting",
+        order=_GAP[1],
+        key="gap",
+        sample="+0.0001",
+        is_figure=True,
+    ),
+    ListColumn(
+        "Validation",
+        lambda row: row.facts.scheme,
+        tip="How rows were held out",
+        order=lambda row: row.facts.scheme,
+        key="scheme",
+        sample="hold-out 25 % × 10",
+    ),
+    ListColumn(
+        "Settings",
+        lambda row: row.facts.settings,
+        tip="The settings that are not the method's defaults",
+        order=lambda row: row.facts.settings.casefold(),
+        key="settings",
+        sample="kernel = rbf, C = 1000",
+    ),
+    ListColumn(
+        "Trained for",
+        lambda row: row.facts.range,
+        tip="FPR range that the method was trained for, if it uses one",
+        order=lambda row: row.facts.range or None,
+        key="range",
+        sample="0 … 0.125",
+    ),
+    ListColumn(
+        "Notes",
+        lambda row: " ".join(row.run.look.notes.split()),
+        tip="Your notes on the run. Double-click to edit.",
+        order=lambda row: row.run.look.notes.casefold() or None,
+        key=NOTES,
+        sample="as a start, too wide",
+        about=lambda row: row.run.look.notes,
+    ),
+    ListColumn(
+        "Time",
+        _time,
+        tip="Time of one fit",
+        order=_seconds,
+        key="time",
+        sample="999 ms",
+        is_figure=True,
+    ),
+    ListColumn(
+        "Day",
+        lambda row: row.facts.day,
+        tip="When the run began",
+        order=lambda row: row.facts.created and row.facts.created.timestamp(),
+        key="day",
+        sample="2026-12-31 23:59",
+    ),
+    ListColumn(
+        "Method",
+        lambda row: row.facts.method,
+        tip="The method that was trained",
+        order=lambda row: row.facts.method.casefold(),
+        key="method",
+        sample="gradient boosting",
+    ),
+    ListColumn(
+        "Table",
+        lambda row: row.facts.table,
+        tip="The table that it was trained on",
+        order=lambda row: row.facts.table.casefold(),
+        key="table",
+        sample="transactions.csv",
+    ),
+)
+KEYS = tuple(column.key for column in COLUMNS)
+
+
+GROUPS: dict[str, tuple[str, Callable[[Facts], str]]] = {
+    "": ("Not grouped", lambda facts: ""),
+    "method": ("By method", lambda facts: facts.method),
+    "scheme": ("By validation", lambda facts: facts.scheme),
+    "table": ("By table", lambda facts: facts.table),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Section:
+    """The head of a group of rows."""
+
+    key: str
+    count: int
+    is_open: bool = True
+
+    @property
+    def title(self) -> str:
+        """Text of the head."""
+        return f"{'▾' if self.is_open else '▸'} {self.key} · {runs_words(self.count)}"
+
+
+Row = ShownRun | Section
+
+
+@dataclasses.dataclass(frozen=True)
+class RunOrder:
+    """Sort order, groups and filter of the runs.
+
+    Attributes
+    ----------
+    column : str
+        Key of the sort column; empty for the order of creation.
+    descending : bool
+    group : str
+        Key into :data:`GROUPS`.
+    needle : str
+        Words that must all occur in the facts of a run.
+    closed : frozenset of str
+        Folded groups.
+    """
+
+    column: str = ""
+    descending: bool = False
+    group: str = ""
+    needle: str = ""
+    closed: frozenset[str] = frozenset()
+
+    def needs_figures(self) -> bool:
+        """Return whether the order depends on figures."""
+        return self.column in KEYS and COLUMNS[KEYS.index(self.column)].is_figure
+
+    def rows(
+        self, runs: Sequence[ShownRun], content: Callable[[ShownRun], RowContent]
+    ) -> list[Row]:
+        """List the rows: runs, and the heads of their groups."""
+        words = self.needle.casefold().split()
+        kept = [run for run in runs if not words or _matches(run, words)]
+        if self.column in KEYS:
+            column = COLUMNS[KEYS.index(self.column)]
+            kept = sorted_by(column, kept, content, self.descending)
+        if not self.group:
+            return list[Row](kept)
+        groups: dict[str, list[Row]] = {}
+        for run in kept:
+            groups.setdefault(GROUPS[self.group][1](facts_of(run.record)), []).append(run)
+        return [
+            row for key in sorted(groups, key=str.casefold) for row in self._group(key, groups[key])
+        ]
+
+    def _group(self, key: str, rows: list[Row]) -> list[Row]:
+        is_open = key not in self.closed
+        return [Section(key, len(rows), is_open), *(rows if is_open else [])]
+
+
+def _matches(run: ShownRun, words: Sequence[str]) -> bool:
+    """Return whether a run matches words; a run without cached facts does not."""
+    facts = known_facts(run.record)
+    if facts is None:
+        return False
+    text = f"{run.look.name}\n{run.look.notes}".casefold()
+    return all(word in text or word in facts.text for word in words)

@@ -1,0 +1,539 @@
+"""The panel of runs: the queue, the list with its menus, the chosen run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPersistentModelIndex, QPoint, Qt
+from PySide6.QtGui import QAction, QBrush, QColor, QKeyEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QMenu,
+    QSplitter,
+    QToolButton,
+    QWidget,
+)
+
+from aucstudio.engine import METHODS
+from aucstudio.gui.common.plain_text import plain_tooltip
+from aucstudio.gui.common.plotting import MARKER, swatch
+from aucstudio.gui.common.table import RIGHT, ColumnSpec, TableModel, TableView
+from aucstudio.gui.common.theme import current_theme, scaled
+from aucstudio.gui.common.widgets import (
+    LEFT,
+    STRETCH,
+    TOP,
+    Card,
+    across,
+    down,
+    label,
+    make_action,
+    named,
+    offer_combination,
+    push_button,
+    search_field,
+    show_note,
+)
+from aucstudio.gui.panels.run_card import RunDetails
+from aucstudio.gui.panels.run_columns import GROUPS
+from aucstudio.gui.panels.runs_table import RunsModel, RunsTable
+from aucstudio.gui.state.background import delayed
+from aucstudio.gui.state.plan import RunLook
+from aucstudio.gui.state.preferences import TableLook, preferences
+from aucstudio.gui.state.runner import LiveRun, Waiting
+from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.notices.words import runs_words
+from aucstudio.project.runs.experiments.settings_shown import settings_sentence
+
+Index = QModelIndex | QPersistentModelIndex
+Entry = LiveRun | Waiting
+
+_AIR = 9  # pixels
+_MOST_SEEN = 5
+_STOP_TIP = "End this run; its finished splits are kept"
+_REMOVE_TIP = "Remove this run from the queue"
+
+
+class QueueModel(TableModel):
+    """A row for each run in progress, then one for each that waits."""
+
+    def __init__(self, session: Session) -> None:
+        columns = ColumnSpec("", _name, about=_about), ColumnSpec("", _progress, about=_about)
+        super().__init__(columns, session)
+        self.session = session
+
+    def refresh(self) -> None:
+        """Show the running and waiting runs of the session."""
+        entries: list[Entry] = [*self.session.running, *self.session.queue]
+        if [id(one) for one in entries] == [id(one) for one in self.items]:
+            self.touch()
+        else:
+            self.replace(entries, id)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        entry = self.item(index.row())
+        if role == Qt.ItemDataRole.DecorationRole and index.column() == 0:
+            return swatch(entry.look)
+        if role == Qt.ItemDataRole.ForegroundRole and not isinstance(entry, LiveRun):
+            return QBrush(QColor(current_theme().muted))
+        return super().data(index, role)
+
+    def side(self, column: int) -> Qt.AlignmentFlag:
+        return RIGHT if column else Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+
+
+class QueueList(QWidget):
+    """Running and waiting runs with their buttons; hidden if there are none."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session = session
+        self.model = QueueModel(session)
+        self.view = _QueueView(self)
+        self.view.horizontalHeader().hide()
+        self.stop_this = push_button("queue_stop_this", "Stop this", "", self.end_chosen)
+        self.stop_this.setAccessibleName("Stop this run")
+        self.up = _arrow("▲", "queue_up", "Train this run earlier", "Alt+Up")
+        self.down = _arrow("▼", "queue_down", "Train this run later", "Alt+Down")
+        self.up.clicked.connect(lambda: self.move_chosen(up=True))
+        self.down.clicked.connect(lambda: self.move_chosen(up=False))
+        self.view.selectionModel().selectionChanged.connect(lambda *_: self._show_buttons())
+        buttons = across(self.stop_this, self.up, self.down, STRETCH)
+        self.setLayout(down(self.view, buttons, gap=4, around=(0, 0, 0, 6)))
+        session.listen(self.refresh, "live")
+        self.refresh()
+
+    # ------------------------------------------------------------- what is shown
+
+    def refresh(self) -> None:
+        """Show the running and waiting runs."""
+        self.model.refresh()
+        if self.model.items and not self.view.currentIndex().isValid():
+            self.view.selectRow(0)
+        count = len(self.model.items)
+        row = self.view.fontMetrics().height() + _AIR
+        self.view.verticalHeader().setDefaultSectionSize(row)
+        self.view.setFixedHeight(row * min(count, _MOST_SEEN) + 2)
+        self.setVisible(count > 0)
+        self._show_buttons()
+
+    def chosen(self) -> Entry | None:
+        """Return the chosen run."""
+        row = self.view.currentIndex().row()
+        return self.model.items[row] if 0 <= row < len(self.model.items) else None
+
+    def _show_buttons(self) -> None:
+        chosen, queue = self.chosen(), list(self.session.queue)
+        waits = isinstance(chosen, Waiting)
+        self.stop_this.setText("Take out" if waits else "Stop this")
+        plain_tooltip(self.stop_this, _REMOVE_TIP if waits else _STOP_TIP)
+        self.stop_this.setEnabled(chosen is not None and not getattr(chosen, "stopping", False))
+        place = queue.index(chosen) if isinstance(chosen, Waiting) and chosen in queue else -1
+        self.up.setEnabled(place > 0)
+        self.down.setEnabled(0 <= place < len(queue) - 1)
+
+    # ------------------------------------------------------------- actions
+
+    def end_chosen(self) -> None:
+        """Stop the chosen run, or remove it from the queue."""
+        chosen = self.chosen()
+        if isinstance(chosen, LiveRun):
+            self.session.study.runner.stop(chosen)
+        elif chosen is not None:
+            self.session.study.runner.cancel(chosen)
+
+    def move_chosen(self, *, up: bool) -> None:
+        """Move the chosen run up or down in the queue."""
+        chosen = self.chosen()
+        if isinstance(chosen, Waiting):
+            self.session.study.runner.move(chosen, -1 if up else 1)
+
+
+class _QueueView(TableView):
+    """Handles the keys that stop and move a run."""
+
+    def __init__(self, queue: QueueList) -> None:
+        height = queue.fontMetrics().height() + _AIR
+        super().__init__("queue_table", "Runs in training and waiting", queue.model, height, 0)
+        self._queue = queue
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        moved = event.modifiers() & Qt.KeyboardModifier.AltModifier
+        if event.key() == Qt.Key.Key_Delete:
+            self._queue.end_chosen()
+        elif moved and event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+            self._queue.move_chosen(up=event.key() == Qt.Key.Key_Up)
+        else:
+            super().keyPressEvent(event)
+
+
+def _name(entry: Entry) -> str:
+    title = METHODS[entry.experiment.method].title
+    return entry.look.name if title in entry.look.name else f"{entry.look.name} · {title}"
+
+
+def _about(entry: Entry) -> str:
+    doing = entry.words if isinstance(entry, LiveRun) else "waits for its turn"
+    return f"{settings_sentence(entry.experiment)}\n{doing}"
+
+
+def _progress(entry: Entry) -> str:
+    if not isinstance(entry, LiveRun):
+        return "waiting"
+    if entry.stopping:
+        return "stopping…"
+    return "training" if entry.fraction is None else f"training {100 * entry.fraction:.0f} %"
+
+
+def _arrow(text: str, name: str, accessible: str, key: str) -> QToolButton:
+    made = named(QToolButton(), name, accessible)
+    made.setText(text)
+    plain_tooltip(made, f"{accessible} ({key})")
+    return made
+
+
+_COLOURS = 8
+
+
+class RunActions:
+    """Actions on the selected runs of a list, and its menus.
+
+    Parameters
+    ----------
+    session : Session
+    model : RunsModel
+    table : RunsTable
+    edit_notes : callable
+        Opens the notes of the chosen run.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        model: RunsModel,
+        table: RunsTable,
+        edit_notes: Callable[[], object],
+    ) -> None:
+        self._session, self._model, self._table = session, model, table
+        self._edit_notes = edit_notes
+
+    # ------------------------------------------------------------- actions
+
+    def toggle_checks(self) -> None:
+        """Check the chosen runs, or uncheck them if the present one is checked."""
+        current, runs = self._table.current_run(), self._table.chosen_runs()
+        if current is not None or runs:
+            self.check(runs or [current], not (current or runs[0]).look.visible)
+
+    def check(self, runs: Iterable[ShownRun | None], visible: bool) -> None:
+        """Check or uncheck runs."""
+        changed = [run.record.id for run in runs if run and run.look.visible != visible]
+        if changed:
+            text = "Show runs" if visible else "Hide runs"
+            self._session.set_looks(changed, text, visible=visible)
+
+    def check_only(self) -> None:
+        """Check the chosen runs and no others."""
+        kept = {run.record.id for run in self._table.chosen_runs()}
+        plan = self._session.plan
+        others = [run.record.id for run in self._model.runs]
+        plan = plan.with_looks((run for run in others if run not in kept), visible=False)
+        self._session.edit(plan.with_looks(kept, visible=True), "Show chosen runs only")
+
+    def remove(self) -> None:
+        """Remove the chosen runs from the list and choose the next one."""
+        runs = [run.record.id for run in self._table.chosen_runs()]
+        if not runs:
+            return
+        rows, removed = [run.record.id for run in self._model.listed()], set(runs)
+        place = rows.index(runs[0])
+        left = [run for run in rows[place:] + rows[:place][::-1] if run not in removed]
+        if left:
+            self._session.select(left[0])
+        text = "Remove run" if len(runs) == 1 else f"Remove {runs_words(len(runs))}"
+        self._session.set_looks(runs, text, removed=True)
+
+    def colour(self, colour: int) -> None:
+        """Draw the chosen runs in a colour."""
+        runs = [run.record.id for run in self._table.chosen_runs()]
+        self._session.set_looks(runs, "Colour run", colour=colour)
+
+    def compare(self) -> None:
+        """Compare the chosen run with the current one, or two chosen runs with each other."""
+        runs = [run.record.id for run in self._table.chosen_runs()]
+        if len(runs) == 2:
+            self._session.select(runs[0])
+            self._session.compare_with(runs[1])
+        elif len(runs) == 1:
+            self._session.compare_with(runs[0])
+
+    def reuse(self) -> None:
+        """Put the settings of the current run into the form."""
+        run = self._table.current_run()
+        if run is not None:
+            self._session.reuse_settings(run.record.id)
+
+    # ------------------------------------------------------------- menus
+
+    def run_menu(self) -> QMenu:
+        """Make the menu of the chosen runs."""
+        runs = self._table.chosen_runs()
+        one, several, pair = len(runs) == 1, len(runs) > 1, len(runs) == 2
+        menu = QMenu(self._table)
+        menu.setObjectName("run_menu")
+        _add(menu, "menu_rename", "&Rename\tF2", self._table.rename, one)
+        _add(menu, "menu_notes", "&Notes…", self._edit_notes, one)
+        colours = menu.addMenu("&Colour")
+        for k in range(_COLOURS):
+            made = _add(colours, f"menu_colour_{k + 1}", f"Colour {k + 1}", partial(self.colour, k))
+            made.setIcon(swatch(RunLook("", k), MARKER))
+        menu.addSeparator()
+        _add(menu, "menu_check", "Chec&k", lambda: self.check(runs, True))
+        _add(menu, "menu_uncheck", "&Uncheck", lambda: self.check(runs, False))
+        only = "Check &only these" if several else "Check &only this"
+        _add(menu, "menu_check_only", only, self.check_only)
+        menu.addSeparator()
+        _add(menu, "menu_reuse", "Use these &settings", self.reuse, one)
+        words = "Com&pare these two" if pair else "Com&pare with this run"
+        _add(menu, "menu_compare", words, self.compare, one or pair)
+        self._offer_combination(menu, "menu_combine")
+        menu.addSeparator()
+        what = f" {runs_words(len(runs))}" if several else ""
+        _add(menu, "menu_remove", f"Re&move{what} from the list\tDel", self.remove)
+        return menu
+
+    def list_menu(self, menu: QMenu) -> None:
+        """Fill the menu of the whole list."""
+        menu.clear()
+        for old in menu.findChildren(QMenu):
+            old.deleteLater()
+        runs = self._model.listed()
+        _add(menu, "list_check_all", "Check &all", lambda: self.check(runs, True), bool(runs))
+        _add(menu, "list_check_none", "Check &none", lambda: self.check(runs, False), bool(runs))
+        chosen = bool(self._table.chosen_runs())
+        _add(menu, "list_check_chosen", "Check &chosen only", self.check_only, chosen)
+        menu.addSeparator()
+        self._offer_combination(menu, "list_combine")
+        menu.addSeparator()
+        for key, (title, _) in GROUPS.items():
+            made = _add(menu, f"list_group_{key or 'none'}", title, partial(self._group, key))
+            made.setCheckable(True)
+            made.setChecked(self._model.order.group == key)
+        menu.addSeparator()
+        self._table.fill_column_menu(menu.addMenu("C&olumns"))
+
+    def _offer_combination(self, menu: QMenu, name: str) -> None:
+        made = _add(menu, name, "Com&bine checked runs", self._session.runs.combine_checked)
+        menu.setToolTipsVisible(True)
+        offer_combination(made, self._session)
+
+    def _group(self, key: str) -> None:
+        self._model.set_order(group=key)
+        self._table.layout_changed.emit()
+
+
+def _add(
+    menu: QMenu, name: str, text: str, verb: Callable[[], object], enabled: bool = True
+) -> QAction:
+    action = make_action(menu, name, text, verb=verb)
+    action.setEnabled(enabled)
+    return action
+
+
+_WIDTH = 296
+_LOOK = "runs"  # of the preferences
+_AGAIN_TIP = "It would give the same figures again"
+_FILTER_PAUSE = 120  # milliseconds after the last letter
+_Select = QItemSelectionModel.SelectionFlag
+
+
+class RunsPanel(QWidget):
+    """The list above, the chosen run below."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session = session
+        self.model = RunsModel(session)
+        self.view = RunsTable(self.model)
+        self.details = RunDetails(session, self.model.figures, self)
+        self.actions_ = RunActions(session, self.model, self.view, self.details.edit_notes)
+        self._lay_out()
+        self.view.take_look(preferences().now.tables.get(_LOOK, TableLook()))
+        self._connect()
+        self._on_moved()
+
+    def _lay_out(self) -> None:
+        self.setMinimumWidth(scaled(_WIDTH))
+        self.empty = label(
+            "No runs yet. Choose a method and press Run.", "muted", wrap=True, name="runs_empty"
+        )
+        self.unfound = label("", "muted", wrap=True, name="runs_unfound")
+        card = Card("")
+        card.rows.setContentsMargins(12, 10, 12, 10)
+        card.rows.addLayout(self._head())
+        self.notice = RepeatNotice()
+        self.queue = QueueList(self.session)
+        for widget in (self.notice, self.queue, self.filter, self.empty, self.unfound):
+            card.rows.addWidget(widget)
+        card.rows.addWidget(self.view, stretch=1)
+        # Keeps the sentence at the top while there is no list.
+        self._spacer = QWidget()
+        card.rows.addWidget(self._spacer, stretch=1)
+        halves = QSplitter(Qt.Orientation.Vertical)
+        halves.setObjectName("runs_splitter")
+        halves.setHandleWidth(8)
+        halves.setChildrenCollapsible(False)
+        halves.addWidget(card)
+        halves.addWidget(self.details)
+        halves.setStretchFactor(0, 1)
+        self.setLayout(down(halves))
+
+    def _head(self) -> QHBoxLayout:
+        self.count = label("", "muted", name="runs_count")
+        hint = "Filter: name, method, setting, note…"
+        self.filter = search_field("runs_filter", "Filter the runs", hint)
+        self.menu_button = named(QToolButton(), "runs_menu_button", "Check, group, columns")
+        self.menu_button.setText("List ▾")
+        plain_tooltip(self.menu_button, "Check all or none, group the runs, choose columns")
+        self.menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.list_menu = QMenu(self.menu_button)
+        self.list_menu.setObjectName("runs_list_menu")
+        self.menu_button.setMenu(self.list_menu)
+        heading = label("RUNS", "heading")
+        return across(heading, STRETCH, self.count, self.menu_button, around=(4, 0, 0, 0))
+
+    def _connect(self) -> None:
+        session, view = self.session, self.view
+        self._search = delayed(self, _FILTER_PAUSE, self._on_search)
+        self.filter.textChanged.connect(lambda _text: self._search.start())
+        self.filter.returnPressed.connect(self._on_search)
+        self.list_menu.aboutToShow.connect(lambda: self.actions_.list_menu(self.list_menu))
+        self.model.moved.connect(self._on_moved)
+        self.model.modelReset.connect(self._show_selection)
+        session.listen(self._show_selection, "selection")
+        # The offer holds for the settings at that time.
+        session.listen(self._outdate_notice, "plan", "table")
+        session.listen(self._on_moved, "live")
+        view.selectionModel().currentRowChanged.connect(self._on_current)
+        view.selectionModel().selectionChanged.connect(lambda *_: self._show_count())
+        self._edited = delayed(self, 0, self._show_selection)
+        view.itemDelegate().closeEditor.connect(lambda *_: self._edited.start())
+        view.layout_changed.connect(self._keep_look)
+        view.check_asked.connect(self.actions_.toggle_checks)
+        view.remove_asked.connect(self.actions_.remove)
+        view.menu_asked.connect(self._on_menu)
+
+    def _outdate_notice(self) -> None:
+        self.notice.hide()
+
+    # ------------------------------------------------------------- what is shown
+
+    def _on_moved(self) -> None:
+        listed, made = self.model.rowCount() > 0, bool(self.model.runs)
+        self.empty.setVisible(not made and not self.queue.model.items)
+        self.filter.setVisible(made)
+        self.menu_button.setVisible(made)
+        self.view.setVisible(listed)
+        self._spacer.setVisible(not listed)
+        nothing = made and not listed and self.model.order.needle
+        show_note(self.unfound, f"No run matches “{self.model.order.needle}”." if nothing else "")
+        self._show_selection()
+        self._show_count()
+
+    def _show_count(self) -> None:
+        made, listed = len(self.model.runs), len(self.model.listed())
+        chosen = len(self.view.chosen_runs())
+        if chosen > 1:
+            words = f"{chosen:,} of {made:,} chosen"
+        elif self.model.order.needle:
+            words = f"{listed:,} of {made:,}"
+        else:
+            words = runs_words(made) if made else ""
+        self.count.setText(words)
+
+    def _on_search(self) -> None:
+        self._search.stop()
+        self.model.set_order(needle=self.filter.text().strip())
+
+    # ------------------------------------------------------------- the chosen run
+
+    def _on_current(self, current: QModelIndex) -> None:
+        shown = self.model.run_at(current.row())
+        if shown is not None:
+            self.session.select(shown.record.id)
+
+    def _show_selection(self) -> None:
+        if self.view.is_editing:  # changing the current row would end it
+            return
+        row, marks = self.model.row_of(self.session.selected), self.view.selectionModel()
+        if row < 0:
+            marks.clear()
+            return
+        present = self.view.currentIndex()
+        index = self.model.index(row, max(0, present.column()))
+        if present.row() != row or not marks.isRowSelected(row):
+            marks.setCurrentIndex(index, _Select.ClearAndSelect | _Select.Rows)
+            self.view.scrollTo(index)
+
+    def _on_menu(self, at: QPoint) -> None:
+        menu = self.make_menu()
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(at)
+
+    def make_menu(self) -> QMenu:
+        """Make the menu of the chosen runs."""
+        return self.actions_.run_menu()
+
+    def _keep_look(self) -> None:
+        preferences().put_in("tables", _LOOK, self.view.look())
+
+    def offer_again(self, run: ShownRun, again: Callable[[], object]) -> None:
+        """Choose the run that equals the requested one, and offer to repeat it."""
+        self._clear_filter_of(run)
+        self.session.select(run.record.id)
+        self.notice.offer(run.look.name, again)
+        self.session.message.emit(self.notice.words.text())
+
+    def _clear_filter_of(self, run: ShownRun) -> None:
+        """Show the row of a run that is filtered out or folded away."""
+        if self.model.row_of(run.record.id) < 0:
+            self.filter.clear()
+            self.model.set_order(needle="", closed=frozenset())
+
+    def apply_style(self) -> None:
+        """Apply the present theme."""
+        self.setMinimumWidth(scaled(_WIDTH))
+        self.view.refresh_font()
+        self.queue.refresh()
+        self.details.refresh()
+
+
+class RepeatNotice(QFrame):
+    """States that a run has been made already, and offers to repeat it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._again: Callable[[], object] | None = None
+        self.setObjectName("repeat_notice")
+        self.words = label("", wrap=True, name="repeat_words")
+        self.again = push_button("repeat_again", "Run again anyway", _AGAIN_TIP, self._on_again)
+        self.close_button = named(QToolButton(), "repeat_close", "Close this message")
+        self.close_button.setText("✕")
+        self.close_button.clicked.connect(self.hide)
+        top = across((self.words, 1), (self.close_button, TOP))
+        self.setLayout(down(top, (self.again, LEFT), gap=4, around=(10, 6, 4, 8)))
+        self.hide()
+
+    def offer(self, name: str, again: Callable[[], object]) -> None:
+        """Show that an identical run is in the list; ``again`` repeats it."""
+        self._again = again
+        self.words.setText(f"{name} was made with the same settings on the same rows.")
+        self.show()
+
+    def _on_again(self) -> None:
+        self.hide()
+        if self._again is not None:
+            self._again()

@@ -1,0 +1,627 @@
+"""The list of runs: model, rows and columns."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from PySide6.QtCore import (
+    QModelIndex,
+    QPersistentModelIndex,
+    QPoint,
+    QRect,
+    QSignalBlocker,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import (
+    QBrush,
+    QColor,
+    QContextMenuEvent,
+    QFont,
+    QFontMetrics,
+    QIcon,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QApplication,
+    QLineEdit,
+    QMenu,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+    QWidget,
+)
+
+from aucstudio.gui.common.plain_text import tip_text
+from aucstudio.gui.common.plotting import swatch
+from aucstudio.gui.common.table import TableModel, TableView
+from aucstudio.gui.common.theme import current_theme, icon, scaled
+from aucstudio.gui.panels.run_columns import (
+    AREA,
+    COLUMNS,
+    DEFAULTS,
+    GROUPS,
+    KEYS,
+    NAME,
+    NOTES,
+    PART,
+    Row,
+    RowContent,
+    RunFigures,
+    RunOrder,
+    RunValues,
+    Section,
+    facts_of,
+    known_facts,
+    run_figures,
+)
+from aucstudio.gui.state.background import delayed
+from aucstudio.gui.state.preferences import TableLook
+from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.project.runs.record import RunRecord
+
+Index = QModelIndex | QPersistentModelIndex
+Role = Qt.ItemDataRole
+
+BELOW, CAUTION = Role.UserRole, Role.UserRole + 1
+"""Roles of the second line of a cell, and of the caution about a run."""
+
+_PLAIN = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+_EDITED = _PLAIN | Qt.ItemFlag.ItemIsEditable
+_FLAGS = [
+    {NAME: _EDITED | Qt.ItemFlag.ItemIsUserCheckable, NOTES: _EDITED}.get(column.key, _PLAIN)
+    for column in COLUMNS
+]
+_SORT_PAUSE = 400  # milliseconds between two sorts while figures arrive
+
+
+class RunsModel(TableModel):
+    """One row for each run in the chosen order, with heads of groups.
+
+    Attributes
+    ----------
+    moved : Signal
+        Rows were added, removed or moved.
+    runs : list of ShownRun
+        All listed runs of the study, shown or not.
+    order : RunOrder
+    figures : RunValues
+    """
+
+    moved = Signal()
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(COLUMNS, session)
+        self.session = session
+        self.order = RunOrder()
+        self.runs: list[ShownRun] = []
+        self._places: dict[str, int] = {}
+        band = session.plan.band
+        self.figures = RunValues(self, run_figures, band)
+        self._facts = RunValues(self, lambda record, _band: facts_of(record), band)
+        self._again = delayed(self, _SORT_PAUSE, self.refresh)
+        self.figures.arrived.connect(self._on_figures)
+        self._facts.arrived.connect(self._on_facts)
+        session.listen(self.refresh, "runs")
+        session.listen(self._on_band, "band_rested")
+        self.refresh()
+
+    # ------------------------------------------------------------- rows
+
+    def refresh(self) -> None:
+        """Show the runs of the session in the present order."""
+        self.runs = runs = self.session.shown_runs()
+        self._facts.ask(run.record for run in runs if known_facts(run.record) is None)
+        if self.order.needs_figures():
+            self.figures.ask(run.record for run in reversed(runs) if run.record.splits)
+        rows = self.order.rows(runs, self._content)
+        self._places = {row.record.id: k for k, row in enumerate(rows) if isinstance(row, ShownRun)}
+        self.replace(rows, _key)
+        self.moved.emit()
+
+    def set_order(self, **changes: Any) -> None:
+        """Change the sort order, the groups or the filter."""
+        order = dataclasses.replace(self.order, **changes)
+        if order != self.order:
+            self.order = order
+            self.refresh()
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        key = COLUMNS[column].key if 0 <= column < len(COLUMNS) else ""
+        self.set_order(column=key, descending=order == Qt.SortOrder.DescendingOrder)
+
+    def toggle(self, section: Section) -> None:
+        """Fold or unfold a group."""
+        self.set_order(closed=self.order.closed ^ {section.key})
+
+    def run_at(self, row: int) -> ShownRun | None:
+        """Return the run of a row; None for the head of a group."""
+        found = self.items[row] if 0 <= row < len(self.items) else None
+        return found if isinstance(found, ShownRun) else None
+
+    def section_at(self, row: int) -> Section | None:
+        """Return the group head of a row; None for a run."""
+        found = self.items[row] if 0 <= row < len(self.items) else None
+        return found if isinstance(found, Section) else None
+
+    def row_of(self, run: str | None) -> int:
+        """Return the row of a run; -1 if it has none."""
+        return -1 if run is None else self._places.get(run, -1)
+
+    def listed(self) -> list[ShownRun]:
+        """List the runs that have a row."""
+        return [row for row in self.items if isinstance(row, ShownRun)]
+
+    def sections(self) -> Iterator[int]:
+        """Return the rows that are heads of groups."""
+        return (k for k, row in enumerate(self.items) if isinstance(row, Section))
+
+    def _on_figures(self, records: list[RunRecord]) -> None:
+        places = [self._places[one.id] for one in records if one.id in self._places]
+        if places:
+            first, last = self.index(min(places), 0), self.index(max(places), len(COLUMNS) - 1)
+            self.dataChanged.emit(first, last)
+        if self.order.needs_figures() and not self._again.isActive():
+            self._again.start()
+
+    def _on_facts(self, _records: list[RunRecord]) -> None:
+        if self.order.needle and not self._again.isActive():
+            self._again.start()
+
+    def _on_band(self) -> None:
+        self.figures.set_band(self.session.plan.band)
+        self.touch()
+        if self.order.needs_figures():
+            self._again.start()
+
+    # ------------------------------------------------------------- Qt
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        # Called for every cell of a selection of thousands of rows.
+        if self.run_at(index.row()) is not None:
+            return _FLAGS[index.column()]
+        return Qt.ItemFlag.ItemIsEnabled if index.isValid() else Qt.ItemFlag.NoItemFlags
+
+    def data(self, index: Index, role: int = Role.DisplayRole) -> Any:
+        section = self.section_at(index.row())
+        if section is not None:
+            return _section_data(section, index.column(), role)
+        shown = self.run_at(index.row())
+        if shown is None:
+            return None
+        key = COLUMNS[index.column()].key
+        if key == NAME and role == Role.CheckStateRole:
+            return Qt.CheckState.Checked if shown.look.visible else Qt.CheckState.Unchecked
+        if key == NAME and role == Role.DecorationRole:
+            return swatch(shown.look)
+        if key == NAME and role == CAUTION:
+            return facts_of(shown.record).caution
+        if role == Role.EditRole:
+            return shown.look.notes if key == NOTES else shown.look.name
+        return self._figure_data(shown, index.column(), role)
+
+    def _figure_data(self, shown: ShownRun, place: int, role: int) -> Any:
+        column = COLUMNS[place]
+        if role == Role.TextAlignmentRole:
+            return self.side(place)
+        if role == Role.ForegroundRole:
+            stale = bool(shown.record.splits) and not self.figures.is_current(shown.record)
+            muted = column.is_figure and stale
+            return QBrush(QColor(current_theme().muted)) if muted else None
+        if role not in (Role.DisplayRole, Role.ToolTipRole, BELOW):
+            return None
+        content = self._content(shown, ask=column.is_figure)
+        if role == Role.ToolTipRole:
+            return tip_text((column.about or column.text)(content) or column.text(content))
+        below = column.below(content) if column.below is not None else ""
+        if role == BELOW:
+            return below
+        return " ".join(filter(None, (column.text(content), below)))
+
+    def _content(self, shown: ShownRun, *, ask: bool = False) -> RowContent:
+        values = self.figures
+        ask = ask and bool(shown.record.splits)
+        found: RunFigures | None = (values.of if ask else values.known)(shown.record)
+        lost = found is None and values.is_current(shown.record)
+        return RowContent(shown, found, self.session.plan.band, lost)
+
+    def setData(self, index: Index, value: Any, role: int = Role.EditRole) -> bool:
+        shown = self.run_at(index.row())
+        if shown is None:
+            return False
+        run, text = shown.record.id, str(value).strip()
+        if role == Role.CheckStateRole:
+            checked = Qt.CheckState(value) == Qt.CheckState.Checked
+            self.session.set_look(run, "Show or hide run", visible=checked)
+        elif role == Role.EditRole and COLUMNS[index.column()].key == NOTES:
+            self.session.set_look(run, "Edit notes", notes=text)
+        elif role == Role.EditRole and text:
+            self.session.set_look(run, "Rename run", name=text)
+        else:
+            return False
+        return True
+
+
+def _key(row: Row) -> str:
+    # The sign distinguishes a group from a run.
+    return row.record.id if isinstance(row, ShownRun) else f"§{row.key}"
+
+
+def _section_data(section: Section, column: int, role: int) -> Any:
+    if column == 0 and role == Role.DisplayRole:
+        return section.title
+    if role == Role.ForegroundRole:
+        return QBrush(QColor(current_theme().muted))
+    return None
+
+
+_SIGN = 14  # pixels
+_MARGIN_ABOVE = 5
+_MARGIN = 3  # as the style has it beside a text
+_SMALLER = 0.88
+_UNDER_NAME = ("scheme", "settings")
+
+
+class RowDelegate(QStyledItemDelegate):
+    """Paints the rows of a list of runs.
+
+    Validation and settings are shown below the name if they have no column, so that two runs of one
+    method look different.
+
+    Attributes
+    ----------
+    is_editing : bool
+        Whether the user is editing a row.
+    """
+
+    def __init__(self, view: QTableView) -> None:
+        super().__init__(view)
+        self._view = view
+        self.is_editing = False
+        self._signs: dict[str, QIcon] = {}
+
+    def row_height(self) -> int:
+        """Return the height of two lines in the view's font."""
+        return two_lines(self._view.font())
+
+    def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
+        self.is_editing = True
+        return super().createEditor(parent, option, index)
+
+    def destroyEditor(self, editor: QWidget, index: Index) -> None:
+        self.is_editing = False
+        super().destroyEditor(editor, index)
+
+    def setEditorData(self, editor: QWidget, index: Index) -> None:
+        # A change of the row must not replace typed text.
+        if not (isinstance(editor, QLineEdit) and editor.isModified()):
+            super().setEditorData(editor, index)
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        return QSize(super().sizeHint(option, index).width(), self.row_height())
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        if self._view.columnSpan(index.row(), index.column()) > 1:  # the head of a group
+            super().paint(painter, option, index)
+            return
+        below, caution = self._below(index), bool(index.data(CAUTION))
+        shown = QStyleOptionViewItem(option)
+        self.initStyleOption(shown, index)
+        style = self._view.style() or QApplication.style()
+        area = style.subElementRect(QStyle.SubElement.SE_ItemViewItemText, shown, self._view)
+        area.adjust(_MARGIN, 0, -_MARGIN, 0)
+        text, shown.text = shown.text, ""
+        style.drawControl(QStyle.ControlElement.CE_ItemViewItem, shown, painter, self._view)
+        if caution:
+            area = self._with_sign(painter, area)
+        if index.column() != KEYS.index(NAME):
+            text = text.removesuffix(below).rstrip()
+        self._write(painter, area, shown, text, below)
+
+    def _below(self, index: Index) -> str:
+        if index.column() != KEYS.index(NAME):
+            return index.data(BELOW) or ""
+        places = [KEYS.index(key) for key in _UNDER_NAME]
+        rows = index.model()
+        hidden = [k for k in places if self._view.isColumnHidden(k)]
+        parts = [rows.data(rows.index(index.row(), k)) for k in hidden]
+        return " · ".join(part for part in parts if part and part != DEFAULTS)
+
+    def _with_sign(self, painter: QPainter, area: QRect) -> QRect:
+        """Paint the sign of a warning at the right of an area; return the rest of the area."""
+        theme = current_theme().name
+        if theme not in self._signs:
+            self._signs[theme] = icon("warning", "warning")
+        place = QRect(area.right() - _SIGN, area.center().y() - _SIGN // 2, _SIGN, _SIGN)
+        self._signs[theme].paint(painter, place)
+        return area.adjusted(0, 0, -_SIGN - _MARGIN_ABOVE, 0)
+
+    def _write(
+        self,
+        painter: QPainter,
+        area: QRect,
+        shown: QStyleOptionViewItem,
+        text: str,
+        below: str,
+    ) -> None:
+        theme, small = current_theme(), smaller(shown.font)
+        upper, lower = QFontMetrics(shown.font), QFontMetrics(small)
+        side = shown.displayAlignment & Qt.AlignmentFlag.AlignHorizontal_Mask
+        top = area.top() + (area.height() - upper.height() - (lower.height() if below else 0)) // 2
+        painter.save()
+        painter.setFont(shown.font)
+        painter.setPen(shown.palette.color(shown.palette.ColorRole.Text))
+        line = QRect(area.left(), top, area.width(), upper.height())
+        painter.drawText(line, side | Qt.AlignmentFlag.AlignVCenter, _cut(upper, text, line))
+        painter.setFont(small)
+        painter.setPen(QColor(theme.muted))
+        line = QRect(area.left(), top + upper.height(), area.width(), lower.height())
+        painter.drawText(line, side | Qt.AlignmentFlag.AlignVCenter, _cut(lower, below, line))
+        painter.restore()
+
+
+def two_lines(font: QFont) -> int:
+    """Return the height of a row with a second, smaller line."""
+    return QFontMetrics(font).height() + QFontMetrics(smaller(font)).height() + 2 * _MARGIN_ABOVE
+
+
+def smaller(font: QFont) -> QFont:
+    """Return the font of a second line."""
+    made = QFont(font)
+    if font.pixelSize() > 0:
+        made.setPixelSize(max(1, round(_SMALLER * font.pixelSize())))
+    else:
+        made.setPointSizeF(_SMALLER * font.pointSizeF())
+    return made
+
+
+def _cut(metrics: QFontMetrics, text: str, line: QRect) -> str:
+    return metrics.elidedText(text, Qt.TextElideMode.ElideRight, line.width())
+
+
+_LEAST_NAME = 118  # pixels: check box, line and some letters
+_GOOD_NAME = 190  # pixels for the names of most methods, before further columns are shown
+_LEAST_ROWS = 4  # and the head
+_PADDING = 16
+_NARROWEST, _WIDEST = 24, 640
+_Trigger = QAbstractItemView.EditTrigger
+
+
+class RunsTable(TableView):
+    """Rows of runs.
+
+    As many columns as fit are shown, in the order of ``COLUMNS``, until the user chooses columns;
+    the chosen ones are all shown, and scrolled if necessary.
+
+    Attributes
+    ----------
+    layout_changed : Signal
+        Columns were chosen, moved or resized, or the rows sorted.
+    check_asked, remove_asked : Signal
+        Requested by keyboard for the chosen rows.
+    menu_asked : Signal(QPoint)
+        Position on the screen.
+    """
+
+    layout_changed = Signal()
+    check_asked = Signal()
+    remove_asked = Signal()
+    menu_asked = Signal(QPoint)
+
+    def __init__(self, model: RunsModel) -> None:
+        super().__init__("runs_table", "Runs", model, two_lines(QApplication.font()))
+        self._model = model
+        self._chosen: list[str] | None = None
+        self._widths: dict[str, int] = {}
+        self._delegate = RowDelegate(self)
+        self.setItemDelegate(self._delegate)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setEditTriggers(_Trigger.DoubleClicked | _Trigger.EditKeyPressed)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setMinimumHeight(_LEAST_ROWS * self._delegate.row_height())
+        self._set_up_header()
+        model.moved.connect(self._span_sections)
+        self._span_sections()
+
+    def _set_up_header(self) -> None:
+        header = self.horizontalHeader()
+        header.setSectionsMovable(True)
+        header.setFirstSectionMovable(False)
+        header.setMinimumSectionSize(_NARROWEST)
+        header.setMaximumSectionSize(_WIDEST)
+        header.setSortIndicatorClearable(True)
+        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        self.setSortingEnabled(True)
+        header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        header.customContextMenuRequested.connect(self._on_header_menu)
+        header.sortIndicatorChanged.connect(lambda *_: self.layout_changed.emit())
+        header.sectionMoved.connect(lambda *_: self.choose_columns(self.shown_columns()))
+        header.sectionResized.connect(self._on_resized)
+
+    # ------------------------------------------------------------- columns
+
+    def shown_columns(self) -> list[str]:
+        """List the keys of the columns that are shown, from the left."""
+        header = self.horizontalHeader()
+        order = [header.logicalIndex(place) for place in range(len(COLUMNS))]
+        return [KEYS[k] for k in order if not self.isColumnHidden(k)]
+
+    def choose_columns(self, keys: Sequence[str] | None) -> None:
+        """Show these columns and the name; None for as many as fit."""
+        self._chosen = None if keys is None else [NAME, *(k for k in keys if k != NAME)]
+        self.fit()
+        self.layout_changed.emit()
+
+    def fill_column_menu(self, menu: QMenu) -> QMenu:
+        """Fill a menu that chooses columns."""
+        shown = self.shown_columns()
+        automatic = menu.addAction("As many as &fit")
+        automatic.setObjectName("runs_columns_automatic")
+        automatic.setCheckable(True)
+        automatic.setChecked(self._chosen is None)
+        automatic.triggered.connect(
+            lambda checked: self.choose_columns(None if checked else self.shown_columns())
+        )
+        menu.addSeparator()
+        for column in COLUMNS[1:]:
+            action = menu.addAction(column.head)
+            action.setObjectName(f"runs_column_{column.key}")
+            action.setCheckable(True)
+            action.setChecked(column.key in shown)
+            action.triggered.connect(lambda on, key=column.key: self._choose(key, on))
+        return menu
+
+    def _on_header_menu(self, at: QPoint) -> None:
+        menu = self.fill_column_menu(QMenu(self))
+        menu.setObjectName("runs_columns_menu")
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(self.horizontalHeader().mapToGlobal(at))
+
+    def _choose(self, key: str, shown: bool) -> None:
+        keys = [k for k in self.shown_columns() if k != key]
+        self.choose_columns([*keys, key] if shown else keys)
+
+    def fit(self) -> None:
+        """Set the column widths; the name takes the remaining width."""
+        header, bar = self.horizontalHeader(), self.verticalScrollBar().sizeHint().width()
+        # The scroll bar has a reserved width, so that nothing moves when it is shown.
+        room = self.maximumViewportSize().width() - bar
+        keys = self._fitting(room) if self._chosen is None else self._chosen
+        with QSignalBlocker(header):  # the user has not dragged a column
+            for k, key in enumerate(KEYS):
+                self.setColumnHidden(k, key not in keys)
+            for place, key in enumerate(keys):
+                header.moveSection(header.visualIndex(KEYS.index(key)), place)
+                header.resizeSection(KEYS.index(key), self._width(key))
+            others = sum(self._width(key) for key in keys if key != NAME)
+            name = self._widths.get(NAME) if others + scaled(_LEAST_NAME) > room else None
+            header.resizeSection(0, name or max(scaled(_LEAST_NAME), room - others))
+        self.updateGeometries()
+        self.viewport().update()
+        header.viewport().update()
+
+    def _fitting(self, room: int) -> list[str]:
+        keys, left = [NAME], room
+        for key in KEYS[1:]:
+            left -= self._width(key)
+            if left < scaled(_LEAST_NAME if key in (AREA, PART) else _GOOD_NAME):
+                break
+            keys.append(key)
+        return keys
+
+    def _width(self, key: str) -> int:
+        if key in self._widths:
+            return self._widths[key]
+        column, header = COLUMNS[KEYS.index(key)], self.horizontalHeader()
+        head = header.fontMetrics().horizontalAdvance(column.head)
+        return max(self.fontMetrics().horizontalAdvance(column.sample), head) + _PADDING
+
+    def _on_resized(self, place: int, _old: int, width: int) -> None:
+        if not width:  # hidden
+            return
+        self._widths[KEYS[place]] = width
+        if KEYS[place] != NAME:
+            self.fit()
+        self.layout_changed.emit()
+
+    def look(self) -> TableLook:
+        """Return the layout of the list, for :meth:`take_look`."""
+        order = self._model.order
+        shown = None if self._chosen is None else tuple(self.shown_columns())
+        return TableLook(shown, dict(self._widths), order.column, order.descending, order.group)
+
+    def take_look(self, look: TableLook) -> None:
+        """Restore the stored layout of the list; ignore invalid parts."""
+        if look.shown is not None:
+            self._chosen = [NAME, *(k for k in look.shown if k in KEYS and k != NAME)]
+        self._widths = {
+            key: min(max(width, _NARROWEST), _WIDEST)
+            for key, width in look.widths.items()
+            if key in KEYS and width > 0
+        }
+        side = Qt.SortOrder.DescendingOrder if look.descending else Qt.SortOrder.AscendingOrder
+        column = KEYS.index(look.sorted_by) if look.sorted_by in KEYS else -1
+        with QSignalBlocker(self):  # the layout is stored already
+            self._model.set_order(group=look.grouped_by if look.grouped_by in GROUPS else "")
+            self.horizontalHeader().setSortIndicator(column, side)
+        self.fit()
+
+    # ------------------------------------------------------------- rows
+
+    def chosen_runs(self) -> list[ShownRun]:
+        """List the runs of the chosen rows, from the top."""
+        return [run for row in self._chosen_rows() if (run := self._model.run_at(row)) is not None]
+
+    def _chosen_rows(self) -> list[int]:
+        # selectedRows() calls flags() for every cell.
+        ranges = self.selectionModel().selection().toList()
+        return sorted({row for part in ranges for row in range(part.top(), part.bottom() + 1)})
+
+    def current_run(self) -> ShownRun | None:
+        """Return the run of the current row."""
+        return self._model.run_at(self.currentIndex().row())
+
+    @property
+    def is_editing(self) -> bool:
+        """Whether a row is being edited."""
+        return self._delegate.is_editing
+
+    def rename(self) -> None:
+        """Open the editor of the name of the current run."""
+        index = self.currentIndex().siblingAtColumn(0)
+        if self._model.run_at(index.row()) is not None:
+            self.setCurrentIndex(index)
+            self.edit(index)
+
+    def _span_sections(self) -> None:
+        self.clearSpans()
+        for row in self._model.sections():
+            self.setSpan(row, 0, 1, len(COLUMNS))
+
+    # ------------------------------------------------------------- Qt
+
+    def refresh_font(self) -> None:
+        """Set the height of rows for the present font."""
+        self.verticalHeader().setDefaultSectionSize(self._delegate.row_height())
+        self.fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.fit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        key, plain = event.key(), not event.modifiers()
+        section = self._model.section_at(self.currentIndex().row())
+        opens = (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if section is not None and key in opens:
+            self._model.toggle(section)
+        elif key == Qt.Key.Key_Space and plain:
+            self.check_asked.emit()
+        elif key == Qt.Key.Key_Delete and plain:
+            self.remove_asked.emit()
+        elif key == Qt.Key.Key_F2 and self.currentIndex().column() != KEYS.index("notes"):
+            self.rename()
+        else:
+            super().keyPressEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        super().mouseReleaseEvent(event)
+        section = self._model.section_at(self.rowAt(event.position().toPoint().y()))
+        if section is not None and event.button() == Qt.MouseButton.LeftButton:
+            self._model.toggle(section)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        at = event.globalPos()
+        if event.reason() == QContextMenuEvent.Reason.Keyboard:
+            # The menu key opens the menu at the current row, not at the pointer.
+            at = self.viewport().mapToGlobal(self.visualRect(self.currentIndex()).center())
+        if self.chosen_runs():
+            self.menu_asked.emit(at)

@@ -1,0 +1,283 @@
+"""What the window reports: messages, and the progress of runs."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QAccessible, QAccessibleEvent, QAction, QKeyEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QMenuBar,
+    QPlainTextEdit,
+    QProgressBar,
+    QPushButton,
+    QSizePolicy,
+    QWidget,
+)
+
+from aucstudio.gui.common.plain_text import elided, plain_tooltip
+from aucstudio.gui.common.theme import ON_ACCENT, ON_CARD, set_icon
+from aucstudio.gui.common.widgets import across, down, label, named, push_button
+from aucstudio.gui.state.runner import LiveRun
+from aucstudio.gui.state.session import Session
+from aucstudio.notices.words import elapsed_words
+
+_MOST_KEPT = 200
+_DETAIL_LINES = 8
+
+
+@dataclasses.dataclass(eq=False)
+class Message:
+    """One failure: a sentence, and a traceback or a list of further sentences."""
+
+    sentence: str
+    details: str = ""
+
+
+class MessageBar(QFrame):
+    """The latest failure in a line, with buttons for earlier ones; hidden without a message.
+
+    Escape dismisses the message while the bar has the focus.
+
+    Attributes
+    ----------
+    messages : list of Message
+        The oldest first.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        named(self, "message_bar", "Messages")
+        self.messages: list[Message] = []
+        self._place = -1
+        self.words = label("", wrap=True, name="message_words")
+        self.words.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse
+            | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.count = label("", "muted", name="message_count")
+        self.previous = _button("previous", "Earlier", "Previous message", lambda: self._step(-1))
+        self.next = _button("next", "Later", "Next message", lambda: self._step(1))
+        self.more = _button("details", "Details", "Show all details")
+        self.more.setCheckable(True)
+        self.more.toggled.connect(self._show_details)
+        self.dismiss = _button("dismiss", "Dismiss", "Close this message (Esc)", self.dismiss_shown)
+        self.details = named(QPlainTextEdit(), "message_text", "Details of the message")
+        self.details.setReadOnly(True)
+        self.details.setTabChangesFocus(True)
+        self.details.setFixedHeight(_DETAIL_LINES * self.details.fontMetrics().lineSpacing())
+        self.details.hide()
+        self._lay_out()
+        self.hide()
+
+    def _lay_out(self) -> None:
+        buttons = (self.previous, self.next, self.more, self.dismiss)
+        line = across((self.words, 1), self.count, *buttons)
+        self.setLayout(down(line, self.details, gap=6, around=(16, 6, 8, 6)))
+
+    # ------------------------------------------------------------- messages
+
+    def add(self, sentence: str, details: str = "") -> None:
+        """Show a message; earlier ones stay available."""
+        first, _, rest = sentence.partition("\n\n")
+        more = "\n\n".join(part for part in (rest, details) if part)
+        self.messages.append(Message(_begun(first), more))
+        del self.messages[:-_MOST_KEPT]
+        self._show(len(self.messages) - 1)
+        QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
+
+    def dismiss_shown(self) -> None:
+        """Remove the message that is shown and show the one before it."""
+        if self.messages:
+            del self.messages[self._place]
+            self._show(min(self._place, len(self.messages) - 1))
+
+    @property
+    def shown(self) -> Message | None:
+        """The message that is shown."""
+        return self.messages[self._place] if self.messages else None
+
+    def _step(self, by: int) -> None:
+        self._show(self._place + by)
+
+    def _show_details(self, shown: bool) -> None:
+        self.details.setVisible(shown)
+
+    def _show(self, place: int) -> None:
+        self._place, last = place, len(self.messages) - 1
+        message = self.shown
+        self.setVisible(message is not None)
+        if message is None:
+            return
+        self.words.setText(message.sentence)
+        self.setAccessibleDescription(message.sentence)
+        several = last > 0
+        self.count.setText(f"{place + 1} of {last + 1}")
+        for widget in (self.count, self.previous, self.next):
+            widget.setVisible(several)
+        self.previous.setEnabled(place > 0)
+        self.next.setEnabled(place < last)
+        self.more.setVisible(bool(message.details))
+        self.more.setChecked(False)
+        self.details.setPlainText(message.details)
+
+    # ------------------------------------------------------------- Qt
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.dismiss_shown()
+        else:
+            super().keyPressEvent(event)
+
+
+def _button(
+    name: str, words: str, tip: str, verb: Callable[[], object] | None = None
+) -> QPushButton:
+    return push_button(f"message_{name}_button", words, tip, verb, accessible=tip)
+
+
+def _begun(sentence: str) -> str:
+    """Return a sentence with a capital, unless it begins with a name such as that of a file."""
+    word = sentence.partition(" ")[0].rstrip(",:;")
+    return sentence[:1].upper() + sentence[1:] if word.isalpha() else sentence
+
+
+_MOST_LETTERS = 28  # of a button
+_GAP = 24  # between menus and words
+_STOP_TIP = "Stop all runs and searches; finished results are kept"
+
+
+class ProgressStrip(QWidget):
+    """Shows the first running run; its buttons trigger the actions of the window."""
+
+    def __init__(self, session: Session, run: QAction, stop: QAction) -> None:
+        super().__init__()
+        self.session = session
+        self._padding = 0  # pixels of the menu bar beside the text of each menu
+        self.words = label("", "muted", name="progress_words")
+        self.bar = named(QProgressBar(), "progress_bar", "Progress")
+        self.bar.setTextVisible(False)
+        self.bar.setFixedWidth(180)
+        self.left = label("", "muted", name="progress_left")
+        self.left.setMinimumWidth(90)
+        # The window must not grow with the text.
+        self.words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.words.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        buttons = (
+            _ActionButton(stop, "strip_stop", _STOP_TIP, primary=False),
+            _ActionButton(run, "strip_run", "", primary=True),
+        )
+        parts = ((self.words, 1), self.bar, self.left, *buttons)
+        self.setLayout(across(*parts, around=(16, 4, 8, 4)))
+        session.listen(self.refresh, "live")
+        self.refresh()
+
+    def place_beside(self, menus: QMenuBar) -> None:
+        """Place the strip in the corner of a menu bar, as wide as the menus leave room."""
+        menus.ensurePolished()
+        last = menus.actionGeometry(menus.actions()[-1]).right()
+        self._padding = math.ceil((last - _text_width(menus)) / len(menus.actions()))
+        menus.setCornerWidget(self)
+        self.show()
+
+    def sizeHint(self) -> QSize:
+        hint, beside = super().sizeHint(), self.parentWidget()
+        free = 0
+        if isinstance(beside, QMenuBar):
+            taken = _text_width(beside) + len(beside.actions()) * self._padding + _GAP
+            free = beside.width() - taken
+        return QSize(max(hint.width(), free), hint.height())
+
+    def refresh(self) -> None:
+        """Show what is running: a file operation, the first run, or a search."""
+        session = self.session
+        for widget in (self.bar, self.left):
+            widget.setVisible(session.busy)
+        live = session.live or next(
+            (one for left in session.left for one in left.runner.running), None
+        )
+        busy = [one for one in (session.files.opener, session.files.saver) if one.busy]
+        if busy:
+            self._show(f"{busy[0].words}…", busy[0].fraction)
+        elif live is None:
+            self._show_tournament()
+        else:
+            self._show(self._sentence(live), live.fraction, _time_words(live))
+
+    def _show_tournament(self) -> None:
+        """Show a running search for the best model."""
+        for study in self.session.studies:
+            held = study.tournament
+            if held.live is not None:
+                seconds = elapsed_words(held.live.spent)
+                doing = (
+                    "stopping; finished models are kept" if held.stopping else f"{seconds} elapsed"
+                )
+                of = "" if study is self.session.study else f" of {study.name}"
+                self._show(f"Find the best{of} · {doing}", held.live.fraction)
+                return
+        self._show("", None)
+
+    def _show(self, words: str, fraction: float | None, left: str = "") -> None:
+        metrics, room = self.words.fontMetrics(), self.words.width()
+        self.words.setText(metrics.elidedText(words, Qt.TextElideMode.ElideRight, room))
+        plain_tooltip(self.words, words)
+        self.bar.setRange(0, 0 if fraction is None else 1000)
+        if fraction is not None:
+            self.bar.setValue(round(1000 * fraction))
+        self.left.setText(left)
+
+    def _sentence(self, live: LiveRun) -> str:
+        study = self.session.runs.study_of(live)
+        runner = study.runner
+        beside, waiting = len(runner.running) - 1, len(runner.queue)
+        queue = f" · {beside} more in training" if beside else ""
+        queue += f" · {waiting} waiting" if waiting else ""
+        doing = "stopping; finished splits are kept" if live.stopping else live.words
+        of = "" if study is self.session.study else f" of {study.name}"
+        return f"{live.look.name}{of} · {doing}{queue}"
+
+
+def _text_width(menus: QMenuBar) -> int:
+    """Return the width of the titles of a menu bar, in pixels of its present font."""
+    metrics = menus.fontMetrics()
+    return sum(metrics.horizontalAdvance(a.text().replace("&", "")) for a in menus.actions())
+
+
+def _time_words(live: LiveRun) -> str:
+    if live.fraction is None:
+        return ""
+    percent = f"{100 * live.fraction:.0f} %"
+    left = live.seconds_left()
+    if left is None or left < 1.0:
+        return percent
+    spelled = f"{left:.0f} s" if left < 90 else f"{left / 60:.0f} min"
+    return f"{percent} · {spelled} left"
+
+
+class _ActionButton(QPushButton):
+    """A button with the text of an action, which it triggers."""
+
+    def __init__(self, action: QAction, name: str, tip: str, *, primary: bool) -> None:
+        super().__init__()
+        self._action, self._tip = action, tip
+        self.setObjectName(name)
+        self.setProperty("primary", primary)
+        self.setAutoDefault(True)  # Enter presses it, as Space does
+        self._follow()
+        set_icon(self, self.text().lower().split()[0], ON_ACCENT if primary else ON_CARD)
+        self.clicked.connect(action.trigger)
+        action.changed.connect(self._follow)
+
+    def _follow(self) -> None:
+        words = self._action.text().replace("&&", "and").replace("&", "")
+        self.setText(elided(words, _MOST_LETTERS, len))
+        self.setAccessibleName(words)
+        keys = self._action.shortcut().toString()
+        # The status tip of the action states why it is disabled.
+        plain_tooltip(self, self._action.statusTip() or f"{self._tip or words} ({keys})")
+        self.setEnabled(self._action.isEnabled())

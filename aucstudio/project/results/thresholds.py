@@ -1,0 +1,514 @@
+"""Thresholds: counts, errors and cost at one, its choice by a rule, and its uncertainty.
+
+A case is predicted positive where its score exceeds the threshold. Symbols: prior the share of
+positives where the scorer will be used; miss the cost of one false negative, with that of one
+false positive as the unit.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio.engine import roc
+from aucstudio.notices import Notice, notice
+from aucstudio.project.data.table import Table
+from aucstudio.project.errors import InputError
+from aucstudio.project.results.summary import LEVEL, Estimate, ranking
+from aucstudio.project.runs.models.model import Model
+from aucstudio.project.runs.record import RunRecord, SplitResult
+
+OWN, TYPED, ALERTS = "own", "typed", "alerts"
+BOUNDED = ("fpr", "tpr", "precision", ALERTS)
+_FEW_CALLED = 10
+
+
+@dataclasses.dataclass(frozen=True)
+class Target:
+    """Requirement of a threshold.
+
+    Attributes
+    ----------
+    rule : str
+        "own" is the model's own, "typed" a number that the user entered; else one of
+        :data:`roc.RULES`.
+    value : float
+        The bound of the FPR, the TPR, the precision or the alerts of a day; or the number.
+    run : str
+    split : int
+        On whose scale that number is.
+    fpr : float
+        FPR at that number, which thresholds on other scales aim at.
+    """
+
+    rule: str = OWN
+    value: float = 0.0
+    run: str = ""
+    split: int = 0
+    fpr: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.rule not in (OWN, TYPED, *roc.RULES):
+            raise ValueError(f"unknown threshold rule {self.rule!r}")
+        if not math.isfinite(self.value):
+            raise ValueError(f"the threshold or its bound must be a number; it is {self.value}")
+
+    @classmethod
+    def typed(cls, record: RunRecord, split: int, value: float) -> Target:
+        """Ask for a number on the scale of a split; 0 is the model's own."""
+        if value == 0:
+            return cls()
+        curve = curve_of(record.splits[split])
+        return cls(TYPED, value, record.id, split, float(curve.fpr[vertex_of(curve, value)]))
+
+    def is_typed_on(self, record: RunRecord, split: int) -> bool:
+        """Return whether it is a number on the scale of a split."""
+        return self.rule == TYPED and (self.run, self.split) == (record.id, split)
+
+    def as_rule(self, stakes: Stakes) -> roc.ThresholdRule | None:
+        """Return the rule that any scores can be asked for; None leaves a threshold as it is.
+
+        Raises
+        ------
+        InputError
+            If alerts are counted per day and the number of cases per day is not set.
+        """
+        if self.rule == OWN:
+            return None
+        if self.rule == TYPED:
+            return roc.ThresholdRule("fpr", fpr=self.fpr)
+        if self.rule == ALERTS:
+            if stakes.cases is None:
+                raise InputError("enter the number of cases per day", setting="cases")
+            share = min(1.0, self.value / stakes.cases)
+            return roc.ThresholdRule(ALERTS, alerts=share, prior=stakes.prior)
+        bound = {self.rule: self.value} if self.rule in BOUNDED else {}
+        return roc.ThresholdRule(self.rule, cost_fn=stakes.miss, prior=stakes.prior, **bound)
+
+
+@dataclasses.dataclass(frozen=True)
+class Choice:
+    """The threshold that a target comes to; 0 with a problem where there is none."""
+
+    threshold: float
+    problem: str = ""
+
+
+def choose(
+    record: RunRecord, split: int, target: Target, stakes: Stakes, curve: roc.Curve | None = None
+) -> Choice:
+    """Find the threshold of a target on the held-out scores of a split, or on another curve."""
+    if curve is None and target.is_typed_on(record, split):
+        return Choice(target.value)
+    try:
+        rule = target.as_rule(stakes)
+        if rule is None:
+            return Choice(0.0)
+        return Choice(rule.place(curve_of(record.splits[split]) if curve is None else curve))
+    except ValueError as error:
+        sentence = str(error).rstrip(".")
+        return Choice(0.0, f"{sentence[0].upper()}{sentence[1:]}.")
+
+
+def counts_at(curve: roc.Curve, threshold: float) -> Confusion:
+    """Count what lies on which side of a threshold."""
+    vertex = vertex_of(curve, threshold)
+    rows, weighted = curve.behind or curve, None
+    (m, n), tp, fp = curve.rows, int(rows.tp[vertex]), int(rows.fp[vertex])
+    if curve.behind is not None or curve.trials is not None:
+        sizes = roc.reflect(curve).effective(), curve.effective()
+        if curve.trials is not None:
+            sizes = float(curve.trials[0][vertex]), float(curve.trials[1][vertex])
+        weighted = WeightedRates(
+            float(curve.tpr[vertex]),
+            float(curve.fpr[vertex]),
+            *sizes,
+            curve.positives / (curve.positives + curve.negatives),
+        )
+    return Confusion(tp, m - tp, fp, n - fp, weighted)
+
+
+# ----------------------------------------------------------------- figures
+
+
+def estimate_share(count: float, rows: float) -> Estimate:
+    """Return a share of rows with Clopper–Pearson's interval; NaN without rows."""
+    if not rows:
+        return Estimate(math.nan, math.nan, math.nan)
+    return Estimate(count / rows, *binomial_interval(count, rows))
+
+
+@dataclasses.dataclass(frozen=True)
+class ThresholdFigures:
+    """Figures of a threshold.
+
+    Attributes
+    ----------
+    counts : Confusion
+    prior : float
+        Share of positives that precision and alerts are of.
+    tpr, fpr, precision, alerts : Estimate
+        Alerts are the share of all cases that is predicted positive.
+    """
+
+    counts: Confusion
+    prior: float
+    tpr: Estimate
+    fpr: Estimate
+    precision: Estimate
+    alerts: Estimate
+
+    @classmethod
+    def of(cls, counts: Confusion, prior: float | None = None) -> ThresholdFigures:
+        """Compute them; without a prior for the share of positives among the rows.
+
+        At another prior the interval of precision and alerts is that of the rectangle of both
+        rates' intervals at 97.5 %, which holds 95 % at least.
+        """
+        m: float = counts.tp + counts.fn
+        n: float = counts.fp + counts.tn
+        tp: float = counts.tp
+        fp: float = counts.fp
+        called = tp + fp
+        if (weighted := counts.weighted) is not None:
+            m, n = weighted.positives, weighted.negatives
+            tp, fp = m * weighted.tpr, n * weighted.fpr
+            prior = weighted.prior if prior is None else prior
+        rates = estimate_share(tp, m), estimate_share(fp, n)
+        if prior is None or not (m and n):
+            precision, alerts = estimate_share(tp, called), estimate_share(called, m + n)
+            return cls(counts, m / (m + n) if m + n else math.nan, *rates, precision, alerts)
+        level = 1 - (1 - LEVEL) / 2
+        up = binomial_interval(tp, m, level)
+        along = binomial_interval(fp, n, level)
+        points = [(counts.tpr, counts.fpr), (up[0], along[1]), (up[1], along[0])]
+        value, low, high = (point_measures(*point, prior)["precision"] for point in points)
+        precision = Estimate(value, low, high) if called else estimate_share(0, 0)
+        pairs = [points[0], (up[0], along[0]), (up[1], along[1])]
+        value, low, high = (prior * tpr + (1 - prior) * fpr for tpr, fpr in pairs)
+        return cls(counts, prior, *rates, precision, Estimate(value, low, high))
+
+
+def remarks(target: Target, stakes: Stakes, figures: ThresholdFigures) -> list[Notice]:
+    """Return the limits of a threshold choice on these rows."""
+    counts = figures.counts
+    called = counts.tp + counts.fp
+    if target.rule == OWN:
+        return []
+    found = _resolution(target, stakes, counts)
+    if not called:
+        return [notice("no_row_predicted_positive"), *found]
+    if target.rule == "precision" and called < _FEW_CALLED:
+        found.append(notice("few_rows_predicted_positive", count=called))
+    return [*found, _caveat(target, stakes)]
+
+
+def _resolution(target: Target, stakes: Stakes, counts: Confusion) -> list[Notice]:
+    """Return whether a single row is more than a bound allows."""
+    m, n = counts.tp + counts.fn, counts.fp + counts.tn
+    allowed, rows, rows_of = {
+        "fpr": (target.value, n, "negatives"),
+        "tpr": (1 - target.value, m, "positives"),
+        ALERTS: (target.value / (stakes.cases or math.inf), m + n, "rows"),
+    }.get(target.rule, (0.0, 0, ""))
+    if not rows or not 0 < allowed < (1 - 1e-9) / rows:
+        return []
+    return [notice("too_few_rows_for_bound", rows_of=rows_of, rows=rows, share=1 / rows)]
+
+
+def _caveat(target: Target, stakes: Stakes) -> Notice:
+    # With k negatives above it, a threshold placed among the negatives has a true FPR between the
+    # k-th and the next uniform order statistic: their quantiles are Clopper–Pearson bounds.
+    known = {"fpr": "FPR", "tpr": "TPR"} | ({} if stakes.prior is not None else {ALERTS: "alerts"})
+    if target.rule in known:
+        return notice("interval_accounts_for_choice", rate=known[target.rule])
+    return notice("threshold_may_be_tuned" if target.rule == TYPED else "threshold_tuned")
+
+
+Array = NDArray[np.float64]
+
+CASES = 10_000
+_DRAWS = 100, 500
+_ROWS_DRAWN = 20_000_000  # at most, before fewer resamples are drawn
+LEAST_PRIOR = 1e-6
+
+
+def data_prior(record: RunRecord, table: Table | None = None) -> float:
+    """Return the share of positives of the table that a run is of; else of its first split."""
+    data = record.experiment.data
+    if data.schema.weight is not None:
+        split = record.splits[0]
+        positive = np.append(split.train_positive, split.test_positive)
+        weights = [part for part in (split.train_weights, split.test_weights) if part is not None]
+        return float(np.average(positive, weights=np.concatenate(weights)))
+    if table is not None and table.sha256 == data.sha256 and table.label == data.label:
+        return table.classes[data.positive] / sum(table.classes.values())
+    split = record.splits[0]
+    return float(np.append(split.train_positive, split.test_positive).mean())
+
+
+def curve_of(split: SplitResult) -> roc.Curve:
+    """Return the held-out ROC curve of a split."""
+    return ranking(split).curve
+
+
+def vertex_of(curve: roc.Curve, threshold: float) -> int:
+    """Find the vertex that a threshold reaches: its rows are those with score > threshold."""
+    ascending = curve.thresholds[::-1]
+    return len(ascending) - int(np.searchsorted(ascending, threshold, "right")) - 1
+
+
+def binomial_interval(count: float, trials: float, level: float = LEVEL) -> tuple[float, float]:
+    """Bound the share behind ``count`` of ``trials`` by :func:`~roc.binomial_bounds`."""
+    low, high = roc.binomial_bounds(count, trials, level)
+    return float(low[0]), float(high[0])
+
+
+def case_counts(tpr: float, fpr: float, prior: float) -> tuple[float, float, float, float]:
+    """Count TP, FN, FP and TN that :data:`CASES` cases hold on average."""
+    m, n = CASES * prior, CASES * (1 - prior)
+    return m * tpr, m * (1 - tpr), n * fpr, n * (1 - fpr)
+
+
+def point_measures(tpr: float, fpr: float, prior: float) -> dict[str, float]:
+    """Compute precision, F1 and accuracy at a prior; NaN where nothing is called positive."""
+    skew = roc.skew_of(prior)
+    measures = {"precision": roc.precision, "f1": roc.f_measure, "accuracy": roc.accuracy}
+    return {name: float(measure(tpr, fpr, skew)) for name, measure in measures.items()}
+
+
+def expected_cost(tpr: Array | float, fpr: Array | float, prior: float, miss: float) -> Array:
+    """Compute the expected cost of :data:`CASES` cases, in false positives; elementwise."""
+    return np.asarray(CASES * ((1 - prior) * fpr + miss * prior * (1 - tpr)), np.float64)
+
+
+def draws_for(rows: int) -> int:
+    """Return the number of resamples for a number of rows."""
+    return int(np.clip(_ROWS_DRAWN // rows, *_DRAWS))
+
+
+def model_at(split: SplitResult, threshold: float) -> Model:
+    """Return the model of a split with a threshold that was typed in."""
+    return split.model.moved_to(threshold, split.test_scores, "set by the user")
+
+
+# ----------------------------------------------------------------- words
+
+_ONE_IN = re.compile(r"(?:1|one)\s*(?:in|of|:|/)\s*(.+)", re.IGNORECASE)
+
+
+def read_rate(text: str, what: str) -> float:
+    """Read a rate from 0 to 1: ``0.01``, ``1 %`` or ``1 in 100``.
+
+    Raises
+    ------
+    InputError
+        If it has another ending.
+    """
+    share = _number_of(text)
+    if share is None or not 0 <= share <= 1:
+        raise InputError(
+            f"the {what} is a number from 0 to 1 such as 0.01, 1 % or 1 in 100; it is {text!r}"
+        )
+    return share
+
+
+def read_share(text: str) -> float:
+    """Read a share of positives: ``0.0002``, ``0.02 %`` or ``1 in 5000``.
+
+    Raises
+    ------
+    InputError
+        If it has another ending, or not between 1 in a million and 0.999999.
+    """
+    share = _number_of(text)
+    # "1 in 1000000" may be less than the bound by rounding alone.
+    if share is None or not LEAST_PRIOR * (1 - 1e-9) <= share <= 1 - LEAST_PRIOR:
+        raise InputError(
+            "a share of positives is a number such as 0.0002, 0.02 % or 1 in 5000, from 1 in "
+            f"1000000 to 0.999999; it is {text!r}",
+            setting="prior",
+        )
+    return share
+
+
+def _number_of(text: str) -> float | None:
+    plain = text.strip()
+    one_in = _ONE_IN.fullmatch(plain)
+    try:
+        if one_in:
+            return 1 / float(re.sub(r"[ ,]", "", one_in[1]))
+        return float(plain[:-1]) / 100 if plain.endswith("%") else float(plain)
+    except (ValueError, ZeroDivisionError):
+        return None
+
+
+def share_words(share: float) -> str:
+    """Write a share as 37.3 %, and below a hundredth as 1 in 5,000."""
+    if share >= 0.01:
+        return f"{100 * share:.3g} %" if share < 0.999 else f"{100 * share:.6g} %"
+    return f"1 in {float(f'{1 / share:.4g}'):,.0f}"
+
+
+def amount_words(count: float) -> str:
+    """Write an average count with three digits, whole from 100 on."""
+    if math.isnan(count):
+        return "–"
+    if count >= 99.95 or count == 0:
+        return f"{count:,.0f}"
+    return f"{count:.1f}" if count >= 9.995 else f"{count:.2g}"
+
+
+_BINS_OF_ROWS = 0.6  # bins for each row of the rarer class, at most
+_BINS = (20, 60)
+
+
+@dataclasses.dataclass(frozen=True)
+class WeightedRates:
+    """Rates at a threshold where rows are weighted or grouped.
+
+    Attributes
+    ----------
+    tpr, fpr : float
+    positives, negatives : float
+        Number of independent rows of equal weight with the same information.
+    prior : float
+        Share of the positives in the whole weight.
+    """
+
+    tpr: float
+    fpr: float
+    positives: float
+    negatives: float
+    prior: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Confusion:
+    """Counts at a threshold: a row is predicted positive where its score exceeds it.
+
+    Attributes
+    ----------
+    tp, fn, fp, tn : int
+        Rows (unweighted).
+    weighted : WeightedRates or None
+        Rates, if rows are weighted or grouped.
+    """
+
+    tp: int
+    fn: int
+    fp: int
+    tn: int
+    weighted: WeightedRates | None = None
+
+    @property
+    def tpr(self) -> float:
+        """NaN where there is no positive."""
+        if self.weighted is not None:
+            return self.weighted.tpr
+        positives = self.tp + self.fn
+        return self.tp / positives if positives else float("nan")
+
+    @property
+    def fpr(self) -> float:
+        """NaN where there is no negative."""
+        if self.weighted is not None:
+            return self.weighted.fpr
+        negatives = self.fp + self.tn
+        return self.fp / negatives if negatives else float("nan")
+
+    @property
+    def precision(self) -> float:
+        """NaN where nothing is predicted positive."""
+        called = self.tp + self.fp
+        if self.weighted is not None and called:
+            of = self.weighted
+            found, alarms = of.prior * of.tpr, (1 - of.prior) * of.fpr
+            return found / (found + alarms) if found + alarms else float("nan")
+        return self.tp / called if called else float("nan")
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ScoreDistribution:
+    """Scores of both classes and their histograms over common bins.
+
+    Attributes
+    ----------
+    positives, negatives : ndarray
+        Scores, ascending.
+    edges : ndarray of shape (k + 1,)
+    heights : pair of ndarrays of shape (k,)
+        Densities of the positives and of the negatives.
+    """
+
+    positives: Array
+    negatives: Array
+    edges: Array
+    heights: tuple[Array, Array]
+
+    @classmethod
+    def of(cls, positive: NDArray[np.bool_], scores: Array) -> ScoreDistribution:
+        classes = np.sort(scores[positive]), np.sort(scores[~positive])
+        fewest = min(map(len, classes))
+        edges = bin_edges(np.asarray(scores, dtype=np.float64), most=_BINS_OF_ROWS * fewest)
+        width = np.diff(edges)
+        tall = [np.histogram(s, edges)[0] / (len(s) * width) for s in classes]
+        return cls(*classes, edges, (tall[0], tall[1]))
+
+    def confusion(self, threshold: float) -> Confusion:
+        """Count what lies on which side of a threshold."""
+        fn = int(np.searchsorted(self.positives, threshold, "right"))
+        tn = int(np.searchsorted(self.negatives, threshold, "right"))
+        return Confusion(len(self.positives) - fn, fn, len(self.negatives) - tn, tn)
+
+    def wrong_parts(self, threshold: float) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+        """Cut the histograms at a threshold: the positives below it, the negatives above it."""
+        edges, (tall, low) = self.edges, self.heights
+        k = int(np.searchsorted(edges, threshold))
+        below = np.append(edges[:k], min(threshold, edges[-1])), tall[:k]
+        above = np.append(max(threshold, edges[0]), edges[k:]), low[max(k - 1, 0) :]
+        if k == 0:
+            below = np.zeros(1), np.empty(0)
+            above = edges, low
+        elif k == len(edges):
+            below, above = (edges, tall), (np.zeros(1), np.empty(0))
+        return below, above
+
+
+def bin_edges(scores: Array, most: float = math.inf) -> Array:
+    """Choose common bins by the rule of Freedman and Diaconis, within bounds.
+
+    ``most`` bins keep a histogram of few rows from being a comb; it does not go below the least.
+    """
+    low, high = float(scores.min()), float(scores.max())
+    if high - low <= 1e-12 * max(abs(low), abs(high)):
+        air = 0.5 * max(abs(low), 1.0)
+        return np.linspace(low - air, high + air, _BINS[0] + 1)
+    quarter, three = np.percentile(scores, [25, 75])
+    width = 2 * (three - quarter) / len(scores) ** (1 / 3)
+    count = (high - low) / width if width > 0 else _BINS[1]
+    least, highest = _BINS
+    return np.linspace(low, high, int(np.clip(min(count, most), least, highest)) + 1)
+
+
+@dataclasses.dataclass(frozen=True)
+class Stakes:
+    """What operating points are weighed by; the same in every view.
+
+    Attributes
+    ----------
+    prior : float or None
+        Share of positives; None is that of the data.
+    miss : float
+        Cost of a missed positive, with that of a false alarm as the unit.
+    cases : float or None
+        Cases a day, where alerts are counted by the day.
+    """
+
+    prior: float | None = None
+    miss: float = 1.0
+    cases: float | None = None

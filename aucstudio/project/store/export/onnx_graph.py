@@ -1,0 +1,481 @@
+"""Export a model as an ONNX graph in double precision.
+
+Inputs are the columns, each of shape (rows, 1): doubles with NaN for a missing value, or
+texts with "" for one. Outputs are the raw ``score``, the ``predicted`` class and, of a calibrated
+model, the ``probability``, each of shape (rows,).
+
+Symbols: X prepared rows; Z points about their centre; K kernel values.
+"""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio import __version__
+from aucstudio.engine.calibration import TILT, Calibration, Sigmoid, Steps
+from aucstudio.engine.ensembles.combined import CombinationScorer, ViewedScorer
+from aucstudio.engine.features.splines import AdditiveScorer
+from aucstudio.engine.scorers import EnsembleScorer, FourierScorer, KernelScorer, LinearScorer
+from aucstudio.project.data.preparing.preparation import (
+    CategoryFeatures,
+    Preparation,
+    category_features,
+    number_features,
+)
+from aucstudio.project.data.preparing.scales import MISSING
+from aucstudio.project.errors import InputError
+from aucstudio.project.runs.models.model import Model
+from aucstudio.project.store.export.document import ScorerVisitor, date_inputs, describe, printable
+
+Array = NDArray[np.float64]
+
+OPSET, ML_OPSET, IR_VERSION = 17, 5, 10
+
+_ML = "ai.onnx.ml"
+_CELLS = "Numbers are doubles, NaN if missing; texts are '' if missing."
+
+
+def check(model: Model) -> None:
+    """Refuse a model without a graph, or any model if the package ``onnx`` is missing."""
+    _GraphWriter.check(model)
+    import_onnx()
+
+
+def write_graph(model: Model) -> bytes:
+    """Write a model as the bytes of an ONNX file.
+
+    Raises
+    ------
+    InputError
+        If the package ``onnx`` is not installed, or the kind of scorer has no graph.
+    """
+    check(model)
+    learnt = model.preparation
+    graph = Graph((*learnt.numbers, *learnt.categories), _outputs(model))
+    X = _prepare(graph, model)
+    raw = _GraphWriter(graph).visit(model.scorer, X)
+    score = graph.add("Add", raw, graph.constant(model.intercept), name="score")
+    is_positive = graph.add("Greater", score, graph.constant(model.threshold))
+    classes = [np.array(name, dtype=object) for name in (model.positive, model.negative)]
+    graph.add("Where", is_positive, *map(graph.constant, classes), name="predicted")
+    if model.calibration is not None:
+        add_probability(graph, score, model.calibration)
+    content: bytes = _finished(graph, model).SerializeToString()
+    return content
+
+
+def _outputs(model: Model) -> tuple[str, ...]:
+    return ("score", "predicted", *([] if model.calibration is None else ["probability"]))
+
+
+def _prepare(graph: Graph, model: Model) -> str:
+    """Add the preprocessing; returns X."""
+    learnt = model.preparation
+    count = len(learnt.numbers)
+    parts, marks = [], []
+    if count:
+        columns = [
+            _shares(graph, given, learnt.shares[name]) if name in learnt.shares else given
+            for given, name in zip(graph.inputs[:count], learnt.numbers, strict=True)
+        ]
+        cells = _measured(graph, graph.add("Concat", *columns, axis=1), learnt)
+        cells = _near(graph, cells, learnt)
+        if learnt.indicated:
+            marks.append(_marks(graph, cells, learnt))
+        if not learnt.keep_gaps:
+            gaps = graph.add("IsNaN", cells)
+            cells = graph.add("Where", gaps, graph.constant(learnt.medians), cells)
+        parts.append((_ranks if len(learnt.knots) else _scaled)(graph, cells, learnt))
+    categories = zip(graph.inputs[count:], category_features(learnt), strict=True)
+    parts += [_encode(graph, given, category) for given, category in categories]
+    return graph.add("Concat", *parts, *marks, axis=1)
+
+
+def _scaled(graph: Graph, cells: str, learnt: Preparation) -> str:
+    units = learnt.units
+    if (units != 1).any():
+        cells = graph.add("Div", cells, graph.constant(units))
+    centred = graph.add("Sub", cells, graph.constant(learnt.means / units))
+    return graph.add("Div", centred, graph.constant(learnt.scales / units))
+
+
+def _ranks(graph: Graph, cells: str, learnt: Preparation) -> str:
+    """Go along the straight lines between the knots, computed in halves as the ranks are."""
+    count, width = learnt.knots.shape
+    halves = learnt.knots / 2
+    ends = [graph.constant(learnt.knots[:, k]) for k in (0, -1)]
+    lower, upper = graph.add("Less", cells, ends[0]), graph.add("Greater", cells, ends[1])
+    inside = graph.add("Where", lower, ends[0], graph.add("Where", upper, ends[1], cells))
+    first = np.arange(count) * (width - 1)
+    place = graph.piece(inside, learnt.knots[:, 1:-1], "GreaterOrEqual", first)
+    widths, rises = np.diff(halves, axis=1), np.diff(learnt.heights, axis=1)
+    widths = np.where(widths > 0, widths, 1.0)
+    half = graph.add("Mul", inside, graph.constant(0.5))
+    along = graph.add("Sub", half, graph.at(halves[:, :-1].ravel(), place))
+    along = graph.add("Div", along, graph.at(widths.ravel(), place))
+    along = graph.add("Mul", along, graph.at(rises.ravel(), place))
+    return graph.add("Add", along, graph.at(learnt.heights[:, :-1].ravel(), place))
+
+
+def _marks(graph: Graph, cells: str, learnt: Preparation) -> str:
+    """Make 0/1 indicator columns of missing values."""
+    chosen = np.array([learnt.first_of(name) for name in learnt.indicated])
+    missing = graph.add("IsNaN", graph.add("Gather", cells, graph.constant(chosen), axis=1))
+    return graph.add("Cast", missing, to=graph.onnx.TensorProto.DOUBLE)
+
+
+def _shares(graph: Graph, name: str, shares: Mapping[str, float]) -> str:
+    """Replace levels by their shares; "" is missing, and unknown texts have none."""
+    places = {level: k for k, level in enumerate(shares)}
+    place = _places(graph, name, places, len(shares))
+    return graph.at(np.array([*shares.values(), 0.0]), place)
+
+
+def _measured(graph: Graph, cells: str, learnt: Preparation) -> str:
+    """Replace number codes of missing values by NaN."""
+    # Inputs that are parts of dates come without their codes.
+    codes = [() if number.part else number.absent for number in number_features(learnt)]
+    # Columns with fewer codes are filled up with NaN, which equals nothing.
+    for numbers in itertools.zip_longest(*codes, fillvalue=np.nan):
+        is_code = graph.add("Equal", cells, graph.constant(np.array(numbers, dtype=np.float64)))
+        cells = graph.add("Where", is_code, graph.constant(np.float64(np.nan)), cells)
+    return cells
+
+
+def _near(graph: Graph, cells: str, learnt: Preparation) -> str:
+    """Make NaN of what is beyond the limits."""
+    if not np.isfinite([learnt.lows, learnt.highs]).any():
+        return cells
+    below = graph.add("Less", cells, graph.constant(learnt.lows))
+    above = graph.add("Greater", cells, graph.constant(learnt.highs))
+    far = graph.add("Or", below, above)
+    return graph.add("Where", far, graph.constant(np.float64(np.nan)), cells)
+
+
+def _places(graph: Graph, name: str, places: Mapping[str, int], rest: int) -> str:
+    """Return the level indices of texts; "" is missing, unknown texts get that of the rest."""
+    known = {"": places.get(MISSING, rest), **places}
+    return graph.add(
+        "LabelEncoder",
+        name,
+        domain=_ML,
+        keys_strings=list(known),
+        values_int64s=list(known.values()),
+        default_int64=rest,
+    )
+
+
+def _encode(graph: Graph, name: str, category: CategoryFeatures) -> str:
+    """Make a column of 0 and 1 for each level."""
+    level = _places(graph, name, category.places, category.rest)
+    levels = np.arange(len(category.levels))[None]
+    is_level = graph.add("Equal", level, graph.constant(levels))
+    return graph.add("Cast", is_level, to=graph.onnx.TensorProto.DOUBLE)
+
+
+# ------------------------------------------------------------------ scorers
+
+
+class _GraphWriter(ScorerVisitor[str]):
+    """Adds scorers to a graph; each method takes the name of X and returns that of the scores."""
+
+    title = "ONNX"
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+
+    def linear(self, scorer: LinearScorer, X: str) -> str:
+        return self._graph.add("MatMul", X, self._graph.constant(scorer.weights))
+
+    def kernel(self, scorer: KernelScorer, X: str) -> str:
+        add, constant = self._graph.add, self._graph.constant
+        points, weights, kernel = scorer.points, scorer.weights, scorer.kernel
+        if not len(points):
+            # The product with an empty matrix is undefined; a point without weight adds 0.
+            points, weights = np.zeros((1, points.shape[1])), np.zeros(1)
+        if kernel.kind == "rbf":
+            K = _gaussian(self._graph, X, points, kernel.gamma)
+        elif kernel.kind == "poly":
+            # Runtimes fuse a product with a factor behind it, in single precision.
+            products = add("MatMul", X, constant(kernel.gamma * points.T))
+            shifted = add("Add", products, constant(float(kernel.coef0)))
+            K = add("Pow", shifted, constant(float(kernel.degree)))
+        else:
+            K = add("MatMul", X, constant(points.T))
+        return add("MatMul", K, constant(weights))
+
+    def fourier(self, scorer: FourierScorer, X: str) -> str:
+        add, constant = self._graph.add, self._graph.constant
+        turned = add("MatMul", X, constant(scorer.frequencies.T))
+        # A shifted sine: ONNX Runtime before 1.30 has no cosine of doubles.
+        angles = add("Add", turned, constant(scorer.phases + np.pi / 2))
+        return add("MatMul", add("Sin", angles), constant(scorer.weights))
+
+    def trees(self, scorer: EnsembleScorer, X: str) -> str:
+        """Add the trees; node p of the scorer is both node p and leaf p of the operator."""
+        graph, left, right = self._graph, scorer.left, scorer.right
+        nodes = np.arange(len(left))
+        is_leaf = (left == nodes) & (right == nodes)
+        values = graph.add(
+            "TreeEnsemble",
+            X,
+            domain=_ML,
+            n_targets=1,
+            tree_roots=scorer.roots.tolist(),
+            nodes_featureids=scorer.feature.tolist(),
+            nodes_splits=graph.tensor(scorer.threshold),
+            nodes_modes=graph.tensor(np.zeros(len(nodes), dtype=np.uint8)),
+            nodes_missing_value_tracks_true=scorer.gaps_left.astype(int).tolist(),
+            nodes_truenodeids=left.tolist(),
+            nodes_trueleafs=is_leaf[left].astype(int).tolist(),
+            nodes_falsenodeids=right.tolist(),
+            nodes_falseleafs=is_leaf[right].astype(int).tolist(),
+            leaf_targetids=[0] * len(nodes),
+            leaf_weights=graph.tensor(scorer.value),
+        )
+        summed = graph.add("Squeeze", values, graph.constant(np.array([1])))
+        return graph.add("Add", summed, graph.constant(scorer.base))
+
+    def additive(self, scorer: AdditiveScorer, X: str) -> str:
+        """Add the functions side by side: the piece of each, then its cubic there."""
+        graph, counts = self._graph, scorer.n_breaks
+        first = np.cumsum(counts) - counts
+        # Shorter lists of breaks are filled up with a break that no number exceeds.
+        breaks = np.full((len(counts), max([1, *counts])), np.inf)
+        for c, (start, count) in enumerate(zip(first, counts, strict=True)):
+            breaks[c, :count] = scorer.breaks[start : start + count]
+        x = graph.add("Gather", X, graph.constant(scorer.feature.astype(np.int64)), axis=1)
+        piece = graph.piece(x, breaks, "Greater", first + np.arange(len(first)))
+        t = graph.add("Sub", x, graph.at(scorer.origins, piece))
+        *lower, value = (graph.at(part, piece) for part in scorer.coefficients.T)
+        for part in reversed(lower):
+            value = graph.add("Add", graph.add("Mul", value, t), part)
+        known = graph.add("Where", graph.add("IsNaN", x), graph.constant(0.0), value)
+        return graph.add("ReduceSum", known, graph.constant(np.array([1])), keepdims=0)
+
+    def combination(self, scorer: CombinationScorer, X: str) -> str:
+        """Add up the parts, or the log-odds of a part that is a probability."""
+        add, constant = self._graph.add, self._graph.constant
+        columns = []
+        for part in scorer.parts:
+            score = self.visit(part.scorer, X)
+            if part.smoothing:
+                above = add("Add", score, constant(part.smoothing))
+                below = add("Sub", constant(1.0 + part.smoothing), score)
+                score = add("Log", add("Div", above, below))
+            columns.append(add("Unsqueeze", score, constant(np.array([1]))))
+        base = constant(float(scorer.base))
+        if not columns:
+            return base
+        # One product for all: runtimes fuse a product with a factor behind it, in single precision.
+        scores, factors = add("Concat", *columns, axis=1), scorer.arrays()["factors"]
+        return add("Add", add("MatMul", scores, constant(factors)), base)
+
+    def viewed(self, scorer: ViewedScorer, X: str) -> str:
+        """Select columns, rescale them and fill missing values."""
+        add, constant, view = self._graph.add, self._graph.constant, scorer.view
+        seen = add("Gather", X, constant(view.columns.astype(np.int64)), axis=1)
+        if (view.factors != 1.0).any() or (view.shifts != 0.0).any():
+            scaled = add("Mul", seen, constant(view.factors))
+            seen = add("Add", scaled, constant(view.shifts))
+        if not np.isnan(view.fills).all():
+            seen = add("Where", add("IsNaN", seen), constant(view.fills), seen)
+        return self.visit(scorer.scorer, seen)
+
+
+def _gaussian(graph: Graph, X: str, points: Array, gamma: float) -> str:
+    # Distances are taken about a point of the data, where they keep their digits.
+    centre = points.mean(axis=0)
+    Z = points - centre
+    x = graph.add("Sub", X, graph.constant(centre))
+    products = graph.add("MatMul", x, graph.constant(-2.0 * Z.T))
+    squares = graph.add("Mul", x, x)
+    lengths = graph.add("ReduceSum", squares, graph.constant(np.array([1])), keepdims=1)
+    partial = graph.add("Add", products, graph.constant((Z**2).sum(axis=1)))
+    distances = graph.add("Add", partial, lengths)
+    above = graph.add("Max", distances, graph.constant(0.0))
+    return graph.add("Exp", graph.add("Mul", above, graph.constant(-float(gamma))))
+
+
+# ------------------------------------------------------------------ model
+
+
+def _finished(graph: Graph, model: Model) -> Any:
+    helper, tensor = graph.onnx.helper, graph.onnx.TensorProto
+    learnt = model.preparation
+    numbers = {*learnt.numbers} - {*learnt.shares}
+    wanted = (*learnt.numbers, *learnt.categories)
+    inputs = [
+        helper.make_tensor_value_info(
+            given, tensor.DOUBLE if name in numbers else tensor.STRING, ["rows", 1]
+        )
+        for given, name in zip(graph.inputs, wanted, strict=True)
+    ]
+    outputs = [
+        helper.make_tensor_value_info(
+            name, tensor.STRING if name == "predicted" else tensor.DOUBLE, ["rows"]
+        )
+        for name in _outputs(model)
+    ]
+    versions = {"": OPSET, _ML: ML_OPSET}
+    used = {node.domain for node in graph.nodes}
+    made = helper.make_model(
+        helper.make_graph(graph.nodes, "scores", inputs, outputs, graph.constants),
+        opset_imports=[helper.make_opsetid(domain, versions[domain]) for domain in sorted(used)],
+        ir_version=IR_VERSION,
+        producer_name="AUC Studio",
+        producer_version=__version__,
+        doc_string=printable(" ".join([*describe(model), _CELLS])),
+    )
+    helper.set_model_props(made, _properties(model))
+    return made
+
+
+def _properties(model: Model) -> dict[str, str]:
+    names = (
+        *("method", "label", "positive", "negative", "trained_on"),
+        *("threshold", "threshold_rule"),
+    )
+    properties = {name: str(getattr(model, name)) for name in names}
+    if model.calibration is not None:
+        properties |= {"calibration": model.calibration.kind, "calibrated_on": model.calibrated_on}
+    if inputs := date_inputs(model):
+        properties["inputs"] = json.dumps(inputs)
+    return properties | {"params": json.dumps(dict(model.params), default=str)}
+
+
+def import_onnx() -> Any:
+    """Import the package onnx.
+
+    Raises
+    ------
+    InputError
+        If it is not installed.
+    """
+    try:
+        return importlib.import_module("onnx")
+    except ImportError as error:
+        raise InputError(
+            "ONNX export needs the package onnx, which is not installed: "
+            "pip install 'aucstudio[onnx]'",
+            setting="to",
+        ) from error
+
+
+class Graph:
+    """Nodes and constants in the making.
+
+    Parameters
+    ----------
+    columns : list of str
+        Their names are the names of the inputs, as far as these are free.
+    outputs : sequence of str
+    """
+
+    def __init__(self, columns: Sequence[str], outputs: Sequence[str]) -> None:
+        self.onnx = import_onnx()
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+        self._taken = set(outputs)
+        self.inputs = [self._free(name) for name in columns]
+
+    def _free(self, name: str) -> str:
+        while name in self._taken:
+            name += "_"
+        self._taken.add(name)
+        return name
+
+    def add(self, op: str, *inputs: str, name: str = "", domain: str = "", **settings: Any) -> str:
+        """Add an operation; returns the name of its result."""
+        result = name or self._free(f"{op}_{len(self.nodes)}")
+        self.nodes.append(
+            self.onnx.helper.make_node(op, inputs, [result], domain=domain, **settings)
+        )
+        return result
+
+    def tensor(self, value: Any, name: str = "tensor") -> Any:
+        """Make a tensor of an array; texts come as objects."""
+        return self.onnx.numpy_helper.from_array(np.asarray(value), name)
+
+    def constant(self, value: Any) -> str:
+        """Add a constant; returns its name."""
+        name = self._free(f"constant_{len(self.constants)}")
+        self.constants.append(self.tensor(value, name))
+        return name
+
+    def at(self, values: Any, places: str) -> str:
+        """Add the values at some places."""
+        return self.add("Gather", self.constant(values), places, axis=0)
+
+    def piece(self, x: str, breaks: Any, comparison: str, first: Any = 0) -> str:
+        """Add, for each number, how many breaks it exceeds, plus the index of its first piece.
+
+        Parameters
+        ----------
+        x : str
+            Of shape (...).
+        breaks : ndarray of shape (..., k)
+        comparison : {"Greater", "GreaterOrEqual"}
+        first : int or ndarray
+        """
+        axis = self.constant(np.array([np.ndim(breaks)]))
+        column = self.add("Unsqueeze", x, axis)
+        is_above = self.add(comparison, column, self.constant(breaks))
+        counted = self.add("Cast", is_above, to=self.onnx.TensorProto.INT64)
+        place = self.add("ReduceSum", counted, axis, keepdims=0)
+        return self.add("Add", place, self.constant(np.asarray(first, dtype=np.int64)))
+
+
+_FURTHEST = 1e100
+
+
+def add_probability(graph: Graph, score: str, made: Calibration) -> None:
+    """Add the output ``probability`` of a score."""
+    number = graph.constant
+    u = graph.add("Div", graph.add("Sub", score, number(made.centre)), number(made.scale))
+    u = graph.add("Max", graph.add("Min", u, number(_FURTHEST)), number(-_FURTHEST))
+    logs = graph.add("Log", graph.add("Add", graph.add("Abs", u), number(1.0)))
+    v = graph.add("Mul", graph.add("Sign", u), logs)
+    tilt = graph.add("Div", v, graph.add("Add", graph.add("Abs", v), number(1.0)))
+    half = number(TILT / 2)
+    raised = graph.add("Add", graph.add("Mul", tilt, half), half)
+    share = _sigmoid(graph, u, made) if isinstance(made, Sigmoid) else _steps(graph, u, made)
+    kept = graph.add("Mul", share, number(1 - TILT))
+    graph.add("Add", kept, raised, name="probability")
+
+
+def _softplus(graph: Graph, z: str) -> str:
+    """Add ln(1 + exp(z)), which does not overflow."""
+    vanishing = graph.add("Exp", graph.add("Neg", graph.add("Abs", z)))
+    rest = graph.add("Log", graph.add("Add", vanishing, graph.constant(1.0)))
+    return graph.add("Add", graph.add("Max", z, graph.constant(0.0)), rest)
+
+
+def _sigmoid(graph: Graph, u: str, made: Sigmoid) -> str:
+    number = graph.constant
+    z = graph.add("Add", graph.add("Mul", u, number(made.slope)), number(made.offset))
+    high = graph.add("Mul", _softplus(graph, z), number(made.high))
+    low = graph.add("Mul", _softplus(graph, graph.add("Neg", z)), number(made.low))
+    eta = graph.add("Add", graph.add("Sub", high, low), number(made.shift))
+    return graph.add("Exp", graph.add("Neg", _softplus(graph, graph.add("Neg", eta))))
+
+
+def _steps(graph: Graph, u: str, made: Calibration) -> str:
+    assert isinstance(made, Steps)
+    number, knots, values = graph.constant, made.knots, made.values
+    if len(knots) == 1:
+        return graph.add("Add", graph.add("Mul", u, number(0.0)), number(float(values[0])))
+    within = graph.add("Max", graph.add("Min", u, number(knots[-1])), number(knots[0]))
+    # A last knot beyond reach, so that there is something to compare with.
+    piece = graph.piece(within, np.append(knots[1:-1], np.inf), "Greater")
+    parts = (knots[:-1], np.diff(knots), values[:-1], np.diff(values))
+    start, width, base, rise = (graph.at(part, piece) for part in parts)
+    done = graph.add("Div", graph.add("Sub", within, start), width)
+    return graph.add("Add", base, graph.add("Mul", done, rise))
