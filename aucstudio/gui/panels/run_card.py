@@ -58,7 +58,7 @@ from aucstudio.notices.words import (
 from aucstudio.project.data.splitting.validation import FILE
 from aucstudio.project.results.summary import (
     WHOLE,
-    Summary,
+    Estimate,
     cautions,
     range_notices,
     ranks_backwards,
@@ -241,7 +241,7 @@ def other_lines(record: RunRecord, found: RunFigures | None) -> list[TableLine]:
     return lines
 
 
-def _summary_line(title: str, found: Summary | None, tip: str) -> TableLine:
+def _summary_line(title: str, found: Estimate | None, tip: str) -> TableLine:
     if found is None:
         return TableLine(title, COMING, "", tip)
     why = f" Not available: {found.reason}." if found.reason else ""

@@ -35,7 +35,7 @@ from aucstudio.project.data.splitting.validation import (
 )
 from aucstudio.project.results.summary import (
     WHOLE,
-    Summary,
+    Estimate,
     auc_summary,
     band_negatives,
     caution_words,
@@ -140,7 +140,7 @@ class RunFigures:
     Attributes
     ----------
     band : (float, float)
-    area, part, tpr : Summary
+    area, part, tpr : Estimate
         AUC, normalised partial AUC in the range, and TPR at the end of the range.
     training : float
         AUC on the training rows.
@@ -150,9 +150,9 @@ class RunFigures:
     """
 
     band: Band
-    area: Summary
-    part: Summary
-    tpr: Summary
+    area: Estimate
+    part: Estimate
+    tpr: Estimate
     training: float
     measures: Mapping[str, float]
     negatives: int
@@ -168,7 +168,7 @@ class RunFigures:
         return self.band != WHOLE
 
     @property
-    def headline(self) -> Summary:
+    def headline(self) -> Estimate:
         """The main figure: the partial AUC if a range is set."""
         return self.part if self.has_range else self.area
 
@@ -357,7 +357,7 @@ def _figure(
     return words, order
 
 
-def _interval(of: Callable[[RunFigures], Summary]) -> Callable[[RowContent], str]:
+def _interval(of: Callable[[RunFigures], Estimate]) -> Callable[[RowContent], str]:
     """Return the function for an interval in a narrow column: ``.000–.618``."""
 
     def below(row: RowContent) -> str:
@@ -369,7 +369,7 @@ def _interval(of: Callable[[RunFigures], Summary]) -> Callable[[RowContent], str
     return below
 
 
-def _about(name: str, of: Callable[[RunFigures], Summary]) -> Callable[[RowContent], str]:
+def _about(name: str, of: Callable[[RunFigures], Estimate]) -> Callable[[RowContent], str]:
     def about(row: RowContent) -> str:
         if row.figures is None or math.isnan(of(row.figures).value):
             return ""
@@ -378,7 +378,7 @@ def _about(name: str, of: Callable[[RunFigures], Summary]) -> Callable[[RowConte
     return about
 
 
-def summary_sentence(name: str, found: Summary) -> str:
+def summary_sentence(name: str, found: Estimate) -> str:
     """Describe a figure with its interval, or why it has none, and the range over splits."""
     told = f"{name} {figure_words(found.value)}, {found.interval}"
     if len(found.per_split) > 1:
