@@ -47,6 +47,7 @@ from PySide6.QtWidgets import (
 from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.state.session import Session
+from aucstudio.notices import text
 from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import as_sentence
 
@@ -548,6 +549,12 @@ _COMBINE = (
     "Combine the checked runs into one without refitting. Its weights are chosen on held-out "
     "rows, never on the rows that test it"
 )
+
+
+def worded(name: str) -> tuple[str, str, str]:
+    """Return the name of a control, and its words and its tooltip of the catalogue's entry."""
+    words, _, tip = text(name).partition(": ")
+    return name, words, tip
 
 
 def make_action(
