@@ -336,7 +336,7 @@ class ScoreReport(QWidget):
 
 def _area_words(report: ScoringReport) -> str:
     if report.auc is not None:
-        return f"AUC 95 % {interval_words(report.auc.low, report.auc.high)}"
+        return f"AUC 95 % {report.auc.interval}"
     return f"no AUC, as {report.without_auc or 'the table has no label'}"
 
 
