@@ -87,7 +87,7 @@ def test_sentences_are_short():
         (at, sentence)
         for at, text in (*texts(*ROOMS), *declared_texts())
         if not at.split(":")[0].endswith(FORMULAS)
-        for sentence in re.split(r"(?<=[.!?;:])\s", text)
+        for sentence in re.split(r"(?<=[.!?;:])\s|[|}]", text)
         if len(sentence.split()) > MOST_WORDS
     ]
     assert long == []

@@ -1,13 +1,8 @@
-"""Sample tables from ``resources/samples``, equal on every machine.
+"""Example studies and their tables, equal on every machine.
 
-A settings file says its ``kind``: columns that follow a shared factor, clouds of normal
-distributions, rows spelled out, or the handwritten digits that come with scikit-learn.
-
-Example studies from ``resources/studies``.
-
-Each teaches something that the papers show; all run in well under a minute.
-
-Run an example study without a window.
+A settings file in ``resources/samples`` says the ``kind`` of a table: columns that follow a shared
+factor, clouds of normal distributions, rows spelled out, or the handwritten digits that come with
+scikit-learn. Each study in ``resources/studies`` runs in well under a minute.
 """
 
 from __future__ import annotations

@@ -11,7 +11,6 @@ from aucstudio.gui.app import make_application
 from aucstudio.gui.common.plots.menu import plot_menu
 from aucstudio.gui.common.plots.readout import Readout, in_lines
 from aucstudio.gui.common.plotting import make_plot
-from aucstudio.gui.pages.roc import lines
 from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.pages.scores.scores_view import ScoresView
 from tests.gui.conftest import make_record, put
@@ -342,26 +341,3 @@ def test_an_operating_point_over_an_edge_of_the_range_is_what_is_dragged(roc_vie
     drag(view.plot, start, end)
     assert table_session.plan.band == band
     assert table_session.focus.threshold != before
-
-
-def test_many_long_lines_are_smoothed_when_the_picture_stands_still(
-    roc_view, table_session, monkeypatch, qtbot
-):
-    view, box = roc_view, roc_view.canvas.box
-    smooth = [True, True]
-
-    def edges():
-        return [drawn.item.opts["antialias"] for drawn in view.lines.drawn]
-
-    qtbot.waitUntil(lambda: not view._stands_still.isActive())
-    view.plot.zoom(0.8)
-    view.plot.shift(0, 0.05)
-    assert edges() == smooth  # few vertices are smoothed in time
-    qtbot.waitUntil(lambda: not view._stands_still.isActive())
-    monkeypatch.setattr(lines, "_MANY_VERTICES", 10)
-    view.plot.shift(0, 0.05)
-    assert edges() == smooth  # one step alone
-    view.plot.shift(0, 0.05)
-    assert edges() == [False, False]
-    qtbot.waitUntil(lambda: edges() == smooth)
-    assert box.viewRange() != [[-0.02, 1.02], [-0.02, 1.02]]

@@ -3,10 +3,11 @@
 import numpy as np
 import pyqtgraph as pg
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPen, QTransform
 
 from aucstudio.engine import roc
-from aucstudio.gui.common.plots.curves import PlacedLine
+from aucstudio.gui.common.plots.curves import CurveItem, PlacedLine
 from aucstudio.gui.pages.roc import axes
 from aucstudio.gui.pages.roc.curve_kinds import FACES
 
@@ -146,3 +147,31 @@ def test_more_pixels_take_more_of_the_line(ranked):
     window = (0.0, 1.0, 0.0, 1.0)
     once, twice = (len(line.seen(window, (k * 200, k * 150))[0]) for k in (1, 2))
     assert once < twice < len(line.x)
+
+
+@pytest.mark.parametrize("turns", [False, True])
+@pytest.mark.parametrize("dash", [(), (4.0, 3.0)])
+def test_a_wide_curve_is_painted_where_the_painter_would(qapp, ranked, turns, dash):
+    x, y = rates(ranked["tied"]) if not turns else FACES["precision"].path(ranked["tied"])
+    pen = QPen(QColor("black"), 2.0)
+    pen.setCosmetic(True)
+    if dash:
+        pen.setDashPattern(dash)
+        pen.setCapStyle(Qt.PenCapStyle.FlatCap)
+    solid = QPen(pen)
+    solid.setStyle(Qt.PenStyle.SolidLine)
+    ink = []
+    for kind, drawn in ((CurveItem, pen), (pg.PlotCurveItem, solid)):
+        image = QImage(*PIXELS, QImage.Format.Format_Grayscale8)
+        image.fill(QColor("white"))
+        painter = QPainter(image)
+        painter.setTransform(QTransform(300, 0, 0, -220, 10, 230))
+        kind(x, y, pen=drawn, antialias=True).paint(painter, None, None)
+        painter.end()
+        grey = np.array(image.constBits(), dtype=np.uint8).reshape(PIXELS[1], -1)[:, : PIXELS[0]]
+        ink.append(1 - grey / 255)
+    own, whole = (np.lib.stride_tricks.sliding_window_view(one, (3, 3)) for one in ink)
+    assert (whole.max(axis=(2, 3))[own[..., 1, 1] > 0.7] > 0.3).all()
+    assert ink[0].sum() == pytest.approx((4 / 7 if dash else 1) * ink[1].sum(), rel=0.25)
+    if not dash:
+        assert (own.max(axis=(2, 3))[whole[..., 1, 1] > 0.7] > 0.3).all()

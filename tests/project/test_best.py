@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 import signal
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,6 +29,8 @@ from aucstudio.project.tournament.candidate_comparison import Budget
 from aucstudio.project.tournament.search import find_best
 from aucstudio.project.tournament.standings import Estimate, Standing, Standings
 from aucstudio.project.tournament.verdict import best_document, remarks, table_text, verdict
+
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
 
 QUICK = [Member.of("logistic"), Member.of("auc-rls")]
 HELD_OUT = Validation(test_size=0.3, seed=1)
@@ -555,15 +558,7 @@ def test_a_result_that_cannot_be_stored_is_printed(tmp_path, file, monkeypatch, 
 
 @pytest.mark.parametrize(
     ("options", "words"),
-    [
-        (["--minutes", "0"], "greater than 0"),
-        (["--minutes", "nan"], "greater than 0"),
-        (["--folds", "1"], "from 2 to 20"),
-        (["--fpr-range", "0.2,0.1"], "false-positive range"),
-        (["--fpr-range", "x"], "two numbers"),
-        (["--test-size", "2"], "test size"),
-        (["--save-model", "-"], "standard output"),
-    ],
+    CASES["wrong_options"],
 )
 def test_wrong_options_are_refused_in_one_line(file, capsys, options, words):
     assert main(["best", str(file), *options]) == 2

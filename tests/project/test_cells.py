@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from aucstudio.project.data.disk.stream import open_stream
+from aucstudio.project.data.findings.inspection import inspection
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.text import delimited, encoding
 from aucstudio.project.data.text.cell_sql import number_sql
@@ -194,7 +195,7 @@ def test_rows_keep_the_numbers_they_have_in_the_file(tmp_path, monkeypatch, read
         (6, 11 + more, "4 cells instead of 3"),
     ]
     if reader != "disk":
-        assert table.as_inspection()["rejected"][0]["row"] == 2
+        assert inspection(table)["rejected"][0]["row"] == 2
 
 
 def _opened(path, reader, dialect=None):

@@ -26,11 +26,12 @@ import zstandard
 from aucstudio.cli import main
 from aucstudio.project import child_process, inputs
 from aucstudio.project.data.disk.stream import open_stream
+from aucstudio.project.data.paths import join
 from aucstudio.project.data.preview import heading
 from aucstudio.project.data.readers import registry
 from aucstudio.project.data.readers.reading import make_plain
 from aucstudio.project.data.splitting.validation import Validation
-from aucstudio.project.data.table import read_table, read_tables
+from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import Cancelled, InputError
 from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.experiments.experiment_file import read_study, write_study
@@ -838,7 +839,7 @@ def test_several_files_are_one_table(tmp_path):
         (4, "c1.csv: 1 cell instead of 3")
     ]
     assert table.file_rows.tolist() == [1, 2, 4, 5]
-    both = read_tables([tmp_path / "c1.csv", tmp_path / "c2.csv"], label="y")
+    both = read_table(join([tmp_path / "c1.csv", tmp_path / "c2.csv"]), label="y")
     assert cells(both, "x") == cells(table, "x")
     assert both.sha256 == table.sha256
     data = DataReference.to_table(both)

@@ -263,7 +263,7 @@ def test_experiment_files_keep_choices(mixed, tmp_path):
     with pytest.raises(InputError, match="quantil"):
         read_study(path)
     path.write_text(text.replace("impute", "imput"), encoding="utf-8")
-    with pytest.raises(InputError, match=r"unknown key 'imput' in \[preparation\].*impute"):
+    with pytest.raises(InputError, match=r"unknown key 'imput' in .*preparation.*impute"):
         read_study(path)
 
 

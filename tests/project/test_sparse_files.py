@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from aucstudio.project.data.paths import join
 from aucstudio.project.data.sparse_columns import SparseColumn
-from aucstudio.project.data.table import read_table, read_tables
+from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 
 HEAD = (
@@ -86,7 +87,7 @@ def test_several_sparse_files_are_one_sparse_table(tmp_path):
     one, two = tmp_path / "one.svm", tmp_path / "two.svm"
     one.write_text("1 3:2 5:1\n-1 40:1\n-1 5:4\n")
     two.write_text("-1 3:1\n1 5:0 7:2\n")
-    table = read_tables([one, two])
+    table = read_table(join([one, two]))
     features = [c for c in table.columns if c.name.startswith("f") and c.name != "file"]
     assert all(isinstance(c, SparseColumn) for c in features)
     assert len({id(c.block) for c in features}) == 1
@@ -105,7 +106,7 @@ def test_a_sparse_and_a_filled_file_are_one_sparse_table(tmp_path):
     one, two = tmp_path / "one.svm", tmp_path / "two.svm"
     one.write_text("".join(f"{k % 2} {k}:1 {k + 1}:0\n" for k in range(1, 9)))
     two.write_text("".join(f"{k % 2} {' '.join(f'{j}:2' for j in range(1, 9))}\n" for k in (1, 2)))
-    table = read_tables([one, two])
+    table = read_table(join([one, two]))
     column = table.column("f3")
     assert isinstance(column, SparseColumn)
     assert column.values.tolist() == [0, 0, 1, 0, 0, 0, 0, 0, 2, 2]
@@ -117,12 +118,12 @@ def test_numbers_in_one_sparse_file_and_text_in_the_other_are_refused(tmp_path):
     one.write_text(HEAD + rows)
     two.write_text(HEAD.replace("w3 numeric", "w3 {1,2}") + rows)
     with pytest.raises(InputError, match=r"one.arff has numbers in column 'w3', which is text"):
-        read_tables([one, two])
+        read_table(join([one, two]))
 
 
 def test_rows_without_any_number_are_a_table(tmp_path):
     path = tmp_path / "empty.arff"
-    path.write_text(HEAD + "{}\n{7 yes}\n" * 3)
+    path.write_text(HEAD + "{}\n{7 yes}\n" * 3 + "{}\n")
     table = read_table(path)
-    assert table.classes == {"no": 3, "yes": 3}
+    assert table.classes == {"no": 4, "yes": 3}
     assert np.all(table.column("w0").values == 0)

@@ -23,7 +23,6 @@ TRIALS: dict[str, tuple[Callable[[Path, int], Tally], int, int]] = {
     "kill-creation": (kills.inside_creation, 100, 8),
     "kill-parent": (kills.of_parent, 20, 2),
     "flip-project": (flips.of_project, 500, 25),
-    "flip-model": (flips.of_model, 500, 60),
     "writers": (writers.at_once, 8, 1),
     "failing-call": (disks.each_call_once, 150, 2),
     "full-disk": (disks.full_disk, 60, 1),

@@ -13,7 +13,7 @@ from aucstudio.engine import roc
 from aucstudio.engine.roc import cut_at
 from aucstudio.engine.types import Array
 from aucstudio.notices.words import figure_words
-from aucstudio.project.results.summary import Summary, auc_summary
+from aucstudio.project.results.summary import Estimate, auc_summary
 from aucstudio.project.results.thresholds import curve_of
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
@@ -23,7 +23,7 @@ MIN_WIDTH = 0.001
 "The narrowest possible range."
 _DECIMALS = 4
 _CACHED = 16  # bands
-_MOST_AT_ONCE = 50_000  # rows whose curves are computed where they are shown
+_MOST_AT_ONCE = 20_000  # rows whose curves are computed where they are shown
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -66,11 +66,11 @@ class RunCurves:
     ----------
     curves : tuple of Curve
         One for each finished split.
-    auc : Summary
+    auc : Estimate
     """
 
     curves: tuple[roc.Curve, ...]
-    auc: Summary
+    auc: Estimate
     _areas: dict[Band, list[roc.PartialAUC]] = dataclasses.field(default_factory=dict)
 
     @cached_property
@@ -121,12 +121,10 @@ def run_curves(record: RunRecord) -> RunCurves:
 
 
 def unready(records: Sequence[RunRecord]) -> list[RunRecord]:
-    """Return the records whose curves are not cached and take longer than a frame."""
-    return [
-        record
-        for record in records
-        if record not in _known and sum(len(s.test_rows) for s in record.splits) > _MOST_AT_ONCE
-    ]
+    """Return the records whose curves are not cached if all take longer than a frame."""
+    missing = [record for record in records if record not in _known]
+    rows = sum(len(split.test_rows) for record in missing for split in record.splits)
+    return missing if rows > _MOST_AT_ONCE else []
 
 
 def make_ready(records: Sequence[RunRecord]) -> None:

@@ -1,7 +1,4 @@
-"""Facts about a table: columns, label, classes, notes.
-
-Base of all tables, in memory or on disk.
-"""
+"""Base of all tables, in memory or on disk."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ import dataclasses
 import functools
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,10 +52,50 @@ from aucstudio.project.errors import InputError, input_error
 if TYPE_CHECKING:
     from aucstudio.project.data.table import Table
 
+Mask = NDArray[np.bool_]
+# None: as it is, or detected; False: no label.
+LabelChoice = str | Literal[False] | None
+
+
+class RoleChoices(TypedDict, total=False):
+    """Roles that are not detected.
+
+    Attributes
+    ----------
+    label : str, False or None
+        The label column; None to detect it, False for none.
+    positive : str or sequence of str, optional
+        The positive class, several classes that are positive together, or a threshold such as
+        ``>= 5`` for a label of numbers; by default the rarer one of two classes.
+    ignore : sequence of str
+        Columns to ignore.
+    roles : mapping of column name to role, optional
+    merge : bool or sequence of sequences of str, optional
+        Values of the label to merge into one class, named by the first of them; True for those
+        that differ in spelling only, False for none.
+    absent : mapping of column name to numbers, optional
+        Number codes of missing values.
+    parts : mapping of column name to sequence of str, optional
+        Parts used of date columns.
+    """
+
+    label: LabelChoice
+    positive: PositiveChoice
+    ignore: Sequence[str]
+    roles: Mapping[str, str] | None
+    merge: MergeChoice
+    absent: Mapping[str, Sequence[float]] | None
+    parts: Mapping[str, Sequence[str]] | None
+
+
+_WINDOW = 100_000
+
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
-class TableInfo(abc.ABC):
-    """Columns with roles, a label, a positive class.
+class AnyTable(abc.ABC, ColumnChoices):
+    """A table whose rows can be read: columns with roles, a label, a positive class.
+
+    A change of roles returns another table of the same cells.
 
     Attributes
     ----------
@@ -192,90 +229,6 @@ class TableInfo(abc.ABC):
             )
         return self.label, self.positive
 
-    def _dialect_inspection(self) -> dict[str, Any]:
-        names = ("encoding", "delimiter", "decimal", "header")
-        is_text = self.format == "csv"
-        return {name: getattr(self.dialect, name) if is_text else None for name in names}
-
-    def as_inspection(self) -> dict[str, Any]:
-        """Return the table's properties as plain data, for ``aucstudio inspect --json``."""
-        return {
-            "file": str(self.path),
-            "format": self.format,
-            **({"sheet": self.dialect.sheet, "sheets": list(self.sheets)} if self.sheets else {}),
-            **self._dialect_inspection(),
-            "rows": self.rows,
-            "rejected": [dataclasses.asdict(rejected) for rejected in self.rejected],
-            "rejected_rows": self.rejected_rows,
-            "columns": [
-                {
-                    "name": c.name,
-                    "role": "date" if c.is_date and c.role == "number" else c.role,
-                    "kind": "date" if c.is_date else c.kind,
-                    "guessed": "label" in self.guessed if c.role == "label" else c.guessed,
-                    "reason": c.reason,
-                    "missing": c.missing,
-                    "distinct": c.distinct,
-                }
-                for c in self.columns
-            ],
-            "label": self.label,
-            "classes": dict(self.classes),
-            "positive": self.positive,
-            "unlabelled": self.unlabelled,
-            "notes": list(self.notes),
-            "notices": [notice.notice() for notice in self.notices],
-        }
-
-
-def role_findings(table: TableInfo) -> Iterator[Finding]:
-    """Yield findings about detected roles, beginning with the label."""
-    yield from label_findings(table)
-    for column in table.columns:
-        if column.why:
-            yield found(column.why, column.name, distinct=column.distinct)
-        if column.role == "group" and column.missing:
-            yield found("rows_without_group", column.name, rows=column.missing)
-
-
-def label_findings(table: TableInfo) -> Iterator[Finding]:
-    """Yield findings about the detected label and about what must be chosen."""
-    if table.label is None:
-        return
-    if "label" in table.guessed:
-        if others := other_labels(table.label, table.columns):
-            yield found("label_doubtful", table.label, names=listed(others))
-        else:
-            yield found("label_guessed", table.label)
-    if "positive" in table.guessed and table.positive is not None:
-        positives = table.classes[table.positive]
-        rarer = 2 * positives < sum(table.classes.values())
-        positive = class_words(table.positive)
-        yield found("positive_guessed", table.label, positive=positive, rarer=rarer)
-    if table.positive is None and len(table.classes) > 2:
-        yield found("positive_open", table.label, classes=len(table.classes))
-    if table.unlabelled:
-        yield found("unlabelled_rows", table.label, rows=table.unlabelled)
-
-
-def no_label(table: TableInfo) -> InputError:
-    """Return the error for a table without a label column."""
-    return input_error(
-        "label_absent", file=table.path, names=listed([column.name for column in table.columns])
-    )
-
-
-Mask = NDArray[np.bool_]
-# None: as it is, or detected; False: no label.
-LabelChoice = str | Literal[False] | None
-
-_WINDOW = 100_000
-
-
-@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
-class AnyTable(TableInfo, ColumnChoices):
-    """A table whose rows can be read; a change of roles returns another table of the same cells."""
-
     # ------------------------------------------------------------- where the cells are
 
     @abc.abstractmethod
@@ -359,16 +312,6 @@ class AnyTable(TableInfo, ColumnChoices):
         columns = self.pick(sample_rows(self.rows), names).columns
         return {column.name: column.measured() for column in columns if column.kind == "number"}
 
-    def extremes(self, names: Sequence[str]) -> dict[str, tuple[float, float]]:
-        """Return minimum and maximum of columns of numbers that have any."""
-        found = {}
-        for name, cells in zip(names, self.measured(names), strict=True):
-            # Unlike nanmin they accept a column without any number.
-            low, high = float(np.fmin.reduce(cells)), float(np.fmax.reduce(cells))
-            if low <= high:
-                found[name] = low, high
-        return found
-
     @property
     def file_rows(self) -> NDArray[np.int64]:
         """The numbers of the rows in the file, counted from 1, shape (rows,)."""
@@ -404,14 +347,16 @@ class AnyTable(TableInfo, ColumnChoices):
 
     def ranges(self) -> dict[str, ColumnRange]:
         """Return the ranges of number columns other than dates; empty for a sparse table."""
-        numbers = [c.name for c in self.columns if c.role == "number" and not c.is_date]
         if is_sparse(self.columns):
             return {}
-        samples, extremes = self.sampled(numbers), self.extremes(numbers)
-        found = {
-            name: ColumnRange.of(samples[name], low, high) for name, (low, high) in extremes.items()
-        }
-        return {name: one for name, one in found.items() if one is not None}
+        numbers = [c.name for c in self.columns if c.role == "number" and not c.is_date]
+        samples, found = self.sampled(numbers), {}
+        for name, cells in zip(numbers, self.measured(numbers), strict=True):
+            # Unlike nanmin they accept a column without any number.
+            low, high = float(np.fmin.reduce(cells)), float(np.fmax.reduce(cells))
+            if low <= high and (one := ColumnRange.of(samples[name], low, high)) is not None:
+                found[name] = one
+        return found
 
     def _levels(self, column: ColumnInfo) -> tuple[str, ...] | None:
         if column.name == self.label:
@@ -451,14 +396,12 @@ class AnyTable(TableInfo, ColumnChoices):
         """
         if self.weight is None:
             return None
-        column = self.column(self.weight)
-        (cells,) = self.measured((column.name,))
-        labelled = self.labelled()
         from aucstudio.project.data.weights import usable_weights
 
-        return usable_weights(
-            self.path, column, cells[labelled], self.file_rows[labelled], self.weight_kind
-        )
+        column, labelled = self.column(self.weight), self.labelled()
+        (cells,) = self.measured((column.name,))
+        rows = self.file_rows[labelled]
+        return usable_weights(self.path, column, cells[labelled], rows, self.weight_kind)
 
     @functools.cached_property
     def groups(self) -> Groups | None:
@@ -654,8 +597,6 @@ class AnyTable(TableInfo, ColumnChoices):
         columns = tuple(self._with_role(column, {}, label) for column in self.columns)
         return dataclasses.replace(changed, columns=columns)
 
-    # ------------------------------------------------------------- classes
-
     def is_positive(self) -> Mask:
         """Mark the positive rows among the labelled ones, shape (labelled rows,).
 
@@ -666,3 +607,40 @@ class AnyTable(TableInfo, ColumnChoices):
         """
         self._chosen()
         return self.positives[self.labelled()]
+
+
+def role_findings(table: AnyTable) -> Iterator[Finding]:
+    """Yield findings about detected roles, beginning with the label."""
+    yield from label_findings(table)
+    for column in table.columns:
+        if column.why:
+            yield found(column.why, column.name, distinct=column.distinct)
+        if column.role == "group" and column.missing:
+            yield found("rows_without_group", column.name, rows=column.missing)
+
+
+def label_findings(table: AnyTable) -> Iterator[Finding]:
+    """Yield findings about the detected label and about what must be chosen."""
+    if table.label is None:
+        return
+    if "label" in table.guessed:
+        if others := other_labels(table.label, table.columns):
+            yield found("label_doubtful", table.label, names=listed(others))
+        else:
+            yield found("label_guessed", table.label)
+    if "positive" in table.guessed and table.positive is not None:
+        positives = table.classes[table.positive]
+        rarer = 2 * positives < sum(table.classes.values())
+        positive = class_words(table.positive)
+        yield found("positive_guessed", table.label, positive=positive, rarer=rarer)
+    if table.positive is None and len(table.classes) > 2:
+        yield found("positive_open", table.label, classes=len(table.classes))
+    if table.unlabelled:
+        yield found("unlabelled_rows", table.label, rows=table.unlabelled)
+
+
+def no_label(table: AnyTable) -> InputError:
+    """Return the error for a table without a label column."""
+    return input_error(
+        "label_absent", file=table.path, names=listed([column.name for column in table.columns])
+    )

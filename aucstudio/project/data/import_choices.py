@@ -1,6 +1,4 @@
-"""Import settings that the user chose, stored with the name of the file.
-
-Findings of the first import, stored for reading a table again by its schema.
+"""Import settings that the user chose, and findings of the first import.
 
 Reading by a schema detects nothing, so it cannot report what was detected.
 """
@@ -15,7 +13,7 @@ from typing import Any, Self
 import msgspec
 
 from aucstudio.project import typed
-from aucstudio.project.data.any_table import AnyTable, TableInfo
+from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import ColumnInfo, recast
 from aucstudio.project.data.finding import KINDS, Finding
 from aucstudio.project.data.table import ReadingListener, Table, read_table
@@ -105,7 +103,7 @@ class ImportChoices:
         return table
 
 
-def role_is_guess(table: TableInfo, column: ColumnInfo) -> bool:
+def role_is_guess(table: AnyTable, column: ColumnInfo) -> bool:
     """Return whether the role of a column was detected, not chosen."""
     return "label" in table.guessed if column.role == "label" else column.guessed
 

@@ -1,7 +1,4 @@
-"""Validate choices of roles and classes.
-
-Map the values of a label to classes.
-"""
+"""Map the values of a label to classes, and validate choices of roles and classes."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""Preview of the outer columns of a very wide text file.
+"""Preview of the first rows of a file, and of the outer columns of a very wide one.
 
 Columns are cut out before detection, so that 100,000 columns cost no more than the few shown.
-
-Preview of the first rows of a file.
 """
 
 from __future__ import annotations
@@ -24,17 +22,13 @@ from aucstudio.project.data.parquet import ParquetReader, one_level
 from aucstudio.project.data.paths import CLOSED, for_duckdb, several
 from aucstudio.project.data.readers.format import MATRIX, PARQUET, TEXT
 from aucstudio.project.data.readers.reading import (
-    PACKED,
-    Inner,
+    Opening,
     Plain,
-    convert,
     make_plain,
     naming,
-    options_of,
     read_columns,
-    unpack,
 )
-from aucstudio.project.data.readers.registry import BY_KEY, recognise
+from aucstudio.project.data.readers.registry import BY_KEY
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.table import (
     ReadingListener,
@@ -67,19 +61,19 @@ class Narrow(NamedTuple):
         Number of columns kept at either end, and of all columns.
     whole : bool
         Whether all rows were kept.
-    named : bool
-        Whether the names of the kept columns are unique, if the first row has names.
     """
 
     left: int
     right: int
     of: int
     whole: bool
-    named: bool
 
 
-def narrowed(path: Path, here: Path, delimiter: str = "", *, both: bool = True) -> Narrow | None:
+def narrowed(path: Path, here: Path, delimiter: str = "") -> Narrow | None:
     """Write the first rows and outer columns of a file; None if it is not wide, or not plain.
+
+    Names of these columns must be in the first row and unique: others depend on their position,
+    which differs in the copy.
 
     Parameters
     ----------
@@ -87,9 +81,6 @@ def narrowed(path: Path, here: Path, delimiter: str = "", *, both: bool = True) 
         The file, and the copy to write.
     delimiter : str, optional
         The delimiter, if known.
-    both : bool
-        Whether columns at the right are kept too. Their names must be in the first row, because
-        unnamed columns are named by their position, which differs in the copy.
     """
     with path.open("rb") as file:
         first = file.readline(_LONGEST_LINE)
@@ -106,15 +97,15 @@ def narrowed(path: Path, here: Path, delimiter: str = "", *, both: bool = True) 
         lines, whole = [*_lines(file)], not file.read(1)
     if any(line.count(mark) != marks or b"\0" in line for line in lines):
         return None
-    left, counts = LEFT - lacking, collections.Counter(map(_bare, first.split(mark)))
-    names = first.split(mark)
-    right = RIGHT if both and _are_own(names[-RIGHT:], counts) else 0
-    cut = [_ends(first, mark, left, right), *(_ends(line, mark, LEFT, right) for line in lines)]
+    names = [name.strip(b' "\t\r\n') for name in first.split(mark)]
+    counts, left = collections.Counter(names), LEFT - lacking
+    cut = [_ends(first, mark, left), *(_ends(line, mark, LEFT) for line in lines)]
+    if not all(name and counts[name] == 1 for name in (*names[:left], *names[-RIGHT:])):
+        return None
     if any(piece.count(b'"') % 2 for piece in cut):
         return None  # a quoted cell is cut
     here.write_bytes(b"".join(cut))
-    named = _are_own(names[:left], counts)
-    return Narrow(LEFT, right, marks + 1, whole, named)
+    return Narrow(LEFT, RIGHT, marks + 1, whole)
 
 
 def _lines(file: Iterable[bytes]) -> Iterator[bytes]:
@@ -126,21 +117,9 @@ def _lines(file: Iterable[bytes]) -> Iterator[bytes]:
             return
 
 
-def _bare(cell: bytes) -> bytes:
-    return cell.strip(b' "\t\r\n')
-
-
-def _are_own(names: list[bytes], counts: Mapping[bytes, int]) -> bool:
-    """Return whether all are non-empty and unique."""
-    bare = [*map(_bare, names)]
-    return all(name and counts[name] == 1 for name in bare)
-
-
-def _ends(line: bytes, mark: bytes, left: int, right: int) -> bytes:
-    kept = line.rstrip(b"\r\n").split(mark, left)[:left]
-    if right:
-        kept += line.rstrip(b"\r\n").rsplit(mark, right)[-right:]
-    return mark.join(kept) + b"\n"
+def _ends(line: bytes, mark: bytes, left: int) -> bytes:
+    line = line.rstrip(b"\r\n")
+    return mark.join([*line.split(mark, left)[:left], *line.rsplit(mark, RIGHT)[-RIGHT:]]) + b"\n"
 
 
 ROWS = 2000
@@ -214,29 +193,22 @@ class HeadReader:
         InputError
             If the file cannot be read with these choices.
         """
-        cuts = () if every_column else (True, False)
-        for both in cuts:
-            head = self._read(choices, progress, both)
-            if (narrow := head.narrow) is None:
+        if not every_column:
+            head = self._read(choices, progress, cut=True)
+            # Columns without names are called by their position, which differs in the copy.
+            if head.narrow is None or head.table.dialect.header:
                 return head
-            has_names = head.table.dialect.header
-            if narrow.named if has_names else not narrow.right:
-                return head
-            if has_names:
-                break
-        return self._read(choices, progress, None)
+        return self._read(choices, progress, cut=False)
 
-    def _read(
-        self, choices: ImportChoices, progress: ReadingListener | None, both_ends: bool | None
-    ) -> Head:
+    def _read(self, choices: ImportChoices, progress: ReadingListener | None, *, cut: bool) -> Head:
         files = several(self._path) or [self._path]
         given, report = parts_of(choices.dialect), progress_reporter(progress)
         folder, narrow = Path(tempfile.mkdtemp(dir=self._folder)), None
         try:
             inner = _unpacked_head(files[0], given, folder, report)
             if inner.form.key in _OF_LINES:
-                here, whole, narrow = _beginning(inner, given, folder, both_ends)
-                plain = convert(files[0], inner._replace(path=here), given, folder, report)
+                inner.path, whole, narrow = _beginning(inner, given, folder, cut=cut)
+                plain = inner.convert()
                 known = frozenset[str]()
             else:
                 plain, known = self._plain(files[0], given, inner.form.encodings, report)
@@ -273,15 +245,15 @@ class HeadReader:
 
 def _unpacked_head(
     path: Path, given: Mapping[str, Any], folder: Path, report: ReadingProgress
-) -> Inner:
+) -> Opening:
     """Recognise a file; of a packed one unpack the beginning, if that is a file of lines."""
-    form, remarks = recognise(path)
-    if form.key in PACKED:
-        try:
-            return unpack(path, options_of(given, None, _BYTES_PREVIEW + 1), folder, report)
-        except InputError:
-            pass  # reading the whole file reports what is wrong
-    return Inner(path, form, options_of(given, None), remarks)
+    opening = Opening(path, given, folder, report, enough=_BYTES_PREVIEW + 1)
+    try:
+        opening.unpack()
+    except InputError:
+        # Reading the whole file reports what is wrong.
+        return Opening(path, given, folder, report)
+    return opening
 
 
 def _cut(plain: Plain, folder: Path) -> tuple[Plain, bool]:
@@ -319,13 +291,13 @@ def _first_of_parquet(path: Path, here: Path, folder: Path) -> bool:
 
 
 def _beginning(
-    inner: Inner, given: Mapping[str, Any], folder: Path, both_ends: bool | None
+    inner: Opening, given: Mapping[str, Any], folder: Path, *, cut: bool
 ) -> tuple[Path, bool, Narrow | None]:
     """Copy the first rows of a text file; of a very wide one, some columns."""
     here = folder / f"first-{inner.path.name}"
-    if both_ends is not None and inner.form.key == "csv":
-        mark = str(given.get("delimiter", ""))
-        if (narrow := narrowed(inner.path, here, mark, both=both_ends)) is not None:
+    if cut and inner.form.key == "csv":
+        narrow = narrowed(inner.path, here, str(given.get("delimiter", "")))
+        if narrow is not None:
             return here, narrow.whole, narrow
     return *_first_lines(inner.path, here), None
 
@@ -425,7 +397,7 @@ def _names(
     if plain.kind == MATRIX:
         return [column.name for column in read_columns(plain, report, schema).columns]
     if plain.kind != PARQUET:
-        return open_delimited(plain.path, plain.given, folder, report, schema).source.names
+        return open_delimited(plain.path, plain.given, folder, report, schema).names
     with ParquetReader(
         plain.path, folder, lambda part: report(part, "looking at the file"), schema=schema
     ) as reader:

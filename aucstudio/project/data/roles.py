@@ -7,46 +7,19 @@ import re
 from collections.abc import Mapping, Sequence
 
 from aucstudio.project.data.columns import Column, ColumnInfo
+from aucstudio.project.data.text import vocabulary
 
 MAX_CLASSES = 20
 
-_ID_WORDS = {"id", "ids", "identifier", "uuid", "guid", "mrn", "ssn", "iban", "barcode"}
-_ID_ENDINGS = _ID_WORDS | {"nr", "no", "number", "key", "index", "idx", "row", "rowid"}
-_THINGS = {
-    "patient", "subject", "participant", "person", "customer", "client", "user", "household",
-    "mouse", "rat", "animal", "donor", "respondent",
-}  # fmt: skip
-# Names of identifiers if each row has a different whole number.
-_NUMBERED_THINGS = _THINGS | {
-    "case", "subj", "pat", "order", "sample", "specimen", "account", "acct", "member", "record",
-    "ticket", "invoice", "transaction", "questionnaire", "resp", "obs", "evt", "kunde", "konto",
-    "cliente", "conta", "cuenta", "compte", "klient", "lp", "nummer", "numero", "número", "numéro",
-    "číslo", "номер", "序号", "编号", "番号", "번호", "n°", "nº", "№", "#",
-}  # fmt: skip
+_NAMES = {name: frozenset(words) for name, words in vocabulary.named("column_names").items()}
+_LABEL_ENDINGS = [[word] for word in _NAMES["label_endings"]]
+_ID_ENDINGS = _NAMES["ids"] | _NAMES["id_endings"]
+_NUMBERED_THINGS = _NAMES["things"] | _NAMES["numbered"]
 _NAMED_BY_NUMBER = re.compile(
     r"(?:case|subj|subject|pat|patient|user|cust|customer|resp|record|rec|member|person|study|"
     r"account|acct|order|sample|visit|client|emp|employee|student|item)(?:id|no|nr|num)|"
     r"\w*(?:nr|nummer|numero)"
 )
-_LABEL_NAMES = {
-    "label", "class", "target", "outcome", "y", "diagnosis", "survived", "survival",
-    "default", "churn", "fraud", "spam", "death", "dead", "died", "disease", "is_fraud",
-    "isfraud", "phenotype", "attrition", "exited", "churned",
-    "converted", "conversion", "clicked", "readmitted", "relapse", "recurrence", "mortality",
-    "malignant", "klasse", "classe", "clase", "zielgröße", "etiqueta", "标签", "类别", "目标",
-}  # fmt: skip
-# Names of labels and of many other columns.
-_DOUBTFUL_NAMES = {"status", "labels", "response", "result", "event"}
-# Names that are hardly ever anything but labels.
-_SURE_NAMES = {"label", "class", "target", "outcome", "y", "is_fraud", "isfraud"}
-_LABEL_ENDINGS = {"label", "class", "target", "outcome", "diagnosis"}
-_POSITIVE_WORDS = {
-    "yes", "y", "true", "t", "1", "+", "+1", "pos", "positive", "case", "event", "malignant",
-    "abnormal", "sick", "ill", "bad", "fraud", "spam", "dead", "died", "default", "present",
-    "ja", "j", "oui", "o", "sí", "si", "sì", "sim", "s", "tak", "kyllä", "ano", "igen", "evet",
-    "да", "так", "ναι", "是", "はい", "有", "예", "نعم", "כן", "阳性", "陽性", "양성",
-    "vrai", "wahr", "verdadero", "verdadeiro", "vero", "positiv", "positif", "positivo",
-}  # fmt: skip
 
 # Text with more distinct values than this share of its rows is ignored.
 _MOSTLY_DISTINCT = 0.5
@@ -101,7 +74,7 @@ def _most_levels(known: int) -> float:
 def _is_identifier(column: Column, known: int) -> bool:
     words = words_of(column.name)
     named = bool(words) and (
-        words[-1] in _ID_ENDINGS or words[0] == "unnamed" or not _ID_WORDS.isdisjoint(words)
+        words[-1] in _ID_ENDINGS or words[0] == "unnamed" or not _NAMES["ids"].isdisjoint(words)
     )
     named = named or (known >= _FEWEST_TEXTS and _names_thing(column.name))
     is_name = named and (column.kind == "text" or column.is_integer())
@@ -112,40 +85,47 @@ def _names_thing(name: str) -> bool:
     """Return whether a name denotes a thing or its number: case, caseid, 患者ID, N° pièce."""
     bare = name.strip().lower()
     first = re.split(r"[\s.]", bare)[0]
-    is_behind = re.search(r"(?<![\x00-\x7f])id$", bare) is not None
-    is_number = first in _NUMBERED_THINGS and not first.isalpha()
     return (
         bare.rstrip(".") in _NUMBERED_THINGS
-        or is_behind
-        or is_number
+        or re.search(r"(?<![\x00-\x7f])id$", bare) is not None
+        or (first in _NUMBERED_THINGS and not first.isalpha())
         or _NAMED_BY_NUMBER.fullmatch(bare) is not None
     )
+
+
+def _first_texts(column: Column) -> list[str]:
+    return [cell for cell in column.values[:_LOOKED_AT].tolist() if cell is not None]
 
 
 def _is_numbered(column: Column, known: int) -> bool:
     """Return whether cells are one word followed by a number: P00, P01, P02."""
     if column.kind != "text" or known < _FEWEST_NUMBERED:
         return False
-    cells = [cell for cell in column.values[:_LOOKED_AT].tolist() if cell is not None]
-    numbered = [_NUMBERED.fullmatch(cell) for cell in cells]
+    numbered = [_NUMBERED.fullmatch(cell) for cell in _first_texts(column)]
     return len({found and found[1] for found in numbered}) == 1 and None not in numbered
+
+
+def _is_prose(column: Column) -> bool:
+    cells = _first_texts(column)
+    sentences = [cell for cell in cells if cell.count(" ") > 3]
+    return column.distinct > MAX_CLASSES and sum(map(len, sentences)) > _LONG_TEXT * len(cells)
 
 
 def is_named_identifier(name: str) -> bool:
     """Return whether a name is that of persons or things: patient_id, CustomerID, id_patient."""
-    words = words_of(name)
-    return not (_ID_WORDS | _THINGS).isdisjoint(words[-1:])
+    return not (_NAMES["ids"] | _NAMES["things"]).isdisjoint(words_of(name)[-1:])
+
+
+def is_named_code(name: str) -> bool:
+    """Return whether a name is that of codes: dept_code, region, 地区コード."""
+    words, endings = words_of(name), tuple(_NAMES["code_endings"])
+    return not _NAMES["codes"].isdisjoint(words) or any(word.endswith(endings) for word in words)
 
 
 def words_of(name: str) -> list[str]:
+    """Split a name at capitals, digits and signs into words in lower case."""
     parts = re.findall(r"[^\W\d_A-Z]*[A-Z]+(?![^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+", name)
     return [part.lower() for part in parts]
-
-
-def _is_prose(column: Column) -> bool:
-    cells = [cell for cell in column.values[:_LOOKED_AT].tolist() if cell is not None]
-    sentences = [cell for cell in cells if cell.count(" ") > 3]
-    return column.distinct > MAX_CLASSES and sum(map(len, sentences)) > _LONG_TEXT * len(cells)
 
 
 def guess_label(columns: Sequence[Column]) -> str | None:
@@ -164,8 +144,8 @@ def guess_label(columns: Sequence[Column]) -> str | None:
         *(column for column in binary if is_label_name(column.name)),
         *(column for column in few if is_sure(column.name)),
         *(column for column in last if column in binary),
-        *(column for column in binary if _is_doubtful(column.name)),
-        *(column for column in few if _names_label(column.name) or _is_doubtful(column.name)),
+        *(column for column in binary if _is_in("doubtful_labels", name=column.name)),
+        *(column for column in few if _is_in("labels", "doubtful_labels", name=column.name)),
         *binary,
         *(column for column in last if column in few),
     ]
@@ -179,31 +159,31 @@ def other_labels(label: str, columns: Sequence[ColumnInfo]) -> list[str]:
     features = [c for c in columns if c.name != label and c.role in ("number", "category")]
     named = [c for c in features if is_label_name(c.name)]
     if not is_label_name(label):
-        named = [c for c in features if c in named or _is_doubtful(c.name) or c is columns[-1]]
+        doubtful = [
+            c for c in features if _is_in("doubtful_labels", name=c.name) or c is columns[-1]
+        ]
+        named = [c for c in features if c in named or c in doubtful]
     return [column.name for column in named if _has(2, 2, column)]
+
+
+def _is_in(*lists: str, name: str) -> bool:
+    return any(name.strip().lower() in _NAMES[words] for words in lists)
 
 
 def is_sure(name: str) -> bool:
     """Return whether a name is hardly ever anything but that of a label."""
-    return name.strip().lower() in _SURE_NAMES
+    return _is_in("sure_labels", name=name)
 
 
 def is_label_name(name: str) -> bool:
     """Return whether a name is that of a label."""
-    return _names_label(name) or words_of(name)[-1:] in [[word] for word in _LABEL_ENDINGS]
-
-
-def _is_doubtful(name: str) -> bool:
-    return name.strip().lower() in _DOUBTFUL_NAMES
-
-
-def _names_label(name: str) -> bool:
-    return name.strip().lower() in _LABEL_NAMES
+    return _is_in("labels", name=name) or not _NAMES["label_endings"].isdisjoint(
+        words_of(name)[-1:]
+    )
 
 
 def _has_few(column: Column) -> bool:
-    known = column.height - column.missing
-    return _has(2, min(MAX_CLASSES, known // 2), column)
+    return _has(2, min(MAX_CLASSES, (column.height - column.missing) // 2), column)
 
 
 def _may_be_label(column: Column) -> bool:
@@ -230,5 +210,5 @@ def guess_positive(classes: Mapping[str, int]) -> str | None:
     first, second = sorted(classes)
     if classes[first] != classes[second]:
         return min(classes, key=lambda name: classes[name])
-    telling = [name for name in (first, second) if name.lower() in _POSITIVE_WORDS]
+    telling = [name for name in (first, second) if name.lower() in _NAMES["positives"]]
     return telling[0] if len(telling) == 1 else second

@@ -9,7 +9,8 @@ from typing import TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.notices.words import counted, listed
+from aucstudio.notices import notice, texts
+from aucstudio.notices.words import listed
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import Column, spell_cell, spelled
 from aucstudio.project.data.table import Table, read_table
@@ -88,19 +89,15 @@ class Joined:
     unmatched: int
 
     def sentence(self) -> str:
-        """Return a sentence on the result."""
-        given, name = self.table.rows - self.unscored, Path(self.scores.path).name
-        text = (
-            f"{name} has scores of {given:,} of {counted(self.table.rows, 'row')}, matched by "
-            f"{self.scores.key} = {self.scores.identifier}"
-        )
+        """Return sentences on the result."""
+        facts = {"name": Path(self.scores.path).name, "rows": self.table.rows}
+        by = {"key": self.scores.key, "identifier": self.scores.identifier}
+        found = [notice("scores_joined", given=self.table.rows - self.unscored, **facts, **by)]
         if self.unscored:
-            text += f"; excluded: {counted(self.unscored, 'row')} without a score"
+            found.append(notice("scores_absent", rows=self.unscored))
         if self.unmatched:
-            text += (
-                f"; ignored: {counted(self.unmatched, 'row')} of the file that match no row here"
-            )
-        return f"{text}."
+            found.append(notice("scores_unmatched", rows=self.unmatched))
+        return " ".join(texts(found))
 
 
 def read_score_file(path: str | Path) -> Table:
@@ -130,7 +127,12 @@ def join_scores(
         scores are not numbers, or no row has one.
     """
     identifier = identifier or _identifier(table, key)
-    key = key or _key(scores, identifier)
+    names = [column.name for column in scores.columns]
+    if key is None and identifier not in names:
+        raise input_error(
+            "score_id_absent", file=scores.path, identifier=identifier, names=listed(names)
+        )
+    key = key or identifier
     for of, name in ((scores, key), (scores, column), (table, identifier)):
         of.column(name)
     if column == key:
@@ -152,18 +154,7 @@ def _identifier(table: Table, key: str | None) -> str:
         return named[0]
     if key in {column.name for column in table.columns}:
         return str(key)
-    several = f"has several columns of the role id ({listed(named)})"
-    many = several if named else "has no column of the role id"
-    raise input_error("identifier_absent", file=table.path, many=many)
-
-
-def _key(scores: Table, identifier: str) -> str:
-    names = [column.name for column in scores.columns]
-    if identifier in names:
-        return identifier
-    raise input_error(
-        "score_id_absent", file=scores.path, identifier=identifier, names=listed(names)
-    )
+    raise input_error("identifier_absent", file=table.path, count=len(named))
 
 
 def _joined(table: Table, given: ScoreFile, scores: Table) -> tuple[Table, int, int]:
@@ -190,8 +181,7 @@ def _joined(table: Table, given: ScoreFile, scores: Table) -> tuple[Table, int, 
             identifier=given.identifier,
             known=_examples(table, given.identifier),
         )
-    made = Column.of_cells(given.name, values, missing, len(np.unique(values[~np.isnan(values)])))
-    made = dataclasses.replace(made, role="ignore")
+    made = dataclasses.replace(Column.of_cells(given.name, values, missing), role="ignore")
     unmatched = len(found) - len(np.unique(places[matched]))
     return dataclasses.replace(table, columns=(*table.columns, made)), missing, unmatched
 
@@ -204,33 +194,32 @@ def _names(table: Table, name: str) -> list[str | None]:
     InputError
         If two rows have the same identifier.
     """
-    texts = [text or None for text in spelled(table.column(name)).tolist()]
+    names = [text or None for text in spelled(table.column(name)).tolist()]
     rows: dict[str | None, list[int]] = {}
-    for text, row in zip(texts, table.file_rows.tolist(), strict=True):
+    for text, row in zip(names, table.file_rows.tolist(), strict=True):
         rows.setdefault(text, []).append(row)
-    twice = [(text, at) for text, at in rows.items() if text is not None and len(at) > 1]
+    rows.pop(None, None)
+    twice = [f"{text!r} in rows {at[0]:,} and {at[1]:,}" for text, at in rows.items() if at[1:]]
     if twice:
-        shown = [f"{text!r} in rows {at[0]:,} and {at[1]:,}" for text, at in twice]
-        more = f" and {len(shown) - _NAMED:,} more" if len(shown) > _NAMED else ""
-        pairs = "; ".join(shown[:_NAMED]) + more
+        pairs = listed(twice, _NAMED)
         raise input_error("rows_not_identified", file=table.path, column=name, rows=pairs)
-    return texts
+    return names
 
 
 def _require_one_meaning(mine: Column, table: Table, theirs: Column, scores: Table) -> None:
     """Raise InputError if one identifier holds dates and the other plain numbers."""
     if mine.kind != "number" or theirs.kind != "number" or mine.is_date == theirs.is_date:
         return
-    dated, plain = (table, scores) if mine.is_date else (scores, table)
-    names = (mine.name, theirs.name) if mine.is_date else (theirs.name, mine.name)
+    sides = (mine.name, table.path), (theirs.name, scores.path)
+    (dates, dated), (numbers, plain) = sides if mine.is_date else sides[::-1]
     raise input_error(
         "dates_beside_numbers",
         file=scores.path,
         column=theirs.name,
-        dates=names[0],
-        dated=dated.path,
-        numbers=names[1],
-        plain=plain.path,
+        dates=dates,
+        dated=dated,
+        numbers=numbers,
+        plain=plain,
     )
 
 

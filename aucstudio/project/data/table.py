@@ -6,23 +6,23 @@ import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project import scratch
-from aucstudio.project.data.any_table import AnyTable, LabelChoice
+from aucstudio.project.data.any_table import AnyTable, LabelChoice, RoleChoices
 from aucstudio.project.data.columns import Column, ColumnInfo
-from aucstudio.project.data.labels import MOST_CLASSES, LabelRule, MergeChoice, PositiveChoice
-from aucstudio.project.data.paths import join, several
+from aucstudio.project.data.labels import MOST_CLASSES, LabelRule
+from aucstudio.project.data.paths import several
 from aucstudio.project.data.roles import guess_label, guess_role
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.sparse_columns import in_rows
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.errors import Cancelled, input_error
 
-__all__ = ["Column", "Table", "read_table", "read_tables"]
+__all__ = ["Column", "Table", "read_table"]
 
 ReadingListener = Callable[[float, str], object]
 # A dialect, or the parts of one that are given.
@@ -111,17 +111,11 @@ def missing_column(column: ColumnSchema | ColumnInfo, rows: int) -> Column:
 def read_table(
     path: str | Path,
     *,
-    label: LabelChoice = None,
-    positive: PositiveChoice = None,
-    ignore: Sequence[str] = (),
-    roles: Mapping[str, str] | None = None,
-    merge: MergeChoice = None,
-    absent: Mapping[str, Sequence[float]] | None = None,
-    parts: Mapping[str, Sequence[str]] | None = None,
     need_label: bool = True,
     dialect: DialectChoice = None,
     schema: Schema | None = None,
     progress: ReadingListener | None = None,
+    **choices: Unpack[RoleChoices],
 ) -> Table:
     """Read a table from a file, and detect what is not given.
 
@@ -130,21 +124,6 @@ def read_table(
     path : str or Path
         A file in any format of :mod:`~aucstudio.project.data.readers.registry`, or a pattern such
         as ``cases-*.csv`` for several files with the same columns.
-    label : str, False or None
-        The label column; None to detect it, False for none.
-    positive : str or sequence of str, optional
-        The positive class, several classes that are positive together, or a threshold such as
-        ``>= 5`` for a label of numbers; by default the rarer one of two classes.
-    ignore : sequence of str
-        Columns to ignore.
-    roles : mapping of column name to role, optional
-    merge : bool or sequence of sequences of str, optional
-        Values of the label to merge into one class, named by the first of them; True for those
-        that differ only in capitals and blanks.
-    absent : mapping of column name to numbers, optional
-        Number codes of missing values.
-    parts : mapping of column name to sequence of str, optional
-        Parts used of date columns.
     need_label : bool
         False for rows to be scored: no roles are detected, and the label column may be absent or
         have only one class.
@@ -155,6 +134,9 @@ def read_table(
         row depends on that row alone. Columns that are not in it are ignored.
     progress : callable, optional
         Receives the fraction done and what is being done; returning True stops the reading.
+    choices
+        Roles that are not detected; see
+        :class:`~aucstudio.project.data.any_table.RoleChoices`.
 
     Raises
     ------
@@ -164,35 +146,12 @@ def read_table(
         If ``progress`` returned True.
     """
     path, report = Path(path), progress_reporter(progress)
+    numbers = numbers_in(choices.get("roles"))
     with scratch.folder() as folder:
-        declared, bare = _read(path, parts_of(dialect), folder, report, schema, numbers_in(roles))
+        declared, bare = _read(path, parts_of(dialect), folder, report, schema, numbers)
     columns = tuple(with_guessed_roles(bare.columns, schema, need_label=need_label))
-    return with_choices(
-        dataclasses.replace(bare, columns=columns),
-        columns,
-        declared,
-        label=label,
-        positive=positive,
-        ignore=ignore,
-        roles=roles,
-        merge=merge,
-        absent=absent,
-        parts=parts,
-        need_label=need_label,
-        schema=schema,
-    )
-
-
-def read_tables(paths: Sequence[str | Path], **choices: Any) -> Table:
-    """Read several files with the same columns as one table; column ``file`` names the file.
-
-    Parameters
-    ----------
-    paths : sequence of str or Path
-    choices
-        As for :func:`read_table`.
-    """
-    return read_table(paths[0] if len(paths) == 1 else join(paths), **choices)
+    bare = dataclasses.replace(bare, columns=columns)
+    return with_choices(bare, columns, declared, need_label=need_label, schema=schema, **choices)
 
 
 def _read(
@@ -257,15 +216,9 @@ def with_choices(
     cells: Sequence[Column],
     file_roles: Mapping[str, str],
     *,
-    label: LabelChoice = None,
-    positive: PositiveChoice = None,
-    ignore: Sequence[str] = (),
-    roles: Mapping[str, str] | None = None,
-    merge: MergeChoice = None,
-    absent: Mapping[str, Sequence[float]] | None = None,
-    parts: Mapping[str, Sequence[str]] | None = None,
     need_label: bool = True,
     schema: Schema | None = None,
+    **choices: Unpack[RoleChoices],
 ) -> SomeTable:
     """Assign the roles of a table whose columns have been read; see :func:`read_table`.
 
@@ -277,8 +230,11 @@ def with_choices(
     file_roles : mapping of column name to role
         Roles that the file itself declares.
     """
-    given = {**dict(roles or {}), **dict.fromkeys(ignore, "ignore")}
-    rule: LabelRule | None = None
+    ignored = dict.fromkeys(choices.get("ignore", ()), "ignore")
+    given = {**dict(choices.get("roles") or {}), **ignored}
+    label, rule = choices.get("label"), None
+    positive, merge = choices.get("positive"), choices.get("merge")
+    absent, parts = choices.get("absent"), choices.get("parts")
     if schema is not None:
         label, rule = schema.label if label is None else label, schema.rule
         bare = bare.as_in(schema)

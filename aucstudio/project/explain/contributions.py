@@ -1,9 +1,7 @@
-"""Columns that decide which row of a pair scores higher.
+"""Contributions of columns to the score of a row, and to the order of a pair.
 
-Symbols: x⁺, x⁻ the two prepared rows, z = x⁺ − x⁻; f score; x[k ← y] a row with column k taken
-from y.
-
-Contributions of columns to the score of one row.
+Symbols: x⁺, x⁻ the two prepared rows of a pair, z = x⁺ − x⁻; f score; x[k ← y] a row with column k
+taken from y.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
-"""Count misranked pairs exactly, and list the worst.
+"""Pairs of rows: misranked ones, and difference vectors as dots or density.
 
-Nothing here ever holds all pairs. Symbols: s, t scores of the m positives and n negatives;
-s − t margin of a pair, misranked where it is not above 0; rank 1 is the highest negative.
-
-Difference vectors as dots or density, with covariance ellipses.
-
-Nothing here ever holds many pairs: in a plane the difference of two rows is the difference of
-their places. Symbols are those of :mod:`directions`.
+Nothing here holds many pairs: in a plane the difference of two rows is the difference of their
+places. Symbols are those of :mod:`~aucstudio.project.geometry.planes`; s, t scores of m positives
+and n negatives; s − t margin of a pair, misranked where it is not above 0; rank 1 is the highest
+negative.
 """
 
 from __future__ import annotations

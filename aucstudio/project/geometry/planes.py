@@ -1,14 +1,8 @@
-"""Rows for a picture: prepared, imputed and thinned.
+"""Planes onto which rows or differences are projected, and the rows for a picture.
 
-Directions in feature space: mean difference, principal directions, angles.
-
-Symbols: x⁺, x⁻ prepared rows of the two classes, m and n of them; z = x⁺ − x⁻; w a direction;
-u⁺, u⁻ and Σ⁺, Σ⁻ class means and covariances (divisors m and n); δ = u⁺ − u⁻ and Σ = Σ⁺ + Σ⁻
+Symbols: x⁺, x⁻ prepared rows of the two classes, m and n of them; z = x⁺ − x⁻; w a direction; f a
+score; u⁺, u⁻ and Σ⁺, Σ⁻ class means and covariances (divisors m and n); δ = u⁺ − u⁻ and Σ = Σ⁺ + Σ⁻
 mean and covariance of z over all pairs (SAUC-SVM paper, section 3).
-
-Planes onto which rows or differences are projected.
-
-Symbols are those of :mod:`directions`; f is a score.
 """
 
 from __future__ import annotations

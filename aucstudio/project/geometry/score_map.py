@@ -1,9 +1,7 @@
-"""Scores on a plane in tiles, coarse to fine, with contours.
+"""Scores on a plane in tiles, coarse to fine, with contours; highest-density regions of a class.
 
 A place c of a straight plane represents the row x = r + D c, with D the plane's directions and r
 the mean of the rows in all other directions.
-
-Highest-density regions of a class.
 """
 
 from __future__ import annotations

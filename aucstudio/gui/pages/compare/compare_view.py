@@ -7,10 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from PySide6.QtGui import QAction, QGuiApplication
-from PySide6.QtWidgets import (
-    QStackedWidget,
-    QWidget,
-)
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.controls import Segments
@@ -26,11 +23,7 @@ from aucstudio.gui.state.session import Session
 from aucstudio.project.errors import InputError
 from aucstudio.project.results import comparison
 from aucstudio.project.results.comparison import CORRECTION_NAMES, Comparison
-from aucstudio.project.results.page import (
-    markdown_blocks,
-    tables_as_csv,
-    tables_as_latex,
-)
+from aucstudio.project.results.page import markdown_blocks, tables_as_csv, tables_as_latex
 from aucstudio.project.results.report import comparison_tables
 from aucstudio.project.store.files import write_atomically
 

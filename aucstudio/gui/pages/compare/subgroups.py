@@ -18,7 +18,8 @@ from aucstudio.gui.common.widgets import named, quietly
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.notices.words import interval_words, p_words, range_words
+from aucstudio.notices import text
+from aucstudio.notices.words import interval_words
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.subgroups import (
@@ -121,10 +122,10 @@ class GroupsPage(QSplitter):
         self._offer_columns(table)
         self.show_controls(self.by_combo.count() > 0)
         if run is None or not run.record.splits:
-            self._show_none("Choose a finished run to see its results by subgroup.")
+            self._show_none(text("groups_need_a_run"))
             return
         if table is None or not self.by_combo.count():
-            self._show_none("Open the table of this run to see its results by subgroup.")
+            self._show_none(text("groups_need_a_table"))
             return
         column = str(self.by_combo.currentData())
         try:
@@ -146,7 +147,7 @@ class GroupsPage(QSplitter):
             return subgroups(record, rows, column, band, cuts, thresholds)
 
         if self._answer.ask(key, work):
-            self.concluded.emit(f"Results of {run.look.name} by {column}…")
+            self.concluded.emit(text("groups_computed", name=run.look.name, column=column))
 
     def _on_found(self, found: Subgroups) -> None:
         self.found = found
@@ -262,51 +263,33 @@ def _cell(value: float, low: float, high: float) -> str:
     return f"{value:.3f}\n{'too few' if math.isnan(low) else interval_words(low, high)}"
 
 
-def _left_out(found: Subgroups) -> str:
-    """State how many levels have too few rows for the tests."""
-    text = (("AUC", found.p_auc, found.silent), ("partial AUC", found.p_pauc, found.silent_pauc))
-    counts = [f"{n} of the {what}" for what, p, n in text if n and not math.isnan(p)]
-    return f"Levels left out of a test for too few rows: {', '.join(counts)}." if counts else ""
-
-
 def statement(found: Subgroups, name: str, band: Band, target: Target) -> Statement:
     """State whether the levels differ, and how that was tested."""
     known = [group for group in found.groups if not math.isnan(group.auc.value)]
     if not known:
-        return Statement(f"No level of {found.column} has rows of both classes held out.")
+        return Statement(text("no_level_tested", column=found.column))
     sure = [group for group in known if not group.few]
-    known = sure if len(sure) > 1 else known
-    low = min(known, key=lambda group: group.auc.value)
-    high = max(known, key=lambda group: group.auc.value)
-    ends = (
-        f"AUC {low.auc.value:.3f} ({low.level}) to {high.auc.value:.3f} ({high.level})"
-        if low is not high
-        else f"AUC {low.auc.value:.3f} ({low.level})"
-    )
-    if math.isnan(found.p_auc):
-        head = f"{name} by {found.column}: {ends}; too few rows to test whether the levels differ."
-    elif found.p_auc < 0.05:
-        head = f"{name} ranks differently across {found.column} ({p_words(found.p_auc)}): {ends}."
-    else:
-        p = p_words(found.p_auc)
-        head = f"{name} by {found.column}: the levels do not differ significantly ({p}); {ends}."
-    pauc = "too few rows to test" if math.isnan(found.p_pauc) else p_words(found.p_pauc)
+    known = sorted(sure if len(sure) > 1 else known, key=lambda group: group.auc.value)
+    low, high = known[0], known[-1]
+    ends = text("level_range", low=low, high=None if high is low else high)
+    untested, p = math.isnan(found.p_auc), found.p_auc
+    state = "untested" if untested else "differ" if p < 0.05 else "alike"
     few = [group.level for group in found.groups if group.few]
     doubtful = [group.level for group in found.groups if group.notices]
-    where = "its own threshold" if target.rule == OWN else "the chosen threshold"
+    silent = (("AUC", p, found.silent), ("partial AUC", found.p_pauc, found.silent_pauc))
+    counts = [
+        text("count_of_area", count=count, area=area)
+        for area, tested, count in silent
+        if count and not math.isnan(tested)
+    ]
+    no_pauc = math.isnan(found.p_pauc)
+    pauc = None if no_pauc else found.p_pauc
     return Statement.of(
-        head,
-        f"Equality of the partial areas in FPR {range_words(band)}: {pauc}.",
-        f"TPR and FPR are those of {where} in each split.",
-        f"Fewer than 10 rows of a class: {_listed(few)}." if few else "",
-        f"pAUC estimated too high, with few negatives per split, at {_listed(doubtful)}."
-        if doubtful
-        else "",
-        f"{found.merged:,} rare levels form one group." if found.merged else "",
-        _left_out(found),
+        text("levels_compared", state=state, name=name, column=found.column, ends=ends, p=p),
+        text("partial_areas_tested", band=band, p=pauc, untested=no_pauc),
+        text("rates_at_threshold", own=target.rule == OWN),
+        text("levels_with_few_rows", levels=few) if few else "",
+        text("levels_overestimated", levels=doubtful) if doubtful else "",
+        text("levels_merged", count=found.merged) if found.merged else "",
+        text("levels_left_out", counts=counts) if counts else "",
     )
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:5])
-    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"

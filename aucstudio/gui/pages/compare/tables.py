@@ -20,13 +20,12 @@ from aucstudio.gui.pages.compare.forest import ForestPlot
 from aucstudio.gui.pages.compare.words import (
     MARK,
     ShownComparison,
-    p_name,
     pair_sentence,
     rows_words,
     run_name,
 )
 from aucstudio.gui.state.plan import RunLook
-from aucstudio.notices import words
+from aucstudio.notices import text, words
 from aucstudio.project.results import comparison
 from aucstudio.project.results.comparison import (
     CORRECTION_NAMES,
@@ -365,10 +364,8 @@ class PicturePage(QSplitter):
         self.forest.show(shown)
         self.pairs_part.setVisible(bool(pairs))
         if pairs:
-            name = p_name(pairs[0].correction)
-            self.heading.setText(
-                f"Row minus column, {name} below; bold: significant, tinted as the better run"
-            )
+            name = CORRECTION_NAMES[pairs[0].correction]
+            self.heading.setText(text("p_in_matrix", name=name))
         with QSignalBlocker(self.table.selectionModel()):
             self.matrix.show_comparison(shown)
 
@@ -421,13 +418,7 @@ class TablesPage(QWidget):
             "compare_runs_table", "Checked runs", RUN_HEADS, ROW, tips=RUN_TIPS
         )
         self.pairs_table = SheetTable(
-            "compare_pairs_table",
-            "Every pair",
-            PAIR_HEADS,
-            ROW,
-            6,
-            tips=PAIR_TIPS,
-            words=(0, 1, 6),
+            "compare_pairs_table", "Every pair", PAIR_HEADS, ROW, 6, tips=PAIR_TIPS, words=(0, 1, 6)
         )
         self.runs_table.clicked.connect(lambda index: self.run_clicked.emit(index.row(), False))
         self.pairs_table.selectionModel().currentRowChanged.connect(self._on_pair)

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from aucstudio.engine.monitor import Stopped
-from aucstudio.gui.common.curves import band_words
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.notices import words
+from aucstudio.notices import text
+from aucstudio.notices.words import p_words_corrected
 from aucstudio.project.results import comparison
 from aucstudio.project.results.comparison import (
     ASSURANCE,
@@ -47,7 +47,7 @@ class ShownComparison:
     @property
     def measure(self) -> str:
         """The compared measure in words."""
-        return measure_words(self.found.measure, self.band)
+        return "AUC" if self.found.measure == AUC else text("pauc_in_range", band=self.band)
 
     def shown_as(self, correction: str, runs: list[ShownRun]) -> ShownComparison:
         """Return the same with another correction and the current looks of the runs."""
@@ -61,12 +61,8 @@ class ShownComparison:
 
     def places(self, session: Session) -> tuple[int | None, int | None]:
         """Return the positions of the selected and the compared run."""
-        listed = [run.record.id for run in self.runs]
-        chosen, compared = (
-            listed.index(run) if run in listed else None
-            for run in (session.selected, session.compared)
-        )
-        return chosen, compared
+        listed = {run.record.id: k for k, run in enumerate(self.runs)}
+        return listed.get(session.selected or ""), listed.get(session.compared or "")
 
     def pair(self, session: Session) -> int | None:
         """Return the position of the pair of the selected and the compared run."""
@@ -91,56 +87,40 @@ def compare_checked(
     return ShownComparison(ranked, found, band)
 
 
-def measure_words(measure: str, band: Band) -> str:
-    """Name the measure that is compared."""
-    return "AUC" if measure == AUC else f"pAUC in FPR {band_words(band)}"
+def run_name(run: RunFigures, band: Band) -> str:
+    """Return a run's name, marked if it was trained for another range."""
+    return f"{run.name} {MARK}" if run.trained_elsewhere(band) else run.name
 
 
-def p_name(correction: str) -> str:
-    """Name the p-values that decide significance: ``Holm-corrected p``."""
-    return "p" if correction == UNCORRECTED else f"{CORRECTION_NAMES[correction]}-corrected p"
-
-
-def p_value_words(pair: PairComparison) -> str:
-    """Write the p-value of a pair and the corrected one."""
-    if pair.correction == UNCORRECTED:
-        return f"{words.p_words(pair.p)} uncorrected"
-    return words.p_words_corrected(pair.p, pair.p_corrected, CORRECTION_NAMES[pair.correction])
+# ----------------------------------------------------------------- texts
 
 
 def pair_sentence(pair: PairComparison, measure: str, rows: str) -> Statement:
     """State the result of a comparison, with its uncertainty."""
-    if pair.refused:
-        return Statement(f"{pair.a} and {pair.b} cannot be compared: {pair.refused}.")
-    if math.isnan(pair.p):
-        why = pair.reason or "too few for a test"
-        return Statement(f"{pair.a} and {pair.b} cannot be compared on {rows}: {why}.")
-    if pair.alike:
-        where = measure.partition(" in ")[2]
-        same = f"{pair.a} and {pair.b} rank {rows} identically{f' in {where}' if where else ''}."
-        why = "Both runs order every pair identically: nothing to test."
-        return Statement(same, why)
-    ahead = pair if pair.difference >= 0 else pair.turned()
-    interval = words.interval_words(ahead.low, ahead.high)
-    known = f", 95 % {interval}" if interval != "–" else ""
     name, _, where = measure.partition(" in ")
-    place = f" in {where}" if where else ""
-    sure = (
-        f"{name} difference {words.figure_words(ahead.difference)}{place}{known}, "
-        f"{p_value_words(pair)}."
-    )
-    if pair.significant:
-        return Statement(f"{ahead.a} ranks better than {ahead.b} on {rows}.", sure)
-    return Statement(f"{ahead.a} and {ahead.b} do not differ significantly on {rows}.", sure)
+    if pair.refused or math.isnan(pair.p):
+        on, why = (
+            ("", pair.refused) if pair.refused else (rows, pair.reason or text("too_few_to_test"))
+        )
+        return Statement(text("pair_not_compared", pair=pair, rows=on, why=why))
+    if pair.alike:
+        return Statement(text("pair_alike", pair=pair, rows=rows, where=where), text("alike_why"))
+    ahead = pair if pair.difference >= 0 else pair.turned()
+    bounds = None if math.isnan(ahead.low) else (ahead.low, ahead.high)
+    if pair.correction == UNCORRECTED:
+        p = text("p_uncorrected", p=pair.p)
+    else:
+        p = p_words_corrected(pair.p, pair.p_corrected, CORRECTION_NAMES[pair.correction])
+    sure = text("pair_difference", name=name, pair=ahead, where=where, bounds=bounds, p=p)
+    code = "pair_significant" if pair.significant else "pair_not_significant"
+    return Statement(text(code, pair=ahead, rows=rows), sure)
 
 
 def rows_words(record: RunRecord) -> str:
     """Describe the rows that a run was scored on."""
-    name = record.experiment.weight
-    weighted = "" if name is None else f", weighted by {name}"
-    if len(record.splits) == 1:
-        return f"these {len(record.splits[0].test_rows):,} rows{weighted}"
-    return f"these {len(record.splits)} splits{weighted}"
+    splits, weight = record.splits, record.experiment.weight
+    rows = len(splits[0].test_rows) if len(splits) == 1 else None
+    return text("these_rows", rows=rows, splits=len(splits), several=rows is None, weight=weight)
 
 
 def forecast_words(pair: PairComparison, record: RunRecord, tests: int) -> str:
@@ -153,36 +133,24 @@ def forecast_words(pair: PairComparison, record: RunRecord, tests: int) -> str:
     if growth is None:
         return ""
     if math.isinf(growth):
-        return (
-            f"{splits} splits are too few for one of {tests} pairs to be significant: "
-            "use more splits."
-        )
-    held_out = int(first.test_positive.sum())
-    here = held_out if splits == 1 else held_out + int(first.train_positive.sum())
-    what, rest = "held-out positives" if splits == 1 else "positives in the table", "negatives"
-    groups = held_out_groups(record)
-    if groups:
-        here, rest = groups, "rows"
-        what = "held-out groups" if splits == 1 else "groups in the table"
-    return (
-        f"A new study needs about {_roughly(growth * here):,} {what} for a difference to be "
-        f"significant with probability {100 * ASSURANCE:g} %, given how uncertain this one is "
-        f"({here:,} here; {rest} in proportion)."
+        return text("too_few_splits", splits=splits, tests=tests)
+    here, groups = int(first.test_positive.sum()), held_out_groups(record)
+    if splits > 1:
+        here += int(first.train_positive.sum())
+    here = groups or here
+    unit: int = 10 ** max(0, len(str(int(growth * here))) - 2)
+    what = text("study_rows", groups=bool(groups), several=splits > 1)
+    needed, rest = math.ceil(growth * here / unit) * unit, "rows" if groups else "negatives"
+    return text(
+        "rows_to_significance", needed=needed, here=here, what=what, rest=rest, assurance=ASSURANCE
     )
-
-
-def _roughly(count: float) -> int:
-    """Round up to two digits."""
-    unit: int = 10 ** max(0, len(str(int(count))) - 2)
-    return math.ceil(count / unit) * unit
 
 
 def one_run_words(run: RunFigures, measure: str, named: str) -> Statement:
     """Describe the results of a single run."""
     figure = run.measured(measure)
     return Statement(
-        f"{run.name} alone: {named} {words.figure_words(figure.value)} ({figure.interval}).",
-        "Tick a second run in the list to compare.",
+        text("one_run_compared", run=run, named=named, figure=figure), text("tick_two")
     )
 
 
@@ -191,44 +159,31 @@ def tally_words(pairs: Sequence[PairComparison]) -> str:
     tested = [pair for pair in pairs if not math.isnan(pair.p)]
     if len(pairs) < 2 or not tested:
         return ""
-    significant = sum(pair.significant for pair in tested)
-    refused = len(pairs) - len(tested)
-    left = f"; {refused} not comparable" if refused else ""
-    count = f"{significant} of {len(tested)} pairs differ" if significant else "No pair differs"
-    correction = pairs[0].correction
-    if correction == UNCORRECTED:
-        chance = (
-            ""
-            if len(tested) < 2
-            else (f" (of {len(tested)}, about one in 20 would differ by chance)")
-        )
-        return f"{count} before any correction{chance}{left}."
-    return f"{count} after {CORRECTION_NAMES[correction]}'s correction{left}."
+    name = CORRECTION_NAMES[pairs[0].correction]
+    return text(
+        "pairs_tested",
+        significant=sum(pair.significant for pair in tested),
+        tested=len(tested),
+        correction="" if pairs[0].correction == UNCORRECTED else name,
+        raw=pairs[0].correction == UNCORRECTED,
+        by_chance=pairs[0].correction == UNCORRECTED and len(tested) > 1,
+        refused=(len(pairs) - len(tested)) or None,
+        none=not any(pair.significant for pair in tested),
+    )
 
 
 def footnote(found: Comparison, band: Band) -> str:
     """Name the runs whose training aimed at another FPR range than the one shown."""
-    elsewhere = [
-        f"{run.name} for {band_words(run.trained_for)}"
-        for run in found.runs
-        if run.trained_for is not None and run.trained_elsewhere(band)
-    ]
-    if not elsewhere:
-        return ""
-    return f"{MARK} Not trained for the FPR range shown, {band_words(band)}: {', '.join(elsewhere)}"
+    elsewhere = [text("trained_for", run=run) for run in found.runs if run.trained_elsewhere(band)]
+    return text("trained_elsewhere", mark=MARK, band=band, runs=elsewhere) if elsewhere else ""
 
 
 def what_next(session: Session) -> str:
     """State the next step if there is nothing to compare."""
+    live = session.live
+    state = "run" if session.table is not None else "table"
     if any(run.record.splits for run in session.shown_runs()):
-        return "No run is checked: check two or more in the list to compare them."
-    if session.live is not None:
-        return f"{session.live.look.name} is training; it is compared when it has ended."
-    if session.table is None:
-        return "Open a table and run two methods to compare them."
-    return "No run yet: run two methods, and they are compared here."
-
-
-def run_name(run: RunFigures, band: Band) -> str:
-    """Return a run's name, marked if it was trained for another range."""
-    return f"{run.name} {MARK}" if run.trained_elsewhere(band) else run.name
+        state = "check"
+    elif live is not None:
+        state = "live"
+    return text("nothing_to_compare", state=state, name="" if live is None else live.look.name)

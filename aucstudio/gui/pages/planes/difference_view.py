@@ -23,14 +23,16 @@ from aucstudio.gui.common.plots.legend import Entry
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.theme import current_theme, run_colour
 from aucstudio.gui.common.widgets import quietly
-from aucstudio.gui.pages.planes import pairs as texts
+from aucstudio.gui.pages.planes import words
 from aucstudio.gui.pages.planes.hyperplane import RunPlanes, SideNames, own_normal
 from aucstudio.gui.pages.planes.pair_items import CloseUp, CloudItems, MarkedPairs, Pointing
 from aucstudio.gui.pages.planes.pairs import PairPanel, drawn_pairs, find_pairs, pair_columns
 from aucstudio.gui.pages.planes.plane_view import PlaneView, is_whole_plane
-from aucstudio.gui.pages.planes.subject import PlanePicture, Subject, is_curved, left_out_words
+from aucstudio.gui.pages.planes.subject import PlanePicture, Subject, is_curved
+from aucstudio.gui.pages.planes.words import left_out_words
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session
+from aucstudio.notices import text
 from aucstudio.project.geometry.pairs import ellipse
 from aucstudio.project.geometry.planes import SCORE
 
@@ -45,10 +47,7 @@ class DifferenceView(PlaneView):
     of_pairs: ClassVar = True
     busy_words: ClassVar = "counting pairs…"
 
-    listens_to: ClassVar = {
-        **PlaneView.listens_to,
-        "band_rested": "refresh_band",
-    }
+    listens_to: ClassVar = {**PlaneView.listens_to, "band_rested": "refresh_band"}
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, "difference_view", "Difference vectors")
@@ -181,7 +180,7 @@ class DifferenceView(PlaneView):
         band = self.session.plan.band
         shown = self.errors_check.isChecked()
         self.marked.draw_errors(*drawn_pairs(picture.extra, band), shown)
-        self._verdict = list(texts.verdict(picture, band, shown))
+        self._verdict = list(words.pair_verdict(picture, band, shown))
         return self._sentence(picture)
 
     def _on_counted(self) -> None:
@@ -190,7 +189,7 @@ class DifferenceView(PlaneView):
             self.sentence.setText(self._sentence(self.picture))
 
     def describe(self, picture: PlanePicture) -> str:
-        return texts.caption(picture, _exact_normal(picture) is not None)
+        return words.pair_caption(picture, _exact_normal(picture) is not None)
 
     def follow(self, picture: PlanePicture) -> None:
         focus = self.session.focus.row, self.session.focus.pair
@@ -239,9 +238,13 @@ class DifferenceView(PlaneView):
             self.sentence.setText(self._sentence(picture))
 
     def _sentence(self, picture: PlanePicture) -> Statement:
-        live = texts.live_words(self.session.live, self.session.plan.band)
+        live = words.live_pair_words(self.session.live, self.session.plan.band)
         if live and not self.live_line.isVisible():
-            return Statement.of(texts.other_words(picture.subject, self.session.live), live)
+            other = (
+                "the run in progress" if self.session.live is None else self.session.live.look.name
+            )
+            name = picture.subject.name
+            return Statement.of(text("picture_of_other_run", name=name, live=other), live)
         if live and picture.subject.run is None:
             return Statement(live)
         compared = self.run_planes.about_compared(picture.subject)

@@ -15,6 +15,7 @@ from aucstudio.gui.common.plotting import pen
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.widgets import quietly
+from aucstudio.gui.pages.planes import words
 from aucstudio.gui.pages.planes.boundaries import Boundaries, LiveContour, Mapper, Shading, Surface
 from aucstudio.gui.pages.planes.plane_view import PlaneView
 from aucstudio.gui.pages.planes.rows import (
@@ -31,92 +32,13 @@ from aucstudio.gui.pages.planes.subject import (
     PlanePicture,
     Subject,
     add_marks,
-    left_out_words,
     split_of,
 )
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session
-from aucstudio.project.geometry.planes import SCORE, Sample, evenly
+from aucstudio.notices import text
+from aucstudio.project.geometry.planes import Sample, evenly
 from aucstudio.project.geometry.score_map import share_contours
-from aucstudio.project.runs.experiments.experiment import Band
-
-
-def caption(picture: PlanePicture, drawn: int) -> str:
-    """Explain the points, the regions and the lines of the runs."""
-    rows = len(picture.sample.positive)
-    text = "Each point is one row of the table."
-    if any(picture.extra.regions):
-        text = (
-            "Half of the rows of each class lie within its inner line, 90 % within the outer one."
-        )
-        if drawn:
-            text += f" {drawn:,} of {rows:,} rows are drawn as points."
-    if picture.subject.run is None:
-        return text
-    return f"{text} Each run predicts positive beyond its own line."
-
-
-def verdict(
-    name: str, sample: Sample, found: Mistakes, held_out: bool, own: bool
-) -> tuple[str, str]:
-    """Count the rows on the wrong side of the threshold; ``own`` if it is that of the model."""
-    rows, wrong = "held-out" if held_out else "training", found.wrong
-    threshold = f"{'its' if own else 'this'} threshold"
-    missed, m = int(wrong[sample.positive].sum()), int(sample.positive.sum())
-    false, n = int(wrong[~sample.positive].sum()), int((~sample.positive).sum())
-    if not missed + false:
-        return f"{name} puts none of {m + n:,} {rows} rows on the wrong side of {threshold}.", ""
-    alarms = "a false alarm" if false == 1 else "false alarms"
-    return (
-        f"{name} puts {missed + false:,} of {m + n:,} {rows} rows "
-        f"({100 * (missed + false) / (m + n):.1f} %) on the wrong side.",
-        f"At {threshold} {missed:,} of {m:,} positives are missed, {false:,} of {n:,} negatives "
-        f"are {alarms}.",
-    )
-
-
-def lost_words(found: Mistakes, band: Band) -> str:
-    """Count the positives below the FPR range; empty if there are none."""
-    lost = int(found.lost.sum())
-    if not lost:
-        return ""
-    return (
-        f"{lost:,} positive{'' if lost == 1 else 's'} below all negatives of the FPR range "
-        f"{band[0]:g} … {band[1]:g} add{'s' if lost == 1 else ''} nothing to its area."
-    )
-
-
-def held_words(picture: PlanePicture, curved: bool) -> str:
-    """State what a boundary in the plane ignores; empty if it is exact."""
-    plane, features = picture.plane, len(picture.subject.preparation.feature_names)
-    if not plane.is_straight:
-        return ""
-    if features <= 2:
-        return "There are no other features, so the boundaries are exact."
-    if plane.kind == SCORE and not curved:
-        return ""
-    what = "Lines" if not curved else "Boundaries"
-    return f"{what}: all other features at their means."
-
-
-def remarks(picture: PlanePicture, drawn: int) -> list[str]:
-    """State what the picture omits or imputes."""
-    sample, outside, words = picture.sample, picture.extra.outside, []
-    if sample.gaps:
-        words.append(
-            f"{_counted(sample.gaps, 'missing value')} drawn at the training "
-            f"{picture.subject.preparation.choice.fill}."
-        )
-    if outside:
-        words.append(f"{_counted(outside, 'distant row')} outside the frame: zoom out.")
-    if 0 < drawn < len(sample.positive):
-        words.append(f"{drawn:,} of {len(sample.positive):,} rows are drawn as points.")
-    return words
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
-
 
 POINTS_DRAWN = 2_000
 FEW_OF_CLASS = 300  # rows of a class that are drawn one by one in any case
@@ -188,12 +110,7 @@ class FeatureView(PlaneView):
                     "Draw rows one by one; a sample if there are very many",
                     self._on_rows,
                 ),
-                (
-                    "shade",
-                    "Shad&ing",
-                    "Shade the plane by the chosen run's score",
-                    self.mark_stale,
-                ),
+                ("shade", "Shad&ing", "Shade the plane by the chosen run's score", self.mark_stale),
                 (
                     "support",
                     "S&upport",
@@ -329,15 +246,16 @@ class FeatureView(PlaneView):
         subject, sample, threshold = picture.subject, picture.sample, self.session.focus.threshold
         if subject.run is None or sample.scores is None:
             rows = len(sample.positive)
-            return [f"{subject.name} is training: {rows:,} labelled rows and its line so far."]
+            return [text("rows_in_training", name=subject.name, rows=rows)]
+        lost = int(found.lost.sum())
         curved = any(not one.is_line for one in self.boundaries.drawn.values())
         return [
-            *verdict(subject.name, sample, found, subject.held_out, threshold == 0),
+            *words.row_verdict(subject.name, sample, found.wrong, subject.held_out, threshold == 0),
             self._compared_words(subject, sample),
-            lost_words(found, self.session.plan.band),
-            left_out_words(subject, "the boundary is that"),
-            held_words(picture, curved or self.shade_check.isChecked()),
-            *remarks(picture, self.marks.drawn),
+            text("positives_lost", count=lost, band=self.session.plan.band) if lost else "",
+            words.left_out_words(subject, "the boundary is that"),
+            words.held_words(picture, curved or self.shade_check.isChecked()),
+            *words.remarks(picture, self.marks.drawn),
         ]
 
     def _compared_words(self, subject: Subject, sample: Sample) -> str:
@@ -351,10 +269,10 @@ class FeatureView(PlaneView):
         if not np.array_equal(rows, sample.numbers):
             return ""
         wrong = int(((scores > 0) != sample.positive).sum())
-        return f"{other.look.name} puts {wrong:,} of them on the wrong side of its own boundary."
+        return text("compared_misplaced", name=other.look.name, wrong=wrong)
 
     def describe(self, picture: PlanePicture) -> str:
-        return caption(picture, self.marks.drawn)
+        return words.row_caption(picture, self.marks.drawn)
 
     # ------------------------------------------------------------- the rest
 

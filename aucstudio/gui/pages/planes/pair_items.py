@@ -18,8 +18,9 @@ from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plots.readout import Readout
 from aucstudio.gui.common.plotting import faded, pen
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.pages.planes.pairs import NO_PAIRS, PairPanel, PlacedPairs, pair_words, row_name
+from aucstudio.gui.pages.planes.pairs import NO_PAIRS, PairPanel, PlacedPairs
 from aucstudio.gui.pages.planes.subject import PlanePicture, add_curve, add_marks, is_pair
+from aucstudio.gui.pages.planes.words import pair_words, row_name
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.session import Session
 from aucstudio.project.geometry.pairs import (

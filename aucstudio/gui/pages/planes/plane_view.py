@@ -25,12 +25,12 @@ from aucstudio.gui.pages.planes.subject import (
     PlanePicture,
     Subject,
     add_line,
-    axis_words,
     find_subject,
     is_curved,
     live_key,
     place_line,
 )
+from aucstudio.gui.pages.planes.words import axis_words
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session

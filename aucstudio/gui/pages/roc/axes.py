@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 import numpy as np
 import scipy
@@ -77,16 +76,6 @@ class Scene:
     y: Axis
     window: tuple[float, float, float, float]
     face: str = "roc"
-
-
-class Layer(Protocol):
-    """Something drawn over the ROC curves; its items are added to the plot when it is made."""
-
-    def show(self, scene: Scene) -> None:
-        """Draw over the current picture, or nothing if the layer is off."""
-
-    def apply_theme(self) -> None:
-        """Apply the current theme."""
 
 
 Points = tuple[Array, Array]
@@ -164,12 +153,19 @@ def nearest(
 
     The line is monotone in x, so only vertices within the current best distance are checked.
     """
-    x, y = ((values - at) / size for values, at, size in zip(line, place, pixel, strict=True))
-    at = int(np.clip(np.searchsorted(x, 0.0), 1, len(x) - 1))
-    reach = np.hypot(x[at - 1 : at + 1], y[at - 1 : at + 1]).min()
-    first, last = np.searchsorted(x, -reach, "left"), np.searchsorted(x, reach, "right")
-    part = slice(max(min(int(first), at - 1), 0), max(int(last), at + 1))
-    distance = np.hypot(x[part], y[part])
+
+    def away(part: slice) -> Array:
+        sides = (
+            (values[part] - at) / size for values, at, size in zip(line, place, pixel, strict=True)
+        )
+        return np.hypot(*sides)
+
+    x = line[0]
+    at = int(np.clip(np.searchsorted(x, place[0]), 1, len(x) - 1))
+    reach = float(away(slice(at - 1, at + 1)).min()) * pixel[0]
+    first, last = np.searchsorted(x, (place[0] - reach, place[0] + reach))
+    part = slice(max(min(int(first), at - 1), 0), max(int(last), at) + 1)
+    distance = away(part)
     vertex = int(distance.argmin())
     return float(distance[vertex]), part.start + vertex
 

@@ -93,10 +93,7 @@ class RangeItem(pg.LinearRegionItem):
 
 _AIR = 0.02
 _LOOKS = 9  # across a card, at the heights of the lines that may pass under it
-_TITLES = {
-    "log": ", logarithmic",
-    "probit": ", probit",
-}
+_TITLES = {"log": ", logarithmic", "probit": ", probit"}
 
 
 class Canvas:

@@ -101,10 +101,7 @@ class RunLegend(QGraphicsItem):
         return QRectF(0, 0, width, height + 2 * self._PADDING)
 
     def paint(
-        self,
-        painter: QPainter,
-        option: QStyleOptionGraphicsItem,
-        widget: QWidget | None = None,
+        self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
     ) -> None:
         theme, middle = current_theme(), Qt.AlignmentFlag.AlignVCenter
         paint_card(painter, self.boundingRect(), 235)

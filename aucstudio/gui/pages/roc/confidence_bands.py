@@ -13,6 +13,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGraphicsPathItem
 
 from aucstudio.engine import inference, roc
+from aucstudio.engine.inference.bands import GRID
 from aucstudio.engine.types import Array
 from aucstudio.gui.common.curves import run_curves
 from aucstudio.gui.common.plotting import faded
@@ -24,12 +25,7 @@ from aucstudio.project.results.summary import LEVEL, ranking
 from aucstudio.project.runs.record import RunRecord
 
 NONE = "none"
-KINDS = {
-    NONE: ("None", "Curves alone"),
-    "pointwise": ("Pointwise", "Holds the true TPR at any one FPR with 95 %"),
-    "simultaneous": ("Simultaneous", "Holds the whole true curve with 95 %, by the bootstrap"),
-    "kolmogorov": ("Simultaneous, exact", "Kolmogorov bounds: wider, valid for any sample size"),
-}
+KINDS = (NONE, "pointwise", "simultaneous", "kolmogorov")
 MOST_RUNS = 3  # more overlapping bands are unreadable
 
 _ALPHA = 40
@@ -130,7 +126,7 @@ def bounds_of(
 
 def _grid(negatives: int) -> Array:
     low_end = np.geomspace(0.5 / negatives, 1.0, _LOW_END)
-    return np.unique(np.concatenate([inference.bands.GRID, low_end]).clip(0.0, 1.0))
+    return np.unique(np.concatenate([GRID, low_end]).clip(0.0, 1.0))
 
 
 def _of_splits(record: RunRecord) -> Bounds:

@@ -13,7 +13,7 @@ import pyqtgraph as pg
 from aucstudio.engine import roc
 from aucstudio.gui.common import curves
 from aucstudio.gui.common.curves import run_curves
-from aucstudio.gui.common.plots.curves import PlacedLine, Window
+from aucstudio.gui.common.plots.curves import CurveItem, PlacedLine, Window
 from aucstudio.gui.common.plotting import run_pen
 from aucstudio.gui.pages.roc.axes import Axis, draw, nearest
 from aucstudio.gui.pages.roc.cards import LegendRow
@@ -27,9 +27,6 @@ from aucstudio.project.runs.record import RunRecord
 _known: WeakKeyDictionary[RunRecord, dict[str, Shapes]] = WeakKeyDictionary()
 
 
-_MANY_VERTICES = 10_000
-
-
 def shapes_of(record: RunRecord, face: Face) -> Shapes:
     """Return the lines of a record in a face, computed once per record."""
     faces = _known.setdefault(record, {})
@@ -38,7 +35,7 @@ def shapes_of(record: RunRecord, face: Face) -> Shapes:
     return faces[face.key]
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(eq=False)
 class Drawn:
     """A line of the picture and its meaning."""
 
@@ -46,7 +43,8 @@ class Drawn:
     shape: Shape
     along: Axis
     up: Axis
-    item: Any
+    item: CurveItem
+    seen: object = None  # the window it is drawn for
 
     @cached_property
     def line(self) -> PlacedLine:
@@ -61,7 +59,9 @@ class Drawn:
 
     def show(self, window: Window, pixels: tuple[int, int]) -> None:
         """Draw the part in a window of so many device pixels."""
-        self.item.setData(*self.line.seen(window, pixels))
+        if self.seen != (window, pixels):
+            self.seen = window, pixels
+            self.item.setData(*self.line.seen(window, pixels))
 
 
 class Lines:
@@ -76,7 +76,6 @@ class Lines:
         self._plot = plot
         self._box: Any = plot.getPlotItem().getViewBox()
         self.drawn: list[Drawn] = []
-        self._is_rough = False
 
     def draw(
         self,
@@ -86,48 +85,34 @@ class Lines:
         axes: tuple[Axis, Axis],
         selected: str | None,
     ) -> None:
-        """Draw these runs in place of all others."""
-        for drawn in self.drawn:
-            self._plot.removeItem(drawn.item)
-        self.drawn = []
+        """Draw these runs in place of all others; lines that stay are kept."""
+        kept = {d.shape: d for d in self.drawn if (d.along, d.up) == axes}
+        before, self.drawn = self.drawn, []
         for run in runs:
             shapes = shapes_of(run.record, face)
             fine = every and len(shapes.known.curves) > 1
             for shape in shapes.every if fine else [shapes.average]:
-                item = pg.PlotCurveItem(pen=run_pen(run.look, 1.0 if fine else 2.0), antialias=True)
-                item.setZValue(30 if run.record.id == selected else 10)
-                item.setOpacity(0.65 if fine else 1.0)
-                self._plot.addItem(item, ignoreBounds=True)
-                self.drawn.append(Drawn(run, shape, *axes, item))
+                drawn = kept.get(shape) or self._add(run, shape, axes)
+                drawn.run = run
+                drawn.item.setPen(run_pen(run.look, 1.0 if fine else 2.0))
+                drawn.item.setZValue(30 if run.record.id == selected else 10)
+                drawn.item.setOpacity(0.65 if fine else 1.0)
+                self.drawn.append(drawn)
+        for drawn in before:
+            if drawn not in self.drawn:
+                self._plot.removeItem(drawn.item)
         self.thin()
 
-    def thin(self, *, moving: bool = False) -> None:
-        """Draw each line for the visible window.
+    def _add(self, run: ShownRun, shape: Shape, axes: tuple[Axis, Axis]) -> Drawn:
+        item = CurveItem(antialias=True)
+        self._plot.addItem(item, ignoreBounds=True)
+        return Drawn(run, shape, *axes, item)
 
-        Where there is much to paint, lines of a picture that moves are drawn to the pixel, with
-        rough edges: to draw them finely takes longer than a frame.
-        """
+    def thin(self) -> None:
+        """Draw each line for the visible window."""
         window, pixels = self.window(), self.pixels()
-        fine = 2 * sum(pixels)
-        vertices = sum(min(len(drawn.line.x), fine) for drawn in self.drawn)
-        rough = moving and vertices > _MANY_VERTICES
-        if rough:
-            pixels = max(pixels[0] // 2, 1), max(pixels[1] // 2, 1)
         for drawn in self.drawn:
             drawn.show(window, pixels)
-        self._is_rough = rough
-        self._smooth(not rough)
-
-    def smooth(self) -> None:
-        """Draw all lines with smooth edges again."""
-        if self._is_rough:
-            self.thin()
-
-    def _smooth(self, smooth: bool) -> None:
-        for drawn in self.drawn:
-            if drawn.item.opts["antialias"] != smooth:
-                drawn.item.opts["antialias"] = smooth
-                drawn.item.update()
 
     def window(self) -> Window:
         """Left, right, bottom and top of the visible window."""

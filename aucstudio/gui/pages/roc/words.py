@@ -9,33 +9,30 @@ import numpy as np
 
 from aucstudio.engine import METHODS, inference
 from aucstudio.engine.roc import cuts as cuts_of
-from aucstudio.gui.common import curves
 from aucstudio.gui.common.curves import (
     SCALES,
     RunCurves,
     area_words,
-    band_words,
     run_curves,
     vertex_words,
 )
 from aucstudio.gui.common.plain_text import Markup, joined, rich, shortened
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.pages.roc.cards import LegendRow
-from aucstudio.gui.pages.roc.curve_kinds import Face, Shape
+from aucstudio.gui.pages.roc.curve_kinds import Face
 from aucstudio.gui.pages.roc.lines import Drawn, shapes_of
 from aucstudio.gui.pages.roc.operating_point import FocusedPoint
 from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.notices import text
 from aucstudio.notices.words import (
-    counted,
     figure_words,
     interval_words,
     p_words,
     p_words_corrected,
 )
-from aucstudio.project.results.comparison import PAUC, compare_runs
+from aucstudio.project.results.comparison import compare_runs
 from aucstudio.project.results.summary import (
     LEVEL,
-    Summary,
     pauc_summary,
     ranks_backwards,
     same_rows,
@@ -43,7 +40,10 @@ from aucstudio.project.results.summary import (
 )
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.runs.tuning import PAUC
 
+ELSEWHERE = "†"
+WHOLE = (0.0, 1.0)
 FEW_NEGATIVES = 20
 _MOST_NAMES = 2
 
@@ -56,14 +56,18 @@ def trained_elsewhere(record: RunRecord, band: Band) -> bool:
 
 def what_next(session: Session) -> str:
     """State the next step if there is no curve."""
-    if session.live is not None:
-        return f"{session.live.look.name} is training; its ROC curve changes during training."
-    if any(run.record.splits for run in session.shown_runs()):
-        return "No run is checked: tick a run in the list, and its ROC curve appears here."
-    if session.table is None:
-        return "Open a table first; the ROC curves of its runs appear here."
-    title = METHODS[session.plan.method].title
-    return f"Press Run to train {title}; its ROC curve appears here."
+    live, state = session.live, "run"
+    if live is not None:
+        state = "live"
+    elif any(run.record.splits for run in session.shown_runs()):
+        state = "check"
+    elif session.table is None:
+        state = "table"
+    title = METHODS[session.plan.method].title if live is None else live.look.name
+    return text("no_curve", state=state, title=title)
+
+
+# ----------------------------------------------------------------- the conclusion
 
 
 def face_sentence(face: Face, runs: list[ShownRun]) -> Statement:
@@ -71,31 +75,23 @@ def face_sentence(face: Face, runs: list[ShownRun]) -> Statement:
     if not runs:
         return Statement()
     figures = {run: float(np.mean(shapes_of(run.record, face).figures)) for run in runs}
-    ranked = sorted(runs, key=lambda run: -face.better * figures[run])
-    best = ranked[0]
-    superlative = "highest" if face.better > 0 else "lowest"
-    shown = figure_words(figures[best])
-    text = f"{best.look.name} has the {superlative} {face.figure_words}, {shown}"
-    if len(runs) == 1:
-        text = f"{best.look.name}: {face.figure_words} {shown}"
-    elif shown == figure_words(figures[ranked[1]]):
-        text = f"{best.look.name} and {ranked[1].look.name} have the {superlative} "
-        text += f"{face.figure_words}, {shown}"
-    else:
-        text += f"; {ranked[1].look.name} has {figure_words(figures[ranked[1]])}"
-    if any(len(run.record.splits) > 1 for run in ranked[:2]):
-        text += " (means over splits)"
-    return Statement(f"{text}.", _chance_words(face, best.record))
-
-
-def _chance_words(face: Face, record: RunRecord) -> str:
-    share = positives_share(record)
-    return {
-        "precision": f"Chance gives {share:.3f}, the share of positives.",
-        "gain": "Chance finds 0.100 of the positives there.",
-        "lift": f"Chance gives 1, and no ranking more than {min(1 / share, 10):.3g} there.",
-        "cost": "Without any information it is 0.250.",
-    }.get(face.key, "")
+    ranked = sorted(runs, key=lambda run: -face.better * figures[run])[:2]
+    shown = [figure_words(figures[run]) for run in ranked]
+    share = positives_share(ranked[0].record)
+    best = text(
+        "best_in_face",
+        state="one" if len(ranked) == 1 else "level" if shown[0] == shown[1] else "two",
+        best=ranked[0].look.name,
+        second=ranked[-1].look.name,
+        highest="highest" if face.better > 0 else "lowest",
+        figure=face.figure_words,
+        value=shown[0],
+        other=shown[-1],
+        splits=any(len(run.record.splits) > 1 for run in ranked),
+    )
+    return Statement(
+        best, text("chance_in_face", face=face.key, share=share, top=min(1 / share, 10))
+    )
 
 
 def positives_share(record: RunRecord) -> float:
@@ -110,42 +106,46 @@ def roc_sentence(runs: list[ShownRun], band: Band) -> Statement:
     if not runs:
         return Statement()
     ranked = sorted(runs, key=lambda run: -run_curves(run.record).area(band))
-    text = Statement(_one_run(ranked[0], band)) if len(runs) == 1 else _best_two(ranked, band)
-    flags = [*_wrong_way(runs), *trained_words(runs, band)]
-    return text.then(_deciding(ranked[:2], band), *flags)
+    found = _one_run(ranked[0], band) if len(runs) == 1 else _best_two(ranked, band)
+    reversed_runs = [
+        text("run_with_auc", name=run.look.name, auc=run_curves(run.record).auc)
+        for run in runs
+        if ranks_backwards(run_curves(run.record).auc)
+    ]
+    wrong = text("ranks_in_reverse", runs=reversed_runs, count=len(reversed_runs))
+    count = min(run_curves(run.record).negatives(band) for run in ranked[:2])
+    several = any(len(run.record.splits) > 1 for run in ranked[:2])
+    few = count < FEW_NEGATIVES
+    return found.then(
+        text("negatives_in_range", count=count, several=several, few=few),
+        wrong if reversed_runs else "",
+        *trained_words(runs, band),
+    )
 
 
-def _one_run(run: ShownRun, band: Band) -> str:
-    area = run_curves(run.record).auc
-    words = f"{run.look.name}: AUC {_with_interval(area)}"
-    if band != (0.0, 1.0):
-        part = pauc_summary(run.record, band)
-        words += f"; normalised pAUC {_with_interval(part)} in FPR {band_words(band)}"
-    if len(run.record.splits) > 1:
-        words += f"; means of {len(run.record.splits)} splits"
-    return f"{words}."
-
-
-def _with_interval(summary: Summary) -> str:
-    return f"{figure_words(summary.value)} ({summary.interval})"
+def _one_run(run: ShownRun, band: Band) -> Statement:
+    splits = len(run.record.splits)
+    return Statement(
+        text(
+            "areas_of_run",
+            name=run.look.name,
+            auc=run_curves(run.record).auc,
+            pauc=None if band == WHOLE else pauc_summary(run.record, band),
+            band=band,
+            splits=splits if splits > 1 else None,
+        )
+    )
 
 
 def _best_two(runs: list[ShownRun], band: Band) -> Statement:
-    best, second = runs[:2]
-    where = "Over the whole curve" if band == (0.0, 1.0) else f"In FPR {band_words(band)}"
-    names = best.look.name, second.look.name
-    if not same_rows(best.record, second.record):
-        a, b = (run_curves(run.record).area(band) for run in (best, second))
-        return Statement(
-            f"{where}, {names[0]} has a normalised pAUC of {figure_words(a)} and {names[1]} of "
-            f"{figure_words(b)}, on different test rows: not comparable pair by pair."
-        )
-    difference, sure, significant = _compared(runs, band)
-    verdict = "significant" if significant else "not significant"
-    if figure_words(difference) == "0.000":
-        return Statement(f"{where}, {names[0]} and {names[1]} are level: {verdict}.", sure)
-    lead = figure_words(difference)
-    return Statement(f"{where}, {names[0]} is {lead} higher than {names[1]}: {verdict}.", sure)
+    names = {"best": runs[0].look.name, "second": runs[1].look.name}
+    where = text("in_range", band=None if band == WHOLE else band, whole=band == WHOLE)
+    if not same_rows(runs[0].record, runs[1].record):
+        a, b = (run_curves(run.record).area(band) for run in runs[:2])
+        return Statement(text("lead_on_other_rows", where=where, a=a, b=b, **names))
+    lead, sure, significant = _compared(runs, band)
+    code = "runs_are_level" if figure_words(lead) == "0.000" else "run_leads"
+    return Statement(text(code, where=where, lead=lead, significant=significant, **names), sure)
 
 
 def _compared(runs: list[ShownRun], band: Band) -> tuple[float, str, bool]:
@@ -154,82 +154,51 @@ def _compared(runs: list[ShownRun], band: Band) -> tuple[float, str, bool]:
     The two are the best of all that are shown, so p is corrected for all their pairs, as on the
     Compare page.
     """
-    named = [(run.look.name, run.record) for run in runs]
-    pairs = compare_runs(named, band, PAUC)
+    pairs = compare_runs([(run.look.name, run.record) for run in runs], band, PAUC)
     pair, tests = pairs[0], sum(not math.isnan(pair.p) for pair in pairs)
-    splits = len(runs[0].record.splits)
-    mean = f"Mean of {splits} splits, " if splits > 1 else ""
+    splits = len(runs[0].record.splits) if len(runs[0].record.splits) > 1 else None
     if pair.reason:
-        no = "no" if mean else "No"
-        return pair.difference, f"{mean}{no} test: {pair.reason}.", pair.significant
+        sure = text("lead_untested", splits=splits, one=splits is None, reason=pair.reason)
+        return pair.difference, sure, pair.significant
     known = p_words(pair.p)
     if tests > 1:
         known = f"{p_words_corrected(pair.p, pair.p_corrected, 'Holm')} ({tests} pairs)"
-    sure = f"{mean}{_bounds(pair.low, pair.high)}, {known}."
+    bounds = (pair.low, pair.high) if np.isfinite(pair.low) else None
+    sure = text("lead_tested", splits=splits, bounds=bounds, short=bounds is None, p=known)
     return pair.difference, sure, pair.significant
-
-
-def _bounds(low: float, high: float) -> str:
-    if not np.isfinite(low):
-        return "too few rows for an interval"
-    return f"95 % {interval_words(low, high)}"
-
-
-def _deciding(runs: list[ShownRun], band: Band) -> str:
-    count = min(run_curves(run.record).negatives(band) for run in runs)
-    several = any(len(run.record.splits) > 1 for run in runs)
-    words = f"{counted(count, 'negative')} in the range"
-    words += " in the smallest split" if several else ""
-    few = ": too few for a precise area" if count < FEW_NEGATIVES else ""
-    return f"{words}{few}."
-
-
-def _wrong_way(runs: list[ShownRun]) -> list[str]:
-    """Warn of scores that rank significantly worse than chance."""
-    found = [
-        f"{run.look.name} (AUC {figure_words(run_curves(run.record).auc.value)})"
-        for run in runs
-        if ranks_backwards(run_curves(run.record).auc)
-    ]
-    if not found:
-        return []
-    verb = "ranks" if len(found) == 1 else "rank"
-    return [f"{', '.join(found)} {verb} in reverse: check which class is the positive one."]
 
 
 def trained_words(runs: list[ShownRun], band: Band) -> list[str]:
     """List runs trained for another range than the one shown."""
     found = [run for run in runs if trained_elsewhere(run.record, band)]
-    if not found:
-        return []
-    trained = {run.look.name: trained_for(run.record) for run in found[:_MOST_NAMES]}
-    words = [f"{name} was trained for FPR {band_words(b)}" for name, b in trained.items() if b]
-    more = len(found) - len(trained)
-    rest = f", {more} more for other ranges" if more else ""
-    return [f"{', '.join(words)}{rest}: not the range shown."]
+    names = [
+        text("was_trained_for", name=run.look.name, band=trained_for(run.record))
+        for run in found[:_MOST_NAMES]
+    ]
+    more = len(found) - len(names) or None
+    return [text("trained_for_others", runs=names, more=more)] if found else []
 
 
-ELSEWHERE = "†"
+# ----------------------------------------------------------------- the pointer
 
 
 def point_words(face: Face, drawn: Drawn, vertex: int) -> str:
     """Describe a point of a line."""
-    words = _shape_words(face, drawn.shape, vertex)
+    shape = drawn.shape
+    words = known = vertex_words(shape.trace, vertex)
+    if face.key != "roc" and not (face.key == "precision" and shape.counted):
+        words = text(
+            "point_of_curve",
+            x_title=face.x_title.lower(),
+            y_title=face.y_title.lower(),
+            x=float(shape.points[0][vertex]),
+            y=float(shape.points[1][vertex]),
+            spread=None if shape.spread is None else float(shape.spread[vertex]),
+            splits=shape.trace.splits,
+            mean=shape.spread is not None,
+            known=known if shape.spread is None and shape.counted else "",
+        )
     return f"{shortened(drawn.run.look.name)}   {words}"
-
-
-def _shape_words(face: Face, shape: Shape, vertex: int) -> str:
-    if face.key == "roc":
-        return vertex_words(shape.trace, vertex)
-    x, y = (float(values[vertex]) for values in shape.points)
-    if shape.spread is not None:
-        spread = f"(sd {shape.spread[vertex]:.3f} over {shape.trace.splits} splits)"
-        return f"{face.x_title.lower()} {x:.3f}   mean {face.y_title.lower()} {y:.3f} {spread}"
-    at = f"{face.x_title.lower()} {x:.3f}   {face.y_title.lower()} {y:.3f}"
-    if not shape.counted:
-        return at
-    known = vertex_words(shape.trace, vertex)
-    return known if face.key == "precision" else f"{at}   {known}"
 
 
 def operating_words(point: FocusedPoint) -> str:
@@ -241,24 +210,45 @@ def operating_words(point: FocusedPoint) -> str:
 
 def range_words(run: ShownRun | None, band: Band, scale: str) -> str:
     """Describe an FPR range, and the partial area of a run in it."""
-    words = f"FPR {curves.band_words(band)}"
+    words = text("fpr_range", band=band)
     if run is None:
         return words
     known = run_curves(run.record)
     area = f"{SCALES[scale]} {area_words(known.area(band, scale), scale)}"
-    return f"{shortened(run.look.name)}   {words}   {area}   {deciding_words(known, band)}"
+    return f"{shortened(run.look.name)}   {words}   {area}   {_deciding(known, band)}"
 
 
-def deciding_words(known: RunCurves, band: Band) -> str:
+def _deciding(known: RunCurves, band: Band) -> str:
     """State how many negatives lie in a range, in the smallest split."""
     least = min(known.areas(band), key=lambda area: area.negatives)
     return f"{least.negatives:,} of {least.of_negatives:,} negatives"
+
+
+# ----------------------------------------------------------------- the legend
 
 
 def legend_row(run: ShownRun, band: Band) -> LegendRow:
     """Name a run in the legend, with a mark where it was trained for another range."""
     mark = f" {ELSEWHERE}" if trained_elsewhere(run.record, band) else ""
     return LegendRow(run.look, f"{shortened(run.look.name)}{mark}")
+
+
+def notes(face: Face, runs: Sequence[ShownRun], band: Band, confidence: str) -> list[str]:
+    """Return the small print under the legend."""
+    if face.key != "roc" or not runs:
+        return []
+    known = min((run_curves(run.record) for run in runs), key=lambda known: known.negatives(band))
+    several = any(len(run.record.splits) > 1 for run in runs)
+    decided = text("negatives_decide", negatives=_deciding(known, band), several=several)
+    weights = sorted({run.record.experiment.weight for run in runs} - {None}, key=str)
+    elsewhere = any(trained_elsewhere(run.record, band) for run in runs)
+    found = [
+        "" if band == WHOLE else decided,
+        *(f"Weighted by {name}" for name in weights),
+        f"{ELSEWHERE} trained for another FPR range" if elsewhere else "",
+        f"Band: {confidence}" if confidence else "",
+    ]
+    return [note for note in found if note]
 
 
 def figure_cells(face: Face, run: ShownRun) -> list[str]:
@@ -278,23 +268,6 @@ def figure_cells(face: Face, run: ShownRun) -> list[str]:
     return [figure_words(found.value), interval_words(found.low, found.high)]
 
 
-def notes(face: Face, runs: Sequence[ShownRun], band: Band, confidence: str) -> list[str]:
-    """Return the small print under the legend."""
-    if face.key != "roc" or not runs:
-        return []
-    known = min((run_curves(run.record) for run in runs), key=lambda known: known.negatives(band))
-    several = any(len(run.record.splits) > 1 for run in runs)
-    deciding = f"{deciding_words(known, band)} in the range{' of a split' if several else ''}"
-    sentences = [] if band == (0.0, 1.0) else [deciding]
-    weighing = {run.record.experiment.weight for run in runs} - {None}
-    sentences += [f"Weighted by {name}" for name in sorted(filter(None, weighing))]
-    if any(trained_elsewhere(run.record, band) for run in runs):
-        sentences.append(f"{ELSEWHERE} trained for another FPR range")
-    if confidence:
-        sentences.append(f"Band: {confidence}")
-    return sentences
-
-
 def figure_table(face: Face, runs: Sequence[ShownRun], band: Band) -> Markup:
     """Write the figures of the runs, and partial areas on every scale with their limits."""
     if not runs:
@@ -310,7 +283,7 @@ def figure_table(face: Face, runs: Sequence[ShownRun], band: Band) -> Markup:
         ratio = f"{chance / best:.3f}"
         rows.append(["chance", "0.500", "", area_words(chance, "raw"), ratio, "0.500", ""])
         rows.append(["perfect", "1.000", "", area_words(best, "raw"), "1.000", "1.000", ""])
-        title = f"ROC, FPR {curves.band_words(band)}"
+        title = f"ROC, {text('fpr_range', band=band)}"
     lines = [_html_row(cells) for cells in (heads, *rows)]
     return rich("<b>{}</b><table cellspacing=6>{}</table>", title, joined("", lines))
 

@@ -7,9 +7,7 @@ import math
 
 import numpy as np
 from PySide6.QtCore import QItemSelectionModel, Signal, SignalInstance
-from PySide6.QtWidgets import (
-    QWidget,
-)
+from PySide6.QtWidgets import QWidget
 
 from aucstudio.engine.types import Array, Index
 from aucstudio.gui.common.curves import band_words

@@ -1,9 +1,4 @@
-"""Findings about label, classes and left-out rows.
-
-Several spellings of one class or level, and signs of missing values.
-
-Findings about row weights.
-"""
+"""Findings about label, classes, spellings, row weights and left-out rows."""
 
 from __future__ import annotations
 
@@ -17,9 +12,10 @@ from aucstudio.notices.words import class_words, listed
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.finding import Finding, found
-from aucstudio.project.data.labels import alike, usual_spellings
+from aucstudio.project.data.labels import usual_spellings
 from aucstudio.project.data.roles import is_label_name
 from aucstudio.project.data.table import Table
+from aucstudio.project.data.text import vocabulary
 from aucstudio.project.data.text.numerals import is_remark
 
 _FEW = 10
@@ -34,29 +30,15 @@ def labelling(table: AnyTable) -> Iterator[Finding]:
         named = [c for c in table.columns if c.why == "ignored_constant" and is_label_name(c.name)]
         yield found("label_of_one_value", named[0].name) if named else found("no_label_column")
         return
-    if len(table.classes) > 2:
-        yield from _unknown(table)
-    if table.positive is not None:
-        yield from _few(table, table.positive)
-
-
-def _unknown(table: AnyTable) -> Iterator[Finding]:
-    """Report classes whose name may mean a missing value."""
-    for name, count in table.classes.items():
+    for name, count in table.classes.items() if len(table.classes) > 2 else ():
         if _NOT_KNOWN.fullmatch(name) or is_remark(name):
-            yield found(
-                "class_may_be_missing", table.label or "", rows=count, name=class_words(name)
-            )
-
-
-def _few(table: AnyTable, positive: str) -> Iterator[Finding]:
-    """Report a class with very few rows."""
-    positives = table.classes[positive]
-    others = sum(table.classes.values()) - positives
-    if 0 < min(positives, others) < _FEW:
-        which = "the positive class" if positives <= others else "the other class"
-        few = min(positives, others)
-        yield found("few_rows_of_class", table.label or "", rows=few, which=which)
+            yield found("class_may_be_missing", table.label, rows=count, name=class_words(name))
+    if table.positive is not None:
+        positives = table.classes[table.positive]
+        few = min(positives, sum(table.classes.values()) - positives)
+        which = "the positive class" if few == positives else "the other class"
+        if 0 < few < _FEW:
+            yield found("few_rows_of_class", table.label, rows=few, which=which)
 
 
 def left_out(table: AnyTable) -> Iterator[Finding]:
@@ -77,58 +59,38 @@ def left_out(table: AnyTable) -> Iterator[Finding]:
         yield found("columns_mostly_empty", *empty, rows=most, count=len(empty), names=names)
 
 
-_WINDOW = 100_000
 _MOST_LEVELS = 10_000
-_SIGNS = frozenset({".", "..", "...", "-", "--", "---", "*", "**", "***", "/", "\u2013", "\u2014"})
+_SIGNS = frozenset(vocabulary.words("column_names", "signs"))
 _LEAST_WORDS = 2
 
 
 def spellings(table: Table) -> Iterator[Finding]:
-    """Find several spellings in the label and in categories."""
+    """Find several spellings in the label and in categories, and signs of missing values."""
     if table.label is not None:
         label = table.column(table.label)
-        yield from _findings(label, table.classes, f"classes of the label {label.name}")
-        yield from _signs(label, set(table.classes))
+        yield from _spellings(label, table.classes, f"classes of the label {label.name}")
     for column in table.features:
         if column.kind == "text" and not column.same and 1 < column.distinct <= _MOST_LEVELS:
-            yield from _in_levels(column)
+            yield from _spellings(column, column.counts, f"levels of column {column.name}")
 
 
-def _in_levels(column: Column) -> Iterator[Finding]:
-    levels: set[str | None] = set()
-    # Windows, because one pass over objects in C would hold the GIL throughout.
-    for start in range(0, len(column.values), _WINDOW):
-        levels.update(column.values[start : start + _WINDOW].tolist())
-    words = {level for level in levels if level is not None}
-    yield from _signs(column, words)
-    if alike(words):
-        yield from _findings(column, column.counts, f"levels of column {column.name}")
-
-
-def _signs(column: Column, levels: set[str]) -> Iterator[Finding]:
-    """Find a single sign among words; several signs, such as + and -, are levels."""
-    signs = levels & _SIGNS
-    words = sum(any(map(str.isalnum, level)) for level in levels)
-    if len(signs) == 1 and words >= _LEAST_WORDS and words + 1 == len(levels):
+def _spellings(column: Column, counts: Mapping[str, int], what: str) -> Iterator[Finding]:
+    signs = _SIGNS.intersection(counts)
+    words = sum(any(map(str.isalnum, level)) for level in counts)
+    # Several signs, such as + and -, are levels.
+    if len(signs) == 1 and words >= _LEAST_WORDS and words + 1 == len(counts):
         (sign,) = signs
         yield found("sign_may_be_missing", column.name, rows=column.counts[sign], sign=sign)
-
-
-def _findings(column: Column, counts: Mapping[str, int], what: str) -> Iterator[Finding]:
-    groups = usual_spellings(counts)
-    if not groups or column.kind != "text":
-        return
-    groups.sort(key=lambda group: -sum(counts[name] for name in group))
-    names = "; ".join(_words(group, counts) for group in groups[:_SHOWN])
-    more = f"; and {len(groups) - _SHOWN:,} more" if len(groups) > _SHOWN else ""
-    rows = sum(counts[name] for group in groups for name in group[1:])
-    values = tuple(name for group in groups for name in group)
-    names += more
-    yield found("several_spellings", column.name, rows=rows, values=values, what=what, names=names)
-
-
-def _words(group: list[str], counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{name} ({counts[name]:,})" for name in group)
+    groups = usual_spellings(counts) if column.kind == "text" else []
+    if groups:
+        groups.sort(key=lambda group: -sum(counts[name] for name in group))
+        shown = [", ".join(f"{n} ({counts[n]:,})" for n in group) for group in groups[:_SHOWN]]
+        shown += [f"and {len(groups) - _SHOWN:,} more"] if len(groups) > _SHOWN else []
+        rows = sum(counts[name] for group in groups for name in group[1:])
+        values, names = tuple(name for group in groups for name in group), "; ".join(shown)
+        yield found(
+            "several_spellings", column.name, rows=rows, values=values, what=what, names=names
+        )
 
 
 _LITTLE = 0.5
@@ -156,19 +118,15 @@ def weights(table: Table) -> Iterator[Finding]:
     cells, name = column.measured(), column.name
     bad = np.flatnonzero((cells < 0) | np.isinf(cells))
     if len(bad):
-        first = int(table.file_rows[bad[0]])
-        yield found("bad_weights", name, rows=len(bad), first=first)
+        yield found("bad_weights", name, rows=len(bad), first=int(table.file_rows[bad[0]]))
         return
-    for count, what in (
-        (int(np.count_nonzero(np.isnan(cells))), "no weight"),
-        (int(np.count_nonzero(cells == 0)), "the weight 0"),
-    ):
-        if count:
-            yield found("weights_of_nothing", name, rows=count, what=what)
+    for unused, what in ((np.isnan(cells), "no weight"), (cells == 0, "the weight 0")):
+        if unused.any():
+            yield found("weights_of_nothing", name, rows=int(unused.sum()), what=what)
     used = cells[cells > 0]
-    worth = effective_rows(used)
+    worth = float(effective_rows(used))
     if len(used) and worth < _LITTLE * len(used):
-        yield found("uneven_weights", name, rows=len(used), worth=float(worth))
+        yield found("uneven_weights", name, rows=len(used), worth=worth)
 
 
 def _meant(column: Column) -> Iterator[Finding]:

@@ -64,13 +64,9 @@ def _of_both(table: Table, again: Rows, numbers: Rows) -> int:
     """Count repeated rows whose equals have different classes."""
     if table.label is None:
         return 0
-    codes = codes_of(table.column(table.label), again)
-    count = int(numbers.max()) + 1
-    least = np.full(count, codes.max() + 1)
-    most = np.zeros(count, dtype=codes.dtype)
-    np.minimum.at(least, numbers, codes)
-    np.maximum.at(most, numbers, codes)
-    return int(np.count_nonzero((least < most)[numbers]))
+    labels = codes_of(table.column(table.label), again)
+    labels_each = np.bincount(np.unique(np.stack([numbers, labels]), axis=1)[0])
+    return int(np.count_nonzero(labels_each[numbers] > 1))
 
 
 def _expected(columns: Sequence[Column], rows: Rows) -> float:
@@ -99,7 +95,8 @@ def repeated(columns: Sequence[Column], rows: Rows) -> tuple[Rows, Prints]:
     for start in range(0, len(ordered), _AT_ONCE):
         for column in ordered[start : start + _AT_ONCE]:
             prints = _mixed(prints, _prints(column, rows))
-        again = _occurs_again(prints)
+        _, place, count = np.unique(prints, return_inverse=True, return_counts=True)
+        again = count[place] > 1
         rows, prints = rows[again], prints[again]
         if not len(rows):
             break
@@ -108,18 +105,11 @@ def repeated(columns: Sequence[Column], rows: Rows) -> tuple[Rows, Prints]:
 
 def met_again(ours: Sequence[Column], theirs: Sequence[Column]) -> int:
     """Count the rows of ``theirs`` that are equal to a row of ``ours``, column by column."""
-    sides = [(cells, np.arange(len(cells[0].values))) for cells in (ours, theirs)]
-    order = sorted(range(len(ours)), key=lambda k: -ours[k].distinct)
-    rows = [numbers for _, numbers in sides]
-    prints = [np.zeros(len(numbers), dtype=np.uint64) for numbers in rows]
-    for start in range(0, len(order), _AT_ONCE):
-        for side, (columns, _) in enumerate(sides):
-            for k in order[start : start + _AT_ONCE]:
-                prints[side] = _mixed(prints[side], _prints(columns[k], rows[side]))
-        known = [np.isin(prints[side], prints[1 - side]) for side in (0, 1)]
-        rows = [numbers[kept] for numbers, kept in zip(rows, known, strict=True)]
-        prints = [found[kept] for found, kept in zip(prints, known, strict=True)]
-    return len(rows[1])
+    pairs = zip(ours, theirs, strict=True)
+    both = [a.holding(np.concatenate([a.values, b.values])) for a, b in pairs]
+    rows, prints = repeated(both, np.arange(both[0].height))
+    is_theirs = rows >= ours[0].height
+    return int(np.count_nonzero(np.isin(prints[is_theirs], prints[~is_theirs])))
 
 
 def shared(train: Table, test: Table) -> Notice | None:
@@ -162,13 +152,3 @@ def _mixed(prints: Prints, bits: Prints) -> Prints:
     mixed *= _FACTOR
     mixed ^= mixed >> np.uint64(32)
     return mixed
-
-
-def _occurs_again(prints: Prints) -> NDArray[np.bool_]:
-    ordered = np.sort(prints)
-    several = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
-    if not len(several):
-        return np.zeros(len(prints), dtype=bool)
-    place = np.minimum(np.searchsorted(several, prints), len(several) - 1)
-    again: NDArray[np.bool_] = several[place] == prints
-    return again

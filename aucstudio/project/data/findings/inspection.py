@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,21 +11,46 @@ from aucstudio.project.data.columns import Column, spell_cell
 from aucstudio.project.data.date_parts import WHOLE
 from aucstudio.project.data.findings.find import find, in_memory
 from aucstudio.project.data.findings.separation import areas
+from aucstudio.project.data.import_choices import role_is_guess
 
+_DIALECT = ("encoding", "delimiter", "decimal", "header")
 _LONG = 24  # width of names up to which the following text is aligned
 
 
 def inspection(table: AnyTable) -> dict[str, Any]:
     """Return the properties and findings of a table as plain data."""
-    document = table.as_inspection()
     whole = in_memory(table)
-    by_itself = areas(whole)
-    for column in document["columns"]:
-        column["auc"] = by_itself.get(column["name"])
-        if column["kind"] == "date":
-            column |= _dates_of(whole.column(column["name"]))
-    document["findings"] = [finding.as_json() for finding in find(table, cells=whole)]
-    return document
+    by_itself, is_text = areas(whole), table.format == "csv"
+    return {
+        "file": str(table.path),
+        "format": table.format,
+        **({"sheet": table.dialect.sheet, "sheets": list(table.sheets)} if table.sheets else {}),
+        **{name: getattr(table.dialect, name) if is_text else None for name in _DIALECT},
+        "rows": table.rows,
+        "rejected": [dataclasses.asdict(rejected) for rejected in table.rejected],
+        "rejected_rows": table.rejected_rows,
+        "columns": [
+            {
+                "name": c.name,
+                "role": "date" if c.is_date and c.role == "number" else c.role,
+                "kind": "date" if c.is_date else c.kind,
+                "guessed": role_is_guess(table, c),
+                "reason": c.reason,
+                "missing": c.missing,
+                "distinct": c.distinct,
+                "auc": by_itself.get(c.name),
+                **(_dates_of(whole.column(c.name)) if c.is_date else {}),
+            }
+            for c in table.columns
+        ],
+        "label": table.label,
+        "classes": dict(table.classes),
+        "positive": table.positive,
+        "unlabelled": table.unlabelled,
+        "notes": list(table.notes),
+        "notices": [notice.notice() for notice in table.notices],
+        "findings": [finding.as_json() for finding in find(table, cells=whole)],
+    }
 
 
 def _dates_of(column: Column) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -17,19 +18,9 @@ Array = NDArray[np.float64]
 
 # Codes of programs and questionnaires: repeated 9, 8 or 7; 96 to 98; codes of weather stations;
 # ends of integer ranges; fill values of netCDF.
-_REPEATED = tuple(float(digit * length) for digit in "987" for length in range(2, 9))
-_ANSWERS = tuple(float("9" * length + digit) for digit in "876" for length in range(1, 5))
-_WEATHER = (99.9, 999.9, 9999.9, 99.99, 999.99)
-_ENDS = (
-    327.67,
-    327.68,
-    32767.0,
-    32768.0,
-    2147483647.0,
-    2147483648.0,
-    1e20,
-    1e30,
-    9.969209968386869e36,
+_FORMS = re.compile(
+    r"-?(?:9{2,8}|8{2,8}|7{2,8}|9{1,4}[678]|9{2,4}\.9|9{2,3}\.99|327\.6[78]|3276[78]|214748364[78]|"
+    r"1e\+[23]0|9\.969209968386869e\+36)"
 )
 # First and last days of the calendars of programs.
 _CALENDARS = """
@@ -38,16 +29,15 @@ _CALENDARS = """
 """
 _DAYS = frozenset(np.array(_CALENDARS.split(), dtype="datetime64[D]").astype(float).tolist())
 _YEAR, _LIFE = 366, 36_600
-_FORMS = frozenset((*_REPEATED, *_ANSWERS, *_WEATHER, *_ENDS))
 # Codes among whole numbers without other negative ones.
-_NEGATIVE = frozenset(-float(digit * length) for digit in "987" for length in range(1, 5))
+_NEGATIVE = re.compile(r"-(?:9{1,4}|8{1,4}|7{1,4})")
+_MOST_NEGATIVE = 12
 # Codes among answers of one digit.
 _NINE, _HIGHEST_ANSWER, _MOST_NINES = 9.0, 6, 0.25
 _MOST_OF_A_COLUMN = 4
 _FEWEST = 2
 # The other values must be measurements, not a few codes.
 _FEWEST_VALUES = 10
-_SAMPLE = 100_000
 # Zeros are apart if the smallest other number is far away compared with the span of the lower
 # quarter of the others and with small steps between them, unless by chance in few rows.
 _APART, _BY_CHANCE, _STEPS = 0.15, 12, 3
@@ -55,10 +45,9 @@ _APART, _BY_CHANCE, _STEPS = 0.15, 12, 3
 _LARGE = 100
 # Plausible shares of zeros, and least number of other values.
 _ZEROS, _FEWEST_DIFFERENT = (0.05, 0.75), 15
-# Least distance of a repeated number of another form, in ranges of the others.
-_FAR = 10
-# Least distance of a number of such a form that occurs once.
-_FAR_ONCE = 3
+# Least distance of a repeated number of another form, and of a single one of such a form, in
+# ranges of the others.
+_FAR, _FAR_ONCE = 10, 3
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,13 +61,25 @@ class Sentinel:
 def sentinels(table: Table) -> Iterator[Finding]:
     """Find number codes of missing values in the features."""
     for column in table.features:
-        if column.role == "number" and (codes := find_sentinels(column)):
-            yield _finding(column, codes)
+        codes = find_sentinels(column) if column.role == "number" else []
+        if not codes:
+            continue
+        total = sum(code.count for code in codes)
+        yield found(
+            "sentinel_numbers",
+            column.name,
+            rows=total,
+            values=tuple(spell_number(code.value) for code in codes),
+            shown=" and ".join(spell_cell(column, code.value) for code in codes),
+            share=100.0 * total / column.height,
+            count=len(codes),
+            where="far outside" if any(code.value for code in codes) else "apart from",
+        )
 
 
 def find_sentinels(column: Column) -> list[Sentinel]:
     """Find extreme values of a column that are not measurements, the outermost first."""
-    if column.distinct < 3:
+    if not column.different.exceeds(2):
         return []
     cells = column.values
     if column.is_date:
@@ -89,14 +90,14 @@ def find_sentinels(column: Column) -> list[Sentinel]:
     found = _negative_codes(cells) if low < 0 else []
     if high == _NINE and _is_apart_from_answers(cells):
         return [Sentinel(_NINE, int(np.count_nonzero(cells == _NINE)))]
-    is_odd = _has_form(low) or _has_form(high) or low in (0.0, -1.0)
-    if not (found or is_odd or _is_far(cells, high, 1.0) or _is_far(cells, low, -1.0)):
+    # Most columns have no repeated extreme, and sorting is slow.
+    repeated = any(np.count_nonzero(cells == end) > _FEWEST for end in (low, high))
+    if not (found or repeated or _has_form(low) or _has_form(high) or low in (0.0, -1.0)):
         return []
-    rest = np.sort(cells)[: len(cells) - column.missing]
-    rest = rest[rest >= 0] if found else rest
+    rest = np.sort(cells[cells >= 0] if found else cells[~np.isnan(cells)])
     while len(found) < _MOST_OF_A_COLUMN and (end := _end(rest)) is not None:
-        sentinel, rest = end
-        found.append(sentinel)
+        rest = rest[rest != end.value]
+        found.append(end)
     return found
 
 
@@ -104,7 +105,8 @@ def _negative_codes(cells: Array) -> list[Sentinel]:
     """Find codes such as -9 and -99 as the only negative values among whole numbers."""
     negative, counts = np.unique(cells[cells < 0], return_counts=True)
     total = int(counts.sum())
-    if not _NEGATIVE.issuperset(negative[: len(_NEGATIVE) + 1].tolist()) or total < _FEWEST:
+    codes = map(spell_number, negative[: _MOST_NEGATIVE + 1].tolist())
+    if not all(map(_NEGATIVE.fullmatch, codes)) or total < _FEWEST:
         return []
     others = cells[cells >= 0]
     if total >= len(others) or not np.array_equal(others, np.floor(others)):
@@ -137,28 +139,16 @@ def _days_apart(cells: Array) -> list[Sentinel]:
     return found
 
 
-def _is_far(cells: Array, end: float, sign: float) -> bool:
-    """Return whether an extreme number is repeated and may be far from the others."""
-    if np.count_nonzero(cells == end) <= _FEWEST:
-        return False  # true of most columns; quantiles are slow
-    some = sign * _spread(cells)
-    if np.isnan(some).all():
-        return False
-    low, middle = np.nanquantile(some, (0.1, 0.5))
-    return bool(sign * end - middle > _FAR * (middle - low))
-
-
 def _has_form(value: float) -> bool:
-    return abs(value) in _FORMS
+    return _FORMS.fullmatch(spell_number(value)) is not None
 
 
-def _end(cells: Array) -> tuple[Sentinel, Array] | None:
-    """Return an extreme value of sorted cells that is not a measurement, and the other cells."""
-    for value in (cells[0], cells[-1]):
-        first, last = np.searchsorted(cells, value, "left"), np.searchsorted(cells, value, "right")
-        count, rest = int(last - first), np.concatenate([cells[:first], cells[last:]])
-        if _stands_out(float(value), count, rest):
-            return Sentinel(float(value), count), rest
+def _end(cells: Array) -> Sentinel | None:
+    """Return an extreme value of sorted cells that is not a measurement."""
+    for value in cells[[0, -1]].tolist():
+        count = int(np.count_nonzero(cells == value))
+        if _stands_out(value, count, cells[cells != value]):
+            return Sentinel(value, count)
     return None
 
 
@@ -172,11 +162,11 @@ def _stands_out(value: float, count: int, rest: Array) -> bool:
     if _has_form(value):
         least = 0.5 if count >= _FEWEST else _FAR_ONCE
         return gap > 0 and gap >= least * reach and (reach > 0 or count < len(inner))
-    if count < _FEWEST or not _are_many(inner):
+    if count < _FEWEST or np.count_nonzero(np.diff(inner)) + 1 < _FEWEST_VALUES:
         return False
     if value not in (0, -1):
         return gap >= _FAR * reach and count > _FEWEST
-    spread = float(np.subtract(*np.quantile(_spread(inner), (0.75, 0.25))))
+    spread = float(np.subtract(*np.quantile(inner, (0.75, 0.25))))
     if value == 0 or (inner[0] > 0 and gap >= spread):
         return gap >= spread or _are_apart(inner, count, gap)
     # -1 is an ordinary number, unless nothing else is negative and it is the commonest value.
@@ -195,48 +185,20 @@ def _are_apart(inner: Array, zeros: int, gap: float) -> bool:
     # Large whole numbers far from zero whose range is small.
     if gap >= _LARGE and inner[-1] <= gap**2 and bool(np.all(inner == np.floor(inner))):
         return True
-    lower = float(np.quantile(_spread(inner), 0.25)) - inner[0]
+    lower = float(np.quantile(inner, 0.25)) - inner[0]
     far = max(_APART, _BY_CHANCE / len(inner)) * lower
     return bool(gap >= max(far, _STEPS * float(np.quantile(steps, 0.1))))
 
 
 def _without_forms(cells: Array) -> Array:
     """Return sorted cells without possible further codes at their ends."""
-    first, last = 0, len(cells)
     for _ in range(_MOST_OF_A_COLUMN):
-        if last - first and _has_form(cells[first]):
-            first = int(np.searchsorted(cells, cells[first], "right"))
-        if last - first > 0 and _has_form(cells[last - 1]):
-            last = int(np.searchsorted(cells, cells[last - 1], "left"))
-    return cells[first:last]
-
-
-def _spread(cells: Array) -> Array:
-    return cells[:: max(1, len(cells) // _SAMPLE)]
-
-
-def _are_many(cells: Array) -> bool:
-    return int(np.count_nonzero(np.diff(cells))) + 1 >= _FEWEST_VALUES
+        for end in (0, -1):
+            if len(cells) and _has_form(cells[end]):
+                cells = cells[cells != cells[end]]
+    return cells
 
 
 def _most_frequent(cells: Array) -> int:
     edges = np.flatnonzero(np.diff(cells, prepend=np.nan, append=np.nan))
     return int(np.diff(edges).max(initial=0))
-
-
-def _finding(column: Column, sentinels: list[Sentinel]) -> Finding:
-    total = sum(sentinel.count for sentinel in sentinels)
-    share = 100.0 * total / len(column.values)
-    values = tuple(spell_number(sentinel.value) for sentinel in sentinels)
-    shown = tuple(spell_cell(column, sentinel.value) for sentinel in sentinels)
-    where = "far outside" if any(sentinel.value for sentinel in sentinels) else "apart from"
-    return found(
-        "sentinel_numbers",
-        column.name,
-        rows=total,
-        values=values,
-        shown=" and ".join(shown),
-        share=share,
-        count=len(values),
-        where=where,
-    )

@@ -1,11 +1,7 @@
-"""AUC of a single column.
+"""AUC of single columns, and what it tells: columns that reveal the label, or hold codes.
 
 Numbers are used as scores. Levels are ranked by their share of positives in the other half of the
 rows, so that many levels gain nothing by chance.
-
-Columns that reveal the label.
-
-Whole numbers that may be codes.
 """
 
 from __future__ import annotations
@@ -13,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -21,8 +17,8 @@ from numpy.typing import NDArray
 
 from aucstudio.project.data.columns import Column, spell_number
 from aucstudio.project.data.finding import Finding, found
-from aucstudio.project.data.roles import is_named_identifier, words_of
-from aucstudio.project.data.sparse_columns import SparseColumn, gathered
+from aucstudio.project.data.roles import is_named_code, is_named_identifier
+from aucstudio.project.data.sparse_columns import SparseColumn
 from aucstudio.project.data.table import Table
 
 Array = NDArray[np.float64]
@@ -118,18 +114,12 @@ def areas(table: Table) -> dict[str, float]:
 
 
 def area_of(column: Column, rows: ClassRows) -> float | None:
-    """Return the AUC of a single column, according to its role."""
-    return (
-        area_of_numbers(column, rows) if column.role == "number" else area_of_levels(column, rows)
-    )
-
-
-def area_of_numbers(column: Column, rows: ClassRows) -> float | None:
-    """Return the share of pairs in which the positive row has the greater number; ties are half."""
-    high, low = (_known(column.values[part]) for part in (rows.positive, rows.negative))
-    if not len(high) or not len(low):
-        return None
-    return ranked_area(high, low)
+    """Return the AUC of a single column, according to its role; None if a class has no value."""
+    if column.role != "number":
+        return area_of_levels(column, rows)
+    high, low = (column.values[part] for part in (rows.positive, rows.negative))
+    high, low = high[~np.isnan(high)], low[~np.isnan(low)]
+    return ranked_area(high, low) if len(high) and len(low) else None
 
 
 def ranked_area(high: Array, low: Array) -> float:
@@ -179,9 +169,7 @@ def codes_of(column: Column, rows: Rows) -> Rows:
     return np.array(numbers, dtype=np.intp)[which]
 
 
-def _known(cells: Array) -> Array:
-    return cells[~np.isnan(cells)]
-
+# ------------------------------------------------------------------ columns that reveal the label
 
 # Area that a column known before the outcome hardly ever reaches alone.
 _TELLING = 0.999
@@ -191,7 +179,9 @@ _SUSPECT = 0.99
 _BY_CHANCE = 1e-3
 # Largest share of rows, overall and by class, in which a copy of the label may differ.
 _ASTRAY = 0.01
-_FEWEST_LEAKS, _FEWEST_OF_CLASS = 30, 8
+_FEWEST_KNOWN, _FEWEST_OF_CLASS = 30, 8
+# Numbers are judged as levels if each has this many rows.
+_ROWS_EACH = 3
 
 
 def leaks(table: Table) -> Iterator[Finding]:
@@ -200,9 +190,10 @@ def leaks(table: Table) -> Iterator[Finding]:
     if sample is None or not _is_enough(sample.classes, len(features)):
         return
     classes = sample.classes
-    zeros = _zeros_in_classes(features, classes)
+    is_in = np.zeros((2, table.rows), dtype=bool)
+    is_in[0, classes.positive] = is_in[1, classes.negative] = True
     for column in features:
-        if _ties(zeros.get(column.name)):
+        if isinstance(column, SparseColumn) and _is_tied(column, is_in):
             continue
         if _area(column, sample.rows, sample.area(column)) < _SUSPECT:
             if column.missing:
@@ -212,28 +203,15 @@ def leaks(table: Table) -> Iterator[Finding]:
         area = _area(column, classes, area_of(column, classes))
         if area >= _TELLING:
             code = "copy_of_label" if _is_the_label(table, column) else "separates_classes"
-            yield found(code, column.name, rows=table.rows, label=table.label, area=_floored(area))
+            shown = "1" if area == 1 else f"{math.floor(area * 10_000) / 10_000:.4f}"
+            yield found(code, column.name, rows=table.rows, label=table.label, area=shown)
 
 
-def _zeros_in_classes(
-    columns: Sequence[Column], classes: ClassRows
-) -> dict[str, tuple[float, float]]:
-    """Return the shares of zero cells of sparse columns in the two classes."""
-    few = [column for column in columns if isinstance(column, SparseColumn)]
-    if not few:
-        return {}
-    matrix = gathered(few).tocsr()
-    shares = [
-        1.0 - np.diff(matrix[rows].tocsc().indptr) / len(rows)
-        for rows in (classes.positive, classes.negative)
-    ]
-    both = zip(*(share.tolist() for share in shares), strict=True)
-    return dict(zip((column.name for column in few), both, strict=True))
-
-
-def _ties(zeros: tuple[float, float] | None) -> bool:
+def _is_tied(column: SparseColumn, is_in: NDArray[np.bool_]) -> bool:
     """Return whether pairs tied at zero rule out that a column separates the classes."""
-    return zeros is not None and 1.0 - zeros[0] * zeros[1] / 2 < _SUSPECT
+    rows = column.cells[0]
+    shares = 1.0 - is_in[:, rows].sum(axis=1) / is_in.sum(axis=1)
+    return bool(1.0 - shares[0] * shares[1] / 2 < _SUSPECT)
 
 
 def _is_enough(classes: ClassRows, columns: int) -> bool:
@@ -246,13 +224,10 @@ def _is_enough(classes: ClassRows, columns: int) -> bool:
 def _area(column: Column, rows: ClassRows, area: float | None) -> float:
     """Return the best area of a column, in either direction or as levels."""
     best = 0.5 if area is None else max(area, 1.0 - area)
-    if column.role == "number" and 2 < column.distinct <= MOST_CODES:
+    most = min(MOST_CODES, (column.height - column.missing) // _ROWS_EACH)
+    if column.role == "number" and 2 < column.distinct <= most:
         best = max(best, area_of_levels(column, rows) or 0.5)
     return best
-
-
-def _floored(area: float) -> str:
-    return "1" if area == 1 else f"{math.floor(area * 10_000) / 10_000:.4f}"
 
 
 def _is_the_label(table: Table, column: Column) -> bool:
@@ -283,7 +258,7 @@ def _nearly_the_label(table: Table, column: Column) -> Iterator[Finding]:
     total = int(astray.sum())
     # Also by class, because in a rare class a few rows matter.
     most = np.maximum(1, _ASTRAY * counts.sum(axis=0))
-    if len(rows) < _FEWEST_LEAKS or not total or total > max(1, _ASTRAY * len(rows)):
+    if len(rows) < _FEWEST_KNOWN or not total or total > max(1, _ASTRAY * len(rows)):
         return
     if counts.sum(axis=0).min() >= _FEWEST_OF_CLASS and (astray <= most).all():
         yield found(
@@ -308,21 +283,10 @@ def _known_in_one(table: Table, column: Column, classes: ClassRows) -> Iterator[
         )
 
 
+# ------------------------------------------------------------------ numbers that are codes
+
 # Two numbers have no order that matters.
-_FEWEST_CODES, _ROWS_EACH = 3, 3
-_SHOWN = 4
-_CALLED = {
-    "code", "codes", "cd", "type", "typ", "tipo", "kind", "category", "categoria", "kategorie",
-    "zip", "plz", "postal", "naics", "sic", "icd", "drg", "soc", "isco", "region", "zone",
-    "district", "county", "province", "state", "country", "land", "branch", "filiale", "store",
-    "shop", "site", "center", "centre", "clinic", "hospital", "dept", "department", "division",
-    "team", "sector", "industry", "branche", "occupation", "occ", "job", "profession", "beruf",
-    "race", "ethnicity", "ethnic", "religion", "marital", "colour", "color", "channel", "device",
-    "product", "sku", "brand", "vendor", "supplier", "carrier", "species", "soil", "crop",
-    "cluster", "batch", "operator", "machine", "код", "тип", "κωδικός", "kod", "código", "codigo",
-    "codice", "região", "región", "région",
-}  # fmt: skip
-_ENDINGS = ("code", "代码", "代碼", "类型", "類型", "区分", "コード", "種類", "종류", "코드")
+_FEWEST_CODES, _SHOWN = 3, 4
 # Least gain in area of levels over numbers, absolute and in standard errors.
 _GAIN, _ERRORS = 0.05, 3.0
 
@@ -333,23 +297,19 @@ def codes(table: Table) -> Iterator[Finding]:
     for column in table.features:
         if column.role != "number" or not _may_be_codes(column):
             continue
-        first = _first(column)
-        more: dict[str, object]
-        better = None if sample is None else _areas(column, sample)
-        if better is not None:
-            code, more = "better_as_category", {"numbers": better[0], "levels": better[1]}
-        elif _is_called(column.name):
-            others = " and others" if column.distinct > _SHOWN else ""
-            code, more = "named_like_codes", {"first": ", ".join(first) + others}
-        else:
-            continue
-        known, distinct = column.height - column.missing, column.distinct
-        yield found(code, column.name, rows=known, values=first, distinct=distinct, **more)
-
-
-def _is_called(name: str) -> bool:
-    words = words_of(name)
-    return not _CALLED.isdisjoint(words) or any(word.endswith(_ENDINGS) for word in words)
+        values = np.unique(column.values[column.known()])
+        first = tuple(map(spell_number, values[:_SHOWN].tolist()))
+        facts: dict[str, Any] = {
+            "rows": column.height - column.missing,
+            "values": first,
+            "distinct": len(values),
+        }
+        if sample is not None and (better := _areas(column, sample)) is not None:
+            numbers, levels = better
+            yield found("better_as_category", column.name, **facts, numbers=numbers, levels=levels)
+        elif is_named_code(column.name):
+            shown = ", ".join(first) + (" and others" if len(values) > _SHOWN else "")
+            yield found("named_like_codes", column.name, **facts, first=shown)
 
 
 def _may_be_codes(column: Column) -> bool:
@@ -369,8 +329,3 @@ def _areas(column: Column, sample: SampledRows) -> tuple[float, float] | None:
     m, n = len(sample.rows.positive), len(sample.rows.negative)
     error = math.sqrt((m + n + 1) / (12 * m * n))
     return (numbers, levels) if levels - numbers > max(_GAIN, _ERRORS * error) else None
-
-
-def _first(column: Column) -> tuple[str, ...]:
-    values = np.unique(column.values[column.known()])
-    return tuple(spell_number(float(value)) for value in values[:_SHOWN])

@@ -1,7 +1,4 @@
-"""Findings about layout: adjacent tables, transposed tables, lone cells.
-
-Numbers that identify rows, times or things.
-"""
+"""Findings about layout and rows: adjacent or transposed tables, lone cells, identifiers."""
 
 from __future__ import annotations
 

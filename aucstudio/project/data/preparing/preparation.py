@@ -1,14 +1,10 @@
-"""Fitted preprocessing, part of the model.
+"""Preprocessing, fitted on training rows; part of the model.
 
 Numbers: a cell too far from the others to compute with is missing. Missing cells become the
 training median (or stay missing for methods that accept them), then the column is standardised.
 Categories: one 0/1 column for each training level, including missing values if there were any;
 unknown levels are 0 in all of them. For other options see
 :class:`~aucstudio.project.data.preparing.preparation_choice.PreparationChoice`.
-
-The prepared features of a model one by one: what each is, and of which column.
-
-Fit the preprocessing on training rows.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""Fitted scale of a number column: limits, mean and scale, or ranks.
+"""Fitted columns: limits, scale or ranks of numbers, and levels of categories.
 
 Ranks are interpolated linearly between knots, which are quantiles of the training cells. The lowest
 and the highest knot have ranks 0 and 1; as normal deviates, half a row less.
-
-Levels of categories: spelling and counts.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Groups of rows that share a value of a group column.
-
-Random splits of whole groups, balanced by class.
-"""
+"""Groups of rows that share a value, and random splits of whole groups, balanced by class."""
 
 from __future__ import annotations
 
@@ -217,11 +214,10 @@ def draw_test_groups(counts: NDArray[np.intp], share: float, seed: tuple[int, in
     kinds, kind, members, place = alike.kinds, alike.kind, alike.members, alike.place
     sure = np.floor(share * members).astype(np.intp)
     open_kinds = np.flatnonzero(sure < share * members)
-    filling = _Filling(counts.sum(axis=0), share)
     best, least = None, np.inf
     for _ in range(_ORDERS):
         order = rng.permutation(open_kinds)
-        chosen, error = filling.fill(sure @ kinds, kinds[order])
+        chosen, error = _fill(sure @ kinds, kinds[order], counts.sum(axis=0), share)
         if error < least:
             best, least = order[chosen], error
         if least <= _CLOSE:
@@ -258,35 +254,31 @@ class _Alike:
         self.place[shuffled] = np.arange(len(counts)) - first[self.kind[shuffled]]
 
 
-class _Filling:
-    """Adds groups to a test part while its share of both classes comes closer to the aim."""
+def _fill(
+    held: NDArray[np.intp], groups: NDArray[np.intp], totals: NDArray[np.intp], share: float
+) -> tuple[list[int], float]:
+    """Add groups to a test part while its share of both classes comes closer to the aim.
 
-    def __init__(self, totals: NDArray[np.intp], share: float) -> None:
-        self._positives, self._negatives = int(totals[0]), int(totals[1])
-        self._share = share
+    Return the added groups, and the remaining error of the shares.
+    """
+    positives, negatives = totals.tolist()
 
-    def fill(self, held: NDArray[np.intp], groups: NDArray[np.intp]) -> tuple[list[int], float]:
-        """Return the added groups, and the remaining error of the shares."""
-        p, n = held.tolist()
-        chosen: list[int] = []
-        waiting: list[tuple[int, int, int]] = []
-        # First of all both parts need both classes.
-        for k, (more_p, more_n) in enumerate(groups.tolist()):
-            if self._lacking(p + more_p, n + more_n) < self._lacking(p, n):
-                chosen.append(k)
-                p, n = p + more_p, n + more_n
-            else:
-                waiting.append((k, more_p, more_n))
-        error = self._error(p, n)
-        for k, more_p, more_n in waiting:
-            after = self._error(p + more_p, n + more_n)
-            if after < error and not self._lacking(p + more_p, n + more_n):
-                chosen.append(k)
-                p, n, error = p + more_p, n + more_n, after
-        return chosen, error
+    def lacking(p: int, n: int) -> int:
+        return sum((not p, not n, p == positives, n == negatives))
 
-    def _lacking(self, p: int, n: int) -> int:
-        return sum((not p, not n, p == self._positives, n == self._negatives))
+    def error(p: int, n: int) -> float:
+        return math.hypot(p / positives - share, n / negatives - share)
 
-    def _error(self, p: int, n: int) -> float:
-        return math.hypot(p / self._positives - self._share, n / self._negatives - self._share)
+    p, n = held.tolist()
+    chosen: list[int] = []
+    # First of all both parts need both classes.
+    for k, (more_p, more_n) in enumerate(groups.tolist()):
+        if lacking(p + more_p, n + more_n) < lacking(p, n):
+            chosen.append(k)
+            p, n = p + more_p, n + more_n
+    for k, (more_p, more_n) in enumerate(groups.tolist()):
+        after = p + more_p, n + more_n
+        if k not in chosen and error(*after) < error(p, n) and not lacking(*after):
+            chosen.append(k)
+            p, n = after
+    return chosen, error(p, n)

@@ -1,23 +1,22 @@
-"""Validation forward in time.
+"""Draw training and held-out rows from a seed, or forward in time.
 
-The rows with a time are divided in its order into blocks of about equal size; rows of one time stay
-together. The first block is never tested. Each other block is tested by a fit on earlier rows: all
-of them, or those within a window; a gap may be left out in between.
-
-Draw training and held-out rows from a seed.
+Forward in time, the rows with a time are divided in its order into blocks of about equal size; rows
+of one time stay together. The first block is never tested. Each other block is tested by a fit on
+earlier rows: all of them, or those within a window; a gap may be left out in between.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.notices.words import counted
+from aucstudio.notices import notice
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import ColumnInfo
-from aucstudio.project.data.splitting.groups import Groups
+from aucstudio.project.data.splitting.groups import Groups, draw_fold_numbers, draw_test_groups
 from aucstudio.project.data.splitting.validation import (
     BOUNDS,
     FILE,
@@ -162,8 +161,6 @@ def splits_of(table: AnyTable, validation: Validation) -> list[Split]:
     """Draw all splits of a table; see :func:`draw_splits`."""
     times = None
     if validation.scheme == FORWARD:
-        from aucstudio.project.data.splitting.split import times_of
-
         times = times_of(table, validation.time)
     return draw_splits(table.is_positive(), validation, table.groups, times)
 
@@ -208,52 +205,47 @@ def draw_splits(
         return _folds(positive, validation, groups)
     if groups is not None:
         return _grouped_hold_outs(positive, validation, groups)
-    require_both_parts(positive, validation)
+    _require_both_parts(len(positive), validation)
     from sklearn.model_selection import StratifiedShuffleSplit
 
     drawn = StratifiedShuffleSplit(
         validation.repeats, test_size=validation.test_size, random_state=validation.seed
     )
-    pairs = drawn.split(everything, positive)
-    return _checked([Split(r, 0, train, test) for r, (train, test) in enumerate(pairs)], positive)
+    pairs = list(drawn.split(everything, positive))
+    for train, test in pairs:
+        if _is_one_class(positive[train]):
+            raise input_error("part_of_one_class", part="training", size="smaller")
+        if _is_one_class(positive[test]):
+            raise input_error("part_of_one_class", part="test", size="larger")
+    return [Split(repeat, 0, train, test) for repeat, (train, test) in enumerate(pairs)]
 
 
 def _forward(
     positive: Mask, validation: Validation, groups: Groups | None, times: NDArray[np.float64]
 ) -> list[Split]:
-    from aucstudio.project.data.splitting.split import forward_parts, lacks_class, most_steps
-
     codes, how = None if groups is None else groups.codes, (validation.gap, validation.window)
     parts = forward_parts(times, validation.folds, *how, codes)
     short = None if parts is None else lacks_class(parts, positive)
     if parts is not None and short is None:
         return [Split(0, k, train, test) for k, (train, test) in enumerate(parts)]
     steps, _ = most_steps(times, positive, validation.folds - 1, *how, codes)
-    known = np.unique(times[~np.isnan(times)])
+    instead = f"{steps} steps" if steps >= BOUNDS["folds"][0] else "another scheme"
+    if instead == "another scheme" and any(how):
+        instead = "a smaller gap, a wider window or another scheme"
+    facts: dict[str, Any] = {"scheme": validation.describe(), "instead": instead}
     if parts is None or short is None:
-        count = counted(len(known), "different time")
-        why = f"{validation.time} has {count}, and each step needs a new one"
-    else:
-        what = "trains on" if _one_class(positive[parts[short][0]]) else "tests"
-        why = f"step {short + 1} {what} rows of one class only, or none"
-    if steps < BOUNDS["folds"][0]:
-        instead = (
-            "a smaller gap, a wider window or another scheme" if any(how) else "another scheme"
-        )
-    else:
-        instead = f"{steps} steps"
-    raise input_error("forward_impossible", scheme=validation.describe(), why=why, instead=instead)
+        known = len(np.unique(times[~np.isnan(times)]))
+        raise input_error("forward_times_few", time=validation.time, times=known, **facts)
+    trains = _is_one_class(positive[parts[short][0]])
+    raise input_error("forward_step_of_one_class", step=short + 1, trains=trains, **facts)
 
 
-def _one_class(positive: Mask) -> bool:
+def _is_one_class(positive: Mask) -> bool:
     return bool(positive.all() or not positive.any())
 
 
 def _grouped_hold_outs(positive: Mask, validation: Validation, groups: Groups) -> list[Split]:
-    from aucstudio.project.data.splitting.groups import draw_test_groups
-
-    counts = groups.class_counts(positive)
-    splits = []
+    counts, splits = groups.class_counts(positive), []
     for repeat in range(validation.repeats):
         drawn = draw_test_groups(counts, validation.test_size, (validation.seed, repeat))
         held = drawn[groups.codes]
@@ -262,20 +254,15 @@ def _grouped_hold_outs(positive: Mask, validation: Validation, groups: Groups) -
 
 
 def _folds(positive: Mask, validation: Validation, groups: Groups | None) -> list[Split]:
-    splits = []
+    count, splits = validation.folds, []
     for repeat in range(validation.repeats):
-        numbers = fold_numbers(positive, validation.folds, validation.seed + repeat, groups)
+        numbers = fold_numbers(positive, count, validation.seed + repeat, groups)
         if numbers is None:
-            raise input_error(
-                "groups_undivided",
-                words=groups.words if groups else "",
-                folds=validation.folds,
-                fewer=validation.folds > 2,
-            )
-        splits += [
-            Split(repeat, fold, np.flatnonzero(numbers != fold), np.flatnonzero(numbers == fold))
-            for fold in range(validation.folds)
-        ]
+            words = groups.words if groups else ""
+            raise input_error("groups_undivided", words=words, folds=count, fewer=count > 2)
+        for fold in range(count):
+            train, test = np.flatnonzero(numbers != fold), np.flatnonzero(numbers == fold)
+            splits.append(Split(repeat, fold, train, test))
     return splits
 
 
@@ -287,8 +274,6 @@ def fold_numbers(
     None if groups that stay together would leave a fold without a class.
     """
     if groups is not None:
-        from aucstudio.project.data.splitting.groups import draw_fold_numbers
-
         counts = groups.class_counts(positive)
         return draw_fold_numbers(positive, groups.codes, counts, folds, seed)
     from sklearn.model_selection import StratifiedKFold
@@ -300,17 +285,9 @@ def fold_numbers(
     return numbers
 
 
-def _checked(splits: list[Split], positive: Mask) -> list[Split]:
-    for split in splits:
-        for rows, part in ((split.train, "training"), (split.test, "test")):
-            if positive[rows].all() or not positive[rows].any():
-                raise input_error(
-                    "part_of_one_class", part=part, size="larger" if part == "test" else "smaller"
-                )
-    return splits
-
-
 _FEW_TO_TEST, _FEW_TO_TRAIN = 10, 5
+# The setting that decides how many rows a scheme needs.
+_SETTINGS = {FOLDS: "folds", HOLD_OUT: "test_size"}
 
 
 def require_groups(positive: Mask, validation: Validation, groups: Groups) -> None:
@@ -322,7 +299,7 @@ def require_groups(positive: Mask, validation: Validation, groups: Groups) -> No
         instead = "fewer folds" if fewest > 1 else "a test file"
         raise input_error(
             "groups_too_few",
-            setting=_setting(validation),
+            setting=_SETTINGS.get(validation.scheme),
             words=groups.words,
             fewest=fewest,
             groups=groups.count,
@@ -334,68 +311,42 @@ def require_groups(positive: Mask, validation: Validation, groups: Groups) -> No
 
 def pairs_break_groups(words: str, setting: str = "validation") -> InputError:
     """Return the error for leave-pair-out where rows are to stay together."""
-    instead = "tune by auc or pauc" if setting == "tune" else "choose hold-out or cross-validation"
-    return input_error("pairs_of_groups", setting=setting, words=words, instead=instead)
+    return input_error("pairs_of_groups", setting=setting, words=words)
 
 
 def require_enough(fewest: int, validation: Validation) -> None:
     """Raise InputError if so few rows of the smaller class are not enough for a scheme."""
-    needed = _needed(validation)
-    if fewest >= needed:
-        return
-    if fewest < 2:
-        raise input_error("class_of_one_row", setting=_setting(validation), rows=fewest)
-    raise input_error(
-        "class_too_small",
-        setting=_setting(validation),
-        rows=fewest,
-        scheme=validation.describe(),
-        needed=needed,
-    )
-
-
-def require_both_parts(positive: Mask, validation: Validation) -> None:
-    """Raise InputError if a hold-out of single rows would leave a part without a class."""
-    held = int(np.ceil(validation.test_size * len(positive)))
-    if min(held, len(positive) - held) < 2:
+    setting, needed = _SETTINGS.get(validation.scheme, "validation"), _needed(validation)
+    if fewest < min(needed, 2):
+        raise input_error("class_of_one_row", setting=setting, rows=fewest)
+    if fewest < needed:
+        scheme = validation.describe()
         raise input_error(
-            "parts_too_small",
-            scheme=validation.describe(),
-            rows=len(positive),
-            train=len(positive) - held,
-            test=held,
-            instead="choose another test size" if len(positive) > 3 else "add rows",
+            "class_too_small", setting=setting, rows=fewest, scheme=scheme, needed=needed
+        )
+
+
+def _require_both_parts(rows: int, validation: Validation) -> None:
+    """Raise InputError if a hold-out of single rows would leave a part without a class."""
+    held = int(np.ceil(validation.test_size * rows))
+    if min(held, rows - held) < 2:
+        scheme, few = validation.describe(), rows <= 3
+        raise input_error(
+            "parts_too_small", scheme=scheme, rows=rows, train=rows - held, test=held, few=few
         )
 
 
 def _needed(validation: Validation) -> int:
-    needed = {FOLDS: validation.folds, FILE: 1}
-    return needed.get(validation.scheme, 2)
-
-
-def _setting(validation: Validation) -> str:
-    return {FOLDS: "folds", HOLD_OUT: "test_size"}.get(validation.scheme, "validation")
+    return {FOLDS: validation.folds, FILE: 1}.get(validation.scheme, 2)
 
 
 def few_rows_caution(positives: int, negatives: int, validation: Validation) -> str:
-    """Return a caution if a class has few rows for a scheme.
-
-    Returns
-    -------
-    str
-        A sentence; empty where there are rows enough.
-    """
+    """Return a caution if a class has few rows for a scheme; empty if there are enough rows."""
     fewest = min(positives, negatives)
-    rows = "positive" if positives <= negatives else "negative"
-    some = f"Only {fewest} {rows}{'' if fewest == 1 else 's'}"
+    rows = f"{fewest} {'positive' if positives <= negatives else 'negative'}{'s'[: fewest != 1]}"
     if validation.scheme == FILE:
-        return f"{some} to train on." if fewest < _FEW_TO_TRAIN else ""
+        return notice("few_rows_to_train", rows=rows).text if fewest < _FEW_TO_TRAIN else ""
     held = round(validation.test_size * fewest)
     if validation.scheme == HOLD_OUT and validation.repeats == 1 and held < _FEW_TO_TEST:
-        return (
-            f"{some}, about {max(1, held)} of them in the test part: intervals will be wide. "
-            "Cross-validation tests all of them."
-        )
-    if fewest < _FEW_TO_TEST:
-        return f"{some}: intervals will be wide, and few differences significant."
-    return ""
+        return notice("few_rows_in_test_part", rows=rows, held=max(1, held)).text
+    return notice("few_rows_to_test", rows=rows).text if fewest < _FEW_TO_TEST else ""
