@@ -72,7 +72,7 @@ _WITH_TEXT = re.compile(
     r"[^\w\[({]{0,2}[0-9][0-9.,' ]*[^\d\s,.:;/\-)}\]]\D{0,20}|"
     r"(?![A-Za-z0-9]+$)[^\w\[({]{0,2}[0-9\u00bc-\u00be\u2150-\u215e][\s\S]*"
 )
-# The least shares of numbers, and of numbers with something else, in a text column that is reported.
+# The least shares of numbers, and of numbers beside something, in a text column that is reported.
 _NEARLY, _MOSTLY = 0.5, 0.7
 _PLAIN = NumberFormat()
 
