@@ -132,6 +132,7 @@ AFTER = "C = {C:setting} in {range:range} after {s:elapsed}"
         (COST, {"time": None, "size": 12e6}, "about 12 MB"),
         ("a[ of {names:listed}] in [b]", {"names": []}, "a in [b]"),
         ("a[ of {names:listed}]", {"names": list("xyz")}, "a of x, y, z"),
+        ("a[ {n} {up:case True=up|False=down}]", {"n": 3, "up": False}, "a 3 down"),
         ("{n:count class|classes}", {"n": 1200}, "1,200 classes"),
         (TEST, {"value": 0.5, "bounds": (-1, 1), "p": 0.2}, "+0.500 (−1.000 to 1.000), p = 0.20"),
         ("{kind:case auc=AUC|pauc=pAUC}{more:no .}", {"kind": "pauc", "more": ()}, "pAUC."),

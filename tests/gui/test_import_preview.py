@@ -14,7 +14,7 @@ from aucstudio.gui.dialogs.importing import ImportPreview
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.data.preview import HeadReader
-from aucstudio.project.data.readers import reading
+from aucstudio.project.data.readers import isolated
 from aucstudio.project.errors import InputError
 from tests.conftest import write_table
 from tests.gui.conftest import PATIENCE
@@ -374,14 +374,14 @@ def test_of_a_packed_file_the_beginning_is_unpacked(packing, tmp_path, monkeypat
             archive.writestr("b.csv", "p,q\n1,2\n3,4\n")
     else:
         path.write_bytes(gzip.compress(rows.encode(), compresslevel=1))
-    sizes, original = [], reading.write_as
+    sizes, original = [], isolated.write_apart
 
-    def write_as(form, given, here, target, *more):
-        written = original(form, given, here, target, *more)
+    def write_apart(form, here, target, *more):
+        written = original(form, here, target, *more)
         sizes.append(target.stat().st_size)
         return written
 
-    monkeypatch.setattr(reading, "write_as", write_as)
+    monkeypatch.setattr(isolated, "write_apart", write_apart)
     reader = HeadReader(path, tmp_path)
     found = reader.read(ImportChoices())
     assert sizes[0] <= 3 << 20 < len(rows)

@@ -61,7 +61,7 @@ from aucstudio.project.data.import_choices import ImportChoices, Part
 from aucstudio.project.data.preview import Head, HeadReader
 from aucstudio.project.data.readers.registry import BY_KEY
 from aucstudio.project.data.table import Table
-from aucstudio.project.data.text.rejected_export import write_rejected
+from aucstudio.project.data.text.delimited import write_rejected
 from aucstudio.project.errors import Cancelled, InputError
 from aucstudio.project.store.files import refuse_own_input
 from aucstudio.project.work.job import Job, describe_failure

@@ -31,7 +31,7 @@ from aucstudio.project.data.preparing.stored import (
     settings_of,
 )
 from aucstudio.project.data.schema import Schema
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.inputs import open_regular
 from aucstudio.project.runs.estimate import machine_memory
 from aucstudio.project.runs.models.model import Model
@@ -155,11 +155,9 @@ def _read(file: BinaryIO, file_bytes: int, name: str) -> Model:
     except InputError:
         raise
     except (*archive.BROKEN, msgspec.MsgspecError) as error:
-        raise InputError(
-            f"{name} is not an AUC Studio model, or is damaged ({error})", file=name
-        ) from error
+        raise input_error("model_invalid", file=name, reason=error) from error
     except MemoryError as error:
-        raise InputError(f"there is not enough memory for the model {name}", file=name) from error
+        raise input_error("model_too_large", file=name) from error
 
 
 def _manifest(entries: Archive, name: str) -> _Manifest:
@@ -172,11 +170,7 @@ def _manifest(entries: Archive, name: str) -> _Manifest:
         raise ValueError(f"{_MANIFEST} has too many values")
     found = typed.decode(text, _Version).format
     if found > FORMAT:
-        raise InputError(
-            f"{name} was saved by a newer AUC Studio (model format {found}; this "
-            f"program reads up to {FORMAT}): update the program",
-            file=name,
-        )
+        raise input_error("model_newer", file=name, stated=found, known=FORMAT)
     return typed.decode(text, _Manifest)
 
 

@@ -26,14 +26,12 @@ from aucstudio.project.data.text.contents import (
 )
 from aucstudio.project.data.text.csv_cells import CsvCells
 from aucstudio.project.data.text.delimited import (
-    Opened,
     ReadingProgress,
-    no_rows,
     open_delimited,
+    read_separated,
+    text_table,
 )
-from aucstudio.project.data.text.dialect import TextSample
 from aucstudio.project.data.text.import_notices import about_cells, about_unreadable
-from aucstudio.project.data.text.numerals import NumberFormat
 from aucstudio.project.data.text.rows import first_unreadable
 from aucstudio.project.errors import input_error
 
@@ -85,43 +83,26 @@ Stored = tuple[Table, CellStore, int]
 def _open_text(
     plain: Plain, folder: Path, report: ReadingProgress, schema: Schema | None
 ) -> Stored:
-    path = plain.path
-    opened = open_delimited(path, plain.given, folder, report, schema, plain.kinds)
+    source = open_delimited(plain.path, plain.given, folder, report, schema, plain.kinds)
     # Detection on a sample is sufficient for a table of few rows too.
-    opened = dataclasses.replace(opened, is_small=False)
-    source, (reader, kept) = opened.read(
-        folder, report, lambda one: _kept(opened, one, folder, report)
+    source = dataclasses.replace(source, is_small=False)
+    source, (reader, kept) = read_separated(
+        source, folder, report, lambda one: _kept(one, folder, report)
     )
     try:
-        if not kept.rows:
-            raise no_rows(path)
-        numbers_of = frozenset(k for k, form in kept.forms.items() if form is not None)
-        infinite = _infinite(reader, numbers_of)
+        infinite = _infinite(reader, frozenset(k for k, form in kept.forms.items() if form))
         unreadable = first_unreadable(source, infinite, kept.forms, kept.others)
         reader.set_aside(infinite)
+        columns = _columns(source.names, kept.forms, kept.forms)
+        findings = about_cells(kept, source, unreadable)
+        found = text_table(source, kept, columns, findings, unreadable)
     except BaseException:
         reader.close()
         raise
-    findings = about_cells(source.names, kept, opened.sample, source.dialect, unreadable)
-    columns = _columns(opened.source.names, kept.forms, kept.forms)
-    found = Table(
-        path=path,
-        format="csv",
-        dialect=opened.source.dialect,
-        sha256=opened.sha256,
-        columns=tuple(columns),
-        rejected=tuple(kept.left_out.listed),
-        rejected_rows=kept.left_out.total,
-        remarks=(*opened.findings, *findings),
-        unreadable=unreadable,
-        row_numbers=kept.row_numbers,
-    )
-    return found, reader, kept.rows
+    return dataclasses.replace(found, chosen=()), reader, kept.rows
 
 
-def _kept(
-    opened: Opened, source: Source, folder: Path, report: ReadingProgress
-) -> tuple[KeptCells, Contents]:
+def _kept(source: Source, folder: Path, report: ReadingProgress) -> tuple[KeptCells, Contents]:
     reader = KeptCells(
         source,
         folder,
@@ -130,7 +111,7 @@ def _kept(
         memory=DUCK_BYTES,
     )
     try:
-        return reader, reader.keep(opened.forms, opened.fixed, opened.sample)
+        return reader, reader.keep()
     except BaseException:
         reader.close()
         raise
@@ -174,24 +155,18 @@ def _infinite(store: CellStore, columns: frozenset[int]) -> dict[int, int]:
 class KeptCells(CsvCells):
     """A delimited file whose cells stay in the table ``cells``."""
 
-    def keep(
-        self,
-        forms: Mapping[int, NumberFormat | None],
-        fixed: frozenset[int],
-        sample: TextSample,
-    ) -> Contents:
+    def keep(self) -> Contents:
         """Read all columns into the table ``cells``.
 
         The file is read once, and columns again that are not written as in the sample.
         """
         self._forms: Formats = {}
-        self._load(dict(forms))
+        self._load(self.source.forms)
         rows = int(self._one("SELECT count(*) FROM cells")[0])
-        left_out = rejected_rows(self._connection, self._source)
-        self._check_names(dict(forms), left_out)
-        check_rejected(self._source, left_out, rows)
-        found, strays = self._check_formats(dict(forms), fixed, sample)
-        return Contents(rows, found, strays, left_out, self._others(found))
+        left_out = rejected_rows(self._connection, self.source)
+        self._check_names(left_out)
+        check_rejected(self.source, left_out, rows)
+        return self._checked(rows, left_out)
 
     def set_aside(self, columns: Iterable[int]) -> None:
         """Make infinite cells missing in columns of the table ``cells``."""

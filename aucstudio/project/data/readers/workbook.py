@@ -16,7 +16,6 @@ from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.readers.archive import check_swelling
 from aucstudio.project.data.readers.conversion import WIDE, pick_part, write_part, written_part
 from aucstudio.project.data.readers.format import Advance, ReadOptions, Written
-from aucstudio.project.data.readers.registry import SPREADSHEET_SPACE
 from aucstudio.project.data.readers.workbook_formatting import columns_never_computed, looks
 from aucstudio.project.errors import InputError, input_error
 
@@ -245,9 +244,10 @@ def any_value(row: Row) -> bool:
 
 # ------------------------------------------------------------- XML spreadsheets of Excel 2003
 
+_SPACE = "urn:schemas-microsoft-com:office:spreadsheet"
 _WIDEST, _MOST_LEFT_OUT = 20_000, 2_000_000
 _WORKSHEET, _ROW, _CELL, _DATA, _NAME, _INDEX, _ACROSS, _TYPE = (
-    f"{{{SPREADSHEET_SPACE}}}{name}"
+    f"{{{_SPACE}}}{name}"
     for name in ("Worksheet", "Row", "Cell", "Data", "Name", "Index", "MergeAcross", "Type")
 )
 

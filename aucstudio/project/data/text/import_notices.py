@@ -6,13 +6,14 @@ import html
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from aucstudio.notices.words import listed
 from aucstudio.project.data.columns import Column, spell_number
-from aucstudio.project.data.finding import Finding, noticed, said
+from aucstudio.project.data.finding import Finding, found, noticed, said
 from aucstudio.project.data.text.column_notices import about_numbers, about_times, why_text
 from aucstudio.project.data.text.column_types import CODE, is_per_cent
-from aucstudio.project.data.text.contents import Contents, Unreadable
+from aucstudio.project.data.text.contents import Contents, Source, Unreadable
 from aucstudio.project.data.text.dialect import Dialect, TextSample
 from aucstudio.project.data.text.encoding import Decoding, is_utf8
 from aucstudio.project.data.text.footer import HEADING, NOTE, TOTALS
@@ -70,27 +71,22 @@ def _encoded_twice(rows: Sequence[Sequence[str]]) -> Iterator[Finding]:
 def about_columns(
     columns: Sequence[Column],
     contents: Contents,
-    sample: TextSample,
-    dialect: Dialect,
+    source: Source,
     unreadable: Mapping[str, Unreadable],
 ) -> Iterator[Finding]:
     """Report how the cells of columns were read."""
     yield from about_times(columns)
-    yield from about_missing(columns, _missing_words(columns, sample, dialect))
-    names = [column.name for column in columns]
-    yield from about_cells(names, contents, sample, dialect, unreadable)
+    yield from about_missing(columns, _missing_words(columns, source.sample, source.dialect))
+    yield from about_cells(contents, source, unreadable)
 
 
 def about_cells(
-    names: Sequence[str],
-    contents: Contents,
-    sample: TextSample,
-    dialect: Dialect,
-    unreadable: Mapping[str, Unreadable],
+    contents: Contents, source: Source, unreadable: Mapping[str, Unreadable]
 ) -> Iterator[Finding]:
     """Report how cells were read, as far as the sample shows it."""
+    names, dialect = source.names, source.dialect
     forms = {name: contents.forms[k] for k, name in enumerate(names)}
-    cells = {name: sample.column(k) for k, name in enumerate(names)}
+    cells = {name: source.sample.column(k) for k, name in enumerate(names)}
     yield from _about_forms(forms, cells)
     yield from _about_thousands(forms, cells, dialect)
     yield from about_numbers(forms, cells, dialect)
@@ -244,3 +240,26 @@ def _about_rows(contents: Contents) -> Iterator[Finding]:
 def _first_of(words: Iterable[str]) -> str:
     first = [*itertools.islice(words, _SHOWN + 1)]
     return ", ".join(first[:_SHOWN]) + (" ..." if len(first) > _SHOWN else "")
+
+
+def about_dialect(
+    dialect: Dialect, decoding: Decoding, given: Mapping[str, Any]
+) -> Iterator[Finding]:
+    """Report how the file is laid out."""
+    if decoding.is_sure and decoding.encoding != "utf-8":
+        yield found("format_encoding", encoding=decoding.encoding)
+    # What was given is known to the user, or to the reader that wrote the file.
+    if dialect.skip and "skip" not in given:
+        yield found("format_skipped", lines=dialect.skip)
+    if dialect.edges:
+        yield found("format_fixed_width")
+    elif dialect.delimiter != ",":
+        mark = _MARK_NAMES.get(dialect.delimiter, repr(dialect.delimiter))
+        yield found("format_delimiter", mark=mark)
+    if dialect.comment:
+        yield found("format_comments", mark=dialect.comment)
+    if dialect.decimal == ",":
+        yield found("format_decimal_comma")
+
+
+_MARK_NAMES = {"\t": "tabs", ";": "semicolons", "|": "vertical bars", " ": "blanks"}
