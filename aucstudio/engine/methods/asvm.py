@@ -36,7 +36,7 @@ from aucstudio.engine.scorers import Scorer, score_rows
 from aucstudio.engine.solvers.interior_point import PredictorCorrector, run
 from aucstudio.engine.solvers.solution import RowDirection
 from aucstudio.engine.types import Array, Mask
-from aucstudio.notices import Notice, notice
+from aucstudio.notices import Notice, notice, text
 
 
 @dataclasses.dataclass(frozen=True)
@@ -347,9 +347,7 @@ class ASVM(KernelSettings, AUCClassifier):
         negative = self.C * self.class_ratio
         if self.mu >= negative * n:
             raise InvalidSetting(
-                "mu",
-                f"mu must be less than C × class_ratio × negatives = {negative * n:g}, or the core "
-                f"margin grows without bound; it is {self.mu:g}",
+                "mu", text("core_reward_too_large", bound=negative * n, mu=self.mu)
             )
         return Costs(self.C, self.mu / (self.nu * m), negative, self.mu)
 

@@ -45,6 +45,7 @@ from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting, param
 from aucstudio.engine.scorers import LinearScorer, Scorer, score_rows
 from aucstudio.engine.types import Array, Mask, Rows
+from aucstudio.notices import text
 
 MOST_KERNEL_ROWS = 20_000
 MOST_HOLD_OUT_ROWS = 10_000
@@ -124,9 +125,7 @@ class LeastSquares(KernelSettings, WeighsRows):
     ) -> Kernel:
         """Return the kernel, or refuse what the closed form of held-out scores cannot do."""
         if np.min(regularizations) <= 0:
-            raise InvalidSetting(
-                "regularization", "leave-pair-out needs a regularization greater than 0"
-            )
+            raise InvalidSetting("regularization", text("leave_pair_out_unregularised"))
         kernel = self.resolve_kernel(X, given)
         if 2 * X.shape[1] >= len(X) or not kernel.is_linear:
             refuse_kernel_matrix(len(X), MOST_HOLD_OUT_ROWS)
