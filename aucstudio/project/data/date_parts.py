@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from aucstudio.notices.words import suggestion
 from aucstudio.project.data.text import dates, vocabulary
-from aucstudio.project.errors import input_error
+from aucstudio.project.errors import column_error, input_error
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -177,15 +177,15 @@ def check_parts(path: Path, column: ColumnInfo, parts: Sequence[str]) -> tuple[s
     """
     layout = column.layout
     if parts and not layout:
-        raise input_error("dates_absent", file=path, column=column.name)
+        raise column_error("dates_absent", path, column.name)
     known = offered(layout)
     unknown = next((part for part in parts if part not in known), None)
     if unknown is not None:
         lacking = ("clock" if layout == dates.CLOCK else "months") if unknown in PARTS else "date"
-        raise input_error(
+        raise column_error(
             "date_part_unknown",
-            file=path,
-            column=column.name,
+            path,
+            column.name,
             part=unknown,
             of=lacking,
             parts=", ".join(known),

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from aucstudio.notices.words import listed
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.column_range import Far, how_far
+from aucstudio.project.data.column_range import how_far
 from aucstudio.project.data.finding import said
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.text.contents import Unreadable
 from aucstudio.project.data.text.later_files import Remedy, remedy_for
-from aucstudio.project.data.text.numerals import NumberFormat, is_remark, other_mark
+from aucstudio.project.data.text.numerals import is_remark, other_mark
 from aucstudio.project.errors import InputError
 
 UNKNOWN, UNREADABLE, RANGE = KINDS = ("unknown", "unreadable", "range")
@@ -97,9 +98,9 @@ def check_accepted(
     """
     given = {kind: set((allowed or {}).get(kind, ())) for kind in KINDS}
     given[UNREADABLE] |= given[UNKNOWN]
-    checks = {
+    checks: dict[str, Callable[[AnyTable, Schema, Iterable[str]], Found]] = {
         UNREADABLE: _unreadable_columns,
-        UNKNOWN: _unknown_columns(unknown),
+        UNKNOWN: functools.partial(_unknown_columns, unknown=unknown),
         RANGE: _far_columns,
     }
     refusals: dict[str, Refusal] = {}
@@ -131,13 +132,17 @@ def _unreadable_columns(table: AnyTable, schema: Schema, names: Iterable[str]) -
         trained = column.unreadable / schema.rows if schema.rows else 0.0
         if not count or count <= max(_MOST_UNREADABLE, _TIMES_TRAINING * trained) * cells:
             continue
-        what = "dates" if column.number is not None and column.number.dated else "numbers"
-        where = "" if met.line is None else f" in line {met.line}"
         some_known = count < cells
         share = f"{count:,} of {cells:,} cells cannot" if some_known else "none of its cells can"
-        where = where if texts[0] == met.text else ""
-        facts = {"share": share, "what": what, "text": texts[0], "where": where}
-        reason = said("later_unreadable", **facts, trained=_as_trained(column))
+        is_first = met.line is not None and texts[0] == met.text
+        reason = said(
+            "later_unreadable",
+            share=share,
+            what="dates" if column.number is not None and column.number.dated else "numbers",
+            text=texts[0],
+            where=f" in line {met.line}" if is_first else "",
+            trained=_as_trained(column),
+        )
         remedy = None
         if met.line is not None:
             remedy = remedy_for(texts, column, schema.dialect, some_known=some_known)
@@ -163,64 +168,39 @@ def _as_trained(column: ColumnSchema) -> str:
     return f"; in training numbers had a decimal {mark}{grouped}{beside}"
 
 
-def _unknown_columns(unknown: UnknownLevels) -> Callable[[AnyTable, Schema, Iterable[str]], Found]:
-    def check(table: AnyTable, schema: Schema, names: Iterable[str]) -> Found:
-        if table.rows < ENOUGH_ROWS:
-            return
-        missing, known = table.missing(), schema.by_name
-        for name in names:
-            column = known.get(name, ColumnSchema(name))
-            what = _what_is_unknown(table, column, schema.rows, missing[name], unknown)
-            if what:
-                yield name, Refusal(UNKNOWN, what)
-
-    return check
-
-
-def _what_is_unknown(
-    table: AnyTable, column: ColumnSchema, trained: int, missing: int, unknown: UnknownLevels
-) -> str:
-    known = table.rows - missing
-    if known:
-        count, levels = unknown(column)
-        if count < known:
-            return ""
-        known_levels = _some(column.levels or ())
-        code = "later_levels" if column.levels else "later_levels_all"
-        return said(code, levels=_some(levels), known=known_levels)
-    if column.name in table.unreadable:
-        return ""
-    usual = (column.missing / trained) ** table.rows if trained else 0.0
-    return "" if usual > _RARE else said("later_empty")
+def _unknown_columns(
+    table: AnyTable, schema: Schema, names: Iterable[str], unknown: UnknownLevels
+) -> Found:
+    missing = table.missing()
+    for name in names if table.rows >= ENOUGH_ROWS else ():
+        column = schema.by_name.get(name, ColumnSchema(name))
+        if known := table.rows - missing[name]:
+            count, levels = unknown(column)
+            if count == known:
+                code = "later_levels" if column.levels else "later_levels_all"
+                facts = {"levels": _some(levels), "known": _some(column.levels or ())}
+                yield name, Refusal(UNKNOWN, said(code, **facts))
+        elif name not in table.unreadable:
+            usual = (column.missing / schema.rows) ** table.rows if schema.rows else 0.0
+            if usual <= _RARE:
+                yield name, Refusal(UNKNOWN, said("later_empty"))
 
 
 def _far_columns(table: AnyTable, schema: Schema, names: Iterable[str]) -> Found:
-    trained = {
-        name: column.range
-        for name in names
-        for column in [schema.by_name.get(name)]
-        if column is not None and column.range is not None
-    }
+    columns = (schema.by_name.get(name) for name in names)
+    trained = {c.name: c.range for c in columns if c is not None and c.range is not None}
     for name, cells in table.sampled(list(trained)).items():
-        form, found = table.column(name).number, trained[name]
-        assert found is not None
-        far = how_far(found, cells, grouped=form is not None and form.grouped)
-        if far is not None:
-            is_text = table.format == "csv"
-            yield (
-                name,
-                Refusal(
-                    RANGE, said(far.code, **far.facts), _remedy_of(far, form if is_text else None)
-                ),
-            )
-
-
-def _remedy_of(far: Far, form: NumberFormat | None) -> Remedy | None:
-    if form is None:
-        return None
-    if far.lost_mark:
-        return Remedy("decimal", other_mark(form.decimal))
-    return None if far.factor is None else Remedy("scale", f"{far.factor:g}")
+        form = table.column(name).number
+        far = how_far(trained[name], cells, grouped=form is not None and form.grouped)
+        if far is None:
+            continue
+        remedy = None
+        if form is not None and table.format == "csv":
+            if far.lost_mark:
+                remedy = Remedy("decimal", other_mark(form.decimal))
+            elif far.factor is not None:
+                remedy = Remedy("scale", f"{far.factor:g}")
+        yield name, Refusal(RANGE, said(far.code, **far.facts), remedy)
 
 
 def _some(names: Iterable[str]) -> str:

@@ -37,7 +37,7 @@ from aucstudio.project.data.preparing.scales import (
 )
 from aucstudio.project.data.sparse_columns import check_written_out, is_sparse, written_out
 from aucstudio.project.data.table import Column, Table
-from aucstudio.project.errors import input_error
+from aucstudio.project.errors import column_error, input_error
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -256,10 +256,10 @@ class Preparation(PreparationSettings):
         by_name = {column.name: column for column in table.columns}
         absent = [name for name in self.columns if name not in by_name]
         if absent:
-            raise input_error(
+            raise column_error(
                 "columns_absent",
-                file=table.path,
-                column=absent[0],
+                table.path,
+                absent[0],
                 name=table.path.name,
                 columns=_named(absent),
             )
@@ -271,12 +271,8 @@ class Preparation(PreparationSettings):
             and by_name[name].missing < table.rows
         ]
         if text:
-            raise input_error(
-                "text_for_numbers",
-                file=table.path,
-                column=text[0],
-                columns=_named(text),
-                name=table.path.name,
+            raise column_error(
+                "text_for_numbers", table.path, text[0], columns=_named(text), name=table.path.name
             )
         return by_name
 
