@@ -3,6 +3,7 @@ import csv
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +20,8 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.store.project.project_file import ProjectFile
 from tests.conftest import write_table
+
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture
@@ -60,20 +63,7 @@ def test_one_method_alone(run):
 
 @pytest.mark.parametrize(
     ("words", "told"),
-    [
-        (["trian", "--quiet"], "there is no command 'trian'; did you mean 'train'?\n"),
-        (["bset", "cases.csv", "--minutes", "1"], "no command 'bset'; did you mean 'best'?\n"),
-        (["--debug", "inspekt", "cases.csv"], "no command 'inspekt'; did you mean 'inspect'?\n"),
-        (["--sample", "trian"], "did you mean 'train'?"),
-        (["quuxly", "cases.csv"], "no command and no file 'quuxly'"),
-        (["cases.csv"], "no file cases.csv: check the name"),
-        (["export", "m.aucmodel", "--to", "onxx", "-o", "m"], "did you mean 'onnx'?"),
-        (["export", "m.aucmodel", "--tto", "onnx"], "did you mean '--to'?"),
-        (["train", "cases.csv", "--metod=svm"], "no option --metod; did you mean '--method'?"),
-        (["score", "--alow-unknown", "X"], "did you mean '--allow-unknown'?"),
-        (["demo", "--study", "paymnts"], "did you mean 'payments'?"),
-        (["best", "cases.csv", "--method"], "there is no option --method"),
-    ],
+    CASES["misspelt"],
 )
 def test_what_is_misspelt_is_named_with_what_may_be_meant(run, words, told):
     status, out, err = run(*words)
@@ -106,12 +96,6 @@ def test_every_option_has_help():
                 assert action.help, (parser.prog, action.dest)
         assert parser.description or parser.prog == "aucstudio"
         parser.format_help()
-
-
-def test_help_lists_every_command(run):
-    _, out, _ = run("--help")
-    for command in COMMANDS:
-        assert f"\n    {command} " in out
 
 
 def test_train_as_text_says_what_it_trained_on(run, table_file):
@@ -262,14 +246,6 @@ def test_folds_repeats_and_the_project(run, table_file, tmp_path):
     ]
 
 
-def test_the_same_command_gives_the_same_numbers(run, table_file):
-    command = ("train", table_file, "--method", "svm-pauc", "--json")
-    first, second = (json.loads(run(*command)[1])["runs"][0] for _ in range(2))
-    assert first["auc"] == second["auc"]
-    assert first["objective"] == second["objective"]
-    assert first["id"] == second["id"]
-
-
 def test_comparing_the_runs_of_a_project(run, table_file, tmp_path):
     project = tmp_path / "p.aucproj"
     for method in ("auc-rls", "logistic"):
@@ -388,12 +364,7 @@ def test_an_experiment_file_runs_to_the_same_numbers(run, table_file, tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "arguments", "names"),
-    [
-        ("[data", [], "not valid TOML"),
-        ('[data]\nfile = "study.csv"\n', [], "[[runs]]"),
-        ('[data]\nfile = "study.csv"\n[[runs]]\nmethod = "x"', [], "'x'"),
-        ("", ["--jobs", "0"], "--jobs"),
-    ],
+    CASES["bad_experiments"],
 )
 def test_bad_experiment_files_are_one_line(run, table_file, tmp_path, text, arguments, names):
     (tmp_path / "bad.toml").write_text(text)
@@ -403,42 +374,7 @@ def test_bad_experiment_files_are_one_line(run, table_file, tmp_path, text, argu
     assert names in err
 
 
-BAD = [
-    (["--method", "perceptron"], "perceptron"),
-    (["--method", "auc-svm", "--set", "C=0"], "C must be"),
-    (["--method", "auc-svm", "--set", "C=nan"], "C must be"),
-    (["--method", "auc-svm", "--set", "colour=red"], "colour"),
-    (["--method", "auc-svm", "--set", "C"], "NAME=VALUE"),
-    (["--method", "auc-rls", "--label", "salary"], "salary"),
-    (["--method", "auc-rls", "--positive", "maybe"], "maybe"),
-    (["--method", "auc-rls", "--ignore", "salary"], "salary"),
-    (["--method", "auc-rls", "--fpr-range", "0.5,0.1"], "0.5"),
-    (["--method", "auc-rls", "--fpr-range", "0,2"], "2"),
-    (["--method", "auc-rls", "--fpr-range", "wide"], "wide"),
-    (["--method", "auc-rls", "--test-size", "1.5"], "1.5"),
-    (["--method", "auc-rls", "--folds", "1"], "folds"),
-    (["--method", "svm", "--leave-pair-out"], "leave-pair-out"),
-    (["--method", "svm", "--tune", "leave-pair-out"], "closed form"),
-    (["--method", "svm", "--tune", "luck"], "luck"),
-    (["--method", "svm", "--tune", "acu"], "did you mean 'auc'?"),
-    (["--method", "svm", "--threshold", "high", "--save-model", "m.aucmodel"], "high"),
-    (["--method", "svm", "--threshold", "min-max"], "--save-model"),
-    (["--method", "svm", "--test-file", "t.csv", "--repeats", "3"], "--repeats"),
-    (["--method", "rls", "--leave-pair-out", "--repeats", "3"], "--repeats"),
-    (["--method", "auc_svm"], "did you mean 'auc-svm'?"),
-    (["--method", "AUC-SMV"], "did you mean 'auc-svm'?"),
-    (["--method", "auc-svm", "--set", "neighbors=3"], "did you mean 'n_neighbors'?"),
-    (["--method", "auc-svm", "--lable", "outcome"], "did you mean '--label'?"),
-    (["--method", "auc-svm", "--treshold=0"], "did you mean '--threshold'?"),
-    (["--method", "auc-rls", "--seed", "-1"], "seed"),
-    (["--method", "auc-rls", "--test-file", "absent.csv"], "absent.csv"),
-    (["--method", "auc-rls", "--project", "-"], "standard output"),
-    (["--method", "auc-rls", "--label", "outcome", "--group", "outcome"], "'outcome'"),
-    ([], "--method"),
-]
-
-
-@pytest.mark.parametrize(("arguments", "names"), BAD)
+@pytest.mark.parametrize(("arguments", "names"), CASES["bad_usage"])
 def test_bad_usage_is_one_line_that_names_it(run, table_file, arguments, names):
     status, out, err = run("train", table_file, *arguments, "--json")
     assert status == 2
@@ -476,15 +412,6 @@ def test_bad_tables_are_one_line_that_names_the_place(run, tmp_path, content, wo
     assert words in err
 
 
-def test_a_model_on_the_wrong_table(run, table_file, tmp_path):
-    model = tmp_path / "m.aucmodel"
-    run("train", table_file, "--method", "auc-rls", "--save-model", model)
-    wrong = write_table(tmp_path / "wrong.csv", features=2)
-    status, out, err = run("score", model, wrong)
-    assert (status, out) == (2, "")
-    assert "'x2', 'x3'" in err
-
-
 @pytest.fixture
 def model_file(run, table_file, tmp_path):
     model = tmp_path / "m.aucmodel"
@@ -507,15 +434,6 @@ def test_an_exported_script_writes_what_score_writes(run, table_file, model_file
     for row, expected_row in zip(rows, expected_rows, strict=True):
         assert float(row.pop("score")) == pytest.approx(float(expected_row.pop("score")), rel=1e-12)
         assert row == expected_row
-
-
-@pytest.mark.parametrize("form", ["json", "onnx"])
-def test_a_model_is_exported(run, model_file, tmp_path, form):
-    if form == "onnx":
-        pytest.importorskip("onnx")
-    target = tmp_path / f"model.{form}"
-    assert run("export", model_file, "--to", form, "-o", target) == (0, "", "")
-    assert b"auc-rls" in target.read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -631,12 +549,6 @@ def test_version_and_help(run):
     assert "train" in out
 
 
-def test_a_window_on_a_file_that_is_not_there_is_bad_input(run, tmp_path):
-    status, out, err = run(tmp_path / "absent.csv")
-    assert (status, out) == (2, "")
-    assert "absent.csv" in err
-
-
 def test_no_display_is_one_line(run, table_file, monkeypatch):
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
         monkeypatch.delenv(name, raising=False)
@@ -645,19 +557,6 @@ def test_no_display_is_one_line(run, table_file, monkeypatch):
     assert (status, out) == (2, "")
     assert "needs a display" in err
     assert err.count("\n") == 1
-
-
-@pytest.mark.slow
-def test_the_module_is_the_command(table_file):
-    done = subprocess.run(
-        [sys.executable, "-m", "aucstudio", "train", str(table_file), "--method", "auc-rls"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0
-    assert "AUC-RLS" in done.stdout
-    assert done.stderr == ""
 
 
 def test_a_column_of_weights_goes_through_train_compare_and_score(run, tmp_path):

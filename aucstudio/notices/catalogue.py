@@ -14,7 +14,8 @@ A part in square brackets is left out if a value in it is None, False or empty:
   ``bytes`` (12 MB);
 - texts: ``class`` (“+”), ``and``, ``or`` (a, b and c), ``listed`` (a, b, c and 4 more);
 - choices: ``one row is|rows are`` by whether a number is 1, ``yes WORDS`` and ``no WORDS`` by
-  whether a value is true, ``case auc=AUC|pauc=partial AUC`` by the value itself.
+  whether a value is true, ``case auc=AUC|pauc=partial AUC`` by the value itself; their values do
+  not decide on a part in brackets.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from aucstudio.notices import words
 INFO, WARNING, ERROR = "info", "warning", "error"
 
 _FOLDER = Path(__file__).with_name("en")
+_CHOICE = re.compile(r"(yes|no|case) ")
 _OPTIONAL = re.compile(r"\[([^][]*\{[^][]*)\]")
 
 
@@ -154,7 +156,8 @@ def _read(value: Any) -> Any:
 
 def _optional_part(values: Mapping[str, Any], part: re.Match[str]) -> str:
     """Return the words in square brackets, unless they have no value."""
-    names = (name for _, name, _, _ in string.Formatter().parse(part[1]) if name)
+    fields = string.Formatter().parse(part[1])
+    names = (name for _, name, spec, _ in fields if name and not _CHOICE.match(spec or ""))
     found = (values[re.split(r"[.[]", name)[0]] for name in names)
     absent = any(value is None or value is False or _is_empty(value) for value in found)
     return "" if absent else part[1]

@@ -12,8 +12,7 @@ import stat
 from pathlib import Path
 from typing import BinaryIO
 
-from aucstudio.notices.words import bytes_words
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 
 # Characters or bytes of a cell; columns of a dense table; records within records.
 LONGEST_CELL, MOST_COLUMNS, MOST_DEPTH = 64_000_000, 100_000, 100
@@ -62,11 +61,7 @@ def limits_of(size: int) -> InputLimits:
 def refuse_columns(path: Path, count: int) -> None:
     """Raise InputError if a table has too many columns."""
     if count > MOST_COLUMNS:
-        raise InputError(
-            f"{path} has {count:,} columns or more, and at most {MOST_COLUMNS:,} are read; leave "
-            "some out, or store the table with its rows and columns exchanged",
-            file=str(path),
-        )
+        raise input_error("too_many_columns", file=path, count=count, most=MOST_COLUMNS)
 
 
 def open_regular(path: Path, what: str, most: float) -> BinaryIO:
@@ -89,26 +84,19 @@ def open_regular(path: Path, what: str, most: float) -> BinaryIO:
         found = os.stat(path)
         _require_regular(path, what, found)
         if found.st_size > most:
-            raise InputError(
-                f"{what} {path} has {bytes_words(found.st_size)}, and at most "
-                f"{bytes_words(most)} are read here: is it the right file?",
-                file=str(path),
-            )
+            raise input_error("file_too_large", file=path, what=what, size=found.st_size, most=most)
         return open(path, "rb")
     except InputError:
         raise
     except (OSError, ValueError) as error:  # ValueError: an invalid file name
         reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"cannot read {what} {path}: {reason}", file=str(path)) from error
+        raise input_error("read_failed", file=path, what=what, reason=reason) from error
 
 
 def _require_regular(path: Path, what: str, found: os.stat_result) -> None:
     if not stat.S_ISREG(found.st_mode):
         kind = "a folder" if stat.S_ISDIR(found.st_mode) else "a pipe or a device"
-        raise InputError(
-            f"cannot read {what} {path}: it is {kind}, not a file; give the name of a file",
-            file=str(path),
-        )
+        raise input_error("read_no_file", file=path, what=what, kind=kind)
     if not found.st_size:
         # System files such as those in /proc have no size, and reading one may block for ever.
-        raise InputError(f"cannot read {what} {path}: it is empty", file=str(path))
+        raise input_error("read_failed", file=path, what=what, reason="it is empty")

@@ -14,7 +14,7 @@ from aucstudio.gui.dialogs.importing import ImportPreview
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.data.preview import HeadReader
-from aucstudio.project.data.readers import reading
+from aucstudio.project.data.readers import isolated
 from aucstudio.project.errors import InputError
 from tests.conftest import write_table
 from tests.gui.conftest import PATIENCE
@@ -232,7 +232,7 @@ def test_rejected_rows_are_listed_and_exported(qtbot, look_at, answers, tmp_path
     assert [listed.item(k).text() for k in range(listed.count())] == [
         "line 4: 4 cells instead of 3"
     ]
-    answers.save_path = str(tmp_path / "left")
+    answers.save_path = str(tmp_path / "left.csv")
     press(qtbot, dialog.left_out.export)
     rest(qtbot, dialog)
     with (tmp_path / "left.csv").open(newline="", encoding="utf-8") as file:
@@ -293,7 +293,7 @@ def test_a_finding_is_answered_in_the_dialog(window, qtbot, preview_of, tmp_path
 def test_the_card_leads_to_the_preview_of_the_open_table(window, qtbot, preview_of, tmp_path):
     window.open_data(write_awkward(tmp_path / "a.csv"))
     window.session.set_roles(roles={"улица": "ignore"})
-    press(qtbot, window.data_panel.import_button)
+    press(qtbot, window.workplace.data_panel.import_button)
     (dialog,) = window.findChildren(ImportPreview)
     rest(qtbot, dialog)
     assert dialog.choices.roles == {"улица": "ignore"}
@@ -374,14 +374,14 @@ def test_of_a_packed_file_the_beginning_is_unpacked(packing, tmp_path, monkeypat
             archive.writestr("b.csv", "p,q\n1,2\n3,4\n")
     else:
         path.write_bytes(gzip.compress(rows.encode(), compresslevel=1))
-    sizes, original = [], reading.write_as
+    sizes, original = [], isolated.write_apart
 
-    def write_as(form, given, here, target, *more):
-        written = original(form, given, here, target, *more)
+    def write_apart(form, here, target, *more):
+        written = original(form, here, target, *more)
         sizes.append(target.stat().st_size)
         return written
 
-    monkeypatch.setattr(reading, "write_as", write_as)
+    monkeypatch.setattr(isolated, "write_apart", write_apart)
     reader = HeadReader(path, tmp_path)
     found = reader.read(ImportChoices())
     assert sizes[0] <= 3 << 20 < len(rows)

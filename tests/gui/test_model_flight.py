@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose
 from PySide6.QtWidgets import QGraphicsItem
 
 from aucstudio.engine.scorers import LinearScorer
+from aucstudio.gui.pages.model.charts import MOST_ROWS
 from aucstudio.gui.pages.model.model_view import ModelView
-from aucstudio.gui.pages.model.weights import MOST_ROWS
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.project.data.splitting.validation import Validation

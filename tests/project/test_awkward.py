@@ -5,12 +5,18 @@ import re
 import pytest
 
 from aucstudio.project.data.table import read_table
-from aucstudio.project.data.text.container_records import find_blocks
+from aucstudio.project.data.text.containers import find_blocks
+from aucstudio.project.errors import InputError
 from tests.project.awkward import CASES, understood, without_nan, write
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=name) for name, case in CASES])
 def test_awkward_file(tmp_path, case):
+    if "error" in case:
+        with pytest.raises(InputError) as refused:
+            read_table(tmp_path / "data.csv", **write(tmp_path / "data.csv", case))
+        assert refused.value.code == case["error"]
+        return
     table = read_table(tmp_path / "data.csv", **write(tmp_path / "data.csv", case))
     assert understood(table) == without_nan(case["columns"]), case["awkward"]
     assert [row.line for row in table.rejected] == case.get("rejected", [])

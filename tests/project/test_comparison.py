@@ -22,7 +22,7 @@ from aucstudio.project.results.comparison import (
 )
 from aucstudio.project.results.page import markdown_blocks, tables_as_csv, tables_as_latex
 from aucstudio.project.results.report import comparison_tables
-from aucstudio.project.results.summary import Summary, auc_summary, pauc_summary, train_auc
+from aucstudio.project.results.summary import Estimate, auc_summary, pauc_summary, train_auc
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.experiments.planning import plan_experiment
@@ -197,7 +197,7 @@ def of_differences(*values):
 
 def of_areas(name, *areas, part=None):
     parts = areas if part is None else part
-    auc, pauc = (Summary(float(np.mean(x)), 0.0, 1.0, per_split=tuple(x)) for x in (areas, parts))
+    auc, pauc = (Estimate(float(np.mean(x)), 0.0, 1.0, per_split=tuple(x)) for x in (areas, parts))
     return RunFigures(name, auc, pauc, 1.0, 0.1, len(areas))
 
 

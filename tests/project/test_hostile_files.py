@@ -239,7 +239,7 @@ def test_a_line_longer_than_any_row(tmp_path, end, below):
     path.write_text("".join(line + end for line in lines), newline="")
     sentence = refused(path)
     assert "line 3" in sentence
-    assert "9 MB" in sentence
+    assert "8 MB" in sentence
     assert len(sentence) < 400
 
 

@@ -8,6 +8,7 @@ import random
 import struct
 import tracemalloc
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,6 +24,8 @@ from aucstudio.project.runs.models.model import Model
 from aucstudio.project.store import archive
 from aucstudio.project.store.archive import array_to_bytes
 from aucstudio.project.store.model_file import load_model, model_from_bytes, model_to_bytes
+
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
 
 RNG = np.random.default_rng(0)
 D = 5
@@ -379,19 +382,7 @@ def test_an_intercept_that_is_not_finite_is_refused(number):
 
 @pytest.mark.parametrize(
     "changes",
-    [
-        {"kind": "oracle"},
-        {"kind": 3},
-        {"gamma": -1.0},
-        {"gamma": 0.0},
-        {"gamma": "scale"},
-        {"degree": 10**9},
-        {"degree": 2.5},
-        {"degree": True},
-        {"coef0": None},
-        {"coef0": -1.0},
-        {"matrix": 1.0},
-    ],
+    CASES["kernels"],
 )
 def test_a_kernel_that_is_none_is_refused(changes):
     manifest, arrays = parts("kernel")
@@ -413,27 +404,9 @@ def test_what_a_later_program_adds_to_the_manifest_is_passed_over():
 
 
 COLUMNS = [{"name": name, "role": "ignore", "kind": "text"} for name in ("age", "weight", "town")]
-SCHEMAS = [
-    3,
-    [],
-    {},
-    {"columns": "age"},
-    {"columns": [{"name": "age"}]},
-    {"columns": [*COLUMNS, COLUMNS[0]]},
-    {"columns": [*COLUMNS, {"name": 1}]},
-    {"columns": [*COLUMNS, {"name": "x", "role": "king"}]},
-    {"columns": [*COLUMNS, {"name": "x", "kind": "picture"}]},
-    {"columns": [*COLUMNS, {"name": "x", "number": "1,000"}]},
-    {"columns": [*COLUMNS, {"name": "x", "levels": [[["deep"]]]}]},
-    {"columns": COLUMNS, "dialect": {"delimiter": "word"}},
-    {"columns": COLUMNS, "dialect": {"skip": -1}},
-    {"columns": COLUMNS, "dialect": {"quote": 7}},
-    {"columns": COLUMNS, "format": "pickle"},
-    {"columns": COLUMNS, "rows": "many"},
-]
 
 
-@pytest.mark.parametrize("schema", SCHEMAS)
+@pytest.mark.parametrize("schema", CASES["schemas"])
 def test_a_schema_that_is_none_is_refused(schema):
     manifest, arrays = parts("linear")
     assert "damaged" in refused(sealed(manifest | {"schema": schema}, arrays))

@@ -8,7 +8,7 @@ import pytest
 from aucstudio.cli import main
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.table import read_table
-from aucstudio.project.data.text.rejected_export import write_rejected
+from aucstudio.project.data.text.delimited import write_rejected
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiments.experiment import DataReference
 

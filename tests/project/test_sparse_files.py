@@ -123,7 +123,7 @@ def test_numbers_in_one_sparse_file_and_text_in_the_other_are_refused(tmp_path):
 
 def test_rows_without_any_number_are_a_table(tmp_path):
     path = tmp_path / "empty.arff"
-    path.write_text(HEAD + "{}\n{7 yes}\n" * 3)
+    path.write_text(HEAD + "{}\n{7 yes}\n" * 3 + "{}\n")
     table = read_table(path)
-    assert table.classes == {"no": 3, "yes": 3}
+    assert table.classes == {"no": 4, "yes": 3}
     assert np.all(table.column("w0").values == 0)

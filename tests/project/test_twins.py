@@ -8,7 +8,7 @@ import pytest
 from aucstudio.notices import notice
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.results.summary import (
-    Summary,
+    Estimate,
     caution_words,
     cautions,
     ranks_backwards,
@@ -120,9 +120,9 @@ def test_a_run_for_another_range_is_labelled(table, made):
 
 
 def test_backwards_is_what_excludes_one_half():
-    assert ranks_backwards(Summary(0.2, 0.1, 0.3))
-    assert not ranks_backwards(Summary(0.397, 0.267, 0.527))
-    assert not ranks_backwards(Summary(0.2, np.nan, np.nan))
+    assert ranks_backwards(Estimate(0.2, 0.1, 0.3))
+    assert not ranks_backwards(Estimate(0.397, 0.267, 0.527))
+    assert not ranks_backwards(Estimate(0.2, np.nan, np.nan))
 
 
 def test_the_rate_at_the_end_of_the_range_has_an_interval(table, made):

@@ -209,16 +209,6 @@ def test_a_damaged_verification_is_reported_and_left_out(project, change):
     assert "verify it again" in note
 
 
-def test_a_program_that_knows_no_verifications_reads_and_writes_the_project(project, make):
-    # It reads two documents by their names, and writes those two.
-    with sqlite3.connect(project.path) as database:
-        names = {name for (name,) in database.execute("SELECT name FROM documents")}
-    database.close()
-    assert {name for name in names if not name.startswith("verification ")} <= {"contents", "plan"}
-    project.add_run(make("logistic"))
-    assert len(project.read().verifications) == 1
-
-
 # --- how it is told
 
 
@@ -261,11 +251,6 @@ def test_the_command_verifies_a_run_and_keeps_what_it_found(project, capsys):
     assert second.id in project.read().verifications
     assert main(["verify", str(project.path), second.id]) == 0
     assert "What " in capsys.readouterr().out
-
-
-def test_the_command_verifies_all_runs(project, capsys):
-    assert main(["verify", str(project.path), "--json"]) == 0
-    assert len(json.loads(capsys.readouterr().out)["runs"]) == 2
 
 
 def test_a_run_whose_table_is_gone_keeps_no_other_from_being_verified(project, tmp_path, capsys):

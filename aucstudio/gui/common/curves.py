@@ -13,7 +13,7 @@ from aucstudio.engine import roc
 from aucstudio.engine.roc import cut_at
 from aucstudio.engine.types import Array
 from aucstudio.notices.words import figure_words
-from aucstudio.project.results.summary import Summary, auc_summary
+from aucstudio.project.results.summary import Estimate, auc_summary
 from aucstudio.project.results.thresholds import curve_of
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord
@@ -66,11 +66,11 @@ class RunCurves:
     ----------
     curves : tuple of Curve
         One for each finished split.
-    auc : Summary
+    auc : Estimate
     """
 
     curves: tuple[roc.Curve, ...]
-    auc: Summary
+    auc: Estimate
     _areas: dict[Band, list[roc.PartialAUC]] = dataclasses.field(default_factory=dict)
 
     @cached_property

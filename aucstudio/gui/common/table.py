@@ -23,6 +23,7 @@ from aucstudio.gui.common.plotting import SWATCH, swatch
 from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.gui.common.widgets import named
 from aucstudio.gui.state.plan import RunLook
+from aucstudio.notices import text
 
 Index = QModelIndex | QPersistentModelIndex
 Role = Qt.ItemDataRole
@@ -48,6 +49,8 @@ class ColumnSpec:
         Returns the tooltip of a cell; by default the text.
     is_figure : bool
         Whether cells are aligned right, and the largest is first when sorted.
+    sample : str
+        Text as wide as most cells.
     """
 
     head: str
@@ -56,6 +59,7 @@ class ColumnSpec:
     order: Callable[[Any], Any] | None = None
     about: Callable[[Any], str] | None = None
     is_figure: bool = False
+    sample: str = ""
 
 
 def sorted_by(
@@ -327,6 +331,13 @@ class TableView(QTableView):
             cells = [model.index(row, k).data() for k in places]
             lines.append([str("" if cell is None else cell) for cell in cells])
         QGuiApplication.clipboard().setText("\n".join("\t".join(line) for line in lines))
+
+
+def worded_columns(code: str) -> tuple[tuple[str, ...], dict[int, str]]:
+    """Return the heads and the tooltips of the columns, one a line of the catalogue's entry."""
+    lines = [line.partition(": ") for line in text(code).strip().splitlines()]
+    heads = tuple(head.replace("\\n", "\n") for head, _, _ in lines)
+    return heads, {k: tip for k, (_, _, tip) in enumerate(lines) if tip}
 
 
 class SheetTable(TableView):

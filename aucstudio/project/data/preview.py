@@ -22,17 +22,13 @@ from aucstudio.project.data.parquet import ParquetReader, one_level
 from aucstudio.project.data.paths import CLOSED, for_duckdb, several
 from aucstudio.project.data.readers.format import MATRIX, PARQUET, TEXT
 from aucstudio.project.data.readers.reading import (
-    PACKED,
-    Inner,
+    Opening,
     Plain,
-    convert,
     make_plain,
     naming,
-    options_of,
     read_columns,
-    unpack,
 )
-from aucstudio.project.data.readers.registry import BY_KEY, recognise
+from aucstudio.project.data.readers.registry import BY_KEY
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.table import (
     ReadingListener,
@@ -211,8 +207,8 @@ class HeadReader:
         try:
             inner = _unpacked_head(files[0], given, folder, report)
             if inner.form.key in _OF_LINES:
-                here, whole, narrow = _beginning(inner, given, folder, cut=cut)
-                plain = convert(files[0], inner._replace(path=here), given, folder, report)
+                inner.path, whole, narrow = _beginning(inner, given, folder, cut=cut)
+                plain = inner.convert()
                 known = frozenset[str]()
             else:
                 plain, known = self._plain(files[0], given, inner.form.encodings, report)
@@ -249,15 +245,15 @@ class HeadReader:
 
 def _unpacked_head(
     path: Path, given: Mapping[str, Any], folder: Path, report: ReadingProgress
-) -> Inner:
+) -> Opening:
     """Recognise a file; of a packed one unpack the beginning, if that is a file of lines."""
-    form, remarks = recognise(path)
-    if form.key in PACKED:
-        try:
-            return unpack(path, options_of(given, None, _BYTES_PREVIEW + 1), folder, report)
-        except InputError:
-            pass  # reading the whole file reports what is wrong
-    return Inner(path, form, options_of(given, None), remarks)
+    opening = Opening(path, given, folder, report, enough=_BYTES_PREVIEW + 1)
+    try:
+        opening.unpack()
+    except InputError:
+        # Reading the whole file reports what is wrong.
+        return Opening(path, given, folder, report)
+    return opening
 
 
 def _cut(plain: Plain, folder: Path) -> tuple[Plain, bool]:
@@ -295,7 +291,7 @@ def _first_of_parquet(path: Path, here: Path, folder: Path) -> bool:
 
 
 def _beginning(
-    inner: Inner, given: Mapping[str, Any], folder: Path, *, cut: bool
+    inner: Opening, given: Mapping[str, Any], folder: Path, *, cut: bool
 ) -> tuple[Path, bool, Narrow | None]:
     """Copy the first rows of a text file; of a very wide one, some columns."""
     here = folder / f"first-{inner.path.name}"
@@ -401,7 +397,7 @@ def _names(
     if plain.kind == MATRIX:
         return [column.name for column in read_columns(plain, report, schema).columns]
     if plain.kind != PARQUET:
-        return open_delimited(plain.path, plain.given, folder, report, schema).source.names
+        return open_delimited(plain.path, plain.given, folder, report, schema).names
     with ParquetReader(
         plain.path, folder, lambda part: report(part, "looking at the file"), schema=schema
     ) as reader:

@@ -28,8 +28,9 @@ from aucstudio.engine.calibration import (
 )
 from aucstudio.engine.crossfit.folds import Folds, draw_folds, nested_scores
 from aucstudio.engine.types import Array, Index
+from aucstudio.notices import text
 from aucstudio.notices.words import figure_words
-from aucstudio.project.errors import Cancelled, InputError
+from aucstudio.project.errors import Cancelled, input_error
 from aucstudio.project.runs.models.final_model import HeldOut, caution, held_out, learnt
 from aucstudio.project.runs.record import RunRecord
 
@@ -96,14 +97,11 @@ class JudgedMaps:
 
     def sentence(self) -> str:
         """State the figures."""
-        error = f"not estimated ({self.error_reason})" if self.error_reason else ""
-        return (
-            f"{TITLES[self.kind]} calibration, estimated on held-out rows: Brier score "
-            f"{figure_words(self.brier.value)} ({figure_words(self.brier.uncertainty)} where "
-            f"each row gets the share of positives), log score {figure_words(self.log.value)} "
-            f"({figure_words(self.log.uncertainty)}), expected calibration error "
-            f"{error or figure_words(self.error)}."
-        )
+        error = figure_words(self.error)
+        if self.error_reason:
+            error = text("calibration_not_estimated", reason=self.error_reason)
+        title = TITLES[self.kind]
+        return text("calibration_judged", title=title, brier=self.brier, log=self.log, error=error)
 
 
 def judge(
@@ -167,11 +165,7 @@ def _folds(rows: HeldOut) -> Folds:
         return [(np.flatnonzero(~held), np.flatnonzero(held)) for held in splits]
     fewest = int(min(rows.positive.sum(), (~rows.positive).sum()))
     if fewest < 2:
-        raise InputError(
-            f"of {len(rows.positive):,} held-out rows the smaller class has {fewest}: "
-            "estimating the calibration takes at least two",
-            setting="calibrate",
-        )
+        raise input_error("too_few_to_judge", rows=len(rows.positive), fewest=fewest)
     drawn = draw_folds(rows.positive, rows.groups, _FOLDS, _SEED)
     return drawn if len(drawn) > 1 else draw_folds(rows.positive, None, _FOLDS, _SEED)
 

@@ -30,8 +30,8 @@ from aucstudio.notices import Notice, notice
 from aucstudio.project.data.splitting.validation import FORWARD
 from aucstudio.project.results.summary import (
     LEVEL,
+    Estimate,
     Scores,
-    Summary,
     auc_summary,
     common_scores,
     comparable,
@@ -67,7 +67,7 @@ class RunFigures:
     Attributes
     ----------
     name : str
-    auc, pauc : Summary
+    auc, pauc : Estimate
         Held out; the partial AUC is normalised by the band's width.
     train_auc : float
     fit_seconds : float
@@ -79,8 +79,8 @@ class RunFigures:
     """
 
     name: str
-    auc: Summary
-    pauc: Summary
+    auc: Estimate
+    pauc: Estimate
     train_auc: float
     fit_seconds: float
     splits: int
@@ -92,7 +92,7 @@ class RunFigures:
         """By how much the AUC is higher on the training rows."""
         return self.train_auc - self.auc.value
 
-    def measured(self, measure: str) -> Summary:
+    def measured(self, measure: str) -> Estimate:
         """Return one of the two areas."""
         return self.auc if measure == AUC else self.pauc
 

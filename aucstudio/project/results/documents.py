@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from aucstudio.notices import Notice, notice, texts
+from aucstudio.notices import Notice, notice, text, texts
 from aucstudio.notices.words import aligned, interval_words, runs_words, suggestion, titled
 from aucstudio.project import typed
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.results.summary import (
     auc_summary,
     pauc_summary,
@@ -32,34 +32,27 @@ def result_document(
     table: AnyTable, records: Sequence[RunRecord], band: Band, model: str | None = None
 ) -> dict[str, Any]:
     """Return what ``train --json`` prints."""
-    positives = int(table.is_positive().sum())
-    return {
-        "data": {
-            "file": str(table.path),
-            "rows": table.rows,
-            "features": len(table.features),
-            "label": table.label,
-            "positive": table.positive,
-            "positives": positives,
-            "unlabelled": table.unlabelled,
-            "rejected_rows": table.rejected_rows,
-            "sha256": table.sha256,
-        },
-        "runs": [run_as_json(record, band, model) for record in records],
+    names = ("rows", "label", "positive", "unlabelled", "rejected_rows", "sha256")
+    data = {
+        "file": str(table.path),
+        "features": len(table.features),
+        "positives": int(table.is_positive().sum()),
+        **{name: getattr(table, name) for name in names},
     }
+    return {"data": data, "runs": [run_as_json(record, band, model) for record in records]}
 
 
 def data_sentence(table: AnyTable) -> str:
     """Describe what is trained on: label, positive class, who chose them, and rows left out."""
-    guessed = [f"the {'label' if what == 'label' else 'class'}" for what in table.guessed]
-    by = f" ({' and '.join(guessed)} guessed)" if guessed else ""
-    left_out = table.unlabelled + table.rejected_rows
-    rows = f"; {left_out} row{'s' if left_out > 1 else ''} left out" if left_out else ""
-    positives = int(table.is_positive().sum())
-    return (
-        f"label {table.label}, positive class {table.positive}{by}: {positives} of "
-        f"{table.rows - table.unlabelled} rows{rows}"
-        + ("" if table.weight is None else f"; rows weighted by {table.weight}")
+    return text(
+        "trained_on",
+        label=table.label,
+        positive=table.positive,
+        guessed=["the label" if what == "label" else "the class" for what in table.guessed],
+        positives=int(table.is_positive().sum()),
+        rows=table.rows - table.unlabelled,
+        left_out=table.unlabelled + table.rejected_rows or None,
+        weight=table.weight,
     )
 
 
@@ -121,10 +114,7 @@ def named_runs(
     try:
         window = typed.convert(contents.plan.get("window", {}), _Window)
     except msgspec.ValidationError as error:
-        complain(
-            f"the plan of {project} is damaged: runs are listed by the names of their "
-            f"methods ({error})"
-        )
+        complain(text("names_damaged", project=project, reason=error))
     named = []
     for record in contents.records:
         look = window.looks.get(record.id, _Look())
@@ -162,16 +152,13 @@ def find_run(
         return chosen[0]
     if chosen:
         ids = ", ".join(record.id for _, record in chosen)
-        raise InputError(f"several runs have the name {wanted!r}: name one by its id ({ids})")
+        raise input_error("several_runs_named", name=wanted, ids=ids)
     if not named:
-        raise InputError(f"{project} has no finished run", file=str(project))
-    known = [text for _, record in named for text in (record.experiment.title, record.id)]
-    raise InputError(
-        f"{project} has no finished run {wanted!r}{suggestion(wanted, known)} (there are "
-        + ", ".join(titled(name, record.id) for name, record in named)
-        + ")",
-        file=str(project),
-    )
+        raise input_error("no_finished_run", file=project)
+    known = [name for _, record in named for name in (record.experiment.title, record.id)]
+    runs = ", ".join(titled(name, record.id) for name, record in named)
+    hint = suggestion(wanted, known)
+    raise input_error("run_unknown", file=project, name=wanted, hint=hint, runs=runs)
 
 
 class _Look(msgspec.Struct):
@@ -199,7 +186,7 @@ def readable_runs(
         try:
             run_figures(name, record, band)
         except ValueError as error:
-            complain(f"{name} is left out: {error}")
+            complain(text("run_left_out", run=name, reason=error))
         else:
             sound.append((name, record))
     return sound
@@ -284,6 +271,5 @@ def _facts(path: Path) -> str:
         with contextlib.suppress(DamagedError):
             name, record = max(runs, key=lambda run: pauc_summary(run[1], band).value)
             part, whole = pauc_summary(record, band).value, auc_summary(record).value
-            low, high = (f"{edge:.3g}" for edge in band)
-            facts.append(f"best {name}: pAUC {part:.3f} in FPR {low} … {high}, AUC {whole:.3f}")
+            facts.append(text("best_run", run=name, part=part, band=band, whole=whole))
     return " · ".join(facts)

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aucstudio.engine import DECLARED
-from aucstudio.notices import texts
+from aucstudio.notices import text, texts
 from aucstudio.notices.words import (
     as_sentence,
     counted,
     figure_words,
     interval_words,
     p_words,
-    percent_words,
     range_words,
     runs_words,
 )
@@ -116,10 +115,8 @@ def data_lines(runs: Mapping[str, RunRecord]) -> list[str]:
     for record in runs.values():
         data, validation = record.experiment.data, record.experiment.validation
         weight = record.experiment.weight
-        lines.append(
-            f"Label {data.label}, positive class {data.positive}; {validation.describe()}; "
-            f"{f'rows weighted by {weight}; ' if weight else ''}SHA-256 {data.sha256[:16]}…"
-        )
+        how = {"validation": validation.describe(), "weight": weight, "digest": data.sha256[:16]}
+        lines.append(text("report_data", label=data.label, positive=data.positive, **how))
     return list(dict.fromkeys(lines))
 
 
@@ -127,7 +124,7 @@ def _repeat_blocks(runs: Mapping[str, RunRecord]) -> list[Block]:
     """Return the experiment files that repeat the runs; runs of one frame share a file."""
     blocks: list[Block] = [
         Heading("How to repeat it"),
-        Paragraph("Save these lines as run.toml, then: aucstudio run run.toml"),
+        Paragraph(text("report_repeat")),
     ]
     experiments = [record.experiment for record in runs.values()]
     try:
@@ -156,18 +153,12 @@ def _results(runs: Mapping[str, RunRecord], band: Band) -> TextTable:
 
 
 def _explained(runs: Mapping[str, RunRecord], band: Band) -> str:
-    intervals = (
-        "Intervals are at 95 %: from the held-out rows for one split, by the corrected "
-        "resampled t statistic for several."
-    )
     if band == WHOLE:
-        return intervals
+        return text("report_intervals")
     negatives = min(band_negatives(record, band) for record in runs.values())
-    few = ", too few to show small differences" if negatives < _FEW_NEGATIVES else ""
-    return (
-        f"pAUC is the area over the false-positive range {range_words(band)}, divided by the width "
-        f"of the range; it is based on {negatives} held-out negatives{few}. {intervals}"
-    )
+    few = negatives < _FEW_NEGATIVES
+    explained = text("report_pauc", band=band, negatives=negatives, few=few)
+    return f"{explained} {text('report_intervals')}"
 
 
 def _differences(runs: Mapping[str, RunRecord], band: Band) -> list[Block]:
@@ -175,9 +166,7 @@ def _differences(runs: Mapping[str, RunRecord], band: Band) -> list[Block]:
     if len(runs) < 2:
         return []
     if len(runs) > _MOST_COMPARED:
-        return [
-            Paragraph(f"Pairs are compared in reports of up to {_MOST_COMPARED} runs; see Compare.")
-        ]
+        return [Paragraph(text("report_many_runs", most=_MOST_COMPARED))]
     measure = AUC if band == WHOLE else PAUC
     pairs = compare_runs(list(runs.items()), band, measure)
     title = "AUC" if measure == AUC else f"pAUC, FPR {range_words(band)}"
@@ -280,9 +269,13 @@ def _about(name: str, record: RunRecord, notes: str) -> list[Block]:
         Heading("Data and validation"),
         Paragraph(f"Table {Path(experiment.data.path).name}. {data_lines({name: record})[0]}"),
         Paragraph(
-            f"{split.n_train:,} rows to train and {split.n_test:,} held out"
-            f"{f' in the first of {count} splits' if count > 1 else ''}; "
-            f"{percent_words(positives)} are positive."
+            text(
+                "report_rows",
+                train=split.n_train,
+                test=split.n_test,
+                splits=count if count > 1 else None,
+                share=positives,
+            )
         ),
         Paragraph(f"{counted(len(features), 'feature')}: {', '.join(features)}.", small=True),
     ]
@@ -319,13 +312,7 @@ def _calibration(record: RunRecord) -> list[Block]:
 
 def _limits(record: RunRecord, band: Band) -> list[Block]:
     found = [*stopped(record), *cautions(record), *range_notices(record, band), *remarks(record)]
-    points = [
-        *texts(found),
-        "The estimates hold for data drawn like these rows; other places, times or selections "
-        "need a new validation.",
-        "A score ranks rows. It is a probability only where the model was calibrated.",
-    ]
-    return [Heading("Limits"), BulletList(points)]
+    return [Heading("Limits"), BulletList([*texts(found), *text("report_limits").splitlines()])]
 
 
 _RUN_HEADS = (
@@ -375,16 +362,13 @@ def subgroup_blocks(title: str, found: Subgroups, band: Band) -> list[Block]:
     estimates = [head for name in names for head in (name, "95 % interval")]
     threshold = f"Threshold for FPR {band[1]:g}"
     heads = (found.column, "Positives", "Negatives", *estimates, threshold)
-    tests = (
-        f"{_equality('AUC', found.p_auc, found.silent)} "
-        f"{_equality('pAUC', found.p_pauc, found.silent_pauc)} TPR and FPR are at the threshold "
-        f"for FPR {band[1]:g} among all held-out negatives."
+    tests = text(
+        "subgroup_tests",
+        auc=_equality("AUC", found.p_auc, found.silent),
+        pauc=_equality("pAUC", found.p_pauc, found.silent_pauc),
+        fpr=band[1],
+        doubtful=", ".join(group.level for group in found.groups if group.notices),
     )
-    doubtful = [group.level for group in found.groups if group.notices]
-    if doubtful:
-        tests += (
-            f" Estimated too high, with few negatives per split: pAUC of {', '.join(doubtful)}."
-        )
     table = TextTable(heads, [_subgroup_row(group) for group in found.groups])
     return [Heading(title), table, Paragraph(tests)]
 
@@ -402,6 +386,5 @@ def _subgroup_row(group: Subgroup) -> tuple[str, ...]:
 def _equality(what: str, p: float, silent: int) -> str:
     """Return the outcome of the test of equality and how many groups it leaves out."""
     if math.isnan(p):
-        return f"{what}: too few rows to test whether the groups are equal."
-    others = f"; {silent} with too few rows left out" if silent else ""
-    return f"{what}: {p_words(p)} for equal groups{others}."
+        return text("groups_untested", what=what)
+    return text("groups_tested", what=what, p=p, left_out=silent or None)

@@ -25,7 +25,7 @@ from aucstudio.project.data.columns import Column, spell_cell, spelled
 from aucstudio.project.data.preparing.scales import MISSING
 from aucstudio.project.data.splitting.validation import FILE, LEAVE_PAIR_OUT
 from aucstudio.project.data.table import Table
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 from aucstudio.project.results.summary import LEVEL, WHOLE, Estimate, Scores, few_in_range, number
 from aucstudio.project.results.thresholds import estimate_share
 from aucstudio.project.runs.experiments.experiment import Band, DataReference
@@ -323,12 +323,7 @@ def held_out_table(name: str, record: RunRecord) -> DataReference:
     scheme = experiment.validation.scheme
     data = experiment.test if scheme == FILE else experiment.data
     if data is None or scheme == LEAVE_PAIR_OUT:
-        why = (
-            "leave-pair-out ranks pairs of rows, not single rows"
-            if scheme == LEAVE_PAIR_OUT
-            else "an earlier version did not record the contents of the test file"
-        )
-        raise InputError(f"{name} cannot be split into groups: {why}", setting="by")
+        raise input_error("no_subgroups", run=name, pairs=scheme == LEAVE_PAIR_OUT)
     return data
 
 
@@ -371,21 +366,12 @@ def part_rows(table: Table, name: str, cuts: Sequence[float] = ()) -> Parting:
     column = table.column(name)
     by_value = column.kind == "text" or not (cuts or column.distinct > MOST_LEVELS)
     if cuts and column.kind == "text":
-        raise InputError(
-            f"column {name!r} of {table.path.name} holds text, which cut points cannot divide: "
-            "leave the cut points out",
-            file=str(table.path),
-            column=name,
-            setting="cuts",
-        )
+        raise input_error("cuts_of_text", file=table.path, column=name, table=table.path.name)
     found = _by_level(column) if by_value else _by_range(column, cuts)
     if len(found.names) < 2:
-        raise InputError(
-            f"column {name!r} of {table.path.name} gives only one group: all rows are in "
-            f"{found.names[0] if found.names else 'none'}",
-            file=str(table.path),
-            column=name,
-            setting="by",
+        group = found.names[0] if found.names else "none"
+        raise input_error(
+            "one_subgroup", file=table.path, column=name, table=table.path.name, group=group
         )
     return found
 
@@ -403,10 +389,7 @@ def read_cuts(text: str) -> tuple[float, ...]:
     except ValueError:
         cuts = (np.nan,)
     if not np.isfinite(cuts).all() or len(cuts) >= MOST_LEVELS:
-        raise InputError(
-            f"cut points are up to {MOST_LEVELS - 1} numbers such as 40, 65; got {text!r}",
-            setting="cuts",
-        )
+        raise input_error("cuts_invalid", most=MOST_LEVELS - 1, given=text)
     return cuts
 
 

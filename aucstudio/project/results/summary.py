@@ -13,7 +13,7 @@ import functools
 import hashlib
 import math
 from collections.abc import Callable, Hashable, Iterator
-from typing import Any, Concatenate, NamedTuple, ParamSpec, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar, TypeVarTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from aucstudio.engine import DECLARED, inference, roc
 from aucstudio.engine.params import declared_params
-from aucstudio.notices import WARNING, Notice, notice, texts
+from aucstudio.notices import WARNING, Notice, notice, text, texts
 from aucstudio.notices.words import interval_words, percent_words, range_words
 from aucstudio.project.bounded_cache import BoundedCache
 from aucstudio.project.data.splitting.validation import FOLDS, FORWARD
@@ -35,7 +35,7 @@ WHOLE: Band = (0.0, 1.0)
 _REMEMBERED = 64  # bands that a drag passes through
 _MOST_BYTES = 600 << 20
 
-Rest = ParamSpec("Rest")
+Rest = TypeVarTuple("Rest")
 Result = TypeVar("Result")
 
 
@@ -49,17 +49,20 @@ class Estimate:
         NaN if there is nothing to estimate from.
     reason : str
         Why there is no interval; empty if there is one.
+    per_split : tuple of float
+        Its values by split, of a figure that is a mean over splits.
     """
 
-    value: float
-    low: float
-    high: float
+    value: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
     reason: str = ""
+    per_split: tuple[float, ...] = ()
 
     @property
     def known(self) -> bool:
         """Whether there is an interval."""
-        return bool(np.isfinite(self.low))
+        return math.isfinite(self.low)
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -71,23 +74,12 @@ class Estimate:
         """The interval as ``95 % 0.931–0.968``, or why there is none."""
         if self.known:
             return f"{percent_words(LEVEL)} {interval_words(self.low, self.high)}"
-        return f"no interval: {self.reason}" if self.reason else "no interval"
+        return text("no_interval_words", reason=self.reason)
 
     def as_json(self) -> dict[str, Any]:
-        """Return value and interval as plain data."""
-        return {name: number(getattr(self, name)) for name in ("value", "low", "high")}
-
-
-@dataclasses.dataclass(frozen=True)
-class Summary(Estimate):
-    """A measure of one run, with its values by split."""
-
-    per_split: tuple[float, ...] = ()
-
-    def as_json(self) -> dict[str, Any]:
-        """Return value, interval, the reason of an absent interval, and the values by split."""
-        more = {"reason": self.reason, "per_split": list(self.per_split)}
-        return super().as_json() | more
+        """Return the estimate as plain data."""
+        numbers = {name: number(getattr(self, name)) for name in ("value", "low", "high")}
+        return {**numbers, "reason": self.reason, "per_split": list(self.per_split)}
 
 
 _rankings = BoundedCache(_MOST_BYTES)
@@ -104,8 +96,8 @@ def ranking(split: SplitResult) -> roc.Ranking:
 
 
 def _cached(
-    compute: Callable[Concatenate[RunRecord, Rest], Result],
-) -> Callable[Concatenate[RunRecord, Rest], Result]:
+    compute: Callable[[RunRecord, *Rest], Result],
+) -> Callable[[RunRecord, *Rest], Result]:
     """Cache the figures of a record as long as the record exists.
 
     Records are frozen and compared by identity: two studies may hold runs with the same id.
@@ -113,86 +105,71 @@ def _cached(
     known: WeakKeyDictionary[RunRecord, dict[Hashable, Result]] = WeakKeyDictionary()
 
     @functools.wraps(compute)
-    def look_up(record: RunRecord, /, *rest: Rest.args, **options: Rest.kwargs) -> Result:
-        figures = known.get(record)
-        if figures is None:
-            figures = known.setdefault(record, {})
-        key = (rest, tuple(sorted(options.items()))) if options else rest
-        if key not in figures:
+    def look_up(record: RunRecord, *rest: *Rest) -> Result:
+        figures = known.setdefault(record, {})
+        if rest not in figures:
             if len(figures) >= _REMEMBERED:
                 figures.clear()
-            figures[key] = compute(record, *rest, **options)
-        return figures[key]
+            figures[rest] = compute(record, *rest)
+        return figures[rest]
 
     return look_up
 
 
 @_cached
-def auc_summary(record: RunRecord, level: float = LEVEL) -> Summary:
+def auc_summary(record: RunRecord) -> Estimate:
     """Summarise the held-out AUC."""
-    return pauc_summary(record, WHOLE, level)
+    return pauc_summary(record, WHOLE)
 
 
 @_cached
-def pauc_summary(record: RunRecord, band: Band, level: float = LEVEL) -> Summary:
+def pauc_summary(record: RunRecord, band: Band) -> Estimate:
     """Summarise the held-out partial AUC, normalised by the band's width."""
+    rankings = [ranking(split) for split in record.splits]
+    values = tuple(roc.area(one, *band) for one in rankings)
     over_folds = record.experiment.validation.scheme in (FOLDS, FORWARD)
-    if band == WHOLE or not over_folds or len(record.splits) < inference.LEAST_SPLITS:
-        return _summarise(
-            record,
-            lambda s: roc.area(ranking(s), *band),
-            lambda s: inference.interval_of(ranking(s), *band, level),
-            level,
-        )
-    values = [roc.area(ranking(s), *band) for s in record.splits]
+    if band == WHOLE or not over_folds or len(values) < inference.LEAST_SPLITS:
+        return _estimate(record, values, lambda: inference.interval_of(rankings[0], *band, LEVEL))
     # Each repeat holds out every row once. Repeats share the rows, and their bounds are averaged.
-    repeats = sorted({split.repeat for split in record.splits})
-    found = [
-        inference.folds_interval(
-            [ranking(split) for split in record.splits if split.repeat == repeat], *band, level
-        )
-        for repeat in repeats
-    ]
+    repeats: dict[int, list[roc.Ranking]] = {}
+    for split, one in zip(record.splits, rankings, strict=True):
+        repeats.setdefault(split.repeat, []).append(one)
+    found = [inference.folds_interval(of_repeat, *band, LEVEL) for of_repeat in repeats.values()]
     low, high = np.mean([[one.low, one.high] for one in found], axis=0).tolist()
     reason = next((one.reason for one in found if one.reason), "")
-    return Summary(float(np.mean(values)), low, high, reason, tuple(values))
+    return Estimate(float(np.mean(values)), low, high, reason, values)
 
 
 @_cached
-def tpr_summary(record: RunRecord, fpr: float, level: float = LEVEL) -> Summary:
+def tpr_summary(record: RunRecord, fpr: float) -> Estimate:
     """Summarise the held-out TPR at an FPR."""
+    rankings = [ranking(split) for split in record.splits]
+    values = tuple(float(roc.tpr_at(one.curve, fpr)) for one in rankings)
 
-    def bounds(split: SplitResult) -> inference.Interval:
-        found = inference.pointwise_band(ranking(split), level, grid=[fpr])
+    def interval() -> Estimate:
+        found = inference.pointwise_band(rankings[0], LEVEL, grid=[fpr])
         low, high = float(found.low[0]), float(found.high[0])
-        reason = (
-            inference.interval_of(ranking(split), *WHOLE, level).reason if np.isnan(low) else ""
-        )
-        return inference.Interval(at(split), low, high, level, found.method, np.nan, reason)
+        whole = inference.interval_of(rankings[0], *WHOLE, LEVEL)
+        return Estimate(values[0], low, high, whole.reason if math.isnan(low) else "")
 
-    def at(split: SplitResult) -> float:
-        return float(roc.tpr_at(ranking(split).curve, fpr))
-
-    return _summarise(record, at, bounds, level)
+    return _estimate(record, values, interval)
 
 
-def _summarise(
+def _estimate(
     record: RunRecord,
-    measure: Callable[[SplitResult], float],
-    interval: Callable[[SplitResult], inference.Interval],
-    level: float,
-) -> Summary:
-    values = tuple(measure(split) for split in record.splits)
+    values: tuple[float, ...],
+    interval: Callable[[], Estimate | inference.Interval],
+) -> Estimate:
+    """Return the mean of the values by split, with ``interval`` if there is a single one."""
     if not values:
-        return Summary(np.nan, np.nan, np.nan)
+        return Estimate()
     if len(values) == 1:
-        found = interval(record.splits[0])
+        found = interval()
     else:
         train, test = record.sizes
-        found = inference.splits_interval(
-            values, level, test / (train + test), disjoint=record.experiment.validation.disjoint
-        )
-    return Summary(float(np.mean(values)), found.low, found.high, found.reason, values)
+        disjoint = record.experiment.validation.disjoint
+        found = inference.splits_interval(values, LEVEL, test / (train + test), disjoint=disjoint)
+    return Estimate(float(np.mean(values)), found.low, found.high, found.reason, values)
 
 
 @_cached
@@ -455,7 +432,7 @@ def caution_words(record: RunRecord) -> str:
     return next(map(str, cautions(record)), "")
 
 
-def ranks_backwards(area: Summary) -> bool:
+def ranks_backwards(area: Estimate) -> bool:
     """Return whether an AUC is significantly below 0.5: its whole interval is."""
     return area.high < _CHANCE
 

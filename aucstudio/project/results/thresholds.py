@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from aucstudio.engine import roc
 from aucstudio.notices import Notice, notice
 from aucstudio.project.data.table import Table
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 from aucstudio.project.results.summary import LEVEL, Estimate, ranking
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.record import RunRecord, SplitResult
@@ -83,7 +83,7 @@ class Target:
             return roc.ThresholdRule("fpr", fpr=self.fpr)
         if self.rule == ALERTS:
             if stakes.cases is None:
-                raise InputError("enter the number of cases per day", setting="cases")
+                raise input_error("cases_absent")
             share = min(1.0, self.value / stakes.cases)
             return roc.ThresholdRule(ALERTS, alerts=share, prior=stakes.prior)
         bound = {self.rule: self.value} if self.rule in BOUNDED else {}
@@ -311,9 +311,7 @@ def read_rate(text: str, what: str) -> float:
     """
     share = _number_of(text)
     if share is None or not 0 <= share <= 1:
-        raise InputError(
-            f"the {what} is a number from 0 to 1 such as 0.01, 1 % or 1 in 100; it is {text!r}"
-        )
+        raise input_error("rate_invalid", what=what, given=text)
     return share
 
 
@@ -328,11 +326,7 @@ def read_share(text: str) -> float:
     share = _number_of(text)
     # "1 in 1000000" may be less than the bound by rounding alone.
     if share is None or not LEAST_PRIOR * (1 - 1e-9) <= share <= 1 - LEAST_PRIOR:
-        raise InputError(
-            "a share of positives is a number such as 0.0002, 0.02 % or 1 in 5000, from 1 in "
-            f"1000000 to 0.999999; it is {text!r}",
-            setting="prior",
-        )
+        raise input_error("prior_invalid", given=text)
     return share
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from aucstudio.engine.verification.verified import Verified
-from aucstudio.notices.words import aligned, power_words, range_words, seconds_words, titled
+from aucstudio.notices import text
+from aucstudio.notices.words import aligned, power_words, range_words, titled
 from aucstudio.project.runs.verification import Verification
 
 HEADINGS = ("What", "This program", "Another route", "Difference")
@@ -51,7 +52,7 @@ def verdict(verification: Verification) -> str:
         return " ".join(found.faults)
     parts = [_optimum(found), *found.reasons]
     if not found.reasons or found.solved is not None:
-        parts.append("Objective, scores and areas agree with the recomputed ones.")
+        parts.append(text("verified_agree"))
     return " ".join(part for part in parts if part)
 
 
@@ -60,31 +61,26 @@ def _optimum(found: Verified) -> str:
     if found.solved is None or found.bound is None or found.counted is None:
         if found.repeated is None:
             return ""
-        again = "bit for bit" if found.repeated == 0 else "except for rounding"
-        none = "No optimum to compare with: this method does not solve a convex problem. "
-        if any("not solved again" in reason for reason in found.reasons):
-            none = ""
-        return f"{none}Repeating the fit gives the same scores, {again}."
+        convex = any("not solved again" in reason for reason in found.reasons)
+        return text("verified_repeated", convex=convex, exactly=found.repeated == 0)
     size = max(abs(found.counted), 1e-300)
-    near = _share(max(0.0, found.counted - found.bound) / size)
     off = (found.solved - found.counted) / size
-    if abs(off) <= _SAME:
-        told = "the same objective"
-    else:
-        told = f"an objective {_share(abs(off))} {'higher' if off > 0 else 'lower'}"
-    proven = ": this is the optimum" if found.counted - found.bound <= 1e-6 * size else ""
-    if not proven:
-        proven = f": the fit ended at most {near} above the optimum"
-        proven += ", as certified" if found.gap is not None else ""
-    return f"An independent solver ({found.route}) finds {told}{proven}."
+    above = max(0.0, found.counted - found.bound)
+    return text(
+        "verified_solved",
+        route=found.route,
+        off="" if abs(off) <= _SAME else _share(abs(off)),
+        higher=off > 0,
+        near="" if above <= 1e-6 * size else _share(above / size),
+        certified=found.gap is not None,
+    )
 
 
 def place_words(verification: Verification) -> str:
     """State which fit was verified, where a run has several, and how long it took."""
-    which = ""
-    if verification.splits > 1:
-        which = f"Split {verification.split} of {verification.splits}. "
-    return f"{which}Verified in {seconds_words(verification.found.seconds)}."
+    of = verification.splits if verification.splits > 1 else None
+    seconds = verification.found.seconds
+    return text("verified_place", split=verification.split, of=of, seconds=seconds)
 
 
 def as_text(verification: Verification, name: str) -> str:

@@ -7,7 +7,6 @@ checks them. Arrays are in numpy's format, without pickle.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import hashlib
 import io
 import math
@@ -110,11 +109,6 @@ class Archive:
         """Return the bytes that an entry inflates to; KeyError if there is none."""
         return self._entries[name].file_size
 
-    def head(self, name: str, count: int) -> bytes:
-        """Read the beginning of an entry, without checking its digest."""
-        with self._archive.open(self._entries[name]) as file:
-            return file.read(count)
-
     def read(self, name: str) -> bytearray:
         """Read an entry and check its digest."""
         data = self._inflate(name)
@@ -161,24 +155,10 @@ def _require_plain(info: zipfile.ZipInfo) -> None:
         raise ValueError(f"{info.filename!r} is encrypted, or compressed by an unknown method")
 
 
-class _InBounds:
-    """A file with a limit on the bytes read at once."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
-
-    def read(self, count: int = -1) -> bytes:
-        data = self._file.read(_MOST_NAMED + 1 if count < 0 else min(count, _MOST_NAMED + 1))
-        if len(data) > _MOST_NAMED:
-            raise ValueError("its directory is too long")
-        return data
-
-
 @contextlib.contextmanager
 def opened(file: BinaryIO, file_bytes: int, most: float) -> Iterator[Archive]:
     """Open an archive; see :class:`Archive` for what is given and raised."""
-    with zipfile.ZipFile(_InBounds(file)) as archive:
+    with zipfile.ZipFile(file) as archive:
         yield Archive(archive, file_bytes, most)
 
 
@@ -189,33 +169,7 @@ _HEADER = re.compile(
     re.DOTALL,
 )
 _BEFORE_LENGTH = 10
-# As much of a file as holds its header.
-HEAD_BYTES = 512
 _LAST_CODE_POINT = 0x10FFFF
-
-
-@dataclasses.dataclass(frozen=True)
-class ArrayHeader:
-    """The header of a stored array.
-
-    Attributes
-    ----------
-    dtype : dtype
-        Of numbers, truth values or text.
-    shape : tuple of int
-        Of one to three sizes.
-    start : int
-        Where the numbers begin.
-    """
-
-    dtype: np.dtype[Any]
-    shape: tuple[int, ...]
-    start: int
-
-    @property
-    def size(self) -> int:
-        """Bytes of the whole."""
-        return self.start + math.prod(self.shape) * self.dtype.itemsize
 
 
 def array_to_bytes(array: NDArray[Any]) -> bytes:
@@ -223,24 +177,6 @@ def array_to_bytes(array: NDArray[Any]) -> bytes:
     target = io.BytesIO()
     np.lib.format.write_array(target, np.ascontiguousarray(array), allow_pickle=False)
     return target.getvalue()
-
-
-def array_header(data: bytes | bytearray) -> ArrayHeader:
-    """Read the header that :func:`array_to_bytes` wrote.
-
-    Raises
-    ------
-    ValueError
-        If it is no header of a plain array.
-    """
-    found = _HEADER.match(data)
-    if found is None or found.end() != _BEFORE_LENGTH + int.from_bytes(found["length"], "little"):
-        raise ValueError("an array has an unknown header")
-    try:
-        dtype = np.dtype(found["type"].decode())
-    except TypeError as error:
-        raise ValueError(f"an array has an unknown type: {error}") from error
-    return ArrayHeader(dtype, tuple(map(int, found["shape"].split(b", "))), found.end())
 
 
 def array_from_bytes(data: bytes | bytearray) -> NDArray[Any]:
@@ -251,16 +187,24 @@ def array_from_bytes(data: bytes | bytearray) -> NDArray[Any]:
     ValueError
         If it is no plain array, or does not match its header.
     """
-    header = array_header(data)
-    if len(data) != header.size:
-        raise ValueError(f"an array has {len(data)} bytes, and {header.size} by its header")
-    if not math.prod(header.shape) * header.dtype.itemsize:
-        return np.empty(header.shape, header.dtype)
-    array: NDArray[Any] = np.frombuffer(data, header.dtype, offset=header.start)
+    found = _HEADER.match(data)
+    if found is None or found.end() != _BEFORE_LENGTH + int.from_bytes(found["length"], "little"):
+        raise ValueError("an array has an unknown header")
+    try:
+        dtype = np.dtype(found["type"].decode())
+    except TypeError as error:
+        raise ValueError(f"an array has an unknown type: {error}") from error
+    shape = tuple(map(int, found["shape"].split(b", ")))
+    size = math.prod(shape) * dtype.itemsize
+    if len(data) != found.end() + size:
+        raise ValueError(f"an array has {len(data)} bytes, and its header states {size} of numbers")
+    if not size:
+        return np.empty(shape, dtype)
+    array: NDArray[Any] = np.frombuffer(data, dtype, offset=found.end())
     _require_values(array)
     if isinstance(data, bytes) or not array.flags.aligned:
         array = array.copy()
-    return array.reshape(header.shape)
+    return array.reshape(shape)
 
 
 def _require_values(array: NDArray[Any]) -> None:

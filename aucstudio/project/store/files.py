@@ -21,12 +21,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 
 STANDARD_OUTPUT = "-"
 
-_MOST_LINKS = 40
-_OPEN_FILE = re.compile(r"/proc/(\d+)/fd/(\d+)")
+_OF_THE_SYSTEM = ("/dev/", "/proc/")
 _BINARY = getattr(os, "O_BINARY", 0)  # where there are text files, as on Windows
 _LONGEST_PREFIX = 40  # characters of the name that a temporary file takes over
 # A temporary file, which names the machine and the process that writes it.
@@ -65,8 +64,14 @@ def written_atomically(path: str | Path) -> Iterator[BinaryIO]:
         sys.stdout.buffer.flush()
         return
     try:
-        with _opened(_end_of_links(path)) as file:
-            yield file
+        # A file that a shell redirects to is continued: its name is in one of these folders.
+        if _is_written_through(path):
+            sys.stdout.flush()
+            with open(path, "ab") as file:
+                yield file
+        else:
+            with _written_beside(_end_of_links(path)) as file:
+                yield file
     except BrokenPipeError:
         raise  # whoever read has seen enough: not a matter of the file
     except OSError as error:
@@ -93,8 +98,7 @@ def replacing(target: Path) -> Iterator[Path]:
             _make_like(partial, present)
         os.replace(partial, target)
     finally:
-        with contextlib.suppress(FileNotFoundError):
-            partial.unlink()
+        partial.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
@@ -124,50 +128,18 @@ def creating(target: Path) -> Iterator[Path]:
             os.rename(partial, target)
         _sync_folder(target.parent)
     finally:
-        for left in (partial, Path(f"{partial}-journal")):
-            with contextlib.suppress(FileNotFoundError):
-                left.unlink()
+        partial.unlink(missing_ok=True)
 
 
 def create_file(target: Path, data: bytes) -> None:
-    """Write a file that must not exist; a program that is killed leaves all of it or nothing.
+    """Write a file that must not exist; of two programs that create it the second one fails.
 
     Raises
     ------
-    FileExistsError
-        If it exists; of two programs the second one fails.
-    OSError
+    FileExistsError, OSError
     """
-    if _link_nameless(target, data):
-        _sync_folder(target.parent)
-        return
     with creating(target) as partial:
         partial.write_bytes(data)
-
-
-def _link_nameless(path: Path, data: bytes) -> bool:
-    """Link a file without a name once it is written.
-
-    Returns False where the system has no such files.
-    """
-    if not hasattr(os, "O_TMPFILE") or not os.path.isdir("/proc/self/fd"):
-        return False
-    try:
-        handle = os.open(path.parent, os.O_TMPFILE | os.O_WRONLY, 0o666)
-    except OSError:
-        return False
-    with os.fdopen(handle, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-        try:
-            # A folder's handle, which an absolute name does not use, makes Linux follow the link.
-            os.link(f"/proc/self/fd/{file.fileno()}", path, src_dir_fd=file.fileno())
-        except FileExistsError:
-            raise
-        except OSError:
-            return False
-    return True
 
 
 def _partial_beside(target: Path) -> Path:
@@ -229,11 +201,7 @@ def refuse_own_input(output: str | Path | None, *inputs: str | Path | None) -> N
         return
     for read in inputs:
         if read is not None and same_file(output, read):
-            raise InputError(
-                f"{output} is the file {read} that this command reads and would be "
-                "overwritten; choose another output",
-                file=str(output),
-            )
+            raise input_error("output_is_input", file=output, read=read)
 
 
 def refuse_unwritable(path: str | Path) -> None:
@@ -244,9 +212,9 @@ def refuse_unwritable(path: str | Path) -> None:
     InputError
     """
     try:
-        target = _end_of_links(path)
-        if _open_descriptor(target) is not None or _is_written_through(target):
+        if _is_written_through(path):
             return
+        target = _end_of_links(path)
         _present(target)
         if not target.parent.is_dir():
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(target))
@@ -267,27 +235,7 @@ def same_file(one: str | Path, other: str | Path) -> bool:
 def cannot_write(path: str | Path, error: OSError) -> InputError:
     """Make the sentence for a file that could not be written."""
     reason = error.strerror or str(error)
-    return InputError(
-        f"cannot write {path}: {reason[:1].lower() + reason[1:]}; choose another folder, or free "
-        "some space",
-        file=str(path),
-    )
-
-
-@contextlib.contextmanager
-def _opened(target: Path) -> Iterator[BinaryIO]:
-    descriptor = _open_descriptor(target)
-    if descriptor is not None:
-        # Opened again, a file that a shell redirects to would be overwritten from its beginning.
-        sys.stdout.flush()
-        with os.fdopen(os.dup(descriptor), "wb") as file:
-            yield file
-    elif _is_written_through(target):
-        with target.open("wb") as file:
-            yield file
-    else:
-        with _written_beside(target) as file:
-            yield file
+    return input_error("write_failed", file=path, reason=reason[:1].lower() + reason[1:])
 
 
 @contextlib.contextmanager
@@ -303,9 +251,10 @@ def _written_beside(target: Path) -> Iterator[BinaryIO]:
             os.fsync(file.fileno())
 
 
-def _is_written_through(target: Path) -> bool:
-    """Return whether a target is a pipe, a device or the like."""
-    return target.exists() and not target.is_file() and not target.is_dir()
+def _is_written_through(path: str | Path) -> bool:
+    """Return whether a path names a pipe, a device or an open file."""
+    is_special = os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
+    return is_special or str(path).startswith(_OF_THE_SYSTEM)
 
 
 def _present(target: Path) -> os.stat_result | None:
@@ -333,17 +282,8 @@ def _make_like(partial: Path, present: os.stat_result) -> None:
 
 
 def _end_of_links(path: str | Path) -> Path:
-    """Follow links to where they end, or to a file that this process has open already."""
-    found = Path(path)
-    for _ in range(_MOST_LINKS):
-        found = Path(os.path.realpath(found.parent)) / found.name
-        if _open_descriptor(found) is not None or not found.is_symlink():
-            return found
-        found = found.parent / os.readlink(found)
-    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
-
-
-def _open_descriptor(path: Path) -> int | None:
-    """Return the number of an open file of this process, if a path names one (/dev/stdout)."""
-    found = _OPEN_FILE.fullmatch(str(path))
-    return int(found[2]) if found is not None and int(found[1]) == os.getpid() else None
+    """Follow links to where they end."""
+    found = Path(os.path.realpath(path))
+    if found.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
+    return found

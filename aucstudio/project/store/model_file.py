@@ -31,17 +31,14 @@ from aucstudio.project.data.preparing.stored import (
     settings_of,
 )
 from aucstudio.project.data.schema import Schema
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.inputs import open_regular
 from aucstudio.project.runs.estimate import machine_memory
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.store import archive
 from aucstudio.project.store.archive import (
-    HEAD_BYTES,
     Archive,
-    ArrayHeader,
     array_from_bytes,
-    array_header,
     array_to_bytes,
 )
 from aucstudio.project.store.files import write_atomically
@@ -158,11 +155,9 @@ def _read(file: BinaryIO, file_bytes: int, name: str) -> Model:
     except InputError:
         raise
     except (*archive.BROKEN, msgspec.MsgspecError) as error:
-        raise InputError(
-            f"{name} is not an AUC Studio model, or is damaged ({error})", file=name
-        ) from error
+        raise input_error("model_invalid", file=name, reason=error) from error
     except MemoryError as error:
-        raise InputError(f"there is not enough memory for the model {name}", file=name) from error
+        raise input_error("model_too_large", file=name) from error
 
 
 def _manifest(entries: Archive, name: str) -> _Manifest:
@@ -175,20 +170,18 @@ def _manifest(entries: Archive, name: str) -> _Manifest:
         raise ValueError(f"{_MANIFEST} has too many values")
     found = typed.decode(text, _Version).format
     if found > FORMAT:
-        raise InputError(
-            f"{name} was saved by a newer AUC Studio (model format {found}; this "
-            f"program reads up to {FORMAT}): update the program",
-            file=name,
-        )
+        raise input_error("model_newer", file=name, stated=found, known=FORMAT)
     return typed.decode(text, _Manifest)
 
 
 def _read_arrays(entries: Archive, manifest: _Manifest) -> dict[str, NDArray[Any]]:
-    """Read the arrays, once all their sizes are known to be right."""
-    headers = {
-        _array_name(entry): _header(entries, entry) for entry in entries.names if entry != _MANIFEST
+    """Read the arrays, whose sizes have to match the manifest."""
+    arrays = {
+        _array_name(entry): array_from_bytes(entries.read(entry))
+        for entry in entries.names
+        if entry != _MANIFEST
     }
-    sizes = {name: (header.dtype, header.shape) for name, header in headers.items()}
+    sizes = {name: (array.dtype, array.shape) for name, array in arrays.items()}
     d, n = manifest.n_features, len(manifest.preparation.numbers)
     ours, scorers = _group("preparation.", sizes), _group("scorer.", sizes)
     maps = _group("calibration.", sizes)
@@ -203,7 +196,7 @@ def _read_arrays(entries: Archive, manifest: _Manifest) -> dict[str, NDArray[Any
         raise ValueError("it has arrays of a calibration but no calibration")
     if any(dtype != np.float64 or len(shape) != 1 for dtype, shape in maps.values()):
         raise ValueError("the calibration arrays must be one-dimensional and numeric")
-    return {name: array_from_bytes(entries.read(_entry(name))) for name in headers}
+    return arrays
 
 
 def _entry(name: str) -> str:
@@ -215,15 +208,6 @@ def _array_name(entry: str) -> str:
     if entry != _entry(name):
         raise ValueError("it has entries that do not belong to a model")
     return name
-
-
-def _header(entries: Archive, entry: str) -> ArrayHeader:
-    header = array_header(entries.head(entry, HEAD_BYTES))
-    if header.size != entries.size(entry):
-        raise ValueError(
-            f"{entry} has {entries.size(entry)} bytes, but its header states {header.size}"
-        )
-    return header
 
 
 def _group(prefix: str, named: Mapping[str, _Value]) -> dict[str, _Value]:

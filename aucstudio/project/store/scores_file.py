@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from aucstudio.project import scratch
 from aucstudio.project.data.text.cell_sql import literal, quoted
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.models.scoring import ScoringReport, score_file
 from aucstudio.project.store.files import written_atomically
@@ -177,7 +177,7 @@ def parquet_sink(
             rows.execute("COPY scores TO " + literal(str(made)) + " (FORMAT parquet)")
         except duckdb.Error as error:
             reason = str(error).splitlines()[0]
-            raise InputError(f"{path} cannot be written ({reason})", file=str(path)) from error
+            raise input_error("not_written", file=path, reason=reason) from error
         copy_file(made, path)
 
 

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 import platformdirs
 
 from aucstudio.project.data.table import Table, read_table
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.store.files import cannot_write, write_atomically
 from aucstudio.project.store.project.project_file import ProjectFile
 
@@ -158,10 +158,7 @@ def keep_text(text: str) -> Path:
         If there is no table in it, or it cannot be written.
     """
     if not text.strip():
-        raise InputError(
-            "the clipboard holds no text; copy the cells of a table with column names in "
-            "the first row"
-        )
+        raise input_error("clipboard_empty")
     folder, data = pasted_folder(), text.encode("utf-8", "replace")
     path = folder / f"pasted-{hashlib.sha256(data).hexdigest()[:_DIGITS]}.txt"
     if not path.exists():

@@ -25,7 +25,7 @@ from aucstudio.notices.words import (
 from aucstudio.project.data.splitting.validation import FILE
 from aucstudio.project.data.table import Table
 from aucstudio.project.results.documents import result_document
-from aucstudio.project.results.summary import Summary, auc_summary, cautions, pauc_summary
+from aucstudio.project.results.summary import Estimate, auc_summary, cautions, pauc_summary
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.tournament.candidate_comparison import ERRORS, Selection
@@ -217,7 +217,7 @@ def _row(entry: Standing, result: SearchResult) -> tuple[str, ...]:
     return *first, *figures, *_cells(area), *_cells(part), seconds
 
 
-def _cells(found: Summary) -> tuple[str, str]:
+def _cells(found: Estimate) -> tuple[str, str]:
     return f"{found.value:.4f}", _interval(found.low, found.high)
 
 
@@ -260,7 +260,7 @@ def verdict(result: SearchResult) -> Verdict:
     )
 
 
-def _figure(found: Summary) -> str:
+def _figure(found: Estimate) -> str:
     is_known = np.isfinite(found.low)
     interval = _interval(found.low, found.high) if is_known else text("search_no_interval")
     return f"{figure_words(found.value)} ({interval})"

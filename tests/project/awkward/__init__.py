@@ -10,6 +10,8 @@ columns
     The expected values in order: numbers, or texts; ``nan`` is a missing value.
 notes
     Regular expressions that sentences match.
+error
+    The code of the error, for a file that is refused.
 rejected
     Lines of rows that are left out.
 given, roles

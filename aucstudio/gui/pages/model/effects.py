@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pyqtgraph as pg
-from numpy.typing import NDArray
 from PySide6.QtGui import QColor, QFontMetrics
 from PySide6.QtWidgets import QComboBox
 
 from aucstudio.engine.monitor import Stopped
+from aucstudio.engine.types import Array
 from aucstudio.gui.common.controls import fill_combo
 from aucstudio.gui.common.plain_text import elided
 from aucstudio.gui.common.plots.axes import date_ticks
@@ -23,12 +23,11 @@ from aucstudio.gui.pages.model.model_picture import Columns, ModelPicture, Model
 from aucstudio.gui.state.background import Work
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import ShownRun
-from aucstudio.project.data.table import Table
+from aucstudio.notices import text
 from aucstudio.project.data.text import dates
 from aucstudio.project.explain.effects import ROWS, ScoreCurve, rough_spans, score_curve
 from aucstudio.project.explain.trees import plain_number
 from aucstudio.project.geometry.planes import thinned
-from aucstudio.project.runs.record import RunRecord
 
 _ROWS = 2_000  # of which quantiles and dependences are taken
 _MOST_LEVELS = 12
@@ -43,6 +42,8 @@ class ScoreCurves:
 
     Attributes
     ----------
+    fit : tuple
+        The run and the split whose columns are listed.
     spans : dict
         Approximate effect of each column on the score.
     column : str
@@ -52,10 +53,11 @@ class ScoreCurves:
         Of the column in the training rows of the selected split; empty for a category.
     """
 
+    fit: tuple[object, ...]
     spans: dict[str, float]
     column: str
     curves: list[ScoreCurve]
-    deciles: NDArray[np.float64]
+    deciles: Array
 
 
 class ShapesPart(ModelPicture[ScoreCurves]):
@@ -63,17 +65,14 @@ class ShapesPart(ModelPicture[ScoreCurves]):
 
     key: ClassVar = "curves"
     title: ClassVar = "Score curves"
-    tip: ClassVar = (
-        "How the score changes with one column: its term, if the score is a sum of terms. For "
-        "other scores, the partial dependence: a mean over training rows with this column alone "
-        "changed. Only its shape has a meaning, not its level"
-    )
+    tip: ClassVar = "model_curves_tip"
+    table: ClassVar = "model_curves_table"
+    busy: ClassVar = "model_curves_busy"
     of_one_split: ClassVar = True
-    table_shows: ClassVar = "see how its score changes"
 
     def __init__(self) -> None:
         super().__init__(make_plot("model_curves_plot", "Column", "Score"))
-        self._of: tuple[object, ...] = ()  # the fit whose columns are listed
+        self._latest: ScoreCurves | None = None
         tip = "Columns with the largest effect come first"
         self.column_combo = self.row.choice(
             "model_column_combo", "C&olumn", tip, verb=self.ask, elided=True
@@ -90,101 +89,83 @@ class ShapesPart(ModelPicture[ScoreCurves]):
 
     def ask(self) -> None:
         subject, found = self.subject, self.found
-        same = found is not None and subject is not None and self._of == self._fit(subject)
+        same = found is not None and subject is not None and found.fit == _fit(subject)
         if same and found is not None and found.column == self.column_combo.currentData():
             self.redraw()
         else:
             super().ask()
 
     def request_key(self, subject: ModelSubject) -> tuple[object, ...]:
-        column = self.column_combo.currentData() if self._of[:2] == subject.key else None
-        return *self._fit(subject), column
+        same_run = self._latest is not None and self._latest.fit[:-1] == subject.key
+        return *_fit(subject), self.column_combo.currentData() if same_run else None
 
-    def work(self, subject: ModelSubject) -> tuple[Work[ScoreCurves], str]:
-        record, index, table = subject.record, subject.index, subject.table
-        column = self.request_key(subject)[-1]
-        is_same = self.found is not None and self._of == self._fit(subject)
-        spans = self.found.spans if is_same and self.found is not None else {}
-        assert table is not None
-
-        def work(post: Post) -> ScoreCurves:
-            return _shapes(record, index, table, spans, column, post)
-
-        return work, f"Computing how the score of {subject.name} changes…"
-
-    @staticmethod
-    def _fit(subject: ModelSubject) -> tuple[object, ...]:
-        return *subject.key, subject.index
+    def work(self, subject: ModelSubject) -> Work[ScoreCurves]:
+        # The list of columns belongs to the window's thread.
+        column, latest = self.request_key(subject)[-1], self._latest
+        spans = latest.spans if latest is not None and latest.fit == _fit(subject) else {}
+        return lambda post: _score_curves(subject, spans, column, post)
 
     def _on_found(self, found: ScoreCurves) -> None:
-        assert self.subject is not None
-        self._of = self._fit(self.subject)
-        self._fill_columns(found)
-        super()._on_found(found)
-
-    def _fill_columns(self, found: ScoreCurves) -> None:
-        """List the columns by their spans; the list stays where only the split is another one."""
+        self._latest = found
+        # The list stays where only the split is another one.
         names = sorted(found.spans, key=lambda name: -found.spans[name])
         listed = [self.column_combo.itemData(k) for k in range(self.column_combo.count())]
         if set(listed) != set(names):
             fill_combo(self.column_combo, [(name, name) for name in names])
         quietly(self.column_combo.setCurrentIndex, self.column_combo.findData(found.column))
+        super()._on_found(found)
 
     # ------------------------------------------------------------- drawing
 
     def draw(self, subject: ModelSubject, found: ScoreCurves) -> None:
         self.plot.clear()
         own, theme = found.curves[subject.index], current_theme()
-        look = subject.run.look
-        colour = run_colour(theme, look.colour)
+        look, levels = subject.run.look, own.levels[:_MOST_LEVELS]
+        colour, bottom = run_colour(theme, look.colour), self.plot.getAxis("bottom")
         for curve in found.curves:
             if curve is not own:
-                self._add(curve, own, faded(colour, _FAINT), 1.0, look)
-        self._add(own, own, colour, 2.5, look)
-        y = np.concatenate([curve.y for curve in found.curves])
-        low, high = finite_range(y)
+                self._add(curve, levels, faded(colour, _FAINT), look, strong=False)
+        self._add(own, levels, colour, look, strong=True)
+        low, high = finite_range(np.concatenate([curve.y for curve in found.curves]))
         if len(found.deciles):
             marks = pg.ScatterPlotItem(symbol="|", size=10, pen=pen(theme.muted, 1.5))
             marks.setData(found.deciles, np.full(len(found.deciles), low))
             self.plot.addItem(marks)
-        shown = min(len(own.levels), _MOST_LEVELS)
-        self._name_levels(own.levels[:shown])
-        x_range = (-0.5, shown - 0.5) if shown else finite_range(own.x, 0.02)
+        x_range = (-0.5, len(levels) - 0.5) if levels else finite_range(own.x, 0.02)
+        width = QFontMetrics(self.font()).horizontalAdvance
+        names = [elided(level, _NAME_WIDTH, width) for level in levels]
+        bottom.setTicks([list(enumerate(names))] if levels else None)
         if own.layout:
-            ticks_at = date_ticks(float(own.x.min()), float(own.x.max()), own.layout)
-            self.plot.getAxis("bottom").setTicks([ticks_at])
+            bottom.setTicks([date_ticks(float(own.x.min()), float(own.x.max()), own.layout)])
         self.plot.set_whole(x_range, (low, high))
         self.plot.show_whole()
         ticks = " (marks: deciles)" if len(found.deciles) else ""
         self.plot.setLabel("bottom", found.column + ticks)
-        what = "Term of the score" if own.exact else f"Mean score over {ROWS} rows"
-        self.plot.setLabel("left", what)
+        self.plot.setLabel(
+            "left", text("model_curves_axis", exact=own.exact, rows=None if own.exact else ROWS)
+        )
         self.message.emit(_sentence(subject, found, own))
 
     def _add(
-        self, curve: ScoreCurve, own: ScoreCurve, colour: QColor, width: float, look: RunLook
+        self,
+        curve: ScoreCurve,
+        levels: tuple[str, ...],
+        colour: QColor,
+        look: RunLook,
+        *,
+        strong: bool,
     ) -> None:
         if not curve.levels:
-            drawn = pen(colour, width, run_dash(look.colour))
+            drawn = pen(colour, 2.5 if strong else 1.0, run_dash(look.colour))
             self.plot.addItem(pg.PlotCurveItem(curve.x, curve.y, pen=drawn))
             return
         # Levels have no order, and other splits may list them in another one.
-        place = {level: k for k, level in enumerate(own.levels[:_MOST_LEVELS])}
-        at = [
-            (place[level], y)
-            for level, y in zip(curve.levels, curve.y, strict=True)
-            if level in place
-        ]
-        size = 11 if curve is own else 6
-        symbol, edge = run_symbol(look.colour), pen(colour, 0.5)
-        self.plot.addItem(
-            pg.ScatterPlotItem(pos=np.array(at), size=size, symbol=symbol, brush=colour, pen=edge)
-        )
-
-    def _name_levels(self, levels: tuple[str, ...]) -> None:
-        axis, metrics = self.plot.getAxis("bottom"), QFontMetrics(self.font())
-        names = [elided(level, _NAME_WIDTH, metrics.horizontalAdvance) for level in levels]
-        axis.setTicks([list(enumerate(names))] if levels else None)
+        heights = dict(zip(curve.levels, curve.y, strict=True))
+        at = [(k, heights[level]) for k, level in enumerate(levels) if level in heights]
+        size, symbol = 11 if strong else 6, run_symbol(look.colour)
+        dots = pg.ScatterPlotItem(size=size, symbol=symbol, brush=colour, pen=pen(colour, 0.5))
+        dots.setData(pos=np.array(at))
+        self.plot.addItem(dots)
 
     def data(self) -> Columns:
         found = self.found
@@ -203,56 +184,54 @@ class ShapesPart(ModelPicture[ScoreCurves]):
         }
 
 
-def _shapes(
-    record: RunRecord,
-    index: int,
-    table: Table,
-    spans: dict[str, float],
-    column: Any,
-    post: Post,
+def _fit(subject: ModelSubject) -> tuple[object, ...]:
+    return *subject.key, subject.index
+
+
+def _score_curves(
+    subject: ModelSubject, spans: dict[str, float], chosen: object, post: Post
 ) -> ScoreCurves:
     def pulse(_what: str, _fraction: float) -> None:
         if post(None):
             raise Stopped("curves")
 
-    prepared, table = [], record.experiment.data.with_scores(table)
-    for split in record.splits:
+    prepared, table, splits = [], subject.data, subject.record.splits
+    for split in splits:
         rows = split.train_rows[thinned(split.train_positive, _ROWS)]
         prepared.append(split.model.preparation.apply(table, rows))
         pulse("rows", 0.0)
-    model = record.splits[index].model
-    spans = spans or rough_spans(model, prepared[index], pulse)
-    column = column or max(spans, key=lambda name: spans[name])
-    curves = [
-        score_curve(split.model, X, column, pulse=pulse)
-        for split, X in zip(record.splits, prepared, strict=True)
-    ]
+    own, own_rows = subject.split.model, prepared[subject.index]
+    spans = spans or rough_spans(own, own_rows, pulse)
+    column = str(chosen or max(spans, key=lambda name: spans[name]))
+    pairs = zip(splits, prepared, strict=True)
+    curves = [score_curve(split.model, cells, column, pulse=pulse) for split, cells in pairs]
     deciles = np.empty(0)
-    if column in model.preparation.numbers:
-        k = model.preparation.numbers.index(column)
-        cells = model.preparation.in_own_unit(k, prepared[index][:, k])
+    if column in own.preparation.numbers:
+        k = own.preparation.numbers.index(column)
+        cells = own.preparation.in_own_unit(k, own_rows[:, k])
         known = cells[~np.isnan(cells)]
         deciles = np.quantile(known, np.arange(1, 10) / 10) if len(known) else deciles
-    return ScoreCurves(spans, column, curves, deciles)
-
-
-def _told(curve: ScoreCurve, value: float) -> str:
-    if not curve.layout:
-        return plain_number(value, 3)
-    text = dates.spell(value, curve.layout)
-    return text if np.ptp(curve.x) < 2 else text[:10]  # days, not their times
+    return ScoreCurves(_fit(subject), spans, column, curves, deciles)
 
 
 def _sentence(subject: ModelSubject, found: ScoreCurves, own: ScoreCurve) -> Statement:
     if own.span == 0:
-        return Statement(f"The score of {subject.name} does not change with {found.column}.")
-    low, high = int(own.y.argmin()), int(own.y.argmax())
-    at = [own.levels[k] if own.levels else _told(own, float(own.x[k])) for k in (low, high)]
-    words = (
-        f"With {found.column} the score of {subject.name} moves by {plain_number(own.span, 3)}: "
-        f"it is lowest at {at[0]} and highest at {at[1]}."
+        return Statement(text("model_curves_flat", name=subject.name, column=found.column))
+    low, high = (_place(own, int(k)) for k in (own.y.argmin(), own.y.argmax()))
+    span, count = plain_number(own.span, 3), len(own.levels)
+    head = text(
+        "model_curves_span", column=found.column, name=subject.name, span=span, low=low, high=high
     )
-    if len(own.levels) > _MOST_LEVELS:
-        drawn = f"The {_MOST_LEVELS} most frequent of {len(own.levels)} levels are drawn."
-        return Statement(words, drawn)
-    return Statement(words)
+    more = text("model_curves_levels", most=_MOST_LEVELS, count=count)
+    return Statement(head, more if count > _MOST_LEVELS else "")
+
+
+def _place(curve: ScoreCurve, k: int) -> str:
+    """Write a value of the column: a level, a number or a date."""
+    if curve.levels:
+        return str(curve.levels[k])
+    value = float(curve.x[k])
+    if not curve.layout:
+        return plain_number(value, 3)
+    whole = dates.spell(value, curve.layout)
+    return whole if np.ptp(curve.x) < 2 else whole[:10]  # days, not their times

@@ -16,6 +16,7 @@ from aucstudio.gui.common.whiskers import WhiskerChart
 from aucstudio.gui.common.widgets import down, holding, named
 from aucstudio.gui.state.background import Answer, Work
 from aucstudio.gui.state.session import ShownRun
+from aucstudio.notices import text
 from aucstudio.project.data.table import Table
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import RunRecord, SplitResult
@@ -64,23 +65,32 @@ class ModelSubject:
         """What identifies the record."""
         return self.record.id, self.record.created
 
+    @property
+    def data(self) -> Table:
+        """The open table, with the scores that the run was trained on."""
+        assert self.table is not None
+        return self.record.experiment.data.with_scores(self.table)
+
 
 class ModelPicture(QWidget, Generic[Found]):
     """One picture: its plot, its controls and its conclusion.
 
     Attributes
     ----------
-    key, title, tip : str
+    key, title : str
         Class attributes: its name in the list of pictures.
+    tip, table, busy : str
+        Class attributes: codes of texts: what it shows, what the table is needed for (empty if it
+        is not needed), and what is computed.
     of_one_split : bool
         Class attribute: whether it shows the selected split only.
-    table_shows : str
-        Class attribute: what the open table is needed for; empty if it is not needed.
+    is_instant : bool
+        Class attribute: whether its result is computed at once.
     keep : int
         Class attribute: number of cached results.
     pause : int
         Class attribute: milliseconds without a change before work on a changed request starts.
-    plot : PlotWidget
+    plot : Plot
     row, bar : ControlRow, QWidget
         Its controls, for the row above the picture.
     found : object or None
@@ -91,8 +101,10 @@ class ModelPicture(QWidget, Generic[Found]):
     key: ClassVar[str]
     title: ClassVar[str]
     tip: ClassVar[str]
+    table: ClassVar[str] = ""
+    busy: ClassVar[str] = ""
     of_one_split: ClassVar[bool] = False
-    table_shows: ClassVar[str] = ""
+    is_instant: ClassVar[bool] = False
     keep: ClassVar[int] = 1
     pause: ClassVar[int] = 0
 
@@ -124,12 +136,10 @@ class ModelPicture(QWidget, Generic[Found]):
 
     def why_none(self, subject: ModelSubject) -> str:
         """Explain why there is no picture; empty if there is one."""
-        if subject.table is None and self.table_shows:
-            return f"Open the table of this run to {self.table_shows}."
-        return ""
+        return text(self.table) if self.table and subject.table is None else ""
 
-    def work(self, subject: ModelSubject) -> tuple[Work[Found], str]:
-        """Return the computation of the result, and the sentence shown meanwhile."""
+    def work(self, subject: ModelSubject) -> Work[Found]:
+        """Return the computation of the result, which runs on another thread unless instant."""
         raise NotImplementedError
 
     def draw(self, subject: ModelSubject, found: Found) -> None:
@@ -155,11 +165,14 @@ class ModelPicture(QWidget, Generic[Found]):
         if why := self.why_none(subject):
             self._answer.drop()
             self.show_none(why)
-            return
-        key, last = self.request_key(subject), self._answer.key
-        work, sentence = self.work(subject)
-        if self._answer.ask(key, work, pause=0 if last is None else self.pause) and key != last:
-            self.show_none(sentence)
+        elif self.is_instant:
+            self._on_found(self.work(subject)(lambda _message: False))
+        else:
+            key, last = self.request_key(subject), self._answer.key
+            work, pause = self.work(subject), 0 if last is None else self.pause
+            if self._answer.ask(key, work, pause=pause) and key != last:
+                number = None if subject.row is None else subject.row + 1
+                self.show_none(text(self.busy, name=subject.name, row=number))
 
     def redraw(self) -> None:
         """Draw the result again."""
@@ -194,7 +207,7 @@ class LongPicture(ModelPicture[Found]):
     Attributes
     ----------
     unstarted : str
-        Class attribute: the sentence if it was stopped before there was a result.
+        Class attribute: code of the text if it was stopped before there was a result.
     """
 
     unstarted: ClassVar[str]
@@ -234,7 +247,7 @@ class LongPicture(ModelPicture[Found]):
 
     def show_none(self, sentence: str) -> None:
         self._stopped = not sentence
-        super().show_none(sentence or self.unstarted)
+        super().show_none(sentence or text(self.unstarted))
         self.bar_done.setValue(0)
         self.show_progress()
 

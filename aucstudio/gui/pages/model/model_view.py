@@ -15,16 +15,20 @@ from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import STRETCH, across, down, quietly
+from aucstudio.gui.pages.model.charts import (
+    FeatureUsePart,
+    ImportancePart,
+    MembersPart,
+    WeightsPart,
+    is_linear,
+)
 from aucstudio.gui.pages.model.effects import ShapesPart
-from aucstudio.gui.pages.model.feature_use import FeatureUsePart
-from aucstudio.gui.pages.model.importance import ImportancePart
-from aucstudio.gui.pages.model.members import MembersPart
 from aucstudio.gui.pages.model.model_picture import Columns, ModelPicture, ModelSubject
 from aucstudio.gui.pages.model.row import RowPart
 from aucstudio.gui.pages.model.tree import TreePart
-from aucstudio.gui.pages.model.weights import WeightsPart, is_linear
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.notices import text
 
 
 class ModelView(PageView):
@@ -178,7 +182,7 @@ class ModelView(PageView):
             self.part.leave()
             self.part = part
         quietly(self.picture_combo.setCurrentIndex, self.picture_combo.findData(part.key))
-        plain_tooltip(self.picture_combo, part.tip)
+        plain_tooltip(self.picture_combo, text(part.tip))
 
     def _offer_splits(self, count: int, index: int) -> None:
         shown = count > 1 and self.part.of_one_split

@@ -13,7 +13,7 @@ from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.whiskers import Whisker, WhiskerChart
 from aucstudio.gui.pages.model.model_picture import Columns, LongPicture, ModelSubject, Post
 from aucstudio.gui.state.background import Work
-from aucstudio.notices import texts
+from aucstudio.notices import text, texts
 from aucstudio.project.explain.contributions import (
     CSV_HEAD,
     Contribution,
@@ -28,7 +28,6 @@ from aucstudio.project.runs.record import RunRecord
 
 _SHOWN, _MOST_SHOWN = 15, 500  # lines, of all columns too
 _REACH = 1.96  # standard errors to either end of a 95 % interval
-_NO_ROW = "Choose a row: enter its number, or select one in Data, Scores or Pairs."
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -51,11 +50,12 @@ class RowPart(LongPicture[Explained]):
 
     key: ClassVar = "row"
     title: ClassVar = "One row"
-    tip: ClassVar = "How each column contributes to the score of the selected row"
+    tip: ClassVar = "model_row_tip"
+    table: ClassVar = "model_row_table"
+    busy: ClassVar = "model_row_busy"
+    unstarted: ClassVar = "model_row_unstarted"
     of_one_split: ClassVar = True
-    table_shows: ClassVar = "explain its rows"
     keep: ClassVar = 16
-    unstarted: ClassVar = "Stopped before there was a result."
     pointed = Signal(int)  # the number of a row was entered
 
     def __init__(self) -> None:
@@ -64,7 +64,8 @@ class RowPart(LongPicture[Explained]):
 
     def _make_controls(self) -> None:
         self.row_box = self.row.put(
-            whole_box("model_row_box", "Row", 0, 0), tip="Number of the row in the table, from 1"
+            whole_box("model_row_box", 0, 0, words="Row"),
+            tip="Number of the row in the table, from 1",
         )
         self.row_box.setKeyboardTracking(False)
         self.row_box.setPrefix("Row ")
@@ -74,8 +75,8 @@ class RowPart(LongPicture[Explained]):
         self.all_check = self.row.check("model_row_all_check", "&All columns", tip, self.redraw)
         self.make_progress(
             "model_row",
-            ("Stop sampling", "Stop and keep the contributions so far"),
-            ("Finish sampling", "Sample until the error is small"),
+            ("Stop sampling", text("model_row_stop")),
+            ("Finish sampling", text("model_row_again")),
         )
 
     # ------------------------------------------------------------- computing
@@ -103,27 +104,23 @@ class RowPart(LongPicture[Explained]):
     def why_none(self, subject: ModelSubject) -> str:
         row, table = subject.row, subject.table
         is_missing = table is not None and (row is None or row >= table.rows)
-        return _NO_ROW if is_missing else super().why_none(subject)
+        return text("model_row_none") if is_missing else super().why_none(subject)
 
-    def work(self, subject: ModelSubject) -> tuple[Work[Explained], str]:
-        table, record, index, row = subject.table, subject.record, subject.index, subject.row
-        assert table is not None
+    def work(self, subject: ModelSubject) -> Work[Explained]:
+        split, row = subject.split, subject.row
         assert row is not None
 
         def work(post: Post) -> Explained:
-            split = record.splits[index]
-
             def listen(share: float, sofar: RowDetail | None) -> bool:
                 return post(share if sofar is None else sofar)
 
-            rows = record.experiment.data.with_scores(table)
             weights = split.train_weights
             detail = explain_row(
-                rows, split.model, row, split.train_rows, weights=weights, listen=listen
+                subject.data, split.model, row, split.train_rows, weights=weights, listen=listen
             )
-            return Explained(detail, _place(record, index, row))
+            return Explained(detail, _place(subject.record, subject.index, row))
 
-        return work, f"Explaining the score of row {row + 1:,} separately…"
+        return work
 
     def _on_progress(self, message: float | RowDetail) -> None:
         if isinstance(message, float):
@@ -143,14 +140,14 @@ class RowPart(LongPicture[Explained]):
 
     def draw(self, subject: ModelSubject, found: Explained) -> None:
         detail = found.detail
-        name = subject.split.model.positive
-        self.plot.setLabel("bottom", f"Moves the score (to the right: towards {name})")
+        positive = subject.split.model.positive
+        self.plot.setLabel("bottom", text("model_row_axis", positive=positive))
         most = _MOST_SHOWN if self.all_check.isChecked() else _SHOWN
         rows = [_whisker(part, exact=detail.exact) for part in detail.shown(most)]
         self.chart.show_rows(rows, subject.run.look)
         words = headline(detail, detail.row + 1, "the training rows")
         if self._answer.busy:
-            details = ["Still sampling: the error becomes smaller."]
+            details = [text("model_row_sampling")]
         else:
             details = [found.place, *texts(about(detail))]
         self.message.emit(Statement.of(words, *details))
@@ -185,10 +182,14 @@ def _place(record: RunRecord, index: int, row: int) -> str:
     several = len(record.splits) > 1
     which = f"Split {index + 1}" if several else f"The {record.experiment.method} run"
     if record.experiment.validation.scheme == "file":
-        return "The model was trained on all rows of the table, including this one."
+        return text("model_row_all_rows")
     if row in split.test_rows:
-        return f"{which} held this row out."
-    seen = f"{which} trained on this row" if row in split.train_rows else "The row has no label"
+        return text("model_row_held", which=which)
+    trained = row in split.train_rows
     others = (k + 1 for k, one in enumerate(record.splits) if k != index and row in one.test_rows)
-    held = next(others, None) if several else None
-    return f"{seen}." if held is None else f"{seen}; split {held} held it out."
+    return text(
+        "model_row_seen",
+        unlabelled=not trained,
+        which=which if trained else None,
+        other=next(others, None),
+    )

@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from typing import ClassVar
 
-import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtGui import QFontMetrics, QResizeEvent
@@ -20,6 +19,7 @@ from aucstudio.gui.common.theme import current_theme, mixed
 from aucstudio.gui.pages.model.model_picture import Columns, ModelPicture, ModelSubject
 from aucstudio.gui.state.background import Work, delayed
 from aucstudio.gui.state.session import ShownRun
+from aucstudio.notices import text
 from aucstudio.project.explain.trees import Node, plain_number, read_tree
 
 _SLOT, _COLUMN = 44, 164  # pixels that a leaf and a level take at least
@@ -32,9 +32,10 @@ class TreePart(ModelPicture[Node]):
 
     key: ClassVar = "tree"
     title: ClassVar = "Tree"
-    tip: ClassVar = "Splits of a tree and the rows in each leaf"
+    tip: ClassVar = "model_tree_tip"
+    table: ClassVar = "model_tree_table"
+    busy: ClassVar = "model_tree_busy"
     of_one_split: ClassVar = True
-    table_shows: ClassVar = "see the rows in each leaf"
     keep: ClassVar = 16
 
     def __init__(self) -> None:
@@ -45,11 +46,11 @@ class TreePart(ModelPicture[Node]):
         self.plot.invertY(True)
         self.placed: Placed | None = None
         self._again = delayed(self, 50, self.redraw)
-        self.tree_box = whole_box("model_tree_box", "Tree", 0, 99)
+        self.tree_box = whole_box("model_tree_box", 0, 99, words="Tree")
         self.tree_box.setKeyboardTracking(False)
         self.tree_box.valueChanged.connect(self.ask)
         self.row.put(self.tree_box, "Tr&ee", "Which tree of the ensemble")
-        self.levels_box = whole_box("model_levels_box", "Levels", 0, 99)
+        self.levels_box = whole_box("model_levels_box", 0, 99, words="Levels")
         self.levels_box.setSpecialValueText("as fit")
         self.levels_box.valueChanged.connect(self.redraw)
         self.row.put(self.levels_box, "Le&vels", "Number of levels drawn")
@@ -70,17 +71,15 @@ class TreePart(ModelPicture[Node]):
     def request_key(self, subject: ModelSubject) -> tuple[object, ...]:
         return *subject.key, subject.index, self.tree_box.value()
 
-    def work(self, subject: ModelSubject) -> tuple[Work[Node], str]:
-        table, split, tree = subject.table, subject.split, self.tree_box.value() - 1
-        assert table is not None
+    def work(self, subject: ModelSubject) -> Work[Node]:
+        split, tree = subject.split, self.tree_box.value() - 1
 
         def work(_post: object) -> Node:
             preparation, layouts = split.model.preparation, split.model.schema.layouts
-            rows = preparation.apply(table, split.train_rows)
-            positive = split.train_positive
+            rows, positive = preparation.apply(subject.data, split.train_rows), split.train_positive
             return read_tree(_scorer(subject), tree, preparation, rows, positive, layouts)
 
-        return work, "Sending the training rows through the tree…"
+        return work
 
     # ------------------------------------------------------------- drawing
 
@@ -96,7 +95,7 @@ class TreePart(ModelPicture[Node]):
         depth = max(placed.x for placed in self.placed.walk())
         room = max(80, int(self.plot.width() / (depth + 1.05)) - 12)
         for placed in self.placed.walk():
-            self._draw_node(placed, room)
+            self._draw_node(subject, found, placed, room)
         across = -0.05, depth + 1.0
         seen = (-0.6, min(leaves, slots) - 0.4)
         self.plot.set_whole(across, seen, reach=(across, (-0.6, leaves - 0.4)))
@@ -112,13 +111,9 @@ class TreePart(ModelPicture[Node]):
         return levels
 
     def _draw_branches(self, placed: Placed) -> None:
-        ends = [
-            (parent.x, parent.y, child.x, child.y)
-            for parent in placed.walk()
-            for child in parent.children
-        ]
-        x = [v for px, _, cx, _ in ends for v in (px, px, px, cx)]
-        y = [v for _, py, _, cy in ends for v in (py, cy, cy, cy)]
+        pairs = [(parent, child) for parent in placed.walk() for child in parent.children]
+        x = [v for parent, child in pairs for v in (parent.x, parent.x, parent.x, child.x)]
+        y = [v for parent, child in pairs for v in (parent.y, child.y, child.y, child.y)]
         line = pen(current_theme().neutral, 1.2)
         self.plot.addItem(pg.PlotDataItem(x, y, pen=line, connect="pairs"))
         # Written at the root only.
@@ -127,47 +122,22 @@ class TreePart(ModelPicture[Node]):
             answer.setPos(placed.x, child.y)
             self.plot.addItem(answer)
 
-    def _draw_node(self, placed: Placed, room: int) -> None:
-        theme, node = current_theme(), placed.node
-        m, n = node.positives, node.negatives
-        first, full = self._words(placed)
+    def _draw_node(self, subject: ModelSubject, root: Node, placed: Placed, room: int) -> None:
+        theme, node, end = current_theme(), placed.node, not placed.children
+        first, full = _node_words(subject, placed)
         width = QFontMetrics(self.font()).horizontalAdvance
-        words = f"{_fitted(first, room, width)}\n{m:,} of {m + n:,} positive"
-        end = not placed.children
-        assert self.found is not None
-        is_positive = m * self.found.negatives > n * self.found.positives
+        rows = text("model_tree_rows", m=node.positives, rows=node.positives + node.negatives)
+        is_positive = node.positives * root.negatives > node.negatives * root.positives
         side = theme.positive if is_positive else theme.negative
-        item = pg.TextItem(
-            words,
-            color=theme.text,
-            anchor=(0, 0.5),
-            border=pen(side if end else theme.neutral, 1.0),
-            # Opaque: a branch must not show through its end.
-            fill=mixed(theme.card, side, _TINT) if end else theme.card,
-        )
+        # Opaque: a branch must not show through its end.
+        fill = mixed(theme.card, side, _TINT) if end else theme.card
+        border, words = pen(side if end else theme.neutral, 1.0), _fitted(first, room, width)
+        look = {"color": theme.text, "border": border, "fill": fill, "anchor": (0, 0.5)}
+        item = pg.TextItem(f"{words}\n{rows}", **look)
         plain_tooltip(item, full)
         item.setPos(placed.x, placed.y)
         item.setZValue(5)
         self.plot.addItem(item)
-
-    def _words(self, placed: Placed) -> tuple[str, str]:
-        """Return the first line of a node, and its tooltip."""
-        node = placed.node
-        if placed.folded:
-            return f"… {node.leaves:,} leaves", f"{node.condition}\n{node.leaves:,} leaves below it"
-        if node.is_leaf:
-            assert self.subject is not None
-            scorer = _scorer(self.subject)
-            if len(scorer.roots) > 1:
-                words = f"adds {plain_number(node.value, 3)}"
-            else:
-                words = f"score {plain_number(node.value + scorer.base, 3)}"
-            return words, words
-        gaps = "yes" if node.gaps_left else "no"
-        return (
-            node.condition + "?",
-            f"{node.condition}?\nyes: up, no: down; missing counts as {gaps}",
-        )
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -195,33 +165,46 @@ def _scorer(subject: ModelSubject) -> EnsembleScorer:
     return scorer
 
 
+def _node_words(subject: ModelSubject, placed: Placed) -> tuple[str, str]:
+    """Return the first line of a node, and its tooltip."""
+    node, scorer = placed.node, _scorer(subject)
+    if placed.folded:
+        tip = text("model_tree_folded", condition=node.condition, leaves=node.leaves)
+        return f"… {node.leaves:,} leaves", tip
+    if not node.is_leaf:
+        tip = text("model_tree_question", condition=node.condition, gaps=node.gaps_left)
+        return f"{node.condition}?", tip
+    one_tree = len(scorer.roots) == 1
+    value = plain_number(node.value + (scorer.base if one_tree else 0.0), 3)
+    return 2 * (f"{'score' if one_tree else 'adds'} {value}",)
+
+
 def _fitted(words: str, room: int, width: Callable[[str], int]) -> str:
     """Cut the name of a question's column, and never what it is compared with."""
-    name, sign, rest = words.partition(" ≤ ")
-    if not sign:
-        name, sign, rest = words.partition(" ≠ ")
+    sign = next((sign for sign in (" ≤ ", " ≠ ") if sign in words), "")
+    name, rest = words.split(sign, 1) if sign else (words, "")
     return elided(name, max(24, room - width(sign + rest)), width) + sign + rest
 
 
 def _sentence(subject: ModelSubject, root: Node, levels: int) -> Statement:
     nodes = all_nodes(root)
     if len(nodes) == 1:
-        return Statement(f"This tree of {subject.name} has no splits: all rows get the same value.")
-    leaves = [node for node in nodes if node.is_leaf]
+        return Statement(text("model_tree_single", name=subject.name))
+    leaves, deep = [node for node in nodes if node.is_leaf], max(node.depth for node in nodes)
     best = max(leaves, key=lambda node: node.value)
-    deep = max(node.depth for node in nodes)
-    sentences = [
-        f"The tree has {len(leaves):,} leaves and up to {deep} splits on a path, the first being "
-        f"{root.condition}; a yes goes up.",
-        f"Its best leaf has {best.positives:,} of {root.positives:,} positives and "
-        f"{best.negatives:,} of {root.negatives:,} negatives of the training rows.",
-    ]
-    if levels < deep:
-        sentences.append(f"{levels} of {deep} levels are drawn.")
-    small = int(np.sum([node.positives + node.negatives < 5 for node in leaves]))
-    if small:
-        sentences.append(f"{small:,} leaves have fewer than five rows.")
-    return Statement.of(*sentences)
+    small = sum(node.positives + node.negatives < 5 for node in leaves)
+    return Statement.of(
+        text("model_tree_leaves", leaves=len(leaves), deep=deep, first=root.condition),
+        text(
+            "model_tree_best",
+            m=best.positives,
+            positives=root.positives,
+            n=best.negatives,
+            negatives=root.negatives,
+        ),
+        text("model_tree_drawn", levels=levels, deep=deep) if levels < deep else "",
+        text("model_tree_small", small=small) if small else "",
+    )
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 import numpy as np
 import scipy
@@ -77,16 +76,6 @@ class Scene:
     y: Axis
     window: tuple[float, float, float, float]
     face: str = "roc"
-
-
-class Layer(Protocol):
-    """Something drawn over the ROC curves; its items are added to the plot when it is made."""
-
-    def show(self, scene: Scene) -> None:
-        """Draw over the current picture, or nothing if the layer is off."""
-
-    def apply_theme(self) -> None:
-        """Apply the current theme."""
 
 
 Points = tuple[Array, Array]

@@ -25,12 +25,7 @@ from aucstudio.project.results.summary import LEVEL, ranking
 from aucstudio.project.runs.record import RunRecord
 
 NONE = "none"
-KINDS = {
-    NONE: ("None", "Curves alone"),
-    "pointwise": ("Pointwise", "Holds the true TPR at any one FPR with 95 %"),
-    "simultaneous": ("Simultaneous", "Holds the whole true curve with 95 %, by the bootstrap"),
-    "kolmogorov": ("Simultaneous, exact", "Kolmogorov bounds: wider, valid for any sample size"),
-}
+KINDS = (NONE, "pointwise", "simultaneous", "kolmogorov")
 MOST_RUNS = 3  # more overlapping bands are unreadable
 
 _ALPHA = 40

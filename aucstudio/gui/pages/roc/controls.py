@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -12,44 +11,50 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import QApplication, QMenu, QPushButton, QScrollArea
+from PySide6.QtWidgets import QApplication, QMenu
 
 from aucstudio.engine import METHODS
 from aucstudio.gui.common import curves
 from aucstudio.gui.common.controls import ControlRow, Verb
-from aucstudio.gui.common.curves import band_words
 from aucstudio.gui.common.form import edge_box
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.threshold import CARD_WIDTH
-from aucstudio.gui.common.widgets import STRETCH, down, make_action, named, scrolled
+from aucstudio.gui.common.widgets import STRETCH, down, make_action, named, scrolled, worded
 from aucstudio.gui.pages.roc import axes
-from aucstudio.gui.pages.roc import confidence_bands as bands
-from aucstudio.gui.pages.roc.axes import Layer, Scene, place, rate_at
+from aucstudio.gui.pages.roc.axes import Scene, place, rate_at
 from aucstudio.gui.pages.roc.canvas import Canvas
 from aucstudio.gui.pages.roc.cards import Crowd
 from aucstudio.gui.pages.roc.costs import CostLayer
 from aucstudio.gui.pages.roc.curve_kinds import FACES
 from aucstudio.gui.pages.roc.lines import Lines
 from aucstudio.gui.pages.roc.operating_point import OperatingPointLayer
-from aucstudio.gui.pages.roc.overlays import MEASURES, DifferenceLayer, IsometricLayer
+from aucstudio.gui.pages.roc.overlays import DifferenceLayer, IsometricLayer, Layer
 from aucstudio.gui.state.plan import RANGE
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.session import Session
+from aucstudio.notices import text
 from aucstudio.project.runs.experiments.experiment import Band
 
-_RANGE_TIP = "Range of false-positive rates of the partial AUC"
+_LEAST = 0.001 - 1e-9
+_ROUNDING = 6e-5
+_STEP_PIXELS, _FINEST = 4, 1e-4  # of what a dragged edge is rounded to
 _AROUND_WORDS = 58  # of a list: its frame and its arrow
-
-AREAS = {
-    "normalized": ("Normalised", "Mean TPR over the range: the area divided by its width"),
-    "raw": ("Raw", "The area itself; at most the width of the range"),
-    "mcclish": ("McClish", "Standardised: 0.5 for chance, 1 for a perfect ranking"),
-}
+_AIR = 14  # for the scroll bar
+_EDITS = "train_in_range_action"  # edits the plan, not the view
+_BANDS = (
+    *("confidence_none_action", "confidence_pointwise_action"),
+    *("confidence_simultaneous_action", "confidence_kolmogorov_action"),
+)
+_AREAS = ("area_normalized_action", "area_raw_action", "area_mcclish_action")
+_ISOMETRICS = (
+    *("isometrics_none_action", "isometrics_accuracy_action", "isometrics_precision_action"),
+    *("isometrics_f_action", "isometrics_wra_action"),
+)
 
 
 class RocControls:
-    """What is chosen for the picture.
+    """What is chosen for the picture; stored when it changes.
 
     Attributes
     ----------
@@ -57,68 +62,52 @@ class RocControls:
         Which picture; its axes; average or every split.
     band_low, band_high : QDoubleSpinBox
     show_menu : QMenu
-        Hosts the switches of the layers as well.
     inset_action, train_action : QAction
+    bands, areas, isometrics : QActionGroup
     zoom_button : QPushButton
     """
 
     def __init__(self, row: ControlRow, zoom: Verb) -> None:
         self._row = row
-        self.face_combo = row.choice(
-            "face_combo",
-            "",
-            "ROC curve, or another picture of the same rankings",
-            [(face.title, face.key) for face in FACES.values()],
-            says="Which picture of the ranking",
-        )
-        self.axis_combo = row.choice(
-            "axis_combo",
-            "A&xes",
-            "Linear, logarithmic for low FPR, or probit on both axes (DET)",
-            [(title, kind) for kind, title in axes.KINDS.items()],
-            says="Axes of the ROC curve",
-        )
-        self.curve_combo = row.choice(
-            "curve_combo",
-            "&Curve",
-            "The mean over the splits at each place, or the curve of every split; scores of "
-            "different splits have no common scale and are not pooled",
-            (("Average", "average"), ("Every split", "every")),
-            says="Which curves of several splits",
+        self.face_combo, self.axis_combo, self.curve_combo = (
+            row.choice(*worded(name), items, says=says)
+            for name, items, says in (
+                ("face_combo", [(face.title, face.key) for face in FACES.values()], "Picture"),
+                ("axis_combo", [(title, key) for key, title in axes.KINDS.items()], "Axes"),
+                ("curve_combo", [("Average", "average"), ("Every split", "every")], "Curves"),
+            )
         )
         self.band_low, self.band_high = (
-            row.put(edge_box(name, says, *ends), title, _RANGE_TIP)
-            for name, says, ends, title in (
-                ("band_low", "Lower end of the FPR range", (0.0, 0.999), "F&PR"),
-                ("band_high", "Upper end of the FPR range", (0.001, 1.0), "…"),
+            row.put(edge_box(name, *ends, words=says), *worded(name)[1:])
+            for name, says, ends in (
+                ("band_low", "Lower end of the FPR range", (0.0, 0.999)),
+                ("band_high", "Upper end of the FPR range", (0.001, 1.0)),
             )
         )
         row.addStretch(1)
         self._make_menu()
-        self.zoom_button = row.button(
-            "zoom_band_button", "&Zoom in", "Show only the FPR range, or the whole curve", zoom
-        )
+        self.zoom_button = row.button(*worded("zoom_band_button"), zoom)
 
     def _make_menu(self) -> None:
-        self.show_button = self._row.put(
-            named(QPushButton("Sho&w"), "show_button", "What else is shown"),
-            tip="Confidence band, inset, operating point, costs and more",
-        )
+        self.show_button = self._row.button(*worded("show_button"), lambda: None)
         self.show_menu = named(QMenu(self.show_button), "show_menu", "What else is shown")
         self.show_menu.setToolTipsVisible(True)
-        self._bands = choice_menu(self.show_menu, "Confidence &band", "confidence", bands.KINDS)
-        self._areas = choice_menu(self.show_menu, "&Partial area as", "area", AREAS)
-        self.inset_action = make_action(
-            self.show_menu,
-            "inset_action",
-            "&Inset",
-            "The FPR range magnified, in a free corner",
-            checkable=True,
-        )
-        self.train_action = make_action(
-            self.show_menu, "train_in_range_action", "&Train in this range", "", checkable=True
+        self.bands = _submenu(self.show_menu, "Confidence &band", _BANDS)
+        self.areas = _submenu(self.show_menu, "&Partial area as", _AREAS)
+        self.inset_action, self.train_action = (
+            make_action(self.show_menu, *worded(name), checkable=True)
+            for name in ("inset_action", _EDITS)
         )
         self.show_menu.addSeparator()
+        self.switches = {
+            name: make_action(self.show_menu, *worded(name), checkable=True)
+            for name in (
+                *("operating_point_action", "confusion_action"),
+                *("cost_action", "difference_action"),
+            )
+        }
+        self.switches["operating_point_action"].setChecked(True)
+        self.isometrics = _submenu(self.show_menu, "&Isometrics", _ISOMETRICS)
         self.show_button.setMenu(self.show_menu)
 
     @property
@@ -137,106 +126,81 @@ class RocControls:
     @property
     def confidence(self) -> str:
         """One of :data:`bands.KINDS`."""
-        return _chosen(self._bands)
+        return _key(self.bands.checkedAction())
 
     @property
     def area(self) -> str:
-        """One of :data:`AREAS`."""
-        return _chosen(self._areas)
+        """One of :data:`curves.SCALES`."""
+        return _key(self.areas.checkedAction())
 
-    def on_area(self, verb: Callable[[], object]) -> None:
-        self._areas.triggered.connect(lambda _action: verb())
+    @property
+    def isometric(self) -> str:
+        """One of :data:`MEASURES`, or "none"."""
+        return _key(self.isometrics.checkedAction())
 
-    def on_confidence(self, verb: Callable[[], object]) -> None:
-        self._bands.triggered.connect(lambda _action: verb())
+    def is_on(self, name: str) -> bool:
+        """Return whether a layer is switched on."""
+        return self.switches[name].isChecked()
 
     def choose(self, confidence: str = "", area: str = "") -> None:
         """Choose from the menu, as a click on it does."""
-        for group, key in ((self._bands, confidence), (self._areas, area)):
-            for action in group.actions():
-                if action.data() == key:
-                    action.trigger()
+        for action in (*self.bands.actions(), *self.areas.actions()):
+            group = self.bands if action in self.bands.actions() else self.areas
+            if _key(action) == (confidence if group is self.bands else area):
+                action.trigger()
 
     def fit(self, several: bool) -> None:
         """Show the controls that mean something for the chosen face."""
-        is_roc = self.face == "roc"
         for combo in (self.face_combo, self.axis_combo, self.curve_combo):
             words = combo.fontMetrics().horizontalAdvance(combo.currentText())
             combo.setFixedWidth(words + _AROUND_WORDS)
         self._row.show(several, self.curve_combo)
-        self._row.show(
-            is_roc,
-            self.axis_combo,
-            self.band_low,
-            self.band_high,
-            self.show_button,
-            self.zoom_button,
-        )
+        range_controls = self.band_low, self.band_high, self.zoom_button
+        self._row.show(self.face == "roc", self.axis_combo, self.show_button, *range_controls)
+
+    def remember(self) -> None:
+        """Restore the choices, and store them when they change."""
+        kept = preferences().now.roc
+        for name, combo in (
+            ("face", self.face_combo),
+            ("axes", self.axis_combo),
+            ("curves", self.curve_combo),
+        ):
+            combo.setCurrentIndex(max(combo.findData(getattr(kept, name)), 0))
+            combo.activated.connect(
+                lambda _index, name=name, combo=combo: _keep(**{name: combo.currentData()})
+            )
+        self.choose(kept.confidence, kept.area)
+        self.bands.triggered.connect(lambda action: _keep(confidence=_key(action)))
+        self.areas.triggered.connect(lambda action: _keep(area=_key(action)))
+        for action in self.show_menu.actions():
+            name = action.objectName()
+            if action.isCheckable() and name != _EDITS:
+                if kept.layers.get(name, action.isChecked()) != action.isChecked():
+                    action.trigger()
+                action.triggered.connect(
+                    lambda on, name=name: _keep(layers={**preferences().now.roc.layers, name: on})
+                )
 
 
-def choice_menu(
-    menu: QMenu, title: str, name: str, kinds: Mapping[str, tuple[str, str]]
-) -> QActionGroup:
-    """Add a submenu of exclusive actions by key, with texts and tooltips; check the first."""
+def _submenu(menu: QMenu, title: str, names: Sequence[str]) -> QActionGroup:
+    """Add a submenu of exclusive actions; check the first."""
     part = menu.addMenu(title)
     part.setToolTipsVisible(True)
     group = QActionGroup(menu)
-    for key, (words, meaning) in kinds.items():
-        action = make_action(part, f"{name}_{key}_action", words, meaning, checkable=True)
-        action.setData(key)
-        action.setChecked(not group.actions())
-        group.addAction(action)
+    for name in names:
+        group.addAction(make_action(part, *worded(name), checkable=True))
+    group.actions()[0].setChecked(True)
     return group
 
 
-def _chosen(group: QActionGroup) -> str:
-    action = group.checkedAction()
-    return str(action.data())
-
-
-_EDITS = ("train_in_range_action",)  # edits the plan, not the view
-
-
-def remember_choices(choices: RocControls) -> None:
-    """Restore the choices, and store them when they change."""
-    kept = preferences().now.roc
-    for name, combo in (
-        ("face", choices.face_combo),
-        ("axes", choices.axis_combo),
-        ("curves", choices.curve_combo),
-    ):
-        if (index := combo.findData(getattr(kept, name))) >= 0:
-            combo.setCurrentIndex(index)
-        combo.activated.connect(
-            lambda _index, name=name, combo=combo: _keep(**{name: combo.currentData()})
-        )
-    choices.choose(kept.confidence, kept.area)
-    choices.on_confidence(lambda: _keep(confidence=choices.confidence))
-    choices.on_area(lambda: _keep(area=choices.area))
-    for action in _switches(choices.show_menu):
-        name = action.objectName()
-        if kept.layers.get(name, action.isChecked()) != action.isChecked():
-            action.trigger()
-        action.triggered.connect(lambda on, name=name: _keep_layer(name, on))
-
-
-def _switches(menu: QMenu) -> Iterator[QAction]:
-    for action in menu.actions():
-        if action.isCheckable() and action.objectName() not in _EDITS:
-            yield action
+def _key(action: QAction) -> str:
+    """Return what an action of a submenu chooses."""
+    return action.objectName().split("_")[1]
 
 
 def _keep(**changes: Any) -> None:
     preferences().put(roc=msgspec.structs.replace(preferences().now.roc, **changes))
-
-
-def _keep_layer(name: str, on: bool) -> None:
-    _keep(layers={**preferences().now.roc.layers, name: on})
-
-
-_LEAST = 0.001 - 1e-9
-_ROUNDING = 6e-5
-_STEP_PIXELS, _FINEST = 4, 1e-4  # of what a dragged edge is rounded to
 
 
 class RangeControl:
@@ -345,15 +309,12 @@ class TrainingRange:
         """Show whether the method trains for the shown range, if it has one."""
         plan = self._session.plan
         title, range_ = METHODS[plan.method].title, plan.settings(plan.method).get(RANGE)
+        linked = plan.is_linked(plan.method)
         with QSignalBlocker(self._action):
             self._action.setEnabled(range_ is not None)
-            self._action.setChecked(plan.is_linked(plan.method))
-        if range_ is None:
-            words = f"{title} trains for the whole ROC curve"
-        elif plan.is_linked(plan.method):
-            words = f"{title} trains for the range shown and follows it"
-        else:
-            words = f"{title} trains for its own range, {band_words(range_)}"
+            self._action.setChecked(linked)
+        state = "whole" if range_ is None else "linked" if linked else "own"
+        words = text("training_range", state=state, title=title, band=range_ or (0.0, 1.0))
         plain_tooltip(self._action, words)
 
     def set(self, linked: bool) -> None:
@@ -363,11 +324,8 @@ class TrainingRange:
         self._session.edit(plan.with_link(plan.method, linked), words)
 
 
-_AIR = 14  # for the scroll bar
-
-
 class Layers:
-    """Creates the layers with their menu entries and panels, and draws them.
+    """Creates the layers with their panels, and draws those that are switched on.
 
     Attributes
     ----------
@@ -383,81 +341,35 @@ class Layers:
         self,
         plot: pg.PlotWidget,
         session: Session,
-        menu: QMenu,
+        choices: RocControls,
         changed: Callable[[], object],
         crowd: Crowd,
     ) -> None:
+        self._choices = choices
         self.point = OperatingPointLayer(plot, session)
         self.costs = CostLayer(plot, session)
         self.isometrics = IsometricLayer(plot, session, crowd)
         self.difference = DifferenceLayer(plot, session)
-        self.layers: tuple[Layer, ...] = (self.isometrics, self.difference, self.costs, self.point)
-        self._changed = changed
-        self.side = self._make_side()
-        self._fill_menu(menu)
+        self.layers: tuple[Layer, ...] = (self.point, self.costs, self.difference, self.isometrics)
+        panels = down(self.point.panel, self.costs.panel, STRETCH, gap=16, around=(0, 0, _AIR, 0))
+        self.side = scrolled(panels, "layer_figures", "Figures of the operating point")
+        self.side.setFixedWidth(scaled(CARD_WIDTH) + _AIR)
+        self.side.hide()
         self.difference.changed.connect(changed)
-
-    def _make_side(self) -> QScrollArea:
-        panels = self.point.panel, self.costs.panel, STRETCH
-        column = down(*panels, gap=16, around=(0, 0, _AIR, 0))
-        area = scrolled(column, "layer_figures", "Figures of the operating point")
-        area.setFixedWidth(scaled(CARD_WIDTH) + _AIR)
-        area.hide()
-        return area
-
-    # ------------------------------------------------------------- switches
-
-    def _fill_menu(self, menu: QMenu) -> None:
-        switches: tuple[tuple[str, str, str, Callable[[bool], object]], ...] = (
-            (
-                "operating_point_action",
-                "&Operating point",
-                "Point that slides along the selected curve; it sets the threshold of all views",
-                partial(setattr, self.point, "enabled"),
-            ),
-            (
-                "confusion_action",
-                "Threshold and confusion &matrix",
-                "Choose the operating point by a target, and see what it gets wrong",
-                partial(setattr, self.point, "with_panel"),
-            ),
-            (
-                "cost_action",
-                "Prior and &cost",
-                "The line of equal cost that touches the curve, and the point that costs least",
-                partial(setattr, self.costs, "enabled"),
-            ),
-            (
-                "difference_action",
-                "&Difference of two runs",
-                "The region between the chosen run and the one it is compared with",
-                partial(setattr, self.difference, "enabled"),
-            ),
-        )
-        for name, words, tip, switch in switches:
-            action = make_action(menu, name, words, tip, checkable=True)
-            action.setChecked(name == "operating_point_action" and self.point.enabled)
-            action.toggled.connect(switch)
-            action.toggled.connect(lambda _on: self._changed())
-        titles = {
-            key: measure.name[0].upper() + measure.name[1:] for key, measure in MEASURES.items()
-        }
-        kinds = {"none": ("None", "No such lines")}
-        kinds |= {key: (title, f"Lines of equal {title}") for key, title in titles.items()}
-        group = choice_menu(menu, "&Isometrics", "isometrics", kinds)
-        group.triggered.connect(self._on_isometrics)
-
-    def _on_isometrics(self, action: QAction) -> None:
-        self.isometrics.enabled = action.data() in MEASURES
-        if self.isometrics.enabled:
-            self.isometrics.measure = action.data()
-        self._changed()
-
-    # ------------------------------------------------------------- showing
+        for action in choices.switches.values():
+            action.toggled.connect(lambda _on: changed())
+        choices.isometrics.triggered.connect(lambda _action: changed())
 
     def show(self, scene: Scene) -> None:
         """Draw all layers over the current picture."""
-        for layer in self.layers:
+        choices = self._choices
+        self.point.enabled = choices.is_on("operating_point_action")
+        self.point.with_panel = choices.is_on("confusion_action")
+        self.costs.enabled = choices.is_on("cost_action")
+        self.difference.enabled = choices.is_on("difference_action")
+        self.isometrics.enabled = choices.isometric != "none"
+        self.isometrics.measure = choices.isometric
+        for layer in reversed(self.layers):
             layer.show(scene)
         panels = self.point.panel, self.costs.panel
         # On a narrow page the plot has all the room.
@@ -473,5 +385,4 @@ class Layers:
     @property
     def words(self) -> str:
         """What the layers add to the sentence."""
-        text = (self.point, self.costs, self.difference, self.isometrics)
-        return " ".join(layer.words for layer in text if layer.words)
+        return " ".join(layer.words for layer in self.layers if layer.words)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 from collections.abc import Callable
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QLineEdit, QSlider, QWidget
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLineEdit, QSlider, QWidget
 
 from aucstudio.engine import roc
 from aucstudio.engine.inference import Interval, cost_threshold_interval
@@ -27,11 +28,14 @@ from aucstudio.gui.common.widgets import (
     named,
     push_button,
     show_note,
+    worded,
 )
-from aucstudio.gui.pages.roc.axes import Scene, bent, line_places
+from aucstudio.gui.pages.roc.axes import Scene, bent, line_places, place
 from aucstudio.gui.pages.roc.operating_point import FocusedPoint
+from aucstudio.gui.pages.roc.overlays import Layer
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.session import Session
+from aucstudio.notices import text
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.summary import ranking
 from aucstudio.project.results.thresholds import (
@@ -47,12 +51,7 @@ from aucstudio.project.results.thresholds import (
 _STEPS = 600  # of a slider, a hundred for each power of ten
 _MOST_PRIOR = 0.99  # on the slider; the field takes more
 _MOST_MISS = 1e6
-_ROWS = {
-    "best": "least, best point",
-    "point": "operating point",
-    "nobody": "all negative",
-    "everybody": "all positive",
-}
+_ROWS = ("best", "point", "nobody", "everybody")
 
 
 class CostPanel(QWidget):
@@ -87,40 +86,30 @@ class CostPanel(QWidget):
 
     def _make_fields(self) -> None:
         self.prior_field = named(QLineEdit(), "prior_field", "Share of positives")
-        plain_tooltip(self.prior_field, "Such as 0.0002, 0.02 % or 1 in 5000")
+        plain_tooltip(self.prior_field, text("prior_field"))
         self.table_button = push_button(
-            "prior_data_button",
-            "As in &data",
-            "Use the share of positives of the table",
-            lambda: self._session.weigh(prior=None),
+            *worded("prior_data_button"), lambda: self._session.weigh(prior=None)
         )
         self.prior_slider = _slider("prior_slider", "Share of positives, logarithmic")
         self.whose = label("", "muted", name="prior_whose")
         self.miss_field = named(QLineEdit(), "miss_field", "Cost of a miss in false alarms")
-        plain_tooltip(self.miss_field, "How many false alarms one missed positive is worth")
+        plain_tooltip(self.miss_field, text("miss_field"))
         self.miss_slider = _slider("miss_slider", "Cost of a miss, logarithmic")
         self.alarms = label("", name="miss_unit")
         self.sure = label("", "muted", wrap=True, name="best_threshold_words")
-        self.best_button = push_button(
-            "best_point_button",
-            "&Go to best",
-            "Move the operating point to where the expected cost is least",
-            self.best_asked.emit,
-        )
+        self.best_button = push_button(*worded("best_point_button"), self.best_asked.emit)
 
     def _make_costs(self) -> QGridLayout:
         grid = QGridLayout()
         grid.setContentsMargins(0, 4, 0, 0)
         grid.setVerticalSpacing(1)
         grid.setColumnStretch(0, 1)
-        head = label("Cost of 10,000 cases", "muted")
-        plain_tooltip(head, "Expected cost, in false alarms")
-        grid.addWidget(head, 0, 0, 1, 2)
-        self.costs: dict[str, QLabel] = {}
-        for k, (key, words) in enumerate(_ROWS.items(), start=1):
-            self.costs[key] = label("", name=f"cost_{key}")
-            grid.addWidget(label(words, "muted"), k, 0)
-            grid.addWidget(self.costs[key], k, 1, Qt.AlignmentFlag.AlignRight)
+        head, *words = text("cost_rows").strip().splitlines()
+        grid.addWidget(label(head, "muted"), 0, 0, 1, 2)
+        self.costs = {key: label("", name=f"cost_{key}") for key in _ROWS}
+        for k, (cost, row) in enumerate(zip(self.costs.values(), words, strict=True), start=1):
+            grid.addWidget(label(row, "muted"), k, 0)
+            grid.addWidget(cost, k, 1, Qt.AlignmentFlag.AlignRight)
         return grid
 
     def _connect(self) -> None:
@@ -149,34 +138,34 @@ class CostPanel(QWidget):
         self.table_button.setEnabled(stakes.prior is not None)
         self.whose.setText("as in the data" if stakes.prior is None else "chosen, not of the data")
 
-    def show_costs(self, **costs: float) -> None:
-        """Show expected costs by the keys of :attr:`costs`."""
-        for key, cost in costs.items():
+    def show_costs(self, *costs: float) -> None:
+        """Show expected costs in the order of the rows."""
+        for key, cost in zip(_ROWS, costs, strict=True):
             self.costs[key].setText(amount_words(cost))
 
     def _on_prior(self) -> None:
-        text = self.prior_field.text()
-        if text == share_words(self._prior):
-            return
-        try:
-            share = read_share(text)
-        except InputError as error:
-            show_note(self.problem, str(error), "error")
-            return
-        show_note(self.problem, "")
-        self._session.weigh(prior=share)
+        if self.prior_field.text() != share_words(self._prior):
+            self._weigh("prior", lambda: read_share(self.prior_field.text()))
 
     def _on_miss(self) -> None:
+        self._weigh("miss", lambda: _read_miss(self.miss_field.text()))
+
+    def _weigh(self, stake: str, read: Callable[[], float]) -> None:
+        """Set a stake that was typed, or state what is wrong with it."""
         try:
-            miss = float(self.miss_field.text())
-            if not 1 / _MOST_MISS <= miss <= _MOST_MISS:
-                raise ValueError
-        except ValueError:
-            words = "the cost of a miss is a number from 0.000001 to 1000000; it is"
-            show_note(self.problem, f"{words} {self.miss_field.text()!r}", "error")
-            return
-        show_note(self.problem, "")
-        self._session.weigh(miss=miss)
+            value = read()
+        except InputError as error:
+            show_note(self.problem, str(error), "error")
+        else:
+            show_note(self.problem, "")
+            self._session.weigh(**{stake: value})
+
+
+def _read_miss(typed: str) -> float:
+    with contextlib.suppress(ValueError):
+        if 1 / _MOST_MISS <= float(typed) <= _MOST_MISS:
+            return float(typed)
+    raise InputError(text("miss_out_of_range", typed=repr(typed)))
 
 
 def prior_at(step: int) -> float:
@@ -235,44 +224,33 @@ class Best:
         return cls(float(fpr[k]), float(tpr[k]), float(costs[k]), *ends)
 
 
-class CostLayer(QObject):
+class CostLayer(Layer):
     """The convex hull of the chosen curve, where it costs least, and the line of that cost.
 
     Attributes
     ----------
-    enabled : bool
     panel : CostPanel
         Shown next to the plot while the layer is on.
     best : Best or None
-    words : str
-        What it adds to the sentence.
     """
 
     def __init__(self, plot: pg.PlotWidget, session: Session) -> None:
-        super().__init__(plot)
-        self.enabled = False
+        self.hull, self.line = (pg.PlotCurveItem(antialias=True) for _ in range(2))
+        self.mark = pg.ScatterPlotItem(size=13, symbol="d", antialias=True)
+        super().__init__(plot, (self.hull, self.line, self.mark), 40)
         self.panel = CostPanel(session)
         self.best: Best | None = None
-        self.words = ""
         self._session = session
         self._point: FocusedPoint | None = None
         self._outline: tuple[Trace | None, Array, Array] = (None, np.empty(0), np.empty(0))
         self._answer = Answer(self, self._show_interval, self.panel.sure.setText)
-        self.hull = pg.PlotCurveItem(antialias=True)
-        self.line = pg.PlotCurveItem(antialias=True)
-        self.mark = pg.ScatterPlotItem(size=13, symbol="d", antialias=True)
-        for depth, item in enumerate((self.hull, self.line, self.mark)):
-            item.setZValue(40 + depth)
-            plot.addItem(item, ignoreBounds=True)
         self.panel.best_asked.connect(self.go_to_best)
         self.apply_theme()
 
     def show(self, scene: Scene) -> None:
         self._point = FocusedPoint.of(scene) if self.enabled and scene.face == "roc" else None
-        seen = self._point is not None
-        self.panel.setVisible(seen)
-        for item in (self.hull, self.line, self.mark):
-            item.setVisible(seen)
+        self.panel.setVisible(self._point is not None)
+        self.show_items(self._point is not None)
         self.words = ""
         if self._point is not None:
             self._show_point(scene, self._point)
@@ -295,30 +273,24 @@ class CostLayer(QObject):
         prior, miss = self.prior(), self._session.stakes.miss
         if self._outline[0] is not point.trace:
             self._outline = (point.trace, *hull_of(point.trace))
-        self.best = Best.of(*self._outline[1:], prior, miss)
+        self.best = best = Best.of(*self._outline[1:], prior, miss)
         here = float(expected_cost(point.tpr, point.fpr, prior, miss))
-        self._draw(scene, point, self.best)
-        best = self.best
-        self.panel.show_stakes(prior)
-        self.panel.show_costs(
-            best=best.cost, point=here, nobody=best.nobody, everybody=best.everybody
+        self.hull.setData(*bent(scene, *self._outline[1:]))
+        self.line.setData(
+            *line_places(scene, roc.cost_line(best.tpr, best.fpr, prior, cost_fn=miss))
         )
-        alarms = "one false alarm" if miss == 1 else f"{miss:g} false alarms"
-        self.words = (
-            f"With {share_words(prior)} positives and a miss worth {alarms}, FPR "
-            f"{best.fpr:.3g} and TPR {best.tpr:.3f} cost least: {amount_words(best.cost)} per "
-            f"10,000 cases; the operating point costs {amount_words(here)}."
+        self.mark.setData([place(scene.x, best.fpr)], [place(scene.y, best.tpr)])
+        self.panel.show_stakes(prior)
+        self.panel.show_costs(best.cost, here, best.nobody, best.everybody)
+        self.words = text(
+            "least_cost",
+            share=share_words(prior),
+            miss=miss,
+            best=best,
+            cost=amount_words(best.cost),
+            here=amount_words(here),
         )
         self._resample(point, prior, miss)
-
-    def _draw(self, scene: Scene, point: FocusedPoint, best: Best) -> None:
-        prior, miss = self.prior(), self._session.stakes.miss
-        self.hull.setData(*bent(scene, *self._outline[1:]))
-        line = roc.cost_line(best.tpr, best.fpr, prior, cost_fn=miss)
-        self.line.setData(*line_places(scene, line))
-        self.mark.setData(
-            scene.x.forward(np.array([best.fpr])), scene.y.forward(np.array([best.tpr]))
-        )
 
     def apply_theme(self) -> None:
         theme = current_theme()

@@ -16,13 +16,15 @@ from aucstudio.engine import roc
 from aucstudio.engine.roc import cut_at
 from aucstudio.engine.types import Array
 from aucstudio.gui.common.curves import Trace, run_curves
-from aucstudio.gui.common.plain_text import plain_tooltip
+from aucstudio.gui.common.plain_text import plain_tooltip, shortened
 from aucstudio.gui.common.plotting import pen
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol
 from aucstudio.gui.common.threshold import Chosen, ThresholdChooser
 from aucstudio.gui.common.widgets import down, label, named
-from aucstudio.gui.pages.roc.axes import Scene, height, nearest, trace_of
+from aucstudio.gui.pages.roc.axes import Scene, height, nearest, place, trace_of
+from aucstudio.gui.pages.roc.overlays import Layer
 from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.notices import text
 from aucstudio.project.results.thresholds import Confusion, ThresholdFigures, counts_at, vertex_of
 
 _REACH = 14.0  # pixels from the curve within which a click places the point
@@ -88,13 +90,14 @@ class FocusedPoint:
     def words(self) -> str:
         """Describe what it does in a sentence."""
         counts = self.counts
-        where = f" of split {self.split + 1}" if self.trace.splits > 1 else ""
-        value = f"{self.threshold:.4g}".replace("-", "−")
-        precise = "" if math.isnan(counts.precision) else f", precision {counts.precision:.3f}"
-        rows = "" if self.curve.behind is None else " rows (unweighted)"
-        return (
-            f"At threshold {value}{where} {self.run.look.name} has TPR {counts.tpr:.3f} and FPR "
-            f"{counts.fpr:.3f}{precise}: {counts.fn:,} missed, {counts.fp:,} false alarms{rows}."
+        return text(
+            "operating_point",
+            threshold=f"{self.threshold:.4g}".replace("-", "−"),
+            split=self.split + 1 if self.trace.splits > 1 else None,
+            name=self.run.look.name,
+            counts=counts,
+            precision=None if math.isnan(counts.precision) else counts.precision,
+            weighted=self.curve.behind is not None,
         )
 
 
@@ -137,67 +140,58 @@ class OperatingPanel(QWidget):
         self.setLayout(down(head, self.title, self.chooser, gap=4))
 
 
-class OperatingPointLayer(QObject):
+class OperatingPointLayer(Layer):
     """The focused threshold of the chosen run as a point of its curve.
 
     Attributes
     ----------
-    enabled, with_panel : bool
-        Whether the point is drawn; whether its figures are shown too.
+    with_panel : bool
+        Whether its figures are shown too.
     panel : OperatingPanel
         Next to the plot.
     point : Point or None
-    words : str
-        What it adds to the sentence.
     """
 
     def __init__(self, plot: pg.PlotWidget, session: Session) -> None:
-        super().__init__(plot)
-        self.enabled = True
-        self.with_panel = False
+        self.guides = pg.PlotCurveItem(antialias=True)
+        self.whiskers = pg.PlotCurveItem(antialias=True, connect="pairs")
+        self.handle = _Handle()
+        super().__init__(plot, (self.guides, self.whiskers, self.handle), 60)
+        self.enabled, self.with_panel = True, False
         self.panel = OperatingPanel(session)
         self.point: FocusedPoint | None = None
-        self.words = ""
         self._session, self._plot = session, plot
         self._box: Any = plot.getPlotItem().getViewBox()
         self._scene: Scene | None = None
         self._placed: tuple[object, Array, Array] | None = None
-        self.guides = pg.PlotCurveItem(antialias=True)
-        self._told: tuple[object, ...] = ()
-        self.whiskers = pg.PlotCurveItem(antialias=True, connect="pairs")
-        self.handle = _Handle()
-        for depth, item in enumerate((self.guides, self.whiskers, self.handle)):
-            item.setZValue(60 + depth)
-            plot.addItem(item, ignoreBounds=True)
-        self.handle.dragged.connect(self._slide)
+        self._described: tuple[object, ...] = ()
+        self.handle.dragged.connect(lambda x, y: self._go(self._nearest(x, y)[1]))
         plot.clicked.connect(self._on_click)
         plot.installEventFilter(self)
         self.apply_theme()
 
     def show(self, scene: Scene) -> None:
-        session = self._session
+        session, self._scene = self._session, scene
         shown = scene.chosen, scene.focus, scene.face, scene.x, scene.y, session.stakes
-        text = *shown, session.plan.target, self.enabled, self.with_panel
-        self._scene = scene
-        if text == self._told and self.point is not None:
+        described = *shown, session.plan.target, self.enabled, self.with_panel
+        if described == self._described and self.point is not None:
             # Only the visible part has changed.
             self._draw(scene, self.point)
             return
-        self._told = text
+        self._described = described
         self.point = FocusedPoint.of(scene) if self.enabled and scene.face == "roc" else None
         # The model's own threshold is not described.
         pointed = self.point is not None and self.point.threshold != 0.0
         self.words = self.point.words() if self.point is not None and pointed else ""
         self.panel.setVisible(self.point is not None and self.with_panel)
-        for item in (self.guides, self.whiskers, self.handle):
-            item.setVisible(self.point is not None)
+        self.show_items(self.point is not None)
         if self.point is not None:
             self._draw(scene, self.point)
             self._fill_panel(self.point)
             self.apply_theme()
 
     def _draw(self, scene: Scene, point: FocusedPoint) -> None:
-        x, y = self._place(scene, point.fpr, point.tpr)
+        x, y = place(scene.x, point.fpr), place(scene.y, point.tpr)
         left, bottom = scene.window[0], scene.window[2]
         self.handle.setData([x], [y])
         self.guides.setData([left, x, x], [y, y, bottom])
@@ -207,17 +201,12 @@ class OperatingPointLayer(QObject):
             return
         figures = ThresholdFigures.of(point.counts)
         across, up = figures.fpr.bounds, figures.tpr.bounds
-        ends = [self._place(scene, *at) for at in zip(across, up, strict=True)]
-        self.whiskers.setData([ends[0][0], ends[1][0], x, x], [y, y, ends[0][1], ends[1][1]])
-
-    @staticmethod
-    def _place(scene: Scene, fpr: float, tpr: float) -> tuple[float, float]:
-        x, y = scene.x.forward(np.array([fpr])), scene.y.forward(np.array([tpr]))
-        return float(x[0]), float(y[0])
+        left, right = (place(scene.x, rate) for rate in across)
+        self.whiskers.setData([left, right, x, x], [y, y, *(place(scene.y, rate) for rate in up)])
 
     def _fill_panel(self, point: FocusedPoint) -> None:
         name = point.run.look.name
-        self.panel.title.setText(name if len(name) <= 32 else f"{name[:31]}…")
+        self.panel.title.setText(shortened(name))
         plain_tooltip(self.panel.title, name)
         chosen = Chosen.of_focus(self._session, point.run, point.split, point.counts)
         self.panel.chooser.show_chosen(chosen)
@@ -250,10 +239,6 @@ class OperatingPointLayer(QObject):
     def is_under(self, x: float, y: float) -> bool:
         """Return whether a place of the plot is on the point."""
         return self.handle.isVisible() and bool(len(self.handle.pointsAt(QPointF(x, y))))
-
-    def _slide(self, x: float, y: float) -> None:
-        """Move to the vertex nearest to a place."""
-        self._go(self._nearest(x, y)[1])
 
     def _go(self, vertex: int) -> None:
         point = self.point

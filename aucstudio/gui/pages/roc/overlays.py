@@ -3,66 +3,91 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtWidgets import QGraphicsPathItem
+from PySide6.QtWidgets import QGraphicsItem, QGraphicsPathItem
 
 from aucstudio.engine import roc
 from aucstudio.engine.types import Array
-from aucstudio.gui.common.curves import Trace, band_words
+from aucstudio.gui.common.curves import Trace
 from aucstudio.gui.common.plotting import faded, pen
 from aucstudio.gui.common.theme import current_theme, run_colour
 from aucstudio.gui.pages.roc.axes import Points, Scene, seen_places, seen_rates, trace_of
 from aucstudio.gui.pages.roc.cards import Crowd, LineLabels
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.notices.words import figure_words, interval_words, p_words
+from aucstudio.notices import text
+from aucstudio.notices.words import figure_words
 from aucstudio.project.results.comparison import AUC, PAUC, PairComparison, compare_runs
 from aucstudio.project.results.thresholds import data_prior, share_words
 from aucstudio.project.runs.experiments.experiment import Band
 
 _HATCH = 5.0  # pixels between the lines over where the compared run leads
 _PAUSE = 150  # milliseconds that a dragged range rests before the test starts
-_CHOOSE_A_SECOND = (
-    "To shade a difference, choose Compare with this run for a second run in the list."
-)
 _SAMPLES = 400  # places across the window at which the region is drawn
 
 
-class DifferenceLayer(QObject):
-    """Region between two curves, filled in the leader's colour, hatched for the compared run.
+class Layer(QObject):
+    """Something drawn over the ROC curves.
 
     Attributes
     ----------
     changed : Signal
-        The test was computed; ``words`` has its result.
+        Something was computed that ``show`` draws or ``words`` states.
     enabled : bool
     words : str
         What it adds to the sentence.
+    items : sequence of QGraphicsItem
+        Drawn one over the other, the first at the given depth.
+    """
+
+    changed = Signal()
+
+    def __init__(self, plot: pg.PlotWidget, items: Sequence[QGraphicsItem], depth: float) -> None:
+        super().__init__(plot)
+        self.enabled = False
+        self.words = ""
+        self.items = items
+        for k, item in enumerate(items):
+            item.setZValue(depth + k)
+            plot.addItem(item, ignoreBounds=True)
+
+    def show(self, scene: Scene) -> None:
+        """Draw over the current picture, or nothing if the layer is off."""
+        raise NotImplementedError
+
+    def apply_theme(self) -> None:
+        """Apply the current theme."""
+
+    def show_items(self, shown: bool) -> None:
+        """Show or hide all items."""
+        for item in self.items:
+            item.setVisible(shown)
+
+
+class DifferenceLayer(Layer):
+    """Region between two curves, filled in the leader's colour, hatched for the compared run.
+
+    Attributes
+    ----------
     fills : (QGraphicsPathItem, QGraphicsPathItem)
         Where the chosen run leads, and where the compared one does.
     hatch : PlotCurveItem
     """
 
-    changed = Signal()
-
     def __init__(self, plot: pg.PlotWidget, session: Session) -> None:
-        super().__init__(plot)
-        self.enabled = False
-        self.words = ""
+        self.fills = QGraphicsPathItem(), QGraphicsPathItem()
+        self.hatch = pg.PlotCurveItem(connect="pairs")
+        super().__init__(plot, (*self.fills, self.hatch), 1)
         self._box: Any = plot.getPlotItem().getViewBox()
         self._session = session
         self._pair: tuple[ShownRun, ShownRun] | None = None
         self._drawn: tuple[object, ...] = ()
         self._answer = Answer(self, self._show_result, self._show_result)
-        self.fills = QGraphicsPathItem(), QGraphicsPathItem()
-        self.hatch = pg.PlotCurveItem(connect="pairs")
-        for item in (*self.fills, self.hatch):
-            item.setZValue(1)
-            plot.addItem(item, ignoreBounds=True)
         for fill in self.fills:
             fill.setPen(Qt.PenStyle.NoPen)
 
@@ -72,21 +97,19 @@ class DifferenceLayer(QObject):
         return self._answer.busy
 
     def show(self, scene: Scene) -> None:
-        traces = trace_of(scene, scene.chosen), trace_of(scene, scene.compared)
-        drawn = self.enabled and scene.face == "roc" and traces[0] is not traces[1]
+        a, b = trace_of(scene, scene.chosen), trace_of(scene, scene.compared)
+        shown = self.enabled and scene.face == "roc" and a is not b
         self._pair = None
-        if drawn and scene.chosen is not None and scene.compared is not None:
+        if shown and a and b and scene.chosen and scene.compared:
             self._pair = scene.chosen, scene.compared
-        for item in (*self.fills, self.hatch):
-            item.setVisible(self._pair is not None)
-        if self._pair is None or traces[0] is None or traces[1] is None:
+            self._draw(scene, a, b)
+            self.apply_theme()
+            self._test(self._pair, scene.band)
+        else:
             self._answer.drop()
             needs_run = self.enabled and self._session.compared is None
-            self.words = _CHOOSE_A_SECOND if needs_run else ""
-            return
-        self._draw(scene, traces[0], traces[1])
-        self.apply_theme()
-        self._test(self._pair, scene.band)
+            self.words = text("choose_a_second_run") if needs_run else ""
+        self.show_items(self._pair is not None)
 
     def _draw(self, scene: Scene, a: Trace, b: Trace) -> None:
         drawn = (a, b, scene.x, scene.y, scene.window)
@@ -176,24 +199,28 @@ def _with_crossings(x: Array, a: Array, b: Array) -> tuple[Array, Array, Array]:
 def difference_words(whole: PairComparison, part: PairComparison, band: Band, splits: int) -> str:
     """State which run is better in the range and overall, with areas and p-values."""
     if whole.refused:
-        return f"{whole.a} and {whole.b} cannot be tested: {whole.refused}."
-    test = "DeLong" if splits == 1 else "corrected t over the splits"
-    sure = f"no test: {whole.reason}" if whole.reason else f"{test}, {p_words(whole.p)}"
-    lead = f"{whole.better} by {figure_words(abs(whole.difference))} ({sure})"
-    if band == (0.0, 1.0):
-        return f"Between {whole.a} and {whole.b}: AUC favours {lead}."
-    area = part.difference * (band[1] - band[0])
-    interval = f"95 % {interval_words(part.low, part.high)}, paired {p_words(part.p)}"
-    return (
-        f"{part.a} against {part.b} in FPR {band_words(band)}: net area between them "
-        f"{figure_words(area, '+') if abs(area) >= 5e-4 else _small(area)}, mean TPR "
-        f"{figure_words(part.difference, '+')} "
-        f"({f'no test: {part.reason}' if part.reason else interval}); whole curve: {lead}."
+        return text("runs_untestable", pair=whole, why=whole.refused)
+    lead = text(
+        "lead_overall",
+        better=whole.better,
+        lead=abs(whole.difference),
+        test="DeLong" if splits == 1 else "corrected t over the splits",
+        reason=whole.reason,
+        p=None if whole.reason else whole.p,
     )
-
-
-def _small(area: float) -> str:
-    return f"{area:+.1e}".replace("-", "−")
+    if band == (0.0, 1.0):
+        return text("areas_differ", pair=whole, lead=lead)
+    area = part.difference * (band[1] - band[0])
+    small = f"{area:+.1e}".replace("-", "−")
+    return text(
+        "partial_areas_differ",
+        pair=part,
+        band=band,
+        area=figure_words(area, "+") if abs(area) >= 5e-4 else small,
+        reason=part.reason,
+        bounds=None if part.reason else (part.low, part.high),
+        lead=lead,
+    )
 
 
 MEASURES = {
@@ -207,34 +234,27 @@ _MOST = 9  # lines
 _WIDE = 50.0  # greatest over least value from which the levels are in powers of ten
 
 
-class IsometricLayer(QObject):
+class IsometricLayer(Layer):
     """Lines of equal value of one measure, at the prior in force, through the window.
 
     Attributes
     ----------
-    enabled : bool
     measure : str
         A key of :data:`MEASURES`.
     levels : list of float
         The values that are drawn.
     labels : LineLabels
-    words : str
-        What it adds to the sentence.
     """
 
     def __init__(
         self, plot: pg.PlotWidget, session: Session, crowd: Crowd = lambda _place: 0.0
     ) -> None:
-        super().__init__(plot)
-        self.enabled = False
+        self.lines = pg.PlotCurveItem(antialias=True, connect="finite")
+        super().__init__(plot, (self.lines,), 2)
         self.measure = "accuracy"
         self.levels: list[float] = []
-        self.words = ""
         self._drawn: tuple[object, ...] = ()
         self._session = session
-        self.lines = pg.PlotCurveItem(antialias=True, connect="finite")
-        self.lines.setZValue(2)
-        plot.addItem(self.lines, ignoreBounds=True)
         self.labels = LineLabels(plot, crowd)
         self.apply_theme()
 
@@ -244,19 +264,26 @@ class IsometricLayer(QObject):
         if drawn == self._drawn:
             return
         self._drawn = drawn
-        if prior is None:
-            self._draw([], [])
-            self.levels, self.words = [], ""
-            return
-        measure, skew = MEASURES[self.measure], roc.skew_of(prior)
-        found = [
-            (level, seen_places(scene, measure.isometric(level, skew)))
-            for level in levels_of(scene, measure, skew)
-        ]
-        seen = [(level, places) for level, places in found if len(places[0]) > 1]
+        seen: list[tuple[float, Points]] = []
+        if prior is not None:
+            measure, skew = MEASURES[self.measure], roc.skew_of(prior)
+            found = [
+                (level, seen_places(scene, measure.isometric(level, skew)))
+                for level in levels_of(scene, measure, skew)
+            ]
+            seen = [(level, places) for level, places in found if len(places[0]) > 1]
         self.levels = [level for level, _ in seen]
-        self._draw([places for _, places in seen], [_level_words(level) for level in self.levels])
-        self.words = f"Thin lines: equal {measure.name} at {share_words(prior)} positives."
+        gap = np.array([np.nan])
+        parts = [
+            np.concatenate([part for _, line in seen for part in (line[k], gap)] or [gap[:0]])
+            for k in (0, 1)
+        ]
+        self.lines.setData(*parts)
+        self.labels.show([places for _, places in seen], [_level_words(k) for k in self.levels])
+        self.apply_theme()
+        self.words = ""
+        if prior is not None:
+            self.words = text("isometric_lines", measure=measure.name, share=share_words(prior))
 
     def _prior(self, scene: Scene) -> float | None:
         """Return the prior in force; None where there is no run to take it from."""
@@ -265,16 +292,6 @@ class IsometricLayer(QObject):
             return stakes.prior
         run = scene.chosen or next(iter(scene.runs), None)
         return None if run is None else data_prior(run.record, self._session.table)
-
-    def _draw(self, lines: list[Points], words: list[str]) -> None:
-        gap = np.array([np.nan])
-        parts = [
-            np.concatenate([part for line in lines for part in (line[k], gap)] or [gap[:0]])
-            for k in (0, 1)
-        ]
-        self.lines.setData(*parts)
-        self.labels.show(lines, words)
-        self.apply_theme()
 
     def apply_theme(self) -> None:
         self.lines.setPen(pen(current_theme().neutral, 0.8))

@@ -25,7 +25,6 @@ from aucstudio.gui.pages.roc.controls import (
     RangeControl,
     RocControls,
     TrainingRange,
-    remember_choices,
 )
 from aucstudio.gui.pages.roc.curve_kinds import FACES, Face
 from aucstudio.gui.pages.roc.lines import Lines, LiveLine
@@ -89,7 +88,7 @@ class RocView(PageView):
         self.layers = Layers(
             self.plot,
             session,
-            self.choices.show_menu,
+            self.choices,
             partial(self.update_part, self._show_layers),
             lambda place: self.canvas.crowd(place, self.lines),
         )
@@ -97,7 +96,7 @@ class RocView(PageView):
         self.body.addWidget(self.plot, stretch=1)
         self.body.addWidget(self.layers.side)
         self._connect()
-        remember_choices(self.choices)
+        self.choices.remember()
         self.canvas.apply_theme()
         self._show_axes([])
 
@@ -109,8 +108,8 @@ class RocView(PageView):
         for combo in (choices.face_combo, choices.axis_combo, choices.curve_combo):
             combo.currentIndexChanged.connect(self.mark_stale)
         show_band = partial(self.update_part, self._show_band)
-        choices.on_area(show_band)
-        choices.on_confidence(show_band)
+        choices.areas.triggered.connect(lambda _action: show_band())
+        choices.bands.triggered.connect(lambda _action: show_band())
         choices.inset_action.toggled.connect(lambda _on: show_band())
         canvas.box.sigRangeChanged.connect(self._on_range)
         canvas.box.sigResized.connect(self._on_resized)

@@ -2,177 +2,75 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
-from PySide6.QtGui import QFontMetrics
+from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtWidgets import QHeaderView
 
-from aucstudio.engine.types import Array, Index
-from aucstudio.gui.common.table import Row, SheetModel, TableView
+from aucstudio.engine.types import Index
+from aucstudio.gui.common.table import Row, SheetTable
 from aucstudio.gui.pages.search.results import CandidateStanding, Setting
+from aucstudio.notices import text
 from aucstudio.notices.words import figure_words
-from aucstudio.project.runs.tuning import METRICS, Candidate
+from aucstudio.project.runs.tuning import METRICS
 
-_UP, _DOWN = Qt.SortOrder.AscendingOrder, Qt.SortOrder.DescendingOrder
-
-
-@dataclasses.dataclass(frozen=True)
-class CandidateSheet:
-    """The table of candidates."""
-
-    heads: tuple[str, ...]
-    tips: Mapping[int, str]
-    rows: tuple[Row, ...]
+_LEAST_HEIGHT = 96
 
 
-class CandidateModel(SheetModel):
-    """Candidates, sorted by a column; the selected row stays selected."""
-
-    def __init__(self, parent: QObject | None) -> None:
-        super().__init__((), {}, (), parent)
-
-    def show_sheet(self, sheet: CandidateSheet) -> bool:
-        """Show candidates; return whether the table must be sorted again."""
-        if sheet.heads == self.heads and len(sheet.rows) == len(self.items):
-            self.items = list(sheet.rows)
-            self.sort(self.by, _DOWN if self.backwards else _UP)
-            return False
-        self.beginResetModel()
-        self.tips, self.words = dict(sheet.tips), frozenset({len(sheet.heads) - 1})
-        self.heads = sheet.heads
-        self.by, self.items, self.shown = -1, list(sheet.rows), list(range(len(sheet.rows)))
-        self.endResetModel()
-        return True
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        text = super().headerData(section, orientation, role)
-        if role != Qt.ItemDataRole.DisplayRole or text is None or section != self.by:
-            return text
-        return f"{text} {'▾' if self.backwards else '▴'}"
-
-    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        super().sort(column, order)
-        self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(self.heads) - 1)
-
-
-@dataclasses.dataclass(frozen=True)
-class _Column:
+class _Column(NamedTuple):
     head: str
     tip: str
     cells: list[str]
     keys: Sequence[Any]
 
 
-def candidate_sheet(
-    settings: Sequence[Setting], standing: CandidateStanding, chosen: Index | None, is_live: bool
-) -> CandidateSheet:
-    """Format the table: rank, settings, mean, standard error, folds tested, remark."""
-    found = standing.search.candidates
-    ranks = standing.ranks.tolist()
-    remarks = [_remark(standing, k, is_live) for k in range(len(found))]
-    columns = [
-        _Column("Rank", "", [str(rank or "–") for rank in ranks], [rank or None for rank in ranks]),
-        *(_setting_column(setting, found) for setting in settings),
-        *_area_columns(standing, "folds" if chosen is None else "splits"),
-    ]
-    if chosen is not None:
-        cells = [f"{count} of {chosen.sum()}" if count else "–" for count in chosen]
-        tip = "Splits in which the candidate ranked best"
-        columns.append(_Column("Chosen", tip, cells, chosen.tolist()))
-    columns.append(_Column("Remark", "", remarks, [remark or None for remark in remarks]))
-    lines = zip(*(column.cells for column in columns), strict=True)
-    keys = zip(*(column.keys for column in columns), strict=True)
-    return CandidateSheet(
-        tuple(column.head for column in columns),
-        {k: column.tip for k, column in enumerate(columns) if column.tip},
-        tuple(
-            Row(cells, strong=k == standing.top, keys=by)
-            for k, (cells, by) in enumerate(zip(lines, keys, strict=True))
-        ),
-    )
-
-
-def _setting_column(setting: Setting, found: Sequence[Candidate]) -> _Column:
-    cells = [setting.spell(one[setting.name]) for one in found]
-    return _Column(setting.symbol, setting.declared.help, cells, setting.index(found).tolist())
-
-
-def _area_columns(standing: CandidateStanding, units: str) -> list[_Column]:
-    """Return the columns of means and, with several folds, errors and counts."""
-    of = standing.search.areas.shape[1]
-    over = f", mean of the {units}" if of > 1 else ""
-    columns = [
-        _figures(
-            "Mean" if of > 1 else "Area", METRICS[standing.search.metric] + over, standing.means
-        )
-    ]
-    if of > 1:
-        counts = standing.counts.tolist()
-        cells = [f"{count} of {of}" if count < of else str(of) for count in counts]
-        tip = f"{units.capitalize()} that the candidate was tested on"
-        columns.append(_figures("Error", f"Standard error over the {units}", standing.errors))
-        columns.append(_Column(units.capitalize(), tip, cells, counts))
-    return columns
-
-
-def _figures(head: str, tip: str, values: Array) -> _Column:
-    numbers = values.tolist()
-    keys = [None if math.isnan(number) else number for number in numbers]
-    return _Column(head, tip[:1].upper() + tip[1:], [figure_words(n) for n in numbers], keys)
-
-
-def _remark(standing: CandidateStanding, k: int, is_live: bool) -> str:
-    if k in standing.search.problems:
-        return standing.search.problems[k]
-    if k == standing.top:
-        if standing.is_whole:
-            return "best"
-        return "leads so far" if is_live else "led"
-    top = standing.top
-    if top is None or not standing.ranks[k]:
-        return ""
-    if standing.ranks[k] == 1:
-        return "not significantly different from the best"
-    near = standing.means[k] >= standing.means[top] - standing.errors[top]
-    return "within one standard error" if near else ""
-
-
-_LEAST_HEIGHT = 96
-_CELL_AIR = 16
-
-
-class CandidateTable(TableView):
+class CandidateTable(SheetTable):
     """Candidates in rows, sorted by a click on a head; one is selected.
 
     Attributes
     ----------
     chosen : Signal(int)
         Another row's candidate.
-    candidates : CandidateModel
     """
 
     chosen = Signal(int)
 
     def __init__(self) -> None:
-        self.candidates = CandidateModel(None)
-        super().__init__("search_table", "Candidates", self.candidates, 26)
+        super().__init__("search_table", "Candidates", ("Rank",), 26)
         self.setMinimumHeight(_LEAST_HEIGHT)
         header = self.horizontalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         header.setStretchLastSection(True)
         self.setSortingEnabled(True)
-        # Qt's own mark lies over the words: the model writes one.
-        header.setSortIndicatorShown(False)
         self.selectionModel().currentRowChanged.connect(self._on_row)
 
-    def show_sheet(self, sheet: CandidateSheet, area: int) -> None:
-        """Show candidates; a table of another shape is sorted by its column ``area``."""
-        if self.candidates.show_sheet(sheet):
-            self._fit_columns(sheet)
+    def show_candidates(
+        self,
+        settings: Sequence[Setting],
+        standing: CandidateStanding,
+        chosen: Index | None,
+        is_live: bool,
+    ) -> None:
+        """Show the candidates: rank, settings, mean, standard error, folds tested, remark."""
+        columns = _columns(settings, standing, chosen, is_live)
+        heads = tuple(column.head for column in columns)
+        lines = zip(*(column.cells for column in columns), strict=True)
+        keys = zip(*(column.keys for column in columns), strict=True)
+        rows = [
+            Row(cells, strong=k == standing.top, keys=by)
+            for k, (cells, by) in enumerate(zip(lines, keys, strict=True))
+        ]
+        area = 1 + len(settings)
+        if heads == self.sheet.heads and len(rows) == len(self.sheet.items):
+            # The settings of a candidate identify its row.
+            self.sheet.replace(rows, lambda row: row.cells[1:area])
+        else:
+            self.sheet.tips = {k: column.tip for k, column in enumerate(columns) if column.tip}
+            self.sheet.words = frozenset({len(heads) - 1})
+            self.sheet.by = -1
+            self.show_rows(rows, heads)
             self.sortByColumn(area, Qt.SortOrder.DescendingOrder)
 
     def mark(self, candidate: int | None, *, follow: bool) -> None:
@@ -180,7 +78,7 @@ class CandidateTable(TableView):
         if candidate is None:
             self.clearSelection()
             return
-        row = self.candidates.shown.index(candidate)
+        row = self.sheet.shown.index(candidate)
         bar = self.verticalScrollBar()
         place = bar.value()
         if not self.selectionModel().isRowSelected(row, QModelIndex()):
@@ -188,19 +86,54 @@ class CandidateTable(TableView):
             if not follow:
                 bar.setValue(place)
 
-    def _fit_columns(self, sheet: CandidateSheet) -> None:
-        """Fit columns to their texts and to figures that are not computed yet.
-
-        Qt would ask for the looks of every cell: ten times slower.
-        """
-        font, head_font = self.font(), self.horizontalHeader().fontMetrics()
-        font.setBold(True)
-        measure = QFontMetrics(font).horizontalAdvance
-        for k, head in enumerate(sheet.heads[:-1]):
-            words = {"0.000", *(row.cells[k] for row in sheet.rows)}
-            wide = max(head_font.horizontalAdvance(f"{head} ▾"), *map(measure, words))
-            self.setColumnWidth(k, wide + _CELL_AIR)
-
     def _on_row(self, index: QModelIndex) -> None:
         if index.isValid():
-            self.chosen.emit(self.candidates.shown[index.row()])
+            self.chosen.emit(self.sheet.shown[index.row()])
+
+
+def _columns(
+    settings: Sequence[Setting], standing: CandidateStanding, chosen: Index | None, is_live: bool
+) -> list[_Column]:
+    found, ranks = standing.search.candidates, standing.ranks.tolist()
+    units = "folds" if chosen is None else "splits"
+    of, metric = standing.search.areas.shape[1], METRICS[standing.search.metric]
+    columns = [_Column("Rank", "", [str(k or "–") for k in ranks], [k or None for k in ranks])]
+    for setting in settings:
+        cells = [setting.spell(one[setting.name]) for one in found]
+        keys = setting.index(found).tolist()
+        columns.append(_Column(setting.symbol, setting.declared.help, cells, keys))
+    mean = metric[:1].upper() + metric[1:]
+    if of == 1:
+        columns.append(_figures("Area", mean, standing.means.tolist()))
+    else:
+        counts = standing.counts.tolist()
+        cells = [f"{count} of {of}" if count < of else str(of) for count in counts]
+        error, tip = text("tuned_error_tip", units=units), text("tuned_units_tip", units=units)
+        columns.append(_figures("Mean", f"{mean}, mean of the {units}", standing.means.tolist()))
+        columns.append(_figures("Error", error, standing.errors.tolist()))
+        columns.append(_Column(units.capitalize(), tip, cells, counts))
+    if chosen is not None:
+        cells = [f"{count} of {chosen.sum()}" if count else "–" for count in chosen]
+        columns.append(_Column("Chosen", text("tuned_chosen_tip"), cells, chosen.tolist()))
+    remarks = [_remark(standing, k, is_live) for k in range(len(found))]
+    columns.append(_Column("Remark", "", remarks, [remark or None for remark in remarks]))
+    return columns
+
+
+def _figures(head: str, tip: str, numbers: list[float]) -> _Column:
+    keys = [None if math.isnan(number) else number for number in numbers]
+    return _Column(head, tip, [figure_words(number) for number in numbers], keys)
+
+
+def _remark(standing: CandidateStanding, k: int, is_live: bool) -> str:
+    top = standing.top
+    if k in standing.search.problems:
+        return standing.search.problems[k]
+    if k == top:
+        return "best" if standing.is_whole else "leads so far" if is_live else "led"
+    if top is None or not standing.ranks[k]:
+        return ""
+    if standing.ranks[k] == 1:
+        return text("tuned_level")
+    near = standing.means[k] >= standing.means[top] - standing.errors[top]
+    return text("tuned_near") if near else ""

@@ -9,17 +9,19 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QBrush, QColor, QPen
-from PySide6.QtWidgets import (
-    QGraphicsRectItem,
-)
+from PySide6.QtWidgets import QGraphicsRectItem
 
 from aucstudio.engine.types import Array, Index
 from aucstudio.gui.common.plain_text import plot_title
+from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plotting import faded, finite_range, make_plot, pen, style_plot
 from aucstudio.gui.common.theme import Theme, current_theme, mixed
 from aucstudio.gui.pages.search.results import CandidateStanding, Setting
-from aucstudio.project.runs.experiments.experiment import Experiment
-from aucstudio.project.runs.tuning import METRICS, PAUC, Search
+from aucstudio.notices import text
+from aucstudio.notices.words import figure_words
+
+_REACH = 24.0  # pixels from the pointer within which a point answers
+_NARROWEST = 0.002  # span of the colour scale
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -44,42 +46,21 @@ class SearchAxes:
     colour: QColor
 
 
-class TitledPlot:
-    """A plot whose axes and key are written only when they change."""
-
-    def __init__(self, name: str) -> None:
-        self.plot = make_plot(name, "", "")
-        self._named: object = None
-
-    def name_axes(self, key: str, **titles: str) -> None:
-        """Write the titles of the axes, and the meaning of the marks."""
-        theme = current_theme()
-        named = (theme, key, tuple(titles.items()))
-        if named == self._named:
-            return
-        self._named = named
-        style_plot(self.plot)
-        for side, title in titles.items():
-            self.plot.setLabel(side, title, color=theme.muted)
-        plot_title(self.plot, key, color=theme.muted, size="9pt")
+def _name_axes(plot: Plot, key: str, **titles: str) -> None:
+    """Write the titles of the axes, and the meaning of the marks."""
+    muted = current_theme().muted
+    style_plot(plot)
+    for side, title in titles.items():
+        plot.setLabel(side, title, color=muted)
+    plot_title(plot, key, color=muted, size="9pt")
 
 
-def area_title(experiment: Experiment, search: Search) -> str:
-    """Name the measure for an axis."""
-    if search.metric == PAUC:
-        low, high = experiment.band
-        return f"pAUC, FPR {low:g} … {high:g}"
-    return METRICS[search.metric][0].upper() + METRICS[search.metric][1:]
-
-
-_REACH = 24.0  # pixels from the pointer within which a point answers
-
-
-class Profile(TitledPlot):
+class Profile:
     """Mean areas along one setting.
 
     Attributes
     ----------
+    plot : Plot
     line : PlotDataItem
         Through the best mean at each value.
     spread : ErrorBarItem
@@ -89,7 +70,7 @@ class Profile(TitledPlot):
     """
 
     def __init__(self) -> None:
-        super().__init__("search_plot")
+        self.plot = make_plot("search_plot", "", "")
         self.spread = pg.ErrorBarItem()
         self.folds, self.means = pg.ScatterPlotItem(size=5), pg.ScatterPlotItem(size=8)
         self.best, self.ring = pg.ScatterPlotItem(symbol="d"), pg.ScatterPlotItem(size=18)
@@ -101,44 +82,42 @@ class Profile(TitledPlot):
     def draw(self, standing: CandidateStanding, shown: SearchAxes) -> None:
         """Draw the candidates as points."""
         setting, alone, colour = shown.along[0], len(shown.along) == 1, shown.colour
+        areas, errors, theme = standing.search.areas, standing.errors, current_theme()
         places = setting.places[setting.index(standing.search.candidates)]
         self._places = np.column_stack([places, standing.means])
         high = _highest(places, standing.means)
         line = self._places[high] if setting.is_numeric else np.empty((0, 2))
         self.line.setData(line, pen=pen(colour, 2.0))
-        barred = high[np.isfinite(standing.errors[high])]
-        self._draw_spread(standing, barred, colour)
-        areas = standing.search.areas
-        dotted = alone and areas.shape[1] > 1
-        dots = _fold_points(places, areas) if dotted else ([], [])
-        self.folds.setData(*dots, pen=None, brush=faded(colour, 90))
+        barred = high[np.isfinite(errors[high])]
+        # An empty item would pull the axes to the origin.
+        x, y = self._places[barred].T if len(barred) else (None, None)
+        stroke, bars = pen(faded(colour, 170), 1.5), errors[barred]
+        self.spread.setData(x=x, y=y, top=bars, bottom=bars, pen=stroke)
+        dots = np.empty((0, 2))
+        if alone and areas.shape[1] > 1:
+            dots = np.column_stack([np.repeat(places, areas.shape[1]), areas.ravel()])
+            dots = dots[np.isfinite(dots[:, 1])]
+        self.folds.setData(pos=dots, pen=None, brush=faded(colour, 90))
         self._draw_means(standing, high, colour, alone=alone)
-        spread = np.nan_to_num(standing.errors)
-        heights = standing.means - spread, standing.means + spread, np.asarray(dots[1])
-        self.plot.set_whole(finite_range(setting.places), finite_range(np.concatenate(heights)))
+        top = self._places[[] if standing.top is None else [standing.top]]
+        self.best.setData(pos=top, size=15, pen=pen(theme.card, 1.5), brush=theme.text)
+        heights = np.concatenate([self._places[barred, 1] + bars, self._places[barred, 1] - bars])
+        heights = np.concatenate([heights, standing.means, dots[:, 1]])
+        self.plot.set_whole(finite_range(setting.places), finite_range(heights))
         ticks = setting.ticks()
         self.plot.getAxis("bottom").setTicks(None if ticks is None else [ticks])
-        parts = ["diamond: best", "ring: chosen"]
-        parts[:0] = [f"dots: {shown.unit}s"] if dotted else []
-        parts[:0] = ["bars: one standard error either way"] if len(barred) else []
-        parts[:0] = [] if alone else ["line: best at each value"]
-        self.name_axes(" · ".join(parts).capitalize(), bottom=setting.title, left=shown.title)
-
-    def _draw_spread(self, standing: CandidateStanding, barred: Index, colour: QColor) -> None:
-        x, bars = self._places[barred, 0], standing.errors[barred]
-        # An empty item would pull the axes to the origin.
-        ends = (x, standing.means[barred]) if len(barred) else (None, None)
-        stroke = pen(faded(colour, 170), 1.5)
-        self.spread.setData(x=ends[0], y=ends[1], top=bars, bottom=bars, pen=stroke)
+        dotted = shown.unit if len(dots) else None
+        key = text("tuned_profile_key", several=not alone, bars=len(barred) > 0, dots=dotted)
+        _name_axes(self.plot, key, bottom=setting.title, left=shown.title)
 
     def _draw_means(
         self, standing: CandidateStanding, high: Index, colour: QColor, *, alone: bool
     ) -> None:
-        theme, known = current_theme(), np.flatnonzero(standing.counts)
+        known = np.flatnonzero(standing.counts)
         # Points of one look share its pen and brush: each look is painted once and stamped.
         shades = (colour, faded(colour, 110))
-        pens, hollow = [pen(shade, 1.5) for shade in shades], QBrush(QColor(theme.card))
-        fills = [QBrush(shade) for shade in shades]
+        pens, fills = [pen(shade, 1.5) for shade in shades], [QBrush(shade) for shade in shades]
+        hollow = QBrush(QColor(current_theme().card))
         far = np.zeros(len(known), dtype=int) if alone else 1 - np.isin(known, high)
         level = standing.ranks[known] > 0
         # A candidate tested on fewer folds is hollow: its mean is not comparable yet.
@@ -147,8 +126,6 @@ class Profile(TitledPlot):
             pen=[pens[k] for k in far],
             brush=[fills[k] if full else hollow for k, full in zip(far, level, strict=True)],
         )
-        top = self._places[[] if standing.top is None else [standing.top]]
-        self.best.setData(pos=top, size=15, pen=pen(theme.card, 1.5), brush=theme.text)
 
     def mark(self, candidate: int | None) -> None:
         """Circle a candidate."""
@@ -170,23 +147,18 @@ def _highest(places: Array, means: Array) -> Index:
     return best
 
 
-def _fold_points(places: Array, areas: Array) -> tuple[Array, Array]:
-    x, y = np.repeat(places, areas.shape[1]), areas.ravel()
-    known = np.isfinite(y)
-    return x[known], y[known]
-
-
-class HeatMap(TitledPlot):
+class HeatMap:
     """Mean areas over the grid of two settings.
 
     Attributes
     ----------
-    cells : BarGraphItem
-        The tested cells.
+    plot : Plot
+    cells : ImageItem
+        The means; a cell that was not tested is blank.
     values : ndarray of shape (n_across, n_up)
-        Their means; NaN for a cell that was not tested.
-    hatch, best : PlotCurveItem
-        Cells that were not tested, and the outline of the best.
+        NaN for a cell that was not tested.
+    best : PlotCurveItem
+        The outline of the best.
     ring : ScatterPlotItem
         In the chosen cell.
     scale : QGraphicsRectItem
@@ -194,16 +166,14 @@ class HeatMap(TitledPlot):
     """
 
     def __init__(self) -> None:
-        super().__init__("search_heat_plot")
+        self.plot = make_plot("search_heat_plot", "", "")
         self.plot.showGrid(x=False, y=False)
-        self.cells = pg.BarGraphItem(x0=[], y0=[], width=1, height=1)
-        self.hatch = pg.PlotCurveItem(connect="pairs", antialias=True)
+        self.cells = pg.ImageItem()
         self.best, self.ring = pg.PlotCurveItem(antialias=True), pg.ScatterPlotItem(size=12)
-        for item in (self.cells, self.hatch, self.best, self.ring):
-            self.plot.addItem(item)
         self.scale = QGraphicsRectItem()
         self.scale.setPen(QPen(Qt.PenStyle.NoPen))
-        self.plot.addItem(self.scale)
+        for item in (self.cells, self.best, self.ring, self.scale):
+            self.plot.addItem(item)
         self.plot.showAxis("right")
         self.values = np.empty((0, 0))
         self._of = np.empty((0, 2), dtype=np.intp)
@@ -221,38 +191,26 @@ class HeatMap(TitledPlot):
         self._draw_cells(standing)
         right, top = self.values.shape
         self.plot.set_whole((-0.55, 1.1 * right - 0.45), (-0.55, top - 0.45))
-        gaps = " · hatched: not tested" if np.isnan(self.values).any() else ""
-        self.name_axes(
-            f"Outlined: best · ring: chosen{gaps}",
-            bottom=across.title,
-            left=up.title,
-            right=shown.title,
-        )
+        key = text("tuned_heat_key", blank=bool(np.isnan(self.values).any()))
+        _name_axes(self.plot, key, bottom=across.title, left=up.title, right=shown.title)
 
     def _draw_cells(self, standing: CandidateStanding) -> None:
-        theme = current_theme()
-        shades, levels = sequential(theme), _levels(self.values)
-        judged = np.argwhere(np.isfinite(self.values))
-        share = (self.values[judged[:, 0], judged[:, 1]] - levels[0]) / (levels[1] - levels[0])
-        self.cells.setOpts(
-            x0=judged[:, 0] - 0.5,
-            y0=judged[:, 1] - 0.5,
-            pen=pen(theme.card, 2.0),
-            brushes=shades.map(share, mode=shades.QCOLOR),
-        )
-        blank = _hatching(np.argwhere(np.isnan(self.values)))
-        self.hatch.setData(*blank, pen=pen(theme.grid, 1.0))
-        outline = ([], []) if standing.top is None else _outline(self._of[standing.top])
-        self.best.setData(*outline, pen=pen(theme.text, 2.5))
-        self._draw_scale(theme, shades, levels)
-
-    def _draw_scale(self, theme: Theme, shades: pg.ColorMap, levels: tuple[float, float]) -> None:
-        across, up = self.values.shape
-        self.scale.setRect(across - 0.5 + 0.04 * across, -0.5, 0.03 * across, up)
-        self.scale.setBrush(shades.getBrush((-0.5, up - 0.5)))
-        axis, span = self.plot.getAxis("right"), levels[1] - levels[0]
-        places = [(up * (value - levels[0]) / span - 0.5, text) for value, text in _round(*levels)]
-        axis.setTicks([places])
+        theme, (right, top) = current_theme(), self.values.shape
+        shades, known = sequential(theme), self.values[np.isfinite(self.values)]
+        low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
+        if high - low < _NARROWEST:
+            low, high = low - _NARROWEST / 2, high + _NARROWEST / 2
+        self.cells.setImage(self.values, levels=(low, high), lut=shades.getLookupTable(nPts=256))
+        self.cells.setRect(-0.5, -0.5, right, top)
+        outline = self._of[[] if standing.top is None else 5 * [standing.top]]
+        corners = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1), (-1, -1)]) / 2
+        self.best.setData(*(outline + corners[: len(outline)]).T, pen=pen(theme.text, 2.5))
+        self.scale.setRect(right - 0.5 + 0.04 * right, -0.5, 0.03 * right, top)
+        self.scale.setBrush(shades.getBrush((-0.5, top - 0.5)))
+        values = np.linspace(low, high, 5).tolist()
+        places = np.linspace(-0.5, top - 0.5, 5).tolist()
+        axis = self.plot.getAxis("right")
+        axis.setTicks([list(zip(places, map(figure_words, values), strict=True))])
         axis.setPen(None)
         axis.setTextPen(theme.muted)
 
@@ -273,38 +231,3 @@ def sequential(theme: Theme) -> pg.ColorMap:
     """Make a sequential colour map of one hue."""
     low, high = mixed(theme.card, theme.positive, 0.18), mixed(theme.positive, theme.text, 0.45)
     return pg.ColorMap((0.0, 0.55, 1.0), (low, QColor(theme.positive), high))
-
-
-def _levels(values: Array) -> tuple[float, float]:
-    """Return the ends of the colour scale, at least 0.002 apart."""
-    known = values[np.isfinite(values)]
-    if not len(known):
-        return 0.0, 1.0
-    low, high = float(known.min()), float(known.max())
-    return (low, high) if high - low > 1e-9 else (low - 0.001, low + 0.001)
-
-
-def _round(low: float, high: float) -> list[tuple[float, str]]:
-    """List round numbers from low to high, about five, with the digits they need."""
-    power = math.floor(math.log10((high - low) / 5.0))
-    steps = [times * 10.0**power for times in (1, 2, 5, 10)]
-    step = next(step for step in steps if (high - low) / step <= 6.0)
-    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    digits = max(0, -math.floor(math.log10(step) + 1e-9))
-    return [(k * step, f"{k * step:.{digits}f}") for k in range(first, last + 1)]
-
-
-def _outline(cell: Index) -> tuple[Array, Array]:
-    return (
-        cell[0] + np.array([-0.5, 0.5, 0.5, -0.5, -0.5]),
-        cell[1] + np.array([-0.5, -0.5, 0.5, 0.5, -0.5]),
-    )
-
-
-def _hatching(cells: Index) -> tuple[Array, Array]:
-    """Return strokes across each cell, as pairs of ends."""
-    rise = np.array([-2.0, -1.0, 0.0, 1.0, 2.0]) / 3.0
-    start, end = np.maximum(-0.5, -0.5 - rise), np.minimum(0.5, 0.5 - rise)
-    x = np.column_stack([start, end]).ravel()
-    y = x + np.repeat(rise, 2)
-    return (cells[:, :1] + x).ravel(), (cells[:, 1:] + y).ravel()

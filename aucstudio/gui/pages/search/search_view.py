@@ -18,8 +18,8 @@ from aucstudio.gui.common.plots.readout import Readout
 from aucstudio.gui.common.theme import current_theme, run_colour
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import across, down, holding, named, push_button, quietly
-from aucstudio.gui.pages.search.candidates_table import CandidateTable, candidate_sheet
-from aucstudio.gui.pages.search.pictures import HeatMap, Profile, SearchAxes, area_title
+from aucstudio.gui.pages.search.candidates_table import CandidateTable
+from aucstudio.gui.pages.search.pictures import HeatMap, Profile, SearchAxes
 from aucstudio.gui.pages.search.results import (
     CandidateStanding,
     SearchedRun,
@@ -30,16 +30,16 @@ from aucstudio.gui.pages.search.results import (
     times_chosen,
 )
 from aucstudio.gui.pages.search.words import (
+    area_title,
     candidate_words,
-    live_sentence,
     readout_words,
-    search_sentence,
-    splits_sentence,
+    search_statement,
     untuned_words,
 )
 from aucstudio.gui.state.plan import linked_settings
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.notices import text
 from aucstudio.project.runs.tuning import Search
 
 
@@ -84,7 +84,7 @@ class SearchView(PageView):
         self.split_combo = row.choice(
             "search_split_combo",
             "&Split",
-            "Settings are searched in the training rows of each split",
+            text("tuned_split_tip"),
             verb=self._on_split,
         )
         self.along_combo = row.choice(
@@ -143,7 +143,7 @@ class SearchView(PageView):
         elif self._is_news(followed):
             self._show(followed)
         elif self.standing is not None:
-            self._tell(followed, self.standing)
+            self._conclude(followed, self.standing)
 
     def can_follow(self, live: LiveRun) -> bool:
         return live.search is not None
@@ -172,7 +172,7 @@ class SearchView(PageView):
     def _why_none(self, run: ShownRun | None) -> str:
         live, aim = self.session.live, "which settings rank best"
         if run is None and live is None and self.session.table is not None:
-            return f"No search yet: choose a method and press Tune to see {aim}."
+            return text("tuned_none")
         tuned = live is not None and live.experiment.tuning is not None
         soon = "its search appears after the first candidate" if tuned else "it is not tuned"
         return self.why_empty(run, "search", soon, aim)
@@ -189,10 +189,12 @@ class SearchView(PageView):
         self._show_controls()
         self.standing = CandidateStanding.of(self._search(subject.searches))
         self.chosen = self.standing.top if self._picked is None else self._picked
-        self._fill_table(subject, self.standing)
+        chosen = times_chosen(subject.searches) if self.is_over_splits else None
+        is_live = subject.live is not None
+        self.table.show_candidates(self._settings, self.standing, chosen, is_live)
         self._draw(subject, self.standing)
         self._mark()
-        self._tell(subject, self.standing)
+        self._conclude(subject, self.standing)
 
     def _show_controls(self) -> None:
         """Show the controls that apply, and one of the pictures or the hint."""
@@ -247,24 +249,21 @@ class SearchView(PageView):
             picture.plot.show_whole()
 
     def _mark(self) -> None:
-        """Mark the chosen candidate in the picture and the table."""
+        """Mark the chosen candidate in the picture and the table, and describe it."""
         # The table scrolls to a selected candidate, not to the current leader.
         self.table.mark(self.chosen, follow=self._picked is not None)
         self._picture().mark(self.chosen)
         self.use_button.setEnabled(self.chosen is not None)
         words = "" if self.chosen is None else self._words(self.chosen)
-        plain_tooltip(self.use_button, f"Use {words} in the method card" if words else "")
-        self._read(self.chosen)
+        plain_tooltip(self.use_button, text("tuned_use_tip", words=words))
+        # A narrow page elides the end, which is least important.
+        described = self._candidate_words(self.chosen)
+        self.readout.setText(described)
+        plain_tooltip(self.readout, described)
 
     def _words(self, candidate: int) -> str:
         assert self.standing is not None
         return candidate_words(self._settings, self.standing.search.candidates[candidate])
-
-    def _read(self, candidate: int | None) -> None:
-        """Describe a candidate; a narrow page elides the end, which is least important."""
-        words = self._candidate_words(candidate)
-        self.readout.setText(words)
-        plain_tooltip(self.readout, words)
 
     def _candidate_words(self, candidate: int | None) -> str:
         if candidate is None or self.standing is None:
@@ -275,22 +274,9 @@ class SearchView(PageView):
     def _unit(self) -> str:
         return "split" if self.is_over_splits else "fold"
 
-    def _tell(self, subject: SearchedRun, standing: CandidateStanding) -> None:
-        if subject.live is not None:
-            words = live_sentence(subject, self._settings, standing)
-        elif self.is_over_splits:
-            words = splits_sentence(subject, self._settings, standing)
-        else:
-            words = search_sentence(subject, self._settings, standing)
-        self.sentence.setText(words)
-
-    # ------------------------------------------------------------- the table
-
-    def _fill_table(self, subject: SearchedRun, standing: CandidateStanding) -> None:
-        several = self.is_over_splits
-        chosen = times_chosen(subject.searches) if several else None
-        sheet = candidate_sheet(self._settings, standing, chosen, subject.live is not None)
-        self.table.show_sheet(sheet, 1 + len(self._settings))
+    def _conclude(self, subject: SearchedRun, standing: CandidateStanding) -> None:
+        split = self.is_over_splits
+        self.sentence.setText(search_statement(subject, self._settings, standing, split))
 
     # ------------------------------------------------------------- user actions
 
@@ -321,7 +307,7 @@ class SearchView(PageView):
             "Use settings of a candidate",
         )
         title = METHODS[experiment.method].title
-        self.session.message.emit(f"{title} is set to {self._words(self.chosen)}")
+        self.session.message.emit(text("tuned_used", method=title, words=self._words(self.chosen)))
 
     def _describe_at(self, place: QPointF) -> str:
         return self._candidate_words(self._picture().candidate_at(place))

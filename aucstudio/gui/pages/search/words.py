@@ -1,4 +1,4 @@
-"""Texts of the page Search."""
+"""What the page Search says about a search and its candidates."""
 
 from __future__ import annotations
 
@@ -15,8 +15,25 @@ from aucstudio.gui.pages.search.results import (
     times_chosen,
 )
 from aucstudio.gui.state.session import ShownRun
-from aucstudio.notices.words import figure_words
-from aucstudio.project.runs.tuning import LEAVE_PAIR_OUT, METRICS, Candidate, candidates
+from aucstudio.notices import text
+from aucstudio.notices.words import counted, joined
+from aucstudio.project.runs.experiments.experiment import Experiment
+from aucstudio.project.runs.tuning import (
+    LEAVE_PAIR_OUT,
+    METRICS,
+    PAUC,
+    Candidate,
+    Search,
+    candidates,
+)
+
+
+def area_title(experiment: Experiment, search: Search) -> str:
+    """Name the measure for an axis."""
+    if search.metric == PAUC:
+        low, high = experiment.band
+        return f"pAUC, FPR {low:g} … {high:g}"
+    return METRICS[search.metric][0].upper() + METRICS[search.metric][1:]
 
 
 def candidate_words(settings: Sequence[Setting], candidate: Candidate) -> str:
@@ -26,8 +43,7 @@ def candidate_words(settings: Sequence[Setting], candidate: Candidate) -> str:
 
 def _mean_words(standing: CandidateStanding, k: int) -> str:
     error = standing.errors[k]
-    spread = f", standard error {error:.3f}" if np.isfinite(error) else ""
-    return f"{figure_words(float(standing.means[k]))}{spread}"
+    return text("tuned_mean", mean=standing.means[k], error=error if error == error else None)
 
 
 def _area_words(standing: CandidateStanding, k: int) -> str:
@@ -42,117 +58,91 @@ def readout_words(
     problem = standing.search.problems.get(k)
     if problem or not count:
         return f"{words}: {problem or 'not tested yet'}"
-    facts = [f"{count} {unit}{'s' * (count > 1)}"] * (standing.search.areas.shape[1] > 1)
+    facts = [counted(count, unit)] if standing.search.areas.shape[1] > 1 else []
     if standing.ranks[k]:
         facts.append(f"rank {standing.ranks[k]} of {int((standing.ranks > 0).sum())}")
     more = f" ({', '.join(facts)})" if facts else ""
     return f"{_mean_words(standing, k)} with {words}{more}"
 
 
-def search_sentence(
-    subject: SearchedRun, settings: Sequence[Setting], standing: CandidateStanding
+def search_statement(
+    subject: SearchedRun, settings: Sequence[Setting], standing: CandidateStanding, split: bool
 ) -> Statement:
-    """State the result of a finished search, or how far it got."""
-    top, name = standing.top, subject.look.name
-    assert top is not None
-    best = candidate_words(settings, standing.search.candidates[top])
-    area = _area_words(standing, top)
-    if not standing.is_whole:
+    """State the result of a search, of one over all splits, or of the one in progress."""
+    live, top, name, search = subject.live, standing.top, subject.look.name, standing.search
+    best = "" if top is None else candidate_words(settings, search.candidates[top])
+    area = "" if top is None else _area_words(standing, top)
+    of_split = None if live is None or live.splits == 1 else live.split + 1
+    if live is not None and (live.stopping or top is None or not standing.is_whole):
         return Statement(
-            f"{name}: the search was stopped after {_done_words(standing)}; {best} led on the "
-            f"folds tested so far {area}."
+            text(
+                "tuned_live",
+                name=name,
+                stopping=live.stopping,
+                split=of_split,
+                splits=live.splits,
+                done=_done_words(standing),
+                best=best,
+                area=area,
+            )
         )
-    folds = standing.search.areas.shape[1]
-    where = f" in {folds} folds" if standing.search.metric != LEAVE_PAIR_OUT else ""
-    return Statement.of(f"{name}: {best} ranks best{where} {area}.", *_caveats(settings, standing))
-
-
-def splits_sentence(
-    subject: SearchedRun, settings: Sequence[Setting], standing: CandidateStanding
-) -> Statement:
-    """State the best candidate over all splits, and the choice of each split."""
-    top = standing.top
     if top is None:
-        return Statement(f"{subject.look.name}: no candidate was tested in every split.")
-    best, splits = standing.search.candidates[top], standing.search.areas.shape[1]
+        return Statement(text("tuned_no_candidate", name=name))
+    if split:
+        chose, of = _choices(subject, settings, standing), search.areas.shape[1]
+        head = text("tuned_splits", name=name, best=best, splits=of, area=area, chose=chose)
+    elif not standing.is_whole:
+        done = _done_words(standing)
+        return Statement(text("tuned_stopped", name=name, done=done, best=best, area=area))
+    else:
+        folds = None if search.metric == LEAVE_PAIR_OUT else search.areas.shape[1]
+        head = text("tuned_best", name=name, best=best, folds=folds, area=area)
+    trains = "" if live is None else text("tuned_trains", split=of_split, splits=live.splits)
+    return Statement.of(head, *_caveats(settings, standing, top), trains)
+
+
+def _choices(subject: SearchedRun, settings: Sequence[Setting], standing: CandidateStanding) -> str:
+    """State which candidates ranked best in how many splits."""
     chosen = times_chosen(subject.searches)
-    order = np.argsort(-chosen, kind="stable")[:3]
-    often = [
-        f"{chosen[k]} chose {candidate_words(settings, standing.search.candidates[k])}"
-        for k in order
-        if chosen[k]
-    ]
-    rest = splits - int(chosen[order].sum())
-    more = [f"{rest} chose others"] if rest else []
-    return Statement.of(
-        f"{subject.look.name}: {candidate_words(settings, best)} ranks best over {splits} "
-        f"splits {_area_words(standing, top)}: {', '.join(often + more)}.",
-        *_caveats(settings, standing),
-    )
-
-
-def live_sentence(
-    subject: SearchedRun, settings: Sequence[Setting], standing: CandidateStanding
-) -> Statement:
-    """State the progress of the running search, and its leader."""
-    live = subject.live
-    assert live is not None
-    split = f", split {live.split + 1} of {live.splits}" if live.splits > 1 else ""
-    if standing.is_whole and standing.top is not None and not live.stopping:
-        trains = f"It trains with these now{split}."
-        return search_sentence(subject, settings, standing).then(trains)
-    verb = "is stopping" if live.stopping else "is searching"
-    words = f"{subject.look.name} {verb}{split}: {_done_words(standing)} done"
-    if standing.top is None:
-        return Statement(f"{words}.")
-    leader = candidate_words(settings, standing.search.candidates[standing.top])
-    return Statement(f"{words}; {leader} leads so far {_area_words(standing, standing.top)}.")
+    often = [k for k in np.argsort(-chosen, kind="stable")[:3] if chosen[k]]
+    found = standing.search.candidates
+    parts = [f"{chosen[k]} chose {candidate_words(settings, found[k])}" for k in often]
+    rest = standing.search.areas.shape[1] - int(chosen[often].sum())
+    return ", ".join(parts + ([f"{rest} chose others"] if rest else []))
 
 
 def _done_words(standing: CandidateStanding) -> str:
     """State how much of a search is done."""
-    total = standing.search.areas.size
-    done = round(standing.search.judged * total)
-    kind = "candidates" if standing.search.metric == LEAVE_PAIR_OUT else "fits"
-    return f"{done:,} of {total:,} {kind}"
+    total, pairs = standing.search.areas.size, standing.search.metric == LEAVE_PAIR_OUT
+    return text("tuned_done", done=round(standing.search.judged * total), total=total, pairs=pairs)
 
 
-def _caveats(settings: Sequence[Setting], standing: CandidateStanding) -> list[str]:
+def _caveats(settings: Sequence[Setting], standing: CandidateStanding, top: int) -> list[str]:
     """State what limits the result: close candidates, the edge of the grid, failures."""
-    assert standing.top is not None
-    words, search = [], standing.search
-    words += _rivals(standing)
-    words += _edges(settings, search.candidates[standing.top])
+    search, others = standing.search, int((standing.ranks > 0).sum()) - 1
+    tied, near = int((standing.ranks == 1).sum()) - 1, standing.close()
+    words = []
+    if others and not np.isnan(standing.errors[top]):
+        who = _of(near, others)
+        words.append(text("tuned_rivals", who=who, one=near == 1, tied=tied or None))
+    elif others and tied:
+        words.append(text("tuned_tied", who=_of(tied, others), tied=tied))
+    edges = _edges(settings, search.candidates[top])
+    if edges:
+        words.append(text("tuned_edge", edges=joined(edges, "and")))
     if search.problems:
-        first = next(iter(search.problems.values()))
-        count = f"{len(search.problems)} of {len(search.candidates)} candidates"
-        words.append(f"{count} could not be tested: {first}.")
+        problems, first = len(search.problems), next(iter(search.problems.values()))
+        of = len(search.candidates)
+        words.append(text("tuned_problems", problems=problems, of=of, first=first))
     return words
-
-
-def _rivals(standing: CandidateStanding) -> list[str]:
-    """State how many candidates are as good, or as good within the standard error."""
-    assert standing.top is not None
-    others = int((standing.ranks > 0).sum()) - 1
-    tied = int((standing.ranks == 1).sum()) - 1
-    if not others:
-        return []
-    if np.isnan(standing.errors[standing.top]):
-        return (
-            [f"{_of(tied, others)} {'is' if tied == 1 else 'are'} level with it."] if tied else []
-        )
-    near = standing.close()
-    level = f", {tied} of them level with it" if tied else ""
-    lies = "lies" if near == 1 else "lie"
-    return [f"{_of(near, others)} {lies} within one standard error of it{level}."]
 
 
 def _of(count: int, others: int) -> str:
     if others == 1:
         return "The other" if count else "Not the other"
-    return (
-        f"All {others} others" if count == others else f"{count or 'None'} of the {others} others"
-    )
+    if count == others:
+        return f"All {others} others"
+    return f"{count or 'None'} of the {others} others"
 
 
 def _edges(settings: Sequence[Setting], best: Candidate) -> list[str]:
@@ -165,21 +155,18 @@ def _edges(settings: Sequence[Setting], best: Candidate) -> list[str]:
         for end, side, bound in ((0, "below", declared.low), (-1, "above", declared.high)):
             if value == setting.values[end] and value != bound:
                 found.append(f"no {setting.symbol} {side} {setting.spell(value)}")
-    if not found:
-        return []
-    words = " and ".join(filter(None, [", ".join(found[:-1]), found[-1]]))
-    return [f"It lies on the edge of the grid: {words} was tested."]
+    return found
 
 
 def untuned_words(run: ShownRun | None) -> str:
     """Explain why a run has no search, unless it failed; empty if there is no run."""
     if run is None or run.record.error:
         return ""
-    experiment = run.record.experiment
+    name, experiment = run.look.name, run.record.experiment
     if experiment.members:
-        return f"{run.look.name} was made of finished runs: each of them can be tuned separately."
+        return text("tuned_members", name=name)
     if experiment.tuning is not None:
-        return f"{run.look.name} was stopped before any candidate was tested: press Tune again."
+        return text("tuned_none_tested", name=name)
     if not candidates(METHODS[experiment.method], experiment.params, 0):
-        return f"{METHODS[experiment.method].title} has no setting to search."
-    return f"{run.look.name} was not tuned: press Tune in the method card to search its settings."
+        return text("tuned_no_setting", name=METHODS[experiment.method].title)
+    return text("tuned_untuned", name=name)

@@ -16,7 +16,6 @@ from typing import TextIO
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.readers.conversion import RowWriter, first_parts
@@ -27,7 +26,7 @@ from aucstudio.project.data.readers.format import (
     ReadOptions,
     Written,
 )
-from aucstudio.project.data.readers.sparse_file import MOST_FILLED, SparseFile
+from aucstudio.project.data.readers.sparse_file import MOST_FILLED, SparseTable
 from aucstudio.project.data.roles import is_sure
 from aucstudio.project.data.text import vocabulary
 from aucstudio.project.data.text.contents import Unreadable
@@ -116,7 +115,7 @@ def write(path: Path, target: Path, options: ReadOptions, report: Advance) -> Wr
     if _may_be_sparse(header, options.kinds):
         rows = _SparseRows(path, header)
         if rows.add_all(_lines(path, encoding, header, report)):
-            rows.file().save(target)
+            rows.save(target)
             return Written(MATRIX, roles=roles)
     lines = _lines(path, encoding, header, report)
     undeclared = _write_rows(path, lines, header, target, options)
@@ -278,38 +277,29 @@ class _SparseRows:
             return np.nan
         return value
 
-    def file(self) -> SparseFile:
-        """Return the table."""
+    def save(self, target: Path) -> None:
+        """Write the table."""
         names = [attribute.name for attribute in self._header.attributes]
+        weight, rows = self._header.weight, len(self._weights)
         parts = (np.array(self._data), np.array(self._indices), np.array(self._ends))
-        shape = (len(self._weights), len(names))
-        cells = scipy.sparse.csr_array(parts, shape=shape).tocsc()
-        numbers = [k for k in range(len(names)) if k not in self._levels]
-        weight = self._header.weight
-        return SparseFile(
-            names=[*names, *weight],
-            features=[names[k] for k in numbers],
-            matrix=cells[:, numbers].tocsr(),
-            numbers={name: np.array(self._weights) for name in weight},
-            texts={names[k]: (self._texts(k), _codes(cells, k)) for k in self._levels},
+        cells = [scipy.sparse.csr_array(parts, shape=(rows, len(names)))]
+        cells += [np.array(self._weights)[:, None] for _ in weight]
+        about = SparseTable(
+            [*names, *weight],
+            [*weight],
+            {names[k]: [*map(_level, levels)] for k, levels in self._levels.items()},
             unreadable={
                 names[k]: Unreadable(one.count_others, *self._first[k], one.listed())
                 for k, one in self._numbers.items()
                 if one.count_others
             },
         )
-
-    def _texts(self, k: int) -> tuple[str | None, ...]:
-        levels = [cell.strip(BLANKS) for cell in self._levels[k]]
-        return tuple(None if cell.lower() in MISSING_TEXT else cell for cell in levels)
+        about.save(target, scipy.sparse.hstack(cells, format="csc"))
 
 
-def _codes(cells: scipy.sparse.csc_array, k: int) -> NDArray[np.int32]:
-    """Return the levels of a column of text."""
-    codes = np.zeros(cells.shape[0], dtype=np.int32)
-    stored = slice(*cells.indptr[k : k + 2])
-    codes[cells.indices[stored]] = cells.data[stored]
-    return codes
+def _level(cell: str) -> str | None:
+    bare = cell.strip(BLANKS)
+    return None if bare.lower() in MISSING_TEXT else bare
 
 
 # ------------------------------------------------------------- syntax

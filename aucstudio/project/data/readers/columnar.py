@@ -19,7 +19,6 @@ from aucstudio.notices.words import bytes_words
 from aucstudio.project.data.paths import CLOSED, duckdb_on, for_duckdb
 from aucstudio.project.data.readers.archive import check_swelling
 from aucstudio.project.data.readers.format import PARQUET, Advance, ReadOptions, Written
-from aucstudio.project.data.readers.registry import ARROW_FILE
 from aucstudio.project.data.text.cell_sql import literal, quoted
 from aucstudio.project.errors import input_error
 from aucstudio.project.inputs import LONGEST_CELL
@@ -96,6 +95,7 @@ def write_parquet(_path: Path, _target: Path, _options: ReadOptions, _report: Ad
 
 # ------------------------------------------------------------- Arrow
 
+_ARROW_FILE = b"ARROW1\0\0"
 _SPELLED = {"e": "float16"}
 _STRANGE = re.compile(r"(\w+) not yet supported|Unsupported Internal Arrow Type (\w+)")
 
@@ -119,7 +119,7 @@ def write_arrow(path: Path, target: Path, _options: ReadOptions, report: Advance
 
     # An Arrow file is a stream in a frame.
     with path.open("rb") as file:
-        start = len(ARROW_FILE) if file.read(len(ARROW_FILE)) == ARROW_FILE else 0
+        start = len(_ARROW_FILE) if file.read(len(_ARROW_FILE)) == _ARROW_FILE else 0
     source = path
     if packs_levels(path, start):
         source = target.with_suffix(".plain.arrows")

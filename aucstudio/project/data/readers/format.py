@@ -126,8 +126,7 @@ class Format:
         Name in file dialogs: "Excel workbooks".
     endings, begins : tuple of str
     offset : int
-    contains : str
-    within : int
+    pattern : str
     writer : str
         ``module:function`` of this package that converts the file in a process of its own; empty
         if it is read directly. It may raise anything, and take any memory and time. The module is
@@ -146,8 +145,7 @@ class Format:
     endings: tuple[str, ...]
     begins: tuple[str, ...] = ()
     offset: int = 0
-    contains: str = ""
-    within: int = 0
+    pattern: str = ""
     writer: str = ""
     swelling: float = 1.0
     part: str = ""

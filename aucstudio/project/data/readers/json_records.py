@@ -16,7 +16,6 @@ from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.paths import duckdb_on, linked
 from aucstudio.project.data.readers.conversion import WIDE, about_parts, named_rows, pick_part
 from aucstudio.project.data.readers.format import Advance, ReadOptions, Written
-from aucstudio.project.data.readers.registry import JSON_LIST
 from aucstudio.project.data.text.cell_sql import literal, quoted
 from aucstudio.project.errors import input_error
 from aucstudio.project.inputs import LONGEST_CELL, MOST_DEPTH, refuse_columns
@@ -35,6 +34,7 @@ _NAMES = ("name", "id", "fieldName", "field", "key")
 # Most left-out lines that are listed.
 _SHOWN = 20
 _OPEN = b"{\n", b"{\r\n"
+_LIST = re.compile(rb'(?:\xef\xbb\xbf)?\s*\[\s*\{\s*"')
 
 
 def write(path: Path, target: Path, options: ReadOptions, report: Advance) -> Written:
@@ -43,7 +43,7 @@ def write(path: Path, target: Path, options: ReadOptions, report: Advance) -> Wr
     _check(path)
     with path.open("rb") as file:
         head = file.read(1 << 16)
-    is_list = JSON_LIST.match(head) is not None
+    is_list = _LIST.match(head) is not None
     if head.startswith(codecs.BOM_UTF8):
         path = _without_mark(path, target.with_suffix(".bare.json"))
     part, parts, remarks = "", tuple[str, ...](), list[Finding]()

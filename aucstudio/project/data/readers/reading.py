@@ -6,15 +6,14 @@ import contextlib
 import dataclasses
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from aucstudio.project.data.finding import Finding, found
+from aucstudio.project.data.finding import found
 from aucstudio.project.data.paths import fingerprint
 from aucstudio.project.data.readers.format import (
     MATRIX,
     PARQUET,
     TEXT,
-    Format,
     ReadOptions,
     Written,
 )
@@ -78,26 +77,124 @@ class Plain(Written):
         return f"{self.shown}, {self.part!r}" if self.part else str(self.shown)
 
 
-class Inner(NamedTuple):
-    """The innermost file of a packed one, or the file itself.
+class Opening:
+    """A file on its way to one that a reader takes.
+
+    Parameters
+    ----------
+    path : Path
+    given : mapping of part to value
+        What the user set, the sheet among it.
+    folder : Path
+        Where the file is unpacked and converted.
+    report : callable
+        Receives the fraction done and what is being done; may raise to stop.
+    schema : Schema, optional
+        Of the training table.
+    enough : int
+        Number of bytes of an unpacked file that suffices; 0 for all.
 
     Attributes
     ----------
     path : Path
+        The innermost file of a packed one, or the file itself.
     form : Format
-    options : ReadOptions
-        Without the part that was found while unpacking.
-    remarks : list of Finding
-    part, parts
-        See :class:`Written`.
+        Its format.
+
+    Raises
+    ------
+    InputError
+        If the file is no table.
     """
 
-    path: Path
-    form: Format
-    options: ReadOptions
-    remarks: list[Finding]
-    part: str = ""
-    parts: tuple[str, ...] = ()
+    def __init__(
+        self,
+        path: Path,
+        given: Mapping[str, Any],
+        folder: Path,
+        report: ReadingProgress,
+        schema: Schema | None = None,
+        enough: int = 0,
+    ) -> None:
+        self.path, self._shown, self._folder, self._report = path, path, folder, report
+        self._given = {name: value for name, value in given.items() if name != "sheet"}
+        self._chosen = sorted(given)
+        self._options = _options_of(given, schema, enough)
+        self.form, remarks = recognise(path)
+        self._remarks = tuple(remarks)
+        self._part, self._parts = "", tuple[str, ...]()
+
+    def unpack(self) -> None:
+        """Unpack what is packed."""
+        wrappings: list[str] = []
+        while self.form.key in PACKED:
+            if len(wrappings) == _MOST_WRAPPINGS:
+                raise input_error("packed_too_often", file=self._shown)
+            wrappings.append(self.form.key)
+            target = self._folder / f"unpacked{len(wrappings)}"
+            written = self._write(target, "unpacking")
+            with _naming(target, self._shown, str(self._shown)):
+                self.form, remarks = recognise(target, written.name)
+            self.path, self._remarks = target, (*self._remarks, *written.remarks, *remarks)
+            if written.part:
+                self._options = dataclasses.replace(self._options, part="", usual="")
+                self._part, self._parts = written.part, written.parts
+        if wrappings:
+            packed = found("format_packed", formats=" in ".join(reversed(wrappings)))
+            self._remarks = (packed, *self._remarks)
+
+    def convert(self, sha256: str = "") -> Plain:
+        """Convert the file to one that can be read, if it is not."""
+        written, path = Written(), self.path
+        if self.form.writer:
+            target = self._folder / "converted"
+            written = self._write(target, f"reading {self.form.key}")
+            path = target if target.exists() else path
+        if self._options.part and not written.part:
+            title, part = self.form.title, self._options.part
+            raise input_error("sheet_absent", file=self._shown, title=title, part=part)
+        known = _known(written)
+        self._check_given(known)
+        facts = vars(written) | {
+            "remarks": (*self._remarks, *written.remarks),
+            "part": written.part or self._part,
+            "parts": written.parts or self._parts,
+        }
+        return Plain(
+            **facts,
+            path=path,
+            shown=self._shown,
+            format=self.form.key,
+            given={**self._given, **known},
+            chosen=tuple(n for n in self._chosen if n == "sheet" or written.kind == TEXT),
+            sha256=sha256,
+        )
+
+    def _write(self, target: Path, what: str) -> Written:
+        """Unpack or convert the file in another process; errors name the given file."""
+        from aucstudio.project.data.readers.isolated import write_apart
+
+        def advance(share: float) -> None:
+            self._report(0.1 + 0.4 * share, what)
+
+        with _naming(self.path, self._shown, str(self._shown)):
+            return write_apart(self.form, self.path, target, self._options, advance)
+
+    def _check_given(self, known: Mapping[str, Any]) -> None:
+        """Raise InputError for parts of a dialect that the format does not have."""
+        if not self.form.writer or self.form is PARQUET_FORMAT:
+            return
+        fixed = known if known else dataclasses.asdict(Dialect())
+        for part, value in self._given.items():
+            is_free = part == "encoding" and self.form.encodings
+            if part in fixed and value != fixed[part] and not is_free:
+                raise input_error(
+                    "setting_absent",
+                    file=self._shown,
+                    setting=part,
+                    title=self.form.title,
+                    what=_WORDS.get(part, part),
+                )
 
 
 def make_plain(
@@ -107,94 +204,15 @@ def make_plain(
     report: ReadingProgress,
     schema: Schema | None,
 ) -> Plain:
-    """Find the format of a file, and convert it in ``folder`` to one that can be read.
-
-    Parameters
-    ----------
-    path : Path
-    given : mapping of part to value
-        What the user set, the sheet among it.
-    folder : Path
-    report : callable
-        Receives the fraction done and what is being done; may raise to stop.
-    schema : Schema or None
-        Of the training table.
-
-    Raises
-    ------
-    InputError
-        If it is no table, or has no such sheet.
-    """
-    form, _ = recognise(path)
-    sha256 = ""
-    if form.writer and form is not PARQUET_FORMAT:
+    """Find the format of a file, and convert it to one that can be read; see :class:`Opening`."""
+    opening, sha256 = Opening(path, given, folder, report, schema), ""
+    if opening.form.writer and opening.form is not PARQUET_FORMAT:
         sha256 = fingerprint(path, lambda share: report(0.1 * share, "looking at the file"))
-    inner = unpack(path, options_of(given, schema), folder, report)
-    return convert(path, inner, given, folder, report, sha256)
+    opening.unpack()
+    return opening.convert(sha256)
 
 
-def unpack(path: Path, options: ReadOptions, folder: Path, report: ReadingProgress) -> Inner:
-    """Recognise a file, and unpack what is packed to ``folder``."""
-    form, remarks = recognise(path)
-    inner = Inner(path, form, options, remarks)
-    wrappings: list[str] = []
-    while inner.form.key in PACKED:
-        if len(wrappings) == _MOST_WRAPPINGS:
-            raise input_error("packed_too_often", file=path)
-        target = folder / f"unpacked{len(wrappings)}"
-        written = write_as(inner.form, path, inner.path, target, inner.options, report)
-        wrappings.append(inner.form.key)
-        with _naming(target, path, str(path)):
-            form, remarks = recognise(target, written.name)
-        remarks = [*inner.remarks, *written.remarks, *remarks]
-        inner = inner._replace(path=target, form=form, remarks=remarks)
-        if written.part:
-            options = dataclasses.replace(inner.options, part="", usual="")
-            inner = inner._replace(options=options, part=written.part, parts=written.parts)
-    if wrappings:
-        packed = found("format_packed", formats=" in ".join(reversed(wrappings)))
-        inner = inner._replace(remarks=[packed, *inner.remarks])
-    return inner
-
-
-def convert(
-    path: Path,
-    inner: Inner,
-    given: Mapping[str, Any],
-    folder: Path,
-    report: ReadingProgress,
-    sha256: str = "",
-) -> Plain:
-    """Convert a file to one that can be read, if it is not; ``path`` is the one to name."""
-    here, form, options, remarks, part, parts = inner
-    written = Written()
-    if form.writer:
-        target = folder / "converted"
-        written = write_as(form, path, here, target, options, report)
-        here = target if target.exists() else here
-    if options.part and not written.part:
-        raise input_error("sheet_absent", file=path, title=form.title, part=options.part)
-    known = _known(written)
-    parts_given = {name: value for name, value in given.items() if name != "sheet"}
-    _check_given(path, form, known, parts_given)
-    chosen = (name for name in sorted(given) if name == "sheet" or written.kind == TEXT)
-    facts = vars(written) | {
-        "remarks": (*remarks, *written.remarks),
-        "part": written.part or part,
-        "parts": written.parts or parts,
-    }
-    return Plain(
-        **facts,
-        path=here,
-        shown=path,
-        format=form.key,
-        given={**parts_given, **known},
-        chosen=tuple(chosen),
-        sha256=sha256,
-    )
-
-
-def options_of(given: Mapping[str, Any], schema: Schema | None, enough: int = 0) -> ReadOptions:
+def _options_of(given: Mapping[str, Any], schema: Schema | None, enough: int) -> ReadOptions:
     """Return how a file is to be read; see :class:`ReadOptions`."""
     kinds: dict[str, str] = {}
     usual = ""
@@ -203,24 +221,6 @@ def options_of(given: Mapping[str, Any], schema: Schema | None, enough: int = 0)
         usual = schema.dialect.sheet if schema.dialect is not None else ""
     sheet, encoding = str(given.get("sheet") or ""), str(given.get("encoding") or "")
     return ReadOptions(sheet, usual, encoding, kinds, enough, strict=bool(given.get("strict")))
-
-
-def write_as(
-    found: Format,
-    path: Path,
-    here: Path,
-    target: Path,
-    options: ReadOptions,
-    report: ReadingProgress,
-) -> Written:
-    """Convert a file; errors name the given file."""
-    from aucstudio.project.data.readers.isolated import write_apart
-
-    def advance(share: float) -> None:
-        report(0.1 + 0.4 * share, "unpacking" if found.key in PACKED else f"reading {found.key}")
-
-    with _naming(here, path, str(path)):
-        return write_apart(found, here, target, options, advance)
 
 
 PACKED = {"gzip", "bzip2", "xz", "zstd", "zip", "tar"}
@@ -234,25 +234,6 @@ def _known(written: Written) -> dict[str, Any]:
         for part, value in written.known.items()
         if part in parts
     }
-
-
-def _check_given(
-    path: Path, found: Format, known: Mapping[str, Any], given: Mapping[str, Any]
-) -> None:
-    """Raise InputError for parts of a dialect that the format does not have."""
-    if not found.writer or found is PARQUET_FORMAT:
-        return
-    usual = {**dataclasses.asdict(Dialect()), **known}
-    for part, value in given.items():
-        free = part not in known if known else False
-        if not free and value != usual.get(part) and not (part == "encoding" and found.encodings):
-            raise input_error(
-                "setting_absent",
-                file=path,
-                setting=part,
-                title=found.title,
-                what=_WORDS.get(part, part),
-            )
 
 
 @contextlib.contextmanager

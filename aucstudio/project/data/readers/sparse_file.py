@@ -7,16 +7,17 @@ would not fit into memory.
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from aucstudio.engine.cost import machine_memory
 from aucstudio.notices.words import bytes_words
 from aucstudio.project.data.cells import number_cells
 from aucstudio.project.data.columns import Column
@@ -28,91 +29,58 @@ from aucstudio.project.data.table import Table
 from aucstudio.project.data.text.contents import Unreadable
 from aucstudio.project.data.text.import_notices import about_unreadable
 from aucstudio.project.errors import InputError, input_error
+from aucstudio.project.typed import decode
 
 if TYPE_CHECKING:
     from scipy import sparse
 
-Text = tuple[str | None, ...]
+Array = NDArray[np.float64]
 
 _MOST_OF_MEMORY = 0.4
 # A stored number with its index takes 1.5 times the memory of a dense cell.
 MOST_FILLED = 1 / 3
 
 
-@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
-class SparseFile:
-    """A table of sparse columns of numbers, and some other columns.
+@dataclasses.dataclass(frozen=True)
+class SparseTable:
+    """A table whose cells are in a sparse matrix with a column for each of its columns.
 
     Attributes
     ----------
-    names : sequence of str
-        All columns, in order.
-    features : sequence of str
-        Columns of the matrix.
-    matrix : CSR matrix of shape (rows, features)
-    numbers : dict of str to ndarray of shape (rows,)
-        Other columns of numbers.
-    texts : dict of str to tuple of levels and ndarray of shape (rows,)
-        Columns of text: the levels, None for a missing cell, and the code of each cell.
+    names : list of str
+    dense : list of str
+        Columns of numbers that are not sparse.
+    levels : dict of str to list
+        Columns of text: the levels, None for a missing cell, by the codes in the matrix.
     implied : str
         Pattern of the names of columns that are zero if a later file does not mention them.
     unreadable : dict of str to Unreadable
     """
 
-    names: Sequence[str]
-    features: Sequence[str]
-    matrix: sparse.csr_array
-    numbers: Mapping[str, NDArray[np.float64]] = dataclasses.field(default_factory=dict)
-    texts: Mapping[str, tuple[Text, NDArray[np.int32]]] = dataclasses.field(default_factory=dict)
+    names: list[str]
+    dense: list[str] = dataclasses.field(default_factory=list)
+    levels: dict[str, list[str | None]] = dataclasses.field(default_factory=dict)
     implied: str = ""
-    unreadable: Mapping[str, Unreadable] = dataclasses.field(default_factory=dict)
+    unreadable: dict[str, Unreadable] = dataclasses.field(default_factory=dict)
 
-    def save(self, target: Path) -> None:
+    def save(self, target: Path, cells: sparse.csc_array) -> None:
         """Write the file, to be read by :func:`read_sparse`."""
-        about = {
-            "names": list(self.names),
-            "features": list(self.features),
-            "numbers": list(self.numbers),
-            "texts": {name: levels for name, (levels, _) in self.texts.items()},
-            "implied": self.implied,
-            "unreadable": {k: dataclasses.asdict(one) for k, one in self.unreadable.items()},
-        }
-        columns = [*self.numbers.values(), *(codes for _, codes in self.texts.values())]
-        beside: dict[str, Any] = {f"beside{k}": values for k, values in enumerate(columns)}
-        X = self.matrix
         with target.open("wb") as out:
             np.savez(
                 out,
-                about=np.frombuffer(json.dumps(about).encode(), np.uint8),
-                data=X.data,
-                indices=X.indices,
-                indptr=X.indptr,
-                **beside,
+                about=np.frombuffer(msgspec.json.encode(self), np.uint8),
+                shape=cells.shape,
+                data=cells.data,
+                indices=cells.indices,
+                indptr=cells.indptr,
             )
 
 
-def _load(path: Path) -> SparseFile:
+def _load(path: Path) -> tuple[SparseTable, sparse.csc_array]:
     with np.load(path, allow_pickle=False) as found:
-        about = json.loads(found["about"].tobytes())
-        numbers, texts = about["numbers"], about["texts"]
-        beside = [found[f"beside{k}"] for k in range(len(numbers) + len(texts))]
-        shape = (len(found["indptr"]) - 1, len(about["features"]))
         parts = (found["data"], found["indices"], found["indptr"])
-        return SparseFile(
-            names=about["names"],
-            features=about["features"],
-            matrix=scipy.sparse.csr_array(parts, shape=shape),
-            numbers=dict(zip(numbers, beside, strict=False)),
-            texts={
-                name: (tuple(levels), codes)
-                for (name, levels), codes in zip(texts.items(), beside[len(numbers) :], strict=True)
-            },
-            implied=about["implied"],
-            unreadable={
-                name: Unreadable(**{**one, "spellings": tuple(map(tuple, one["spellings"]))})
-                for name, one in about["unreadable"].items()
-            },
-        )
+        about = decode(found["about"].tobytes(), SparseTable)
+        return about, scipy.sparse.csc_array(parts, shape=tuple(found["shape"]))
 
 
 def read_sparse(path: Path, shown: Path, sha256: str, schema: Schema | None) -> Table:
@@ -123,49 +91,46 @@ def read_sparse(path: Path, shown: Path, sha256: str, schema: Schema | None) -> 
     InputError
         If it would not fit into memory.
     """
-    found = _load(path)
-    lacking = _implied(schema, found)
-    X = found.matrix.tocsc()
-    X.resize(X.shape[0], X.shape[1] + len(lacking))
-    names = [*found.features, *lacking]
-    beside = {name: _of_numbers(name, values) for name, values in found.numbers.items()}
-    beside |= {name: _of_texts(name, *cells) for name, cells in found.texts.items()}
+    about, X = _load(path)
     if schema is None:
-        _refuse_infinite(shown, [beside[name] for name in found.numbers], X, names)
-    block = SparseBlock(X)
-    features: list[Column] = list(block.columns(names))
-    if block.stored > MOST_FILLED * block.height * len(names):
-        _check_size(shown, block.height, len(names))
+        _refuse_infinite(shown, X, about.names)
+    lacking = _implied(schema, about)
+    names = [*about.names, *lacking]
+    X.resize(X.shape[0], len(names))
+    sparse = [k for k, name in enumerate(names) if name not in {*about.dense, *about.levels}]
+    block = SparseBlock(X[:, sparse])
+    features: list[Column] = list(block.columns([names[k] for k in sparse]))
+    if block.stored > MOST_FILLED * block.height * len(sparse):
+        _check_size(shown, block.height, len(sparse))
         features = [_of_numbers(column.name, column.values) for column in features]
-    by_name = beside | {column.name: column for column in features}
-    findings = tuple(about_unreadable(found.unreadable))
-    columns = [by_name[name] for name in (*found.names, *lacking)]
-    return typed_table(shown, "", sha256, columns, findings, found.unreadable)
+    by_name = {column.name: column for column in features}
+    for k, name in enumerate(names):
+        if name in about.levels:
+            by_name[name] = _of_texts(name, about.levels[name], X[:, [k]].toarray()[:, 0])
+        elif name not in by_name:
+            by_name[name] = _of_numbers(name, X[:, [k]].toarray()[:, 0])
+    findings = tuple(about_unreadable(about.unreadable))
+    columns = [by_name[name] for name in names]
+    return typed_table(shown, "", sha256, columns, findings, about.unreadable)
 
 
-def _implied(schema: Schema | None, found: SparseFile) -> list[str]:
+def _implied(schema: Schema | None, about: SparseTable) -> list[str]:
     """Return the features of the training table that no row mentions: they are zero."""
-    if schema is None or not found.implied:
+    if schema is None or not about.implied:
         return []
-    have, pattern = set(found.names), re.compile(found.implied)
+    have, pattern = set(about.names), re.compile(about.implied)
     return [name for name in schema.names if name not in have and pattern.fullmatch(name)]
 
 
-def _refuse_infinite(
-    path: Path, columns: Sequence[Column], X: sparse.csc_array, names: Sequence[str]
-) -> None:
-    infinite = next((c.name for c in columns if np.isinf(c.values).any()), None)
+def _refuse_infinite(path: Path, X: sparse.csc_array, names: Sequence[str]) -> None:
     (places,) = np.nonzero(np.isinf(X.data))
-    if infinite is None and len(places):
-        infinite = names[int(np.searchsorted(X.indptr, places[0], "right")) - 1]
-    if infinite is not None:
-        raise input_error("infinite_value", file=path, column=infinite)
+    if len(places):
+        column = names[int(np.searchsorted(X.indptr, places[0], "right")) - 1]
+        raise input_error("infinite_value", file=path, column=column)
 
 
 def _check_size(path: Path, rows: int, columns: int) -> None:
-    import psutil
-
-    needed, memory = 8.0 * rows * columns, float(psutil.virtual_memory().total)
+    needed, memory = 8.0 * rows * columns, machine_memory()
     if needed > _MOST_OF_MEMORY * memory:
         raise input_error(
             "dense_too_large",
@@ -177,13 +142,13 @@ def _check_size(path: Path, rows: int, columns: int) -> None:
         )
 
 
-def _of_numbers(name: str, values: NDArray[np.float64]) -> Column:
+def _of_numbers(name: str, values: Array) -> Column:
     cells = number_cells(values)
     return Column.of_cells(name, cells.values, cells.missing, cells.distinct)
 
 
-def _of_texts(name: str, levels: Text, codes: NDArray[np.int32]) -> Column:
-    values = np.array([*levels, None], dtype=object)[codes]
+def _of_texts(name: str, levels: Sequence[str | None], codes: Array) -> Column:
+    values = np.array([*levels, None], dtype=object)[codes.astype(np.intp)]
     listed = values.tolist()
     return Column.of_cells(name, values, listed.count(None), len(set(listed) - {None}))
 
@@ -207,20 +172,16 @@ def write_svmlight(path: Path, target: Path, _options: ReadOptions, report: Adva
     report(0.9)
     if not len(y):
         raise input_error("no_rows", file=path)
+    dense = {LABEL: y} | ({QUERY: query.astype(float)} if len(query) else {})
     # Only columns that occur, because an index may be in the billions.
     used = np.unique(X.indices)
     parts = (X.data, np.searchsorted(used, X.indices), X.indptr)
-    features = [f"f{index}" for index in used.tolist()]
-    numbers = {LABEL: y} | ({QUERY: query.astype(float)} if len(query) else {})
-    SparseFile(
-        names=[*numbers, *features],
-        features=features,
-        matrix=scipy.sparse.csr_array(parts, shape=(len(y), len(used))),
-        numbers=numbers,
-        implied="f[0-9]+",
-    ).save(target)
-    roles = {LABEL: "label"} | ({QUERY: "group"} if len(query) else {})
-    return Written(MATRIX, roles=roles)
+    beside = np.stack([*dense.values()], axis=1)
+    cells = [beside, scipy.sparse.csr_array(parts, shape=(len(y), len(used)))]
+    names = [*dense, *(f"f{index}" for index in used.tolist())]
+    about = SparseTable(names, [*dense], implied="f[0-9]+")
+    about.save(target, scipy.sparse.hstack(cells, format="csc"))
+    return Written(MATRIX, roles=dict(zip(dense, ("label", "group"), strict=False)))
 
 
 def _with_several_labels(path: Path) -> InputError | None:

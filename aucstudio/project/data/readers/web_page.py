@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
+import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 
 from aucstudio.project.data.readers.conversion import holds_table, write_part
 from aucstudio.project.data.readers.format import Advance, ReadOptions, Written
-from aucstudio.project.data.readers.registry import encoding_of_page
+from aucstudio.project.data.readers.registry import MARKS
 
 _PIECE = 1 << 16
 # Largest span of a cell that is accepted.
@@ -17,6 +19,7 @@ _WIDEST = 10_000
 # Elements that separate words.
 _BREAKS = {"br", "p", "div", "li"}
 _UNSEEN = {"script", "style"}
+_CHARSET = re.compile(rb"""charset\s*=\s*["']?([\w-]+)""", re.I)
 
 
 class _Table:
@@ -139,9 +142,24 @@ def write(path: Path, target: Path, options: ReadOptions, report: Advance) -> Wr
 def _pieces(path: Path, encoding: str) -> Iterator[tuple[float, str]]:
     size = max(path.stat().st_size, 1)
     with path.open("rb") as raw:
-        encoding = encoding or encoding_of_page(raw.read(_PIECE))
+        encoding = encoding or _encoding_of_page(raw.read(_PIECE))
         raw.seek(0)
         decoder = codecs.getincrementaldecoder(encoding)("replace")
         for piece in iter(lambda: raw.read(_PIECE), b""):
             yield raw.tell() / size, decoder.decode(piece)
         yield 1.0, decoder.decode(b"", True)
+
+
+def _encoding_of_page(head: bytes) -> str:
+    for mark, name in MARKS.items():
+        if head.startswith(mark):
+            return name
+    declared = _CHARSET.search(head)
+    if declared is not None:
+        with contextlib.suppress(LookupError):
+            return codecs.lookup(declared[1].decode()).name
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return "cp1252"
+    return "utf-8"

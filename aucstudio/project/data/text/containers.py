@@ -1,4 +1,4 @@
-"""Containers of other programs around a table: markup, frames, quoted lines, guarded cells.
+"""Containers of other programs around a table: frames, names beside values, guarded cells.
 
 A container is recognised by the first lines of a file. The file is then written again line by
 line, so that rows keep their line numbers.
@@ -6,27 +6,26 @@ line, so that rows keep their line numbers.
 
 from __future__ import annotations
 
+import ast
+import csv
 import dataclasses
+import io
+import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from aucstudio.project.data.finding import Finding, noticed
-from aucstudio.project.data.text import container_markup as markup
-from aucstudio.project.data.text import container_records as records
 from aucstudio.project.data.text.dialect import DELIMITERS
 from aucstudio.project.data.text.numerals import BLANKS
+from aucstudio.project.data.text.separators import FIRST_LINES
 
 Lines = Sequence[str]
+Row = list[str]
 
-# Lines by which a container is recognised, and those of them that may be titles.
-_FIRST_LINES, _TITLES = 200, 10
-# What no plain table of delimited cells holds.
-_MARKS_OF_CONTAINERS = re.compile(
-    r"""["'=|>*{}\\`\f\u2500-\u257f\u201c\u201e\u00ab]|^\W*\w[^,;\t]*:(?:\s|[^\t]*\t)|[;:~]{2}""",
-    re.MULTILINE,
-)
+# First lines that may be titles.
+_TITLES = 10
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,8 +57,8 @@ def unwrap(path: Path, text: str, folder: Path) -> tuple[Path, list[Finding]]:
         The file itself if it has no container.
     list of Finding
     """
-    lines = [line.strip(" \t\r") for line in text.split("\n")[:_FIRST_LINES] if line.strip(BLANKS)]
-    if not lines or _is_plain(text):
+    lines = [line.strip(" \t\r") for line in text.split("\n")[:FIRST_LINES] if line.strip(BLANKS)]
+    if not lines:
         return path, []
     for container in CONTAINERS:
         if found := container.recognise(lines):
@@ -69,14 +68,6 @@ def unwrap(path: Path, text: str, folder: Path) -> tuple[Path, list[Finding]]:
             values = found if isinstance(found, dict) else {}
             return target, [noticed("kind", container.code, **values)] if container.code else []
     return path, []
-
-
-def _is_plain(text: str) -> bool:
-    """Return whether a delimiter is equally frequent in all lines that hold no container's mark."""
-    lines = [line for line in text.split("\n")[:_FIRST_LINES] if line.strip()]
-    counts = [{line.count(mark) for line in lines} for mark in DELIMITERS]
-    is_regular = any(len(found) == 1 and 0 not in found for found in counts)
-    return is_regular and not _MARKS_OF_CONTAINERS.search(text)
 
 
 class _Lines:
@@ -163,22 +154,7 @@ def _without_one_bar(line: str) -> str:
     return _DRAWN_BAR.sub(" ", line) if _DRAWN_BAR.search(line) else "\n"
 
 
-# Delimiters that are doubled, or differ in the header. Two commas or tabs are an empty column.
-_DOUBLED = ("||", ";;", "::", "~~")
-
-
-def _doubled_delimiter(lines: Lines) -> dict[str, str]:
-    """Return a delimiter that is always doubled and equally frequent in all lines."""
-    for mark in _DOUBLED if len(lines) > 2 else ():
-        counts = {line.count(mark) for line in lines}
-        singles = {line.count(mark[0]) for line in lines}
-        if len(counts) == 1 and counts != {0} and singles == {2 * n for n in counts}:
-            return {"doubled": mark, "single": mark[0]}
-    return {}
-
-
-def _with_single_delimiters(lines: Iterable[str], found: dict[str, str]) -> Iterator[str]:
-    return (line.replace(found["doubled"], found["single"]) for line in lines)
+# The header may have another delimiter than the rows.
 
 
 def _other_delimiter(lines: Lines) -> dict[str, str]:
@@ -240,21 +216,236 @@ def _with_plain_quotes(line: str) -> str:
     return _TYPOGRAPHIC.sub(quoted, line)
 
 
+# ------------------------------------------------------------- names and values, and blocks
+
+# A line with a name and a value, and the lines between records.
+_KEY_LINE = re.compile(
+    r"(?:- +)?([^\W\d][^:=,;|\t{}\[\]\"]{0,60}?) *(:(?=\s|$)|=(?!=)|\|(?= |$)) *(.*)"
+)
+_BETWEEN_RECORDS = re.compile(r"\*{3,}.*\*{3,}|-{3,}.*|-\[ RECORD [0-9]+ \]-*")
+_FEWEST_RECORDS = 3
+
+
+def _find_keys(lines: Sequence[str]) -> Row:
+    """Return the names of lines of names and values that recur in the same order."""
+    found = [_KEY_LINE.fullmatch(line) for line in lines if not _BETWEEN_RECORDS.fullmatch(line)]
+    names = [one[1] for one in found if one is not None]
+    # Bars separate cells too, unless lines separate the records.
+    if len(found) == len(lines) and any(one and one[2] == "|" for one in found):
+        return []
+    cycle = names[: names.index(names[0], 1)] if names[:1] and names[0] in names[1:] else []
+    if len(set(cycle)) < len(cycle) or len(cycle) < 2:
+        return []
+    is_long = len(names) == len(found) >= _FEWEST_RECORDS * len(cycle)
+    is_cyclic = all(name == cycle[k % len(cycle)] for k, name in enumerate(names))
+    return cycle if is_long and is_cyclic else []
+
+
+def _join_key_lines(lines: Iterable[str], names: Sequence[str]) -> Iterator[str]:
+    """Write each record in the line where it begins, and the names in the first line."""
+    values: dict[str, str] = {}
+    height, is_first = 0, True
+
+    def record() -> Iterator[str]:
+        if values:
+            header = _write_row(names, 1) if is_first else iter(())
+            yield from header
+            yield from _write_row([values.get(name, "") for name in names], height - is_first)
+
+    for line in lines:
+        bare = line.strip()
+        found = _KEY_LINE.fullmatch(bare)
+        name = found[1] if found else ""
+        is_between = _BETWEEN_RECORDS.fullmatch(bare)
+        if values and (name in values or not bare or is_between):
+            yield from record()
+            values, height, is_first = {}, 0, False
+        if found and name in names:
+            values[name] = found[3]
+            height += 1
+        else:  # one cell, which is reported as a row that cannot be read
+            yield from _write_row([] if is_between else [bare], 1)
+    yield from record()
+
+
+_NAME = r"([^\W\d][\w.@/\[\]-]{0,60})"
+# Names and values between blanks, or between delimiters; LTSV has colons.
+_PAIR_AND_BLANKS = re.compile(rf'{_NAME}=("(?:[^"\\]|\\.)*+"|[^\s"]*)(?:\s+|$)')
+_PAIRS = {
+    "\t": re.compile(rf"{_NAME}[:=](.*)"),
+    **{mark: re.compile(rf"\s*{_NAME}\s*=(.*)") for mark in ",;|"},
+}
+# Cells without a name that may come first, such as the time and the source of a log entry.
+_NAMELESS, _MOST_NAMELESS = re.compile(r'[^\s="]+'), 4
+_DICT, _BLANK = "{", " "
+_FEWEST_LINES, _FEWEST_PAIRS = 3, 2
+# The least mean share of lines in which a name occurs.
+_LEAST_FILLED = 0.3
+
+Pairs = dict[str, str]
+
+
+def _find_key_cells(lines: Sequence[str]) -> str | None:
+    """Return the delimiter of cells such as ``host:a`` or ``status=200`` in all lines."""
+    marks = (_DICT, "\t", "|", ";", ",", _BLANK) if len(lines) >= _FEWEST_LINES else ()
+    return next((mark for mark in marks if _are_pairs([_pairs(s, mark) for s in lines])), None)
+
+
+def _are_pairs(found: Sequence[Pairs | None]) -> bool:
+    pairs = [*filter(None, found)]
+    nameless = {sum(name[0] == " " for name in one) for one in pairs}
+    if len(pairs) < len(found) or len(nameless) != 1:
+        return False
+    if min(map(len, pairs)) - max(nameless) < _FEWEST_PAIRS:
+        return False
+    names = {name for one in pairs for name in one}
+    return sum(map(len, pairs)) >= _LEAST_FILLED * len(names) * len(pairs)
+
+
+def _pairs(line: str, mark: str) -> Pairs | None:
+    """Return the values of a line by name; None if it holds anything else."""
+    if mark == _DICT:
+        return _from_dict(line.strip())
+    found = _between_blanks(line) if mark == _BLANK else _between_marks(line, mark)
+    return None if found is None or len(dict(found)) < len(found) else dict(found)
+
+
+def _from_dict(line: str) -> Pairs | None:
+    """Read a dictionary as Python prints it."""
+    if line[:1] != "{" or line[-1:] != "}":
+        return None
+    try:
+        record = ast.literal_eval(line)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    if not isinstance(record, dict) or not all(isinstance(name, str) for name in record):
+        return None
+    return {name: "" if value is None else str(value) for name, value in record.items()}
+
+
+def _between_blanks(line: str) -> list[tuple[str, str]] | None:
+    words = line.strip().split()[:_MOST_NAMELESS]
+    before = [*itertools.takewhile(_NAMELESS.fullmatch, words)]
+    found = [(f" {k}", word) for k, word in enumerate(before, 1)]
+    rest = line.strip()
+    for word in before:
+        rest = rest[len(word) :].lstrip()
+    place = 0
+    while place < len(rest):
+        pair = _PAIR_AND_BLANKS.match(rest, place)
+        if pair is None:
+            return None
+        found.append((pair[1], _unquoted(pair[2])))
+        place = pair.end()
+    return found if place else None
+
+
+def _between_marks(line: str, mark: str) -> list[tuple[str, str]] | None:
+    cells = [_PAIRS[mark].fullmatch(cell) for cell in line.strip("\r\n").split(mark) if cell]
+    if None in cells:
+        return None
+    return [(cell[1], _unquoted(cell[2].strip())) for cell in cells if cell]
+
+
+def _unquoted(value: str) -> str:
+    if len(value) < 2 or not value[0] == value[-1] == '"':
+        return value
+    return re.sub(r"\\(.)", r"\1", value[1:-1])
+
+
+def _name_key_cells(lines: Iterable[str], mark: str) -> Iterator[str]:
+    """Write the names of all lines, then the values of each; iterates over the lines twice."""
+    names: dict[str, None] = {}
+    for line in lines:
+        names |= dict.fromkeys(_pairs(line, mark) or ())
+    yield from _write_row([name.replace(" ", "c") for name in names], 1)
+    for line in lines:
+        pairs = _pairs(line, mark)
+        # Any other line becomes one cell, which is reported as a row that cannot be read.
+        yield from _write_row(
+            [pairs.get(name, "") for name in names] if pairs else [line.strip()], 1
+        )
+
+
+_SHORTEST_BLOCK = 3
+_BELOW_BLOCKS = re.compile(r"\[[0-9]+ rows x [0-9]+ columns\]|\[ reached .*\]")
+
+
+def find_blocks(lines: Sequence[str]) -> int:
+    """Return the height of blocks of columns, as pandas and R print wide tables; else 0."""
+    rows = [_words(line) for line in lines if not _BELOW_BLOCKS.fullmatch(line.strip())]
+    height = _height(rows)
+    is_whole = height >= _SHORTEST_BLOCK and len(rows) >= 2 * height
+    return height if is_whole and _are_blocks(rows[: len(rows) // height * height], height) else 0
+
+
+def _words(line: str) -> Row:
+    return line.strip().removesuffix("\\").split()
+
+
+def _height(rows: Sequence[Row]) -> int:
+    """Count the lines of a block: the second line of the next one begins as its second line."""
+    if len(rows) < 2 or not rows[1]:
+        return 0
+    again = (k for k in range(2, len(rows)) if rows[k][:1] == rows[1][:1])
+    return max(0, next(again, 0) - 1)
+
+
+def _are_blocks(rows: Sequence[Row], height: int) -> bool:
+    """Return whether rows begin with the same names in all blocks, and have a cell for each column.
+
+    No column name may recur: otherwise the blocks are separate tables.
+    """
+    labels = [row[0] for row in rows[1:height]]
+    names: Row = []
+    for start in range(0, len(rows), height):
+        header, *below = rows[start : start + height]
+        if any(len(row) != len(header) + 1 for row in below) or [row[0] for row in below] != labels:
+            return False
+        names += header
+    return len(set(labels)) == len(labels) and len(set(names)) == len(names)
+
+
+def _join_blocks(lines: Iterable[str], height: int) -> Iterator[str]:
+    """Write all columns in the lines of the first block, if blocks follow to the end."""
+    kept = [*lines]
+    filled = [k for k, line in enumerate(kept) if line.strip()]
+    filled = [k for k in filled if not _BELOW_BLOCKS.fullmatch(kept[k].strip())]
+    rows = [_words(kept[k]) for k in filled]
+    if len(rows) % height or not _are_blocks(rows, height):
+        yield from kept
+        return
+    places = {line: k for k, line in enumerate(filled[:height])}
+    for line in range(len(kept)):
+        k = places.get(line)
+        if k is None:
+            yield "\n"
+        else:
+            label = rows[k][:1] if k else [""]
+            blocks = (rows[start + k][k > 0 :] for start in range(0, len(rows), height))
+            yield from _write_row([*label, *itertools.chain(*blocks)], 1)
+
+
+def _write_row(cells: Sequence[str], lines: int) -> Iterator[str]:
+    """Write a row in place of several lines."""
+    if lines and any(cells):
+        out = io.StringIO()
+        csv.writer(out, lineterminator="\n").writerow(cells)
+        yield out.getvalue()
+        lines -= 1
+    yield "\n" * lines
+
+
 # The first container that is recognised is taken.
 CONTAINERS = (
-    Container("import_wiki", markup.is_wiki, markup.from_wiki),
-    Container("import_asciidoc", markup.is_asciidoc, markup.from_asciidoc),
-    Container("import_latex", markup.is_latex, markup.from_latex),
-    Container("import_key_lines", records.find_keys, records.join_key_lines),
-    Container("import_key_cells", records.find_key_cells, records.name_key_cells),
-    Container("import_folded", records.find_blocks, records.join_blocks),
-    Container("import_pages", records.find_page_head, records.without_page_heads),
+    Container("import_key_lines", _find_keys, _join_key_lines),
+    Container("import_key_cells", _find_key_cells, _name_key_cells),
+    Container("import_folded", find_blocks, _join_blocks),
     Container("import_quoted_lines", _are_quoted, _each_line(_without_quotes)),
     Container("import_replies", _are_replies, _each_line(_without_reply_mark)),
     Container("import_frame", _are_drawn, _each_line(_without_bars)),
     Container("import_frame", _have_one_bar, _each_line(_without_one_bar)),
     Container("", _are_barred, _each_line(_without_bars)),
-    Container("import_doubled_delimiter", _doubled_delimiter, _with_single_delimiters),
     Container("import_other_delimiter", _other_delimiter, _with_one_delimiter),
     Container(
         "import_guarded", _are_guarded, _each_line(lambda line: _GUARDED.sub(r'"\1\2"', line))

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project.data.cells import Cells
-from aucstudio.project.data.text.dialect import Dialect
+from aucstudio.project.data.finding import Finding
+from aucstudio.project.data.text.dialect import Dialect, TextSample
 from aucstudio.project.data.text.numerals import NumberFormat
 from aucstudio.project.data.text.records import Cutter
 from aucstudio.project.data.text.scan import holds_blank_lines, lines_at
@@ -109,9 +110,9 @@ class LeftOut:
         return np.flatnonzero(is_kept) + 1
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Source:
-    """A delimited file to be read.
+    """A delimited file whose layout is known.
 
     Attributes
     ----------
@@ -122,12 +123,23 @@ class Source:
     dialect : Dialect
     names : list of str
         The names of its columns.
+    sample : TextSample
+    forms : dict of int to NumberFormat or None
+        The formats of the columns in the sample.
+    fixed : frozenset of int
+        Columns of numbers that stay numbers whatever their cells are: other cells become infinite.
     lines : int
         The number of its lines, or a few more.
     lookalikes : bool
         Whether it may hold :data:`~aucstudio.project.data.text.cell_sql.LOOKALIKES`.
     header : tuple of str
         The row of names as it is in the file; its repetitions are left out.
+    chosen : tuple of str
+        The parts of the dialect that a person set.
+    sha256 : str
+    is_small : bool
+        Whether the file is read without DuckDB: it has few rows, or very many columns.
+    findings : tuple of Finding
     tidied : Tidied or None
         The rows in a form that DuckDB reads, if it cannot read the file itself.
     """
@@ -136,9 +148,16 @@ class Source:
     shown: Path
     dialect: Dialect
     names: list[str]
+    sample: TextSample
+    forms: Formats
+    fixed: frozenset[int]
     lines: int
-    lookalikes: bool = True
-    header: tuple[str, ...] = ()
+    lookalikes: bool
+    header: tuple[str, ...]
+    chosen: tuple[str, ...]
+    sha256: str
+    is_small: bool
+    findings: tuple[Finding, ...]
     tidied: Tidied | None = None
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
 from aucstudio.project import scratch
+from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import Column
-from aucstudio.project.data.finding import Finding, found
+from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.text.column_types import forced_form, guess_form
@@ -22,6 +25,7 @@ from aucstudio.project.data.text.contents import (
     Formats,
     NeedsTidyingError,
     Source,
+    Unreadable,
 )
 from aucstudio.project.data.text.dialect import Dialect, TextSample, column_names
 from aucstudio.project.data.text.encoding import (
@@ -31,12 +35,18 @@ from aucstudio.project.data.text.encoding import (
     plain_copy,
     refuse_endless,
 )
-from aucstudio.project.data.text.extra_tables import cut_off, find_extra_table
-from aucstudio.project.data.text.import_notices import about_columns, about_layout
-from aucstudio.project.data.text.layout import Layout, detect_layout
-from aucstudio.project.data.text.rows import ends_in_totals, first_unreadable, needs_tidying, tidy
+from aucstudio.project.data.text.import_notices import about_columns, about_dialect, about_layout
+from aucstudio.project.data.text.layout import Layout, cut_off, detect_layout, find_extra_table
+from aucstudio.project.data.text.rows import (
+    ends_in_totals,
+    first_unreadable,
+    needs_tidying,
+    tidy,
+    walk_rows,
+)
 from aucstudio.project.data.text.scan import Scan, scan
-from aucstudio.project.errors import InputError, input_error
+from aucstudio.project.data.text.separators import is_plain
+from aucstudio.project.errors import input_error
 
 # Called with the fraction done and what is being done; may raise to stop.
 ReadingProgress = Callable[[float, str], None]
@@ -63,10 +73,10 @@ def read_delimited(
     InputError
         If the file cannot be read as a table of at least two columns and one row.
     """
-    with scratch.folder() as temporary:
-        opened = open_delimited(path, given, temporary, progress, schema, kinds)
-        source, contents = opened.read(
-            temporary, progress, lambda one: _read(opened, one, temporary, progress)
+    with scratch.folder() as folder:
+        source = open_delimited(path, given, folder, progress, schema, kinds)
+        source, contents = read_separated(
+            source, folder, progress, lambda one: _read(one, folder, progress)
         )
         columns = [
             Column.of_cells(name, cells.values, cells.missing, cells.distinct, contents.forms[k])
@@ -75,39 +85,61 @@ def read_delimited(
         counts = set_aside(columns)
         unreadable = first_unreadable(source, counts, contents.forms, contents.others)
     progress(1.0, "reading")
-    if not len(columns[0].values):
-        raise no_rows(path)
-    findings = [
-        *opened.findings,
-        *about_columns(columns, contents, opened.sample, opened.source.dialect, unreadable),
-    ]
+    findings = about_columns(columns, contents, source, unreadable)
+    return text_table(source, contents, columns, findings, unreadable)
+
+
+def text_table(
+    source: Source,
+    contents: Contents,
+    columns: Sequence[Column],
+    findings: Iterable[Finding],
+    unreadable: dict[str, Unreadable],
+) -> Table:
+    """Return the table of a text file; raise InputError if it has no rows."""
+    if not contents.rows:
+        raise input_error("header_only", file=source.shown)
     return Table(
-        path=path,
+        path=source.shown,
         format="csv",
-        dialect=opened.source.dialect,
-        sha256=opened.sha256,
+        dialect=source.dialect,
+        sha256=source.sha256,
         columns=tuple(columns),
         rejected=tuple(contents.left_out.listed),
         rejected_rows=contents.left_out.total,
-        remarks=tuple(findings),
-        chosen=opened.chosen,
+        remarks=(*source.findings, *findings),
+        chosen=source.chosen,
         unreadable=unreadable,
         row_numbers=contents.row_numbers,
     )
 
 
-def _read(opened: Opened, source: Source, folder: Path, progress: ReadingProgress) -> Contents:
+def _read(source: Source, folder: Path, progress: ReadingProgress) -> Contents:
     def advance(part: float) -> None:
         progress(0.3 + 0.7 * part, "reading")
 
-    if opened.is_small:
-        from aucstudio.project.data.text.small_files import read_small
+    from aucstudio.project.data.text.csv_cells import Reader, SmallReader
 
-        return read_small(source, opened.forms, opened.fixed, advance)
-    from aucstudio.project.data.text.csv_cells import Reader
-
+    if source.is_small:
+        return SmallReader(source, advance).read()
     with Reader(source, folder, advance) as reader:
-        return reader.read(opened.forms, opened.fixed, opened.sample)
+        return reader.read()
+
+
+def read_separated(
+    source: Source, folder: Path, progress: ReadingProgress, read: Callable[[Source], Result]
+) -> tuple[Source, Result]:
+    """Read a file; write its rows again first if DuckDB cannot separate them."""
+
+    def tidied() -> Source:
+        return tidy(source, folder, lambda part: progress(0.3, "separating rows"))
+
+    plain = tidied() if not source.is_small and needs_tidying(source) else source
+    try:
+        return plain, read(plain)
+    except NeedsTidyingError:
+        plain = tidied()
+        return plain, read(plain)
 
 
 def set_aside(columns: list[Column], among: Iterable[int] | None = None) -> dict[int, int]:
@@ -124,53 +156,6 @@ def set_aside(columns: list[Column], among: Iterable[int] | None = None) -> dict
     return counts
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class Opened:
-    """A delimited file whose layout is known.
-
-    Attributes
-    ----------
-    source : Source
-    sha256 : str
-    sample : TextSample
-    forms : dict of int to NumberFormat or None
-        The formats of the columns in the sample.
-    chosen : tuple of str
-        The parts of the dialect that a person set.
-    fixed : frozenset of int
-        Columns of numbers that stay numbers whatever their cells are.
-    is_small : bool
-        Whether the file is read without DuckDB: it has few rows, or very many columns.
-    findings : tuple of Finding
-    """
-
-    source: Source
-    sha256: str
-    sample: TextSample
-    forms: Formats
-    chosen: tuple[str, ...] = ()
-    fixed: frozenset[int] = frozenset()
-    is_small: bool = False
-    findings: tuple[Finding, ...] = ()
-
-    def read(
-        self, folder: Path, progress: ReadingProgress, read: Callable[[Source], Result]
-    ) -> tuple[Source, Result]:
-        """Read the file; write rows again first if DuckDB cannot separate them."""
-
-        def tidied() -> Source:
-            return tidy(self.source, folder, lambda part: progress(0.3, "separating rows"))
-
-        source = self.source
-        if not self.is_small and needs_tidying(source):
-            source = tidied()
-        try:
-            return source, read(source)
-        except NeedsTidyingError:
-            source = tidied()
-            return source, read(source)
-
-
 def open_delimited(
     path: Path,
     given: Mapping[str, Any],
@@ -178,7 +163,7 @@ def open_delimited(
     progress: ReadingProgress,
     schema: Schema | None = None,
     kinds: Mapping[str, str] | None = None,
-) -> Opened:
+) -> Source:
     """Detect the layout of a delimited text file; a copy for DuckDB goes to ``folder`` if needed.
 
     Raises
@@ -194,7 +179,7 @@ def open_delimited(
     quote = given.get("quote", (known or Dialect()).quote)
     refuse_endless(path, plain, text, delimiter, quote)
     findings: list[Finding] = []
-    if not delimiter:
+    if not delimiter and not is_plain(text):
         from aucstudio.project.data.text.containers import unwrap
 
         plain, findings = unwrap(plain, text, folder)
@@ -220,29 +205,26 @@ def open_delimited(
             layout = dataclasses.replace(layout, dialect=with_totals)
     dialect, sample = layout.dialect, layout.sample
     names, about_names = column_names(sample, dialect)
-    source = Source(
-        plain,
-        path,
-        dialect,
-        names,
-        scanned.lines,
-        scanned.lookalikes or plain is not path,
-        header=tuple(layout.header) if dialect.header and not dialect.upper_rows else (),
-    )
+    findings += [
+        *about_layout(layout, decoding, about_names, names),
+        *about_dialect(dialect, decoding, given),
+    ]
     forms, fixed = _forms(names, sample, dialect, schema, given, kinds or {})
-    return Opened(
-        source,
-        scanned.sha256,
-        sample,
-        forms,
-        tuple(sorted(given)),
-        fixed,
-        is_small(text, whole, plain.stat().st_size, len(names)),
-        (
-            *findings,
-            *about_layout(layout, decoding, about_names, names),
-            *_about_dialect(dialect, decoding, given),
-        ),
+    return Source(
+        path=plain,
+        shown=path,
+        dialect=dialect,
+        names=names,
+        sample=sample,
+        forms=forms,
+        fixed=fixed,
+        lines=scanned.lines,
+        lookalikes=scanned.lookalikes or plain is not path,
+        header=tuple(layout.header) if dialect.header and not dialect.upper_rows else (),
+        chosen=tuple(sorted(given)),
+        sha256=scanned.sha256,
+        is_small=is_small(text, whole, plain.stat().st_size, len(names)),
+        findings=tuple(findings),
     )
 
 
@@ -304,29 +286,56 @@ def _forms(
     return forms, frozenset(k for k, name in enumerate(names) if name in is_fixed)
 
 
-def no_rows(path: Path) -> InputError:
-    """Return the error about a file that has a header only."""
-    return input_error("header_only", file=path)
+def write_rejected(table: AnyTable, target: str | Path) -> int:
+    """Write the rejected rows as CSV: line, reason and text.
+
+    Parameters
+    ----------
+    table : AnyTable
+        A table of a text file, which is read again.
+    target : str or Path
+
+    Returns
+    -------
+    int
+        The number of rows that were written.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, or ``target`` cannot be written.
+    """
+    with scratch.folder() as folder:
+        source = _opened_again(table, folder)
+        reasons = {row.line: row.reason for row in walk_rows(source) if row.reason}
+        try:
+            _write_lines(source, reasons, Path(target))
+        except OSError as error:
+            raise input_error("not_written", file=target, reason=error.strerror) from error
+    return len(reasons)
 
 
-def _about_dialect(
-    dialect: Dialect, decoding: Decoding, given: Mapping[str, Any]
-) -> Iterator[Finding]:
-    """Report how the file is laid out."""
-    if decoding.is_sure and decoding.encoding != "utf-8":
-        yield found("format_encoding", encoding=decoding.encoding)
-    # What was given is known to the user, or to the reader that wrote the file.
-    if dialect.skip and "skip" not in given:
-        yield found("format_skipped", lines=dialect.skip)
-    if dialect.edges:
-        yield found("format_fixed_width")
-    elif dialect.delimiter != ",":
-        mark = _NAMES.get(dialect.delimiter, repr(dialect.delimiter))
-        yield found("format_delimiter", mark=mark)
-    if dialect.comment:
-        yield found("format_comments", mark=dialect.comment)
-    if dialect.decimal == ",":
-        yield found("format_decimal_comma")
+def _opened_again(table: AnyTable, folder: Path) -> Source:
+    """Detect the layout again; if it differs, read with the stored dialect.
+
+    A container is only removed if the delimiter is not given.
+    """
+    given = {f.name: getattr(table.dialect, f.name) for f in dataclasses.fields(table.dialect)}
+    chosen = {name: value for name, value in given.items() if name in table.chosen}
+    source = open_delimited(table.path, chosen, folder, lambda *_: None)
+    if source.dialect == table.dialect:
+        return source
+    return open_delimited(table.path, given, folder, lambda *_: None)
 
 
-_NAMES = {"\t": "tabs", ";": "semicolons", "|": "vertical bars", " ": "blanks"}
+def _write_lines(source: Source, reasons: dict[int, str], target: Path) -> None:
+    last = max(reasons, default=0)
+    with (
+        source.path.open(encoding="utf-8-sig", newline="\n") as file,
+        target.open("w", encoding="utf-8", newline="") as written,
+    ):
+        writer = csv.writer(written, lineterminator="\n")
+        writer.writerow(["line", "reason", "text"])
+        for number, line in enumerate(itertools.islice(file, last), 1):
+            if number in reasons:
+                writer.writerow([number, reasons[number], line.rstrip("\r\n")])

@@ -28,17 +28,21 @@ class Cutter:
     dialect : Dialect
     width : int
         The usual number of cells, by which irregular rows are cut; 0 if unknown.
+
+    Attributes
+    ----------
+    irregular : int
+        The number of rows so far in which quotation marks are not used correctly.
+    unfinished : int
+        The line of the first row with a quoted cell that the end of the text leaves open; or 0.
     """
 
     def __init__(self, dialect: Dialect, width: int = 0) -> None:
         self._dialect, self._width = dialect, width
-        self._quoting = _Quoting(dialect) if dialect.quote else None
         self._is_blank_cut = bool(dialect.edges) or dialect.delimiter == BLANK
         self._escaping = _Escaping(dialect) if dialect.escape else None
-        # The number of rows so far in which quotation marks are not used correctly.
-        self.irregular = 0
-        # The line of the first row with a quoted cell that the end of the text leaves open; or 0.
-        self.unfinished = 0
+        self._quoting = _Quoting(dialect, self._escaping) if dialect.quote else None
+        self.irregular = self.unfinished = 0
 
     def rows(self, lines: Iterable[str], first: int = 1) -> Iterator[tuple[int, list[str]]]:
         """Yield the rows that are not blank with their first lines, counted from ``first``."""
@@ -60,40 +64,32 @@ class Cutter:
 
     def _row(self, line: str, end: str, buffer: _LineBuffer) -> tuple[int, list[str]]:
         """Split a row; return first how many of the following lines belong to it."""
+        joined, taken = [line], 0
         if self._escaping is not None and self._escaping.is_open(line):
-            joined = [line]
-            for next_line in buffer.peek():
-                joined.append(next_line.removesuffix("\n"))
+            for below in buffer.peek():
+                joined.append(below.removesuffix("\n"))
                 if not self._escaping.is_open(joined[-1]):
                     break
             taken = len(joined) - 1
             buffer.drop(taken)
-            more, cells = self._cut("\n".join(joined), end, buffer)
-            return taken + more, cells
-        return self._cut(line, end, buffer)
-
-    def _cut(self, line: str, end: str, buffer: _LineBuffer) -> tuple[int, list[str]]:
+            line = "\n".join(joined)
         if self._quoting is None or self._dialect.quote not in line:
-            return 0, self._plain(line)
-        if (cells := self._quoting.regular(line)) is not None:
+            return taken, self._plain(line)
+        if (regular := self._quoting.regular(line)) is not None:
             self.irregular += self._quoting.has_split
-            return 0, cells
+            return taken, regular
         if not self._dialect.edges:
-            taken, cells = self._quoting.over_lines(line, end, buffer.peek())
+            more, cells = self._quoting.over_lines(line, end, buffer.peek())
             if cells is not None:
-                buffer.drop(taken)
-                return taken, cells
+                buffer.drop(more)
+                return taken + more, cells
         self.irregular += 1
-        return 0, self._irregular_cells(line)
-
-    def _irregular_cells(self, line: str) -> list[str]:
-        """Cut a line with misplaced quotation marks, into the usual number of cells if possible."""
-        assert self._quoting is not None
+        # An irregular row has the usual number of cells, if possible.
         forms = [self._quoting.lenient(line), self._plain(line)]
-        fitting = [cells for cells in forms if len(cells) == self._width]
-        return (fitting or forms)[0]
+        return taken, next((cells for cells in forms if len(cells) == self._width), forms[0])
 
     def _plain(self, line: str) -> list[str]:
+        """Cut a line without quoted cells."""
         if self._dialect.edges:
             edges = [*self._dialect.edges, len(line)]
             return [line[i:j].strip() for i, j in itertools.pairwise(edges)]
@@ -144,21 +140,13 @@ class _Escaping:
     def __init__(self, dialect: Dialect) -> None:
         d, e, q = (re.escape(m) for m in (dialect.delimiter, dialect.escape, dialect.quote))
         self.pattern = rf"(?:[^{d}{e}]|{e}[\s\S]?)*+"
-        self._cell = re.compile(rf"({self.pattern})(?:{d}|$)")
+        self._cells = re.compile(rf"(?:\A|{d})({self.pattern})")
         self._mark = re.compile(rf"{e}([{d}{e}{q}\n])")
         self._escape = dialect.escape
 
     def cells(self, line: str) -> list[str]:
         """Cut a line without quoted cells."""
-        found, place = [], 0
-        while cell := self._cell.match(line, place):
-            found.append(self.bare(cell[1]))
-            if cell.end() == len(line):
-                if cell.end() > cell.end(1):
-                    found.append("")
-                break
-            place = cell.end()
-        return found
+        return [self.bare(cell) for cell in self._cells.findall(line)]
 
     def is_open(self, line: str) -> bool:
         """Return whether the end of a line is escaped, and so part of a cell."""
@@ -170,37 +158,37 @@ class _Escaping:
 
 
 class _Quoting:
-    """Quoted cells of a dialect."""
+    """Quoted cells of a dialect.
 
-    def __init__(self, dialect: Dialect) -> None:
+    Attributes
+    ----------
+    has_split : bool
+        Whether a quotation in the last row begins inside one cell and ends with a later one: a
+        delimiter before it is missing, and delimiters in it were taken for ends of cells.
+    """
+
+    def __init__(self, dialect: Dialect, escaping: _Escaping | None) -> None:
         self._quote, self._escape = dialect.quote, dialect.escape
-        self._by_blanks = dialect.delimiter == BLANK
+        self._delimiter, self._by_blanks = dialect.delimiter, dialect.delimiter == BLANK
+        self._escaping = None if self._by_blanks else escaping
         q, d, e = re.escape(dialect.quote), re.escape(dialect.delimiter), re.escape(dialect.escape)
         inside = rf"(?:[^{q}{e}]|{e}[\s\S]|{q}{q})" if e else f"(?:[^{q}]|{q}{q})"
-        blank = "[ \t]*+" if dialect.delimiter not in " \t" else "[ ]*+"
         if self._by_blanks:
-            blank, end, bare = "", r"(?=\s|$)", rf"[^\s{q}]\S*+"
+            blank, end, between, bare = "", r"(?=\s|$)", r"\s+", rf"[^\s{q}]\S*+"
         else:
-            end, bare = f"(?={d}|$)", rf"(?!{blank}{q})[^{d}]*+"
+            blank = "[ \t]*+" if dialect.delimiter != "\t" else "[ ]*+"
+            cell = self._escaping.pattern if self._escaping else f"[^{d}]*+"
+            end, between, bare = f"(?={d}|$)", d, f"(?!{blank}{q}){cell}"
         # Blanks may be around a quoted cell, and marks inside a cell that does not begin with one.
         self._cell = re.compile(rf"{blank}{q}({inside}*+){q}{blank}{end}")
-        self._escaping = _Escaping(dialect) if e and not self._by_blanks else None
-        if self._escaping is not None:
-            bare = rf"(?!{blank}{q}){self._escaping.pattern}"
-        self._bare = re.compile(bare)
+        self._bare, self._between = re.compile(bare), re.compile(between)
         self._inside = re.compile(rf"{inside}*+")
         self._opened = re.compile(rf"{blank}{q}{inside}*+{f'{e}?' if e else ''}\Z")
         self._begun = re.compile(rf"{blank}{q}")
         self._closing = re.compile(rf"{q}{blank}{end}")
-        self._between = re.compile(r"\s+") if self._by_blanks else re.compile(d)
-        strict = rf"(?:{q}(?:[^{q}]|{q}{q})*+{q}|[^{d}{q}]*+)"
         # Rows that the module csv cuts in the same way, and faster.
-        self._csv = None
-        if not (self._by_blanks or e):
-            self._csv = re.compile(rf"{strict}(?:{d}{strict})*+")
-        self._delimiter = dialect.delimiter
-        # Whether a quotation in the last row begins inside one cell and ends with a later one: a
-        # delimiter before it is missing, and delimiters in it were taken for ends of cells.
+        strict = rf"(?:{q}(?:[^{q}]|{q}{q})*+{q}|[^{d}{q}]*+)"
+        self._csv = None if self._by_blanks or e else re.compile(rf"{strict}(?:{d}{strict})*+")
         self.has_split = False
 
     def regular(self, text: str) -> list[str] | None:
@@ -232,9 +220,9 @@ class _Quoting:
             None if the quotation marks are misplaced.
         """
         cells, place = self._walk(line)
-        taken, parts = 0, [line[place:] + end]
+        parts = [line[place:] + end]
         if self._opened.match(line, place) is None:
-            return taken, None
+            return 0, None
         for taken, below in enumerate(following, 1):
             bare = below.removesuffix("\n")
             parts.append(bare)
@@ -246,9 +234,9 @@ class _Quoting:
             if place == len(text):
                 return taken, cells
             if self._opened.match(text, place) is None:
-                return taken, None
+                break
             parts = [text[place:] + ("\r" if bare.endswith("\r") else "")]
-        return taken, None
+        return 0, None
 
     def _is_inside(self, line: str) -> bool:
         """Return whether a quoted cell that is open before a line is open after it."""
@@ -272,11 +260,9 @@ class _Quoting:
                     is_open = not is_end
             else:
                 return cells, place
-            if found.end() == len(text):
-                return cells, found.end()
             between = self._between.match(text, found.end())
             if between is None:
-                return cells, place
+                return cells, found.end() if found.end() == len(text) else place
             place = between.end()
             if self._by_blanks and place == len(text):
                 return cells, place

@@ -191,17 +191,15 @@ class RowCounter:
         self._listed: list[Rejected] = []
         self._places: list[int] = []
 
-    def keeps(self, row: TableRow) -> bool:
-        """Count a row; return whether it is kept."""
+    def count(self, row: TableRow) -> None:
+        """Count a row."""
         self.total += 1
         if row.repair:
             self._repairs[row.repair].append(row.line)
-        if not row.reason:
-            return True
-        self._places.append(self.total)
-        if len(self._listed) < MAX_REJECTED:
-            self._listed.append(Rejected(row.line, row.reason, self.total))
-        return False
+        if row.reason:
+            self._places.append(self.total)
+            if len(self._listed) < MAX_REJECTED:
+                self._listed.append(Rejected(row.line, row.reason, self.total))
 
     def left_out(self) -> LeftOut:
         """Return the rows that were left out or repaired so far."""
@@ -221,7 +219,8 @@ def tidy(source: Source, folder: Path, progress: Callable[[float], None]) -> Sou
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         for row in walk_rows(source):
-            if counter.keeps(row):
+            counter.count(row)
+            if not row.reason:
                 writer.writerow(row.cells)
             if counter.total % _PROGRESS_EVERY == 0:
                 progress(min(1.0, counter.total / max(source.lines, 1)))

@@ -106,9 +106,12 @@ def _scan(path: Path, file: BinaryIO, progress: Advance, delimiter: str) -> Scan
     odd, counter, done, nuls = b"", _Counter(), 0, 0
     # The digest takes as long as all the rest, and another processor's time.
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
-        for chunk in _with_short_lines(path, chunks(file)):
+        for chunk in chunks(file):
             digested = pool.submit(digest.update, chunk)
-            counter.add(chunk)
+            line = counter.lines
+            if counter.add(chunk) > LONGEST_ROW:
+                longest = bytes_words(LONGEST_ROW)
+                raise input_error("line_too_long", file=path, line=line, longest=longest)
             if may_be_utf8:
                 odd = odd or _invalid_utf8(decoder, chunk)
                 nuls += chunk.count(0) if b"\0" in chunk else 0
@@ -129,33 +132,6 @@ def _scan(path: Path, file: BinaryIO, progress: Advance, delimiter: str) -> Scan
         bool(odd) and encoding == "utf-8",
         nuls,
     )
-
-
-def _with_short_lines(path: Path, pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the pieces of a file; InputError if a line in it is too long for a row."""
-    start = end = 0
-    for piece in pieces:
-        yield piece
-        mark = b"\n" if b"\n" in piece else b"\r"
-        first = piece.find(mark)
-        # A line within one piece is short.
-        if first >= 0:
-            _refuse_long_line(path, start, end + first)
-            start = end + piece.rfind(mark) + 1
-        end += len(piece)
-    _refuse_long_line(path, start, end)
-
-
-def _refuse_long_line(path: Path, start: int, end: int) -> None:
-    if end - start <= LONGEST_ROW:
-        return
-    counter, left = _Counter(), start
-    with path.open("rb") as file:
-        while left and (piece := file.read(min(left, CHUNK))):
-            counter.add(piece)
-            left -= len(piece)
-    sizes = {"length": bytes_words(end - start), "longest": bytes_words(LONGEST_ROW)}
-    raise input_error("line_too_long", file=path, line=counter.lines, **sizes)
 
 
 def _padding(path: Path) -> int:
@@ -186,10 +162,11 @@ class _Counter:
 
     def __init__(self) -> None:
         self.lookalikes = False
-        self._crlf = self._lf = self._cr = 0
+        self._crlf = self._lf = self._cr = self._unfinished = 0
         self._last, self._is_below_names = b"", False
 
-    def add(self, chunk: bytes) -> None:
+    def add(self, chunk: bytes) -> int:
+        """Count a chunk; return the length so far of the line that it goes on with."""
         # Counting as numbers takes a fifth of counting as bytes; a search for one byte is fast.
         self._lf += int(np.count_nonzero(np.frombuffer(chunk, dtype=np.uint8) == _LF))
         if b"\r" in chunk:
@@ -202,6 +179,10 @@ class _Counter:
             self.lookalikes = b"_" in piece or (b"+" in piece and b"+-" in piece)
         self._is_below_names = self._is_below_names or b"\n" in chunk
         self._last = chunk[-1:]
+        mark = b"\n" if b"\n" in chunk else b"\r"
+        begun, first = self._unfinished, chunk.find(mark)
+        self._unfinished = begun + len(chunk) if first < 0 else len(chunk) - chunk.rfind(mark) - 1
+        return begun + (len(chunk) if first < 0 else first)
 
     @property
     def lines(self) -> int:

@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any, TypeVar
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.inference import delong_interval
 from aucstudio.engine.roc import auc
-from aucstudio.notices import Notice, notice
-from aucstudio.notices.words import figure_words, interval_words
+from aucstudio.notices import Notice, notice, text
+from aucstudio.notices.words import interval_words
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import spell_number, spelled
 from aucstudio.project.data.labels import check_classes
@@ -282,7 +283,8 @@ def _area(
     known = tuple(column.name for column in table.columns if column.name in names)
     groups = groups_by(table, known).codes if known else None
     found = delong_interval(positive, scores, _LEVEL, groups=groups)
-    return Area(float(auc(positive, scores)), float(found.low), float(found.high)), ""
+    ends = [float(end) if np.isfinite(end) else None for end in (found.low, found.high)]
+    return Area(float(auc(positive, scores)), *ends), ""
 
 
 SHOWN = 10
@@ -298,11 +300,18 @@ class Unseen:
 
 @dataclasses.dataclass(frozen=True)
 class Area:
-    """An AUC with its 95 % interval."""
+    """An AUC with its 95 % interval; None if too few rows decide."""
 
     value: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
+
+    @property
+    def interval(self) -> str:
+        """The interval as text."""
+        if self.low is None or self.high is None:
+            return "–"
+        return interval_words(self.low, self.high)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -356,47 +365,30 @@ class ScoringReport:
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as plain data, for ``aucstudio score --json``."""
-        document = dataclasses.asdict(self)
+        document: dict[str, Any] = msgspec.to_builtins(self)
         names = ("matched", "ignored", "missing")
-        document["columns"] = {name: list(document.pop(name)) for name in names}
-        for unseen in document["unseen"].values():
-            unseen["values"] = list(unseen["values"])
+        document["columns"] = {name: document.pop(name) for name in names}
         for unreadable in document["unreadable"].values():
             unreadable.pop("spellings")
-        document["far"] = list(document["far"])
-        document["left_out"] = list(document["left_out"])
-        document["allowed"] = {kind: list(names) for kind, names in self.allowed.items()}
-        if self.auc is not None:
-            # With few rows there is no interval, and JSON has no NaN.
-            document["auc"] = {
-                name: None if np.isnan(value) else value for name, value in document["auc"].items()
-            }
         return document
 
     def sentences(self) -> list[str]:
         """Return the report as sentences, one per line."""
-        lines = [f"{self.table}: {self.scored} of {self.rows} rows scored"]
-        if self.ignored:
-            lines.append(
-                f"columns that the model does not know are ignored: {some_names(self.ignored)}"
-            )
-        if self.missing:
-            lines.append(f"columns added as missing, as allowed: {some_names(self.missing)}")
-        lines += map(str, self._unusable())
-        lines += [
-            f"column {name!r}: {rows_words(count)} without a value, more than in training"
-            for name, count in self.gaps.items()
+        more, area = self.rows - self.scored - SHOWN, self.auc
+        lines = [
+            text("score_rows", table=self.table, scored=self.scored, rows=self.rows),
+            text("score_ignored", names=some_names(self.ignored)),
+            text("score_missing", names=some_names(self.missing)),
+            *map(str, self._unusable()),
+            *(text("score_gaps", column=n, rows=count) for n, count in self.gaps.items()),
+            *(text("score_left_out", row=row) for row in self.left_out[:SHOWN]),
+            text("score_more_left_out", rows=more if more > 0 else None),
+            text("score_no_auc", why=self.without_auc),
         ]
-        lines += [f"line {row.line} is left out: {row.reason}" for row in self.left_out[:SHOWN]]
-        if (more := self.rows - self.scored - SHOWN) > 0:
-            lines.append(f"{rows_words(more)} more left out")
-        if self.auc is not None:
-            interval = interval_words(self.auc.low, self.auc.high)
-            once = "" if self.weight is None else f", each row counted once, not by {self.weight}"
-            lines.append(f"AUC {figure_words(self.auc.value)}, 95 % interval {interval}{once}")
-        if self.without_auc:
-            lines.append(f"no AUC, as {self.without_auc}")
-        return [" ".join(sentence.split()) for sentence in lines]
+        if area is not None:
+            found = {"auc": area.value, "interval": area.interval, "weight": self.weight}
+            lines.append(text("score_auc", **found))
+        return [" ".join(sentence.split()) for sentence in lines if sentence]
 
     def notices(self) -> list[Notice]:
         """Return the notices of a run that was tested on the table."""

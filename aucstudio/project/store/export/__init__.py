@@ -9,12 +9,11 @@ import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 
+from aucstudio.notices import text
 from aucstudio.notices.words import suggestion
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.runs.models.model import Model
-from aucstudio.project.store.export import document as formulas
-from aucstudio.project.store.export import onnx_graph as graph
-from aucstudio.project.store.export import script, sql
+from aucstudio.project.store.export import document, onnx_graph, script, sql
 from aucstudio.project.store.files import write_atomically
 from aucstudio.project.store.model_file import model_to_bytes
 
@@ -44,7 +43,7 @@ class ExportFormat:
     ending: str
     about: str
     write: Callable[[Model], bytes]
-    check: Callable[[Model], None]
+    check: Callable[[Model], None] = lambda _model: None
 
     def refusal(self, model: Model) -> str:
         """Return why the format cannot hold a model; empty if it can."""
@@ -56,53 +55,15 @@ class ExportFormat:
 
 
 NATIVE = ExportFormat(
-    "aucmodel",
-    "AUC Studio model",
-    ".aucmodel",
-    "The file holds arrays and JSON, preprocessing included; loading it runs no code. "
-    "It scores new tables by File ▸ Score a table…, or aucstudio score MODEL TABLE.",
-    model_to_bytes,
-    lambda _model: None,
+    "aucmodel", "AUC Studio model", ".aucmodel", text("about_aucmodel"), model_to_bytes
 )
 FORMATS = {
-    made.key: made
-    for made in (
-        ExportFormat(
-            "script",
-            "Python script",
-            ".py",
-            "One Python file, preprocessing included, that needs numpy and nothing else. "
-            "Score a new table with: python FILE TABLE -o SCORES",
-            script.write_script,
-            script.check,
-        ),
-        ExportFormat(
-            "onnx",
-            "ONNX",
-            ".onnx",
-            "A graph for ONNX runtimes, preprocessing included: one input for each column, in "
-            "double precision. Outputs: score, predicted and, if the model is calibrated, "
-            "probability.",
-            graph.write_graph,
-            graph.check,
-        ),
-        ExportFormat(
-            "sql",
-            "SQL",
-            ".sql",
-            "One statement for DuckDB and SQLite, preprocessing included. It adds the columns "
-            "score, predicted and, if the model is calibrated, probability to a table.",
-            sql.write_sql,
-            sql.check,
-        ),
-        ExportFormat(
-            "json",
-            "JSON",
-            ".json",
-            "All numbers of the model and its preprocessing, and the formula of its score.",
-            formulas.write_document,
-            formulas.check,
-        ),
+    key: ExportFormat(key, title, ending, text(about), room.write, room.check)
+    for key, title, ending, about, room in (
+        ("script", "Python script", ".py", "about_script", script),
+        ("onnx", "ONNX", ".onnx", "about_onnx", onnx_graph),
+        ("sql", "SQL", ".sql", "about_sql", sql),
+        ("json", "JSON", ".json", "about_json", document),
     )
 }
 
@@ -131,8 +92,5 @@ def export_model(model: Model, key: str, path: str | Path) -> None:
 def check_format(key: str) -> None:
     """Refuse what is no format to export to."""
     if key not in FORMATS:
-        raise InputError(
-            f"there is no format {key!r} to export to{suggestion(key, FORMATS)} (there are "
-            f"{', '.join(FORMATS)})",
-            setting="to",
-        )
+        hint, known = suggestion(key, FORMATS), ", ".join(FORMATS)
+        raise input_error("export_format_unknown", key=key, hint=hint, known=known)

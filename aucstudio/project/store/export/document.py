@@ -111,7 +111,7 @@ def check(model: Model) -> None:
     _Writer.check(model)
 
 
-def write_document(model: Model) -> bytes:
+def write(model: Model) -> bytes:
     """Write a model as JSON that reads back to the same numbers.
 
     Raises

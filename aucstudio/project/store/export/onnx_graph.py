@@ -30,7 +30,7 @@ from aucstudio.project.data.preparing.preparation import (
     number_features,
 )
 from aucstudio.project.data.preparing.scales import MISSING
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.store.export.document import ScorerVisitor, date_inputs, describe, printable
 
@@ -48,7 +48,7 @@ def check(model: Model) -> None:
     import_onnx()
 
 
-def write_graph(model: Model) -> bytes:
+def write(model: Model) -> bytes:
     """Write a model as the bytes of an ONNX file.
 
     Raises
@@ -362,11 +362,7 @@ def import_onnx() -> Any:
     try:
         return importlib.import_module("onnx")
     except ImportError as error:
-        raise InputError(
-            "ONNX export needs the package onnx, which is not installed: "
-            "pip install 'aucstudio[onnx]'",
-            setting="to",
-        ) from error
+        raise input_error("onnx_absent") from error
 
 
 class Graph:

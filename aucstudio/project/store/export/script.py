@@ -14,14 +14,14 @@ from aucstudio.project.resources import resource_path
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.store.export.document import check, describe, document_of, printable
 
-__all__ = ["check", "write_script"]
+__all__ = ["check", "write"]
 
 _PLACE = 'MODEL: dict[str, Any] = json.loads("{}")'
 _MOST_READABLE = 20_000  # characters
 _WIDTH = 98
 
 
-def write_script(model: Model) -> bytes:
+def write(model: Model) -> bytes:
     """Write the script: the program in ``resources/export``, with this model in it.
 
     All that comes from the model goes in as one literal of JSON, so that no name in it can become

@@ -29,14 +29,13 @@ from aucstudio.project.data.preparing.scales import MISSING
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.dialect import Dialect
-from aucstudio.project.errors import InputError
+from aucstudio.project.errors import input_error
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.store.export.document import ScorerVisitor, date_inputs, describe, printable
 
 MOST_NODES, MOST_FEATURES = 50_000, 1_500
 _DEPTH = 7  # of nested cases: SQLite's parser holds a hundred symbols
 _TABLE = "cases"
-_OTHERS = "Export it as a Python script, as ONNX or as JSON."
 
 
 def check(model: Model) -> None:
@@ -56,14 +55,12 @@ def check(model: Model) -> None:
         (features, MOST_FEATURES, "prepared columns"),
     ):
         if count > most:
-            raise InputError(
-                f"a model of {model.method} cannot be exported as SQL: it has {count:,} "
-                f"{what}, and databases accept no more than about {most:,}. {_OTHERS}",
-                setting="to",
+            raise input_error(
+                "export_too_large", method=model.method, count=count, what=what, most=most
             )
 
 
-def write_sql(model: Model) -> bytes:
+def write(model: Model) -> bytes:
     """Write a model as a SQL statement.
 
     Raises
@@ -310,7 +307,7 @@ def identifier(name: str) -> str:
 
 def _writable(value: str) -> str:
     if "\0" in value or value.encode("utf-8", "replace").decode() != value:
-        raise InputError(f"{value!r} cannot be written in SQL: rename it and train again")
+        raise input_error("export_name_unfit", name=value)
     return value
 
 
