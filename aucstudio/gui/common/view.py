@@ -22,8 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.gui.common.controls import ControlRow, Segments
-from aucstudio.gui.common.plots.menu import plot_menu
-from aucstudio.gui.common.plots.plot import Plot
+from aucstudio.gui.common.plots.plot import Plot, plot_menu
 from aucstudio.gui.common.plotting import style_plot
 from aucstudio.gui.common.sentence import Sentence
 from aucstudio.gui.common.theme import set_icon
