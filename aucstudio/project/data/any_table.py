@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.notices.words import class_words, listed, suggestion
-from aucstudio.project.data.column_range import ColumnRange, sample_rows
 from aucstudio.project.data.columns import (
     MOST_LEVELS,
     Column,
@@ -42,7 +41,7 @@ from aucstudio.project.data.labels import (
     spelled_as,
 )
 from aucstudio.project.data.roles import guess_positive, other_labels
-from aucstudio.project.data.schema import ColumnSchema, Schema
+from aucstudio.project.data.schema import ColumnRange, ColumnSchema, Schema, sample_rows
 from aucstudio.project.data.sparse_columns import is_sparse
 from aucstudio.project.data.splitting.groups import Groups, find_groups
 from aucstudio.project.data.text.contents import Rejected, Unreadable
