@@ -99,7 +99,7 @@ class CompareView(PageView):
     def __init__(self, session: Session) -> None:
         super().__init__(session, "compare_view", "Compare")
         self.shown: ShownComparison | None = None
-        self._filled: object = None
+        self._filled = self._compared = object()
         self._answer = Answer(self, self._show, self._on_failed, keep=_KEPT)
         self._make_controls()
         self._make_pages()
@@ -169,8 +169,10 @@ class CompareView(PageView):
         if not runs:
             self._answer.drop()
             self._show(None)
-        elif self._answer.ask(key, work):
+        elif self._answer.ask(key, work) and key[0] != self._compared:
+            # The comparison of the same runs in another range stays until the new one.
             self.sentence.setText("Comparing…")
+        self._compared = key[0]
 
     def _on_failed(self, words: str) -> None:
         self._show(None)

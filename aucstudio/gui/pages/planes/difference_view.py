@@ -43,7 +43,7 @@ class DifferenceView(PlaneView):
     """The difference vectors of the pairs of one fit."""
 
     prefix: ClassVar = ""
-    rows_choice: ClassVar = ("pairs_combo", "P&airs", "Rows that the pairs are made of")
+    rows_control: ClassVar = "pairs_combo"
     of_pairs: ClassVar = True
     busy_words: ClassVar = "counting pairs…"
 

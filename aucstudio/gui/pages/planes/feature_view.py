@@ -81,7 +81,7 @@ class FeatureView(PlaneView):
     listens_to: ClassVar = {**PlaneView.listens_to, "band_rested": "mark_stale"}
 
     prefix: ClassVar = "feature_"
-    rows_choice: ClassVar = ("feature_rows_combo", "Ro&ws", "Which rows are drawn")
+    rows_control: ClassVar = "feature_rows_combo"
     of_pairs: ClassVar = False
     busy_words: ClassVar = "placing rows…"
 
