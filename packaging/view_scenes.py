@@ -143,8 +143,8 @@ def arrange(window: MainWindow, name: str) -> QWidget:
 
 def _show_runs(window: MainWindow) -> QWidget:
     window.deck.all_in_one()
-    window.sides.show_runs(True)
-    window.sides.left.setCurrentWidget(window.runs_panel)
+    window.workplace.sides.show_runs(True)
+    window.workplace.sides.left.setCurrentWidget(window.workplace.runs_panel)
     return _show(window, "roc_view")
 
 

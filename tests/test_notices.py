@@ -18,17 +18,25 @@ PLACE = {"file", "line", "column", "setting"}
 
 def used_codes():
     """Return the codes in the program's source; texts for one or several come with their code."""
-    trees = (ast.parse(path.read_text("utf-8")) for path in PACKAGE.rglob("*.py"))
+    nodes = [
+        node for path in PACKAGE.rglob("*.py") for node in ast.walk(ast.parse(path.read_text()))
+    ]
     constants = {
         node.value
-        for tree in trees
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    starts = {  # of codes that are put together, as in text(f"card_{key}")
+        node.args[0].values[0].value
+        for node in nodes
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "text"
+        if isinstance(node.args[0], ast.JoinedStr)
     }
     return {
         code
         for code in entries()
         if constants & {code, code.removesuffix("_one"), code.removesuffix("_several")}
+        or code.startswith(tuple(starts))
     }
 
 

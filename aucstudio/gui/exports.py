@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +18,12 @@ from aucstudio.gui.desk.deck import Deck
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.gui.dialogs.scoring import ScoreTableDialog
-from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.project.errors import InputError
 from aucstudio.project.results.report import write_model_card, write_report
 from aucstudio.project.runs.experiments.experiment import Experiment
 from aucstudio.project.runs.experiments.experiment_file import command_line, write_study
 from aucstudio.project.store.files import write_atomically
 from aucstudio.project.store.scores_file import write_rows
-from aucstudio.project.work.job import Job, describe_failure
 
 _COPY_DPI = 2 * printing.SCREEN_DPI
 _REPORT_SHEET = printing.Sheet(width=170.0, height=120.0, font=9.0)
@@ -50,19 +47,20 @@ class Exports(QObject):
     def __init__(self, window: QWidget, session: Session, deck: Deck, actions: Actions) -> None:
         super().__init__(window)
         self._window, self._session, self._deck, self._actions = window, session, deck, actions
-        self._writing = Background(self, self._on_written)
-        for action, verb in (
-            (actions.export_model, self._on_model),
-            (actions.score_table, self._on_score),
-            (actions.export_figure, self._on_figure),
-            (actions.export_figure_data, self._on_figure_data),
-            (actions.copy_figure, self._on_copy),
-            (actions.copy_figure_data, self._on_copy_data),
-            (actions.export_report, self._on_report),
-            (actions.model_card, self._on_card),
-            (actions.export_script, self._on_script),
-        ):
-            action.triggered.connect(verb)
+        self._files = prompts.FileWriter(
+            window, lambda path: session.message.emit(f"Saved {path}"), session.failed.emit
+        )
+        actions.connect_verbs(
+            export_model=lambda: ExportModelDialog(session, self._chosen(), window).ask(),
+            score_table=lambda: ScoreTableDialog(session, self._chosen(), window).ask(modal=False),
+            export_figure=lambda: ExportFigureDialog(session, deck.active(), window).ask(),
+            export_figure_data=self._on_figure_data,
+            copy_figure=self._on_copy,
+            copy_figure_data=self._on_copy_data,
+            export_report=self._on_report,
+            model_card=self._on_card,
+            export_script=self._on_script,
+        )
         deck.offer_in_pictures(actions.of_picture())
 
     def refresh(self) -> None:
@@ -73,15 +71,11 @@ class Exports(QObject):
         has_figure = shows_views and bool(self._deck.active().plots())
         has_model = chosen is not None and bool(chosen.record.splits)
         has_results = any(run.record.splits for run in session.shown_runs())
-        for group, enabled in (
-            ((actions.export_model, actions.score_table, actions.model_card), has_model),
-            ((actions.export_script,), chosen is not None),
-            ((actions.export_report,), has_results),
-            ((actions.export_figure, actions.copy_figure), has_figure),
-            ((actions.export_figure_data, actions.copy_figure_data), shows_views),
-        ):
-            for action in group:
-                action.setEnabled(enabled)
+        actions.enable("export_model score_table model_card", has_model)
+        actions.enable("export_script", chosen is not None)
+        actions.enable("export_report", has_results)
+        actions.enable("export_figure copy_figure", has_figure)
+        actions.enable("export_figure_data copy_figure_data", shows_views)
 
     def _chosen(self) -> ShownRun:
         """Return the chosen run; the actions of a run are enabled only if there is one."""
@@ -89,25 +83,14 @@ class Exports(QObject):
         assert run is not None
         return run
 
-    def _on_model(self) -> None:
-        ExportModelDialog(self._session, self._chosen(), self._window).ask()
-
-    def _on_score(self) -> None:
-        ScoreTableDialog(self._session, self._chosen(), self._window).ask(modal=False)
-
-    def _on_figure(self) -> None:
-        ExportFigureDialog(self._session, self._deck.active(), self._window).ask()
-
     def _on_figure_data(self) -> None:
         view, columns = self._deck.active(), self._columns()
-        if not columns:
-            return
-        suggested = f"{view.title.lower()}.csv"
-        path = prompts.ask_save_path(
-            self._window, "Save the numbers behind the picture", suggested, "CSV (*.csv)"
-        )
-        if path:
-            self._write(lambda: write_atomically(Path(path), columns_as_csv(columns)), path)
+        if columns:
+            title, suggested = "Save the numbers behind the picture", f"{view.title.lower()}.csv"
+            text = columns_as_csv(columns)
+            self._files.ask(
+                title, suggested, "CSV (*.csv)", lambda path: write_atomically(path, text)
+            )
 
     def _columns(self) -> Mapping[str, Sequence[object] | np.ndarray[Any, Any]]:
         """Return the numbers of the active view; report it if there are none."""
@@ -128,57 +111,45 @@ class Exports(QObject):
         self._session.message.emit("Picture copied")
 
     def _on_report(self) -> None:
-        path = prompts.ask_save_path(self._window, "Save the report", "report.html", _PAGES)
-        if path:
-            runs = {r.look.name: r.record for r in self._session.shown_runs() if r.record.splits}
-            first, active = self._deck.made(self._deck.pages[0]), self._deck.active()
-            first.refresh()
-            views = {view.title: view for view in (first, active) if view.plots()}
-            pictures = {t: printing.draw(view, _REPORT_SHEET).svg() for t, view in views.items()}
-            band = self._session.plan.band
-            self._write(lambda: write_report(Path(path), runs, band, pictures), path)
+        runs = {r.look.name: r.record for r in self._session.shown_runs() if r.record.splits}
+        first, active = self._deck.made(self._deck.pages[0]), self._deck.active()
+        first.refresh()
+        views = {view.title: view for view in (first, active) if view.plots()}
+        pictures = {t: printing.draw(view, _REPORT_SHEET).svg() for t, view in views.items()}
+        band = self._session.plan.band
+        self._files.ask(
+            "Save the report",
+            "report.html",
+            _PAGES,
+            lambda path: write_report(path, runs, band, pictures),
+        )
 
     def _on_card(self) -> None:
-        chosen = self._chosen()
+        chosen, none = self._chosen(), "(no subgroups)"
         columns = [name for name, _role in chosen.record.experiment.data.roles]
-        none = "(no subgroups)"
+        title, question = "Save model card", "Results by subgroups of the column:"
         answer, accepted = QInputDialog.getItem(
-            self._window,
-            "Save model card",
-            "Results by subgroups of the column:",
-            [none, *columns],
-            editable=False,
+            self._window, title, question, [none, *columns], editable=False
         )
         if not accepted:
             return
         by = [] if answer == none else [answer]
-        path = prompts.ask_save_path(self._window, "Save the model card", "model-card.html", _PAGES)
-        if path:
-            look, record, band = chosen.look, chosen.record, self._session.plan.band
-            self._write(
-                lambda: write_model_card(Path(path), look.name, record, band, by, look.notes), path
-            )
+        look, record, band = chosen.look, chosen.record, self._session.plan.band
+        self._files.ask(
+            "Save the model card",
+            "model-card.html",
+            _PAGES,
+            lambda path: write_model_card(path, look.name, record, band, by, look.notes),
+        )
 
     def _on_script(self) -> None:
-        experiment = self._chosen().record.experiment
-        title, filters = "Save a file that repeats this run", _SCRIPTS
-        path = prompts.ask_save_path(self._window, title, "run.toml", filters)
-        if path:
-            text = _script(experiment, Path(path), self._deck.side_by_side())
-            self._write(lambda: write_atomically(Path(path), text), path)
-
-    def _write(self, write: Callable[[], object], path: str) -> None:
-        """Write in the background: a report of many runs takes a while."""
-        self._writing.finish()
-        self._writing.start(path, lambda _post: write())
-
-    def _on_written(self, path: str, job: Job[object, object]) -> None:
-        if job.error is None:
-            self._session.message.emit(f"Saved {path}")
-        elif isinstance(job.error, InputError):
-            self._session.failed.emit(str(job.error), "")
-        else:
-            self._session.failed.emit(*describe_failure(job.error))
+        experiment, views = self._chosen().record.experiment, self._deck.side_by_side()
+        self._files.ask(
+            "Save a file that repeats this run",
+            "run.toml",
+            _SCRIPTS,
+            lambda path: write_atomically(path, _script(experiment, path, views)),
+        )
 
 
 def columns_as_csv(

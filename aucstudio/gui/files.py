@@ -55,16 +55,18 @@ class Files(QObject):
         super().__init__(window)
         self._window, self._session = window, session
         self._preview: ImportPreview | None = None
-        actions.new_window.triggered.connect(lambda: the_windows().new(window))
-        actions.open_data.triggered.connect(self._on_open_data)
-        actions.import_data.triggered.connect(self._on_import)
-        actions.paste_table.triggered.connect(self._on_paste)
-        actions.open_project.triggered.connect(self._on_open_project)
+        actions.connect_verbs(
+            new_window=lambda: the_windows().new(window),
+            open_data=self._on_open_data,
+            import_data=self._on_import,
+            paste_table=self._on_paste,
+            open_project=self._on_open_project,
+            save_project=self._on_save,
+            save_project_as=self.save_as,
+            close=self._on_close,
+            quit=lambda: the_windows().close(the_windows().open or [window]),
+        )
         actions.recent.aboutToShow.connect(lambda: self._list_recent(actions.recent))
-        actions.save_project.triggered.connect(self._on_save)
-        actions.save_project_as.triggered.connect(self.save_as)
-        actions.close.triggered.connect(self._on_close)
-        actions.quit.triggered.connect(lambda: the_windows().close(the_windows().open or [window]))
         actions.example_chosen.connect(self.open_example)
         session.files.opened.connect(self._on_opened)
         session.files.opener.refused.connect(self._on_refused)
@@ -137,11 +139,11 @@ class Files(QObject):
         for warning in found.warnings:
             self._window.messages.add(warning)
 
-    def _on_refused(self, _path: str, kind: str, error: Exception) -> None:
+    def _on_refused(self, key: tuple[str, str], error: Exception) -> None:
         if self._preview is not None and self._preview.imports:
             self._preview.refuse(error)
         else:
-            self.refuse(kind, error)
+            self.refuse(key[1], error)
 
     def refuse(self, kind: str, error: Exception) -> None:
         """Show why a file could not be opened: in the Data card if a table stays open there."""
@@ -236,12 +238,8 @@ class Files(QObject):
         table = self._session.table
         stem = table.path.stem if table else "study"
         path = prompts.ask_save_path(self._window, "Save the project", f"{stem}.aucproj", PROJECTS)
-        if not path:
-            return
-        try:
-            self._session.files.begin_save(prompts.with_ending(path, ".aucproj"))
-        except InputError as error:
-            self._report(error)
+        if path:
+            self._session.files.begin_save(path)
 
 
 def _unsaved_title(path: Path) -> str:

@@ -27,11 +27,6 @@ from aucstudio.project.work.submit import Place
 if TYPE_CHECKING:
     from aucstudio.gui.common.view import PageView
     from aucstudio.gui.desk.deck import Deck
-    from aucstudio.gui.desk.side_columns import Sides
-    from aucstudio.gui.panels.data_panel import DataPanel
-    from aucstudio.gui.panels.method_panel import MethodPanel
-    from aucstudio.gui.panels.runs_panel import RunsPanel
-    from aucstudio.gui.panels.validation_panel import ValidationPanel
     from aucstudio.gui.workplace import Workplace
 
 # Settings whose errors are shown in the Validation card.
@@ -78,7 +73,7 @@ class MainWindow(StudyWindow):
 
             self._workplace = Workplace(self, self.session, self.actions_, self._middle)
             self.centre.addWidget(self.deck)
-            self._rows.addWidget(self.sides, stretch=1)
+            self._rows.addWidget(self.workplace.sides, stretch=1)
             self._connect_workplace()
             self._refresh_state()
         return self._workplace
@@ -94,49 +89,23 @@ class MainWindow(StudyWindow):
         return self.workplace.deck
 
     @property
-    def sides(self) -> Sides:
-        """The columns beside the pages."""
-        return self.workplace.sides
-
-    @property
     def views(self) -> list[PageView]:
         """All pages; unopened ones are created."""
         return [self.deck.made(page) for page in list(self.deck.pages)]
 
-    @property
-    def data_panel(self) -> DataPanel:
-        """The card of the table."""
-        return self.workplace.data_panel
-
-    @property
-    def validation_panel(self) -> ValidationPanel:
-        """The card of the splits."""
-        return self.workplace.validation_panel
-
-    @property
-    def method_panel(self) -> MethodPanel:
-        """The card of the method."""
-        return self.workplace.method_panel
-
-    @property
-    def runs_panel(self) -> RunsPanel:
-        """The list of runs."""
-        return self.workplace.runs_panel
-
     def _connect(self) -> None:
         session, actions = self.session, self.actions_
-        for action, verb in (
-            (actions.run, lambda: self._run(tuned=False)),
-            (actions.tune, lambda: self._run(tuned=True)),
-            (actions.stop, session.stop),
-            (actions.cluster, lambda: ClusterDialog(session, self).ask()),
-            (actions.find_best, self._on_find_best),
-            (actions.add_scores, lambda: GivenScoresDialog(session, self).ask()),
-            (actions.combine, session.runs.combine_checked),
-            (actions.show_setup, self.keep_layout),
-            (actions.show_runs, self.keep_layout),
-        ):
-            action.triggered.connect(lambda _on=False, verb=verb: verb())
+        actions.connect_verbs(
+            run=lambda: self._run(tuned=False),
+            tune=lambda: self._run(tuned=True),
+            stop=session.stop,
+            cluster=lambda: ClusterDialog(session, self).ask(),
+            find_best=self._on_find_best,
+            add_scores=lambda: GivenScoresDialog(session, self).ask(),
+            combine=session.runs.combine_checked,
+            show_setup=self.keep_layout,
+            show_runs=self.keep_layout,
+        )
         actions.at_once_chosen.connect(session.runs.run_at_once)
         actions.theme_chosen.connect(self.set_theme)
         self.welcome.open_data_asked.connect(actions.open_data.trigger)
@@ -149,17 +118,19 @@ class MainWindow(StudyWindow):
         session.message.connect(self.statusBar().showMessage)
         session.failed.connect(self.messages.add)
         self.files.opened.connect(self._on_opened)
-        self.files.table_refused.connect(lambda words: self.data_panel.show_problem(words))
+        self.files.table_refused.connect(
+            lambda words: self.workplace.data_panel.show_problem(words)
+        )
         self.files.saving.connect(self.keep_layout)
 
     def _connect_workplace(self) -> None:
         actions = self.actions_
-        actions.show_setup.toggled.connect(self.sides.show_setup)
-        actions.show_runs.toggled.connect(self.sides.show_runs)
+        actions.show_setup.toggled.connect(self.workplace.sides.show_setup)
+        actions.show_runs.toggled.connect(self.workplace.sides.show_runs)
         self.deck.connect_actions(actions)
-        self.data_panel.open_asked.connect(actions.open_data.trigger)
-        self.data_panel.import_asked.connect(self.files.import_again)
-        self.runs_panel.details.export.clicked.connect(actions.export_model.trigger)
+        self.workplace.data_panel.open_asked.connect(actions.open_data.trigger)
+        self.workplace.data_panel.import_asked.connect(self.files.import_again)
+        self.workplace.runs_panel.details.export.clicked.connect(actions.export_model.trigger)
         self.deck.active_changed.connect(self._refresh_state)
         self.deck.layout_changed.connect(self.keep_layout)
 
@@ -181,7 +152,7 @@ class MainWindow(StudyWindow):
         self.statusBar().showMessage(session.study.status)
         if shows_study or self.has_workplace:
             self.workplace.exports.refresh()
-            self.sides.at_work(shows_study)
+            self.workplace.sides.at_work(shows_study)
             self.centre.setCurrentWidget(self.deck if shows_study else self.welcome)
             self._refresh_best()
             self.deck.refresh_actions(actions, shows_study)
@@ -211,7 +182,7 @@ class MainWindow(StudyWindow):
         """Store the arrangement of views in the plan; this is no edit, so undo keeps it."""
         if not self.has_workplace:
             return
-        self.runs_panel.details.notes.keep()
+        self.workplace.runs_panel.details.notes.keep()
         plan = self.session.plan
         layout = self.deck.arrangement() | {
             "setup": self.actions_.show_setup.isChecked(),
@@ -233,10 +204,10 @@ class MainWindow(StudyWindow):
         if self.has_workplace:
             for view in self.deck.made_views():
                 view.restyle()
-            self.runs_panel.apply_style()
+            self.workplace.runs_panel.apply_style()
 
     def _on_opened(self, found: OpenedStudy) -> None:
-        if found.stored is not None:
+        if found.file is not None:
             self.restore_layout()
         if found.experiments is not None:
             self.show_pages(found.experiments.views)
@@ -279,29 +250,33 @@ class MainWindow(StudyWindow):
 
     def _run(self, *, tuned: bool, again: bool = False) -> None:
         try:
-            self.validation_panel.check()
-            self.method_panel.check()
+            self.workplace.validation_panel.check()
+            self.workplace.method_panel.check()
             planned = self.session.runs.planned(tuned=tuned)
             same = None if again else self.session.runs.twin_of(planned)
             if same is not None:
                 self.actions_.show_runs.setChecked(True)
-                self.sides.show_runs(True)  # brings its page to the front in a narrow window
-                self.runs_panel.offer_again(same, lambda: self._run(tuned=tuned, again=True))
+                self.workplace.sides.show_runs(
+                    True
+                )  # brings its page to the front in a narrow window
+                self.workplace.runs_panel.offer_again(
+                    same, lambda: self._run(tuned=tuned, again=True)
+                )
                 return
             self.session.runs.start([planned])
         except InvalidSetting as error:
-            self.method_panel.show_problem(error.setting, str(error))
+            self.workplace.method_panel.show_problem(error.setting, str(error))
         except InputError as error:
             self._show_beside_cause(error)
 
     def _show_beside_cause(self, error: InputError) -> None:
         cause = error.setting or ""
         if cause in _OF_VALIDATION:
-            self.validation_panel.show_problem(str(error))
+            self.workplace.validation_panel.show_problem(str(error))
         elif error.column or cause == "data":
-            self.data_panel.show_problem(str(error))
+            self.workplace.data_panel.show_problem(str(error))
         else:
-            self.method_panel.show_problem(cause, str(error))
+            self.workplace.method_panel.show_problem(cause, str(error))
 
     def _on_find_best(self) -> None:
         if self.session.study.tournament.busy:

@@ -92,7 +92,7 @@ class Probe(QObject):
     def figures(self):
         """Every text of the list of runs and of the card; None while one is computed."""
         window = main_window()
-        panel = window.runs_panel
+        panel = window.workplace.runs_panel
         labels = [one for one in panel.details.findChildren(QLabel) if one.isVisible()]
         listed = panel.findChild(QTableView, "runs_table")
         rows = [str(index.data()) for index in cells(listed)]  # requests what is not yet known

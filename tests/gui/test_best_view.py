@@ -10,7 +10,8 @@ from aucstudio.engine.crossfit.members import Member
 from aucstudio.gui.dialogs.export_model import REFIT, VALIDATED, ExportModelDialog
 from aucstudio.gui.dialogs.run_dialogs import FindBestDialog
 from aucstudio.gui.pages.best.best_view import BestView
-from aucstudio.gui.pages.best.words import cells, statement, typeset
+from aucstudio.gui.pages.best.leaderboard import cells
+from aucstudio.gui.pages.best.words import statement, typeset
 from aucstudio.gui.windows import describe_work
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.errors import InputError

@@ -116,7 +116,7 @@ def test_what_cannot_have_a_role_keeps_its_own_and_it_is_said(dialog):
     made.grid.selectAll()
     made.buttons["number"].click()
     assert made.roles() == {}
-    assert made.status.text() == "2 columns hold text, or the label, and cannot be a number"
+    assert made.status.text() == "2 columns hold text, or are the label, and cannot be a number"
     made.search.setText("city")
     made.grid.selectAll()
     assert not made.buttons["number"].isEnabled()

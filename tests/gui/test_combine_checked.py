@@ -26,7 +26,7 @@ def session(window, table_file, qtbot):
 
 
 def menu_action(window, name):
-    menu = window.runs_panel.make_menu()
+    menu = window.workplace.runs_panel.make_menu()
     (found,) = [action for action in menu.actions() if action.objectName() == name]
     return found.isEnabled(), found.toolTip()
 
@@ -45,7 +45,7 @@ def test_checked_runs_become_one_more_run(window, session, qtbot):
     assert set(run.record.experiment.members) == {one.record.id for one in members}
     assert session.selected == run.record.id
     assert 0.5 < auc_summary(run.record).value <= 1
-    told = window.runs_panel.details.text()
+    told = window.workplace.runs_panel.details.text()
     assert "Combination of finished runs" in told
     assert "2 finished runs" in told
     assert "quick" not in told

@@ -83,12 +83,12 @@ def set_folds(window, folds):
 def test_nothing_moves_below_a_caution_that_comes_and_goes(window, tmp_path):
     window.open_data(few_positives(tmp_path, 30))
     set_folds(window, 5)
-    assert not window.data_panel.caution.text()
-    best = window.method_panel.best
+    assert not window.workplace.data_panel.caution.text()
+    best = window.workplace.method_panel.best
     before = best.mapTo(window, QPoint(0, 0))
     set_folds(window, 10)
     set_folds(window, 40)
-    assert window.data_panel.caution.text()
+    assert window.workplace.data_panel.caution.text()
     assert best.mapTo(window, QPoint(0, 0)) == before
 
 

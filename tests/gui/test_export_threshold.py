@@ -180,7 +180,7 @@ def test_the_dialog_is_opened_without_holding_up_the_window(
     qtbot.waitUntil(dialog.isVisible)
     window.session.weigh(miss=7.0)
     choose(dialog.choice.chooser.rule, "cost")
-    assert dialog.choice.chooser.miss.text() == "7"
+    assert dialog.choice.chooser.fields["miss"].text() == "7"
     there = tmp_path / "m.aucmodel"
     there.write_text("somebody's")
     # The file dialog has asked about "m" only.

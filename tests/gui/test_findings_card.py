@@ -8,11 +8,17 @@ from PySide6.QtWidgets import QDialogButtonBox, QLabel, QPushButton
 from aucstudio import cli
 from aucstudio.gui.dialogs.columns import ClassesDialog
 from aucstudio.gui.panels.data_panel import DataPanel
+from aucstudio.gui.state.background import Background
 from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.findings.find import find
 from aucstudio.project.data.import_choices import FirstReading
 from aucstudio.project.data.table import read_table
 from aucstudio.project.store.project.project_file import ProjectFile
+
+
+def finish_check(card):
+    card.findChild(Background).finish()
+
 
 ROWS = 300
 
@@ -42,7 +48,7 @@ def card(session, awkward, qtbot):
     panel.resize(360, 700)
     with qtbot.waitExposed(panel):
         panel.show()
-    panel.finish_check()
+    finish_check(panel)
     return panel
 
 
@@ -54,7 +60,7 @@ def sentences(card):
 def press(card, words, qtbot):
     (button,) = [b for b in card.findings.findChildren(QPushButton) if b.accessibleName() == words]
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
-    card.finish_check()
+    finish_check(card)
 
 
 def test_the_weightiest_finding_is_what_the_card_says(card, qtbot):
@@ -74,7 +80,7 @@ def test_an_action_is_done_and_undone(card, session, qtbot):
     assert session.undo_stack.undoText() == "Ignore told"
     assert not sentences(card)[0].startswith("Column told")
     session.undo_stack.undo()
-    card.finish_check()
+    finish_check(card)
     assert session.table.column("told").role == "number"
     assert sentences(card)[0].startswith("Column told")
 
@@ -95,7 +101,7 @@ def test_what_may_be_codes_is_made_a_category(card, session, tmp_path, qtbot):
     rows = [f"{code},{random.normal():.3f},{k % 3 == 0:d}" for k, code in enumerate(codes)]
     path.write_text("\n".join(["product_code,x,label", *rows]))
     session.files.open_now(path, "table")
-    card.finish_check()
+    finish_check(card)
     press(card, "Make it a category: product_code", qtbot)
     column = session.table.column("product_code")
     assert (column.role, column.kind) == ("category", "number")
@@ -108,7 +114,7 @@ def test_an_ignored_column_is_not_offered_to_be_ignored(card, session, tmp_path)
     rows = [f"{k:04d},{k % 7:03d},{random.normal():.3f},{k % 3 == 0:d}" for k in range(100)]
     path.write_text("\n".join(["plz,branch,x,label", *rows]))
     session.files.open_now(path, "table")
-    card.finish_check()
+    finish_check(card)
     offered = {b.accessibleName() for b in card.findings.findChildren(QPushButton)}
     assert offered == {"Use as identifier: plz", "Ignore column: branch"}
 
@@ -119,7 +125,7 @@ def test_findings_of_another_table_are_forgotten(card, session, tmp_path):
     rows = [f"{random.normal():.3f},{k % 3 == 0:d}" for k in range(100)]
     plain.write_text("\n".join(["x,label", *rows]))
     session.files.open_now(plain, "table")
-    card.finish_check()
+    finish_check(card)
     assert sentences(card) == []
     session.files.close_study()
     assert sentences(card) == []
@@ -132,7 +138,7 @@ def test_a_name_that_is_markup_is_text(session, tmp_path, qtbot):
     session.files.open_now(path, "table")
     panel = DataPanel(session)
     qtbot.addWidget(panel)
-    panel.finish_check()
+    finish_check(panel)
     (told,) = panel.findings.findChildren(QLabel, "finding_0_sentence")
     assert "<b>no</b><img src=trap>" in told.text()
     assert told.textFormat() == Qt.TextFormat.PlainText
@@ -243,7 +249,7 @@ def test_a_sentinel_is_treated_as_missing_and_back(card, session, qtbot):
     assert not any("-999" in one for one in sentences(card))
     assert "numbers count as missing in 1 column" in card.facts.text()
     session.undo_stack.undo()
-    card.finish_check()
+    finish_check(card)
     assert session.table.absent == {}
     assert any("-999" in one for one in sentences(card))
 
@@ -347,7 +353,7 @@ def test_a_number_of_its_own_becomes_the_identifier(session, tmp_path, qtbot):
     qtbot.addWidget(panel)
     with qtbot.waitExposed(panel):
         panel.show()
-    panel.finish_check()
+    finish_check(panel)
     press(panel, "Use as identifier: slip", qtbot)
     assert session.table.column("slip").role == "id"
     assert session.table.feature_names == ("x",)
@@ -364,12 +370,12 @@ def test_spellings_of_a_level_are_merged_and_parted_again(session, tmp_path, qtb
     qtbot.addWidget(panel)
     with qtbot.waitExposed(panel):
         panel.show()
-    panel.finish_check()
+    finish_check(panel)
     press(panel, "Merge spellings: city", qtbot)
     assert session.table.same == {"city": (("Bern", "bern"),)}
     assert not sentences(panel)
     session.undo_stack.undo()
-    panel.finish_check()
+    finish_check(panel)
     assert session.table.same == {}
     assert "spelled in several ways" in sentences(panel)[0]
 

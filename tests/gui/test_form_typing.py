@@ -16,12 +16,12 @@ pytestmark = pytest.mark.slow
 @pytest.fixture
 def form(window, table_file):
     window.open_data(table_file)
-    return window.method_panel.form
+    return window.workplace.method_panel.form
 
 
 def field_of(window, method, name, qtbot):
     """Choose a method and empty one of its fields, as by hand."""
-    choose(window.method_panel.combo, method)
+    choose(window.workplace.method_panel.combo, method)
     field = window.findChild(QLineEdit, f"param_{name}")
     field.setFocus()
     qtbot.keyClick(field, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
@@ -62,7 +62,7 @@ def test_letters_in_the_middle_go_where_the_cursor_is(window, form, qtbot):
 def test_an_unfinished_text_outlives_what_changes_elsewhere_and_is_not_run(window, form, qtbot):
     field = field_of(window, "auc-svm", "C", qtbot)
     qtbot.keyClicks(field, "5e")
-    window.validation_panel.fields["repeats"].setValue(3)
+    window.workplace.validation_panel.fields["repeats"].setValue(3)
     assert field.text() == "5e"
     assert window.session.plan.params["auc-svm"]["C"] == 5.0
     window.actions_.run.trigger()
@@ -71,7 +71,7 @@ def test_an_unfinished_text_outlives_what_changes_elsewhere_and_is_not_run(windo
     hint = form.findChild(QLabel, "hint_C")
     assert hint.isVisibleTo(form)
     assert "greater than 0" in hint.text()
-    qtbot.mouseClick(window.method_panel.reset, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(window.workplace.method_panel.reset, Qt.MouseButton.LeftButton)
     assert field.text() == "10"
 
 
@@ -106,7 +106,7 @@ def test_each_setting_is_a_step_of_its_own(window, form, qtbot):
 def test_the_method_trains_for_the_range_that_is_judged_until_it_is_unlinked(
     window, form, qtbot, run_to_end
 ):
-    choose(window.method_panel.combo, "svm-pauc")
+    choose(window.workplace.method_panel.combo, "svm-pauc")
     link = window.findChild(QCheckBox, "link_fpr_range")
     field = window.findChild(QLineEdit, f"param_{RANGE}")
     assert link.isVisibleTo(form)
@@ -138,7 +138,7 @@ def test_another_range_that_is_typed_unlinks_and_says_so(window, form, qtbot):
 
 
 def test_the_range_of_the_card_is_the_band_of_the_picture(window, form, qtbot):
-    field = window.validation_panel.band
+    field = window.workplace.validation_panel.band
     field.setFocus()
     field.selectAll()
     qtbot.keyClicks(field, "0.1, 0.4")
@@ -152,10 +152,14 @@ def test_the_range_of_the_card_is_the_band_of_the_picture(window, form, qtbot):
     assert window.session.plan.band == (0.1, 0.6)
     window.actions_.run.trigger()
     assert not window.session.busy
-    assert window.validation_panel.band_problem.isVisibleTo(window.validation_panel)
+    assert window.workplace.validation_panel.band_problem.isVisibleTo(
+        window.workplace.validation_panel
+    )
     qtbot.keySequence(field, QKeySequence("Ctrl+A"))
     qtbot.keyClicks(field, "0, 0.2")
-    assert not window.validation_panel.band_problem.isVisibleTo(window.validation_panel)
+    assert not window.workplace.validation_panel.band_problem.isVisibleTo(
+        window.workplace.validation_panel
+    )
 
 
 # ----------------------------------------------------------------- plans

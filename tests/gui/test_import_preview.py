@@ -232,7 +232,7 @@ def test_rejected_rows_are_listed_and_exported(qtbot, look_at, answers, tmp_path
     assert [listed.item(k).text() for k in range(listed.count())] == [
         "line 4: 4 cells instead of 3"
     ]
-    answers.save_path = str(tmp_path / "left")
+    answers.save_path = str(tmp_path / "left.csv")
     press(qtbot, dialog.left_out.export)
     rest(qtbot, dialog)
     with (tmp_path / "left.csv").open(newline="", encoding="utf-8") as file:
@@ -293,7 +293,7 @@ def test_a_finding_is_answered_in_the_dialog(window, qtbot, preview_of, tmp_path
 def test_the_card_leads_to_the_preview_of_the_open_table(window, qtbot, preview_of, tmp_path):
     window.open_data(write_awkward(tmp_path / "a.csv"))
     window.session.set_roles(roles={"улица": "ignore"})
-    press(qtbot, window.data_panel.import_button)
+    press(qtbot, window.workplace.data_panel.import_button)
     (dialog,) = window.findChildren(ImportPreview)
     rest(qtbot, dialog)
     assert dialog.choices.roles == {"улица": "ignore"}

@@ -93,7 +93,7 @@ def test_run_is_possible_exactly_when_there_are_two_classes(window, table_file, 
     three.write_text("x,kind\n" + "\n".join(f"{k},{'abc'[k % 3]}" for k in range(60)) + "\n")
     window.open_data(three)
     assert not run.isEnabled()
-    assert "positive" in window.data_panel.problem.text()
+    assert "positive" in window.workplace.data_panel.problem.text()
     combo = window.findChild(QComboBox, "positive_combo")
     combo.setCurrentIndex(combo.findData("c"))
     combo.activated.emit(combo.currentIndex())
@@ -105,14 +105,14 @@ def test_a_bad_file_is_said_in_the_data_card_and_nothing_is_lost(window, table_f
     empty = tmp_path / "empty.csv"
     empty.write_text("")
     assert window.open_data(empty) is None
-    assert "empty.csv" in window.data_panel.problem.text()
+    assert "empty.csv" in window.workplace.data_panel.problem.text()
     assert window.session.table.path == table_file
 
 
 def stop_a_long_run(window, qtbot):
     """Start an AUC-SVM with a hard margin, and stop it once its picture has moved."""
     choose_method(window, "auc-svm")
-    field = window.method_panel.form.editors["C"]
+    field = window.workplace.method_panel.form.editors["C"]
     field.clear()
     qtbot.keyClicks(field, "1e6")
     live = []
@@ -196,12 +196,12 @@ def test_a_threshold_is_chosen_with_the_model(
     (shown,) = window.session.shown_runs()
     dialog = ExportModelDialog(window.session, shown, window)
     chooser = dialog.choice.chooser
-    assert chooser.bound.isHidden()
+    assert chooser.fields["bound"].isHidden()
     before = chooser.card.rates["fpr"].text()
     choose(chooser.rule, "fpr")
-    chooser.bound.setText("0.05")
-    chooser.bound.editingFinished.emit()
-    assert not chooser.bound.isHidden()
+    chooser.fields["bound"].setText("0.05")
+    chooser.fields["bound"].editingFinished.emit()
+    assert not chooser.fields["bound"].isHidden()
     assert chooser.card.rates["fpr"].text() != before
     split = shown.record.splits[0]
     answers.save_path = str(tmp_path / "model.aucmodel")
@@ -315,24 +315,24 @@ def test_report_and_command_of_a_run(
 def test_a_setting_out_of_range_is_said_beside_it(window, qtbot, table_file):
     window.open_data(table_file)
     choose_method(window, "svm-pauc")
-    field = window.method_panel.form.editors["fpr_range"]
+    field = window.workplace.method_panel.form.editors["fpr_range"]
     field.clear()
     qtbot.keyClicks(field, "0.5,0.2")
-    hint = window.method_panel.form.findChild(QWidget, "hint_fpr_range")
-    assert hint.isVisibleTo(window.method_panel)
+    hint = window.workplace.method_panel.form.findChild(QWidget, "hint_fpr_range")
+    assert hint.isVisibleTo(window.workplace.method_panel)
     assert "the smaller first" in hint.text()
 
 
 def test_tuning_is_one_press_and_says_what_it_chose(window, qtbot, table_file):
     window.open_data(table_file)
     choose_method(window, "auc-svm")
-    window.method_panel.tune.click()
+    window.workplace.method_panel.tune.click()
     qtbot.waitUntil(lambda: not window.session.busy, timeout=PATIENCE)
     (shown,) = window.session.shown_runs()
     assert shown.look.name == "AUC-SVM, tuned"
     (found,) = shown.record.searches
     assert found.metric == "pauc"
-    details = window.runs_panel.details.text()
+    details = window.workplace.runs_panel.details.text()
     assert "tuned by partial AUC of the range in 5 folds" in details
     assert f"best of {len(found.candidates)}" in details
     window.session.reuse_settings(shown.record.id)
@@ -350,7 +350,7 @@ def test_a_run_that_was_made_before_is_offered_instead(window, table_file, run_t
     assert not window.session.busy
     first, _second = window.session.shown_runs()
     assert window.session.selected == first.record.id
-    notice = window.runs_panel.notice
+    notice = window.workplace.runs_panel.notice
     assert notice.isVisible()
     assert "AUC-RLS was made with the same settings on the same rows" in notice.words.text()
     qtbot.mouseClick(notice.again, Qt.MouseButton.LeftButton)
@@ -365,13 +365,16 @@ def test_a_run_that_was_made_before_is_offered_instead(window, table_file, run_t
 
 def test_leave_pair_out_is_for_methods_with_a_closed_form(window, qtbot, table_file, run_to_end):
     window.open_data(table_file)
-    scheme, metric = window.validation_panel.fields["scheme"], window.method_panel.tune_by
+    scheme, metric = (
+        window.workplace.validation_panel.fields["scheme"],
+        window.workplace.method_panel.tune_by,
+    )
     choose_method(window, "auc-svm")
     for combo in (scheme, metric):
         assert not combo.model().item(combo.findData("leave-pair-out")).isEnabled()
     choose_method(window, "auc-rls")
     pick(scheme, "leave-pair-out")
-    assert not window.validation_panel.fields["seed"].isVisibleTo(window)
+    assert not window.workplace.validation_panel.fields["seed"].isVisibleTo(window)
     run_to_end(window)
     (shown,) = window.session.shown_runs()
     X = shown.record.splits[0]
@@ -379,7 +382,7 @@ def test_leave_pair_out_is_for_methods_with_a_closed_form(window, qtbot, table_f
     choose_method(window, "auc-svm")
     window.actions_.run.trigger()
     assert "leave-pair-out would train AUC-SVM once for every pair" in (
-        window.validation_panel.problem.text()
+        window.workplace.validation_panel.problem.text()
     )
     choose_method(window, "auc-rls")
     pick(metric, "leave-pair-out")
@@ -399,7 +402,7 @@ def test_what_would_not_fit_is_said_before_it_starts(window, table_file, monkeyp
     window.actions_.run.trigger()
     assert not window.session.busy
     assert window.session.records == {}
-    hint = window.method_panel.form._hints["n_neighbors"]
+    hint = window.workplace.method_panel.form._hints["n_neighbors"]
     assert "pairs under a kernel would take about" in hint.text()
 
 
@@ -415,8 +418,8 @@ def test_an_experiment_file_opens_its_table_and_runs(window, qtbot, tmp_path):
 def test_closing_during_a_run_does_not_hang(qtbot, tmp_path):
     window = create_window(make_sample("payments", tmp_path)[0])
     choose_method(window, "auc-svm")
-    window.method_panel.form.editors["C"].setValue(1e6)
-    window.method_panel.form.editors["C"].edited.emit()
+    window.workplace.method_panel.form.editors["C"].setValue(1e6)
+    window.workplace.method_panel.form.editors["C"].edited.emit()
     window.actions_.run.trigger()
     qtbot.waitUntil(lambda: window.session.live is not None, timeout=PATIENCE)
     window.close()  # it is asked, and answered: stop
@@ -444,7 +447,7 @@ def test_the_window_fits_a_small_screen(window, table_file, run_to_end):
     least = window.minimumSizeHint()
     assert least.width() <= 1280
     assert least.height() <= 680
-    names = window.runs_panel.view
+    names = window.workplace.runs_panel.view
     window.resize(1280, 680)
     QApplication.processEvents()
     assert names.columnWidth(0) > 100

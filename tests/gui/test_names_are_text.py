@@ -165,7 +165,7 @@ def scored(qtbot, dialog, path):
         qtbot.waitUntil(lambda: not dialog.busy, timeout=PATIENCE)
         for box in dialog.allowed.boxes.values():
             box.setChecked(True)
-    assert any("MARK" in row.cells[0] for row in dialog.report.model.rows)
+    assert any("MARK" in row.cells[0] for row in dialog.report.view.sheet.rows)
     return dialog
 
 

@@ -8,8 +8,7 @@ from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication, QMouseEve
 from PySide6.QtWidgets import QApplication, QComboBox, QMenu
 
 from aucstudio.gui.app import make_application
-from aucstudio.gui.common.plots.menu import plot_menu
-from aucstudio.gui.common.plots.readout import Readout, in_lines
+from aucstudio.gui.common.plots.plot import Readout, in_lines, plot_menu
 from aucstudio.gui.common.plotting import make_plot
 from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.pages.scores.scores_view import ScoresView

@@ -23,7 +23,7 @@ def take(combo, value):
 
 def test_preprocessing_is_one_line_that_can_be_changed_and_undone(window, table_file, qtbot):
     window.open_data(table_file)
-    session, form = window.session, window.method_panel.preparation
+    session, form = window.session, window.workplace.method_panel.preparation
     line = window.findChild(QLabel, "preparation_line")
     assert line.text() == "Preprocessing: median for missing values, standardised"
     combo = window.findChild(QComboBox, "scale_combo")
@@ -54,7 +54,7 @@ def test_preprocessing_is_one_line_that_can_be_changed_and_undone(window, table_
 
 def test_what_a_method_keeps_is_not_filled_in(window, table_file):
     window.open_data(table_file)
-    choose(window.method_panel.combo, "gradient-boosting")
+    choose(window.workplace.method_panel.combo, "gradient-boosting")
     line = window.findChild(QLabel, "preparation_line")
     assert line.text() == "Preprocessing: missing values kept, standardised"
     assert not window.findChild(QComboBox, "impute_combo").isEnabled()

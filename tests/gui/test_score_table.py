@@ -85,7 +85,7 @@ def choose_table(answers, press):
 
 
 def found(dialog):
-    return [row.cells for row in dialog.report.model.rows]
+    return [row.cells for row in dialog.report.view.sheet.rows]
 
 
 @pytest.mark.slow
@@ -263,8 +263,8 @@ def test_after_several_splits_a_model_of_all_rows_scores(
     press(dialog, dialog.score)
     assert "all 160 labelled rows" in dialog._scored.model.trained_on
     choose(dialog.form.choice.chooser.rule, "fpr")
-    dialog.form.choice.chooser.bound.setText("20 %")
-    dialog.form.choice.chooser.bound.editingFinished.emit()
+    dialog.form.choice.chooser.fields["bound"].setText("20 %")
+    dialog.form.choice.chooser.fields["bound"].editingFinished.emit()
     assert not dialog.save.isEnabled()
     press(dialog, dialog.score)
     answers.save_path = str(tmp_path / "anew.csv")

@@ -124,8 +124,7 @@ def test_a_run_found_damaged_while_saving_does_not_keep_the_others(
 def test_many_runs_that_no_window_has_seen_get_their_looks_at_once(session, path):
     (record,) = list(session.records.values())[:1]
     records = [dataclasses.replace(record, id=f"r{k}") for k in range(1_000)]
-    opened = session_files.StoredStudy(session.project, None, records, None, [], [])
-    looks = opened.plan(session.plan).looks
+    looks = session_files.with_all_looks(session.plan, records).looks
     assert len({look.name for look in looks.values()}) == len(looks)
     assert len({look.colour for look in looks.values()}) == len(looks)
 

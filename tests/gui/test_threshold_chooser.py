@@ -8,11 +8,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QWidget
 
-from aucstudio.gui.common.threshold import RULES, ConfusionCard, ThresholdChooser
+from aucstudio.gui.common.threshold import ConfusionCard, ThresholdChooser
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.pages.scores.scores_view import ScoresView
 from aucstudio.gui.state.plan import Plan, read_plan
+from aucstudio.notices.controls import control_words
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.results.thresholds import Target
 from tests.gui.conftest import choose, make_record, put, shown, train
@@ -83,12 +84,12 @@ def shown_rates(chooser):
 def test_a_false_positive_rate_is_asked_on_the_roc_page(session, add, roc_chooser, qtbot):
     split = add().splits[0]
     choose(roc_chooser.rule, "fpr")
-    write(qtbot, roc_chooser.bound, "5 %")
+    write(qtbot, roc_chooser.fields["bound"], "5 %")
     tpr, fpr = rates(split, session.focus.threshold)
     assert fpr <= 0.05 < fpr + 1 / (~split.test_positive).sum()
     assert shown_rates(roc_chooser) == pytest.approx((tpr, fpr), abs=5e-4)
-    assert roc_chooser.bound.text() == "0.05"
-    typed = roc_chooser.threshold.text().replace("−", "-")
+    assert roc_chooser.fields["bound"].text() == "0.05"
+    typed = roc_chooser.fields["threshold"].text().replace("−", "-")
     assert float(typed) == pytest.approx(session.focus.threshold, rel=1e-5)
 
 
@@ -98,12 +99,12 @@ def test_each_place_shows_what_another_asked(
 ):
     add()
     choose(scores_chooser.rule, "tpr")
-    write(qtbot, scores_chooser.bound, "0.8")
+    write(qtbot, scores_chooser.fields["bound"], "0.8")
     qtbot.waitUntil(lambda: roc_chooser.rule.currentData() == "tpr")
     dialog = open_dialog()
     for chooser in (roc_chooser, dialog.choice.chooser):
         assert chooser.rule.currentData() == "tpr"
-        assert chooser.bound.text() == "0.8"
+        assert chooser.fields["bound"].text() == "0.8"
         assert shown_rates(chooser) == shown_rates(scores_chooser)
         assert type(chooser) is ThresholdChooser
 
@@ -123,11 +124,11 @@ def test_a_point_that_is_dragged_is_a_typed_threshold(session, add, roc_chooser,
 
 def test_a_number_is_typed_and_zero_is_the_model_s_own(session, add, scores_chooser, qtbot):
     split = add().splits[0]
-    write(qtbot, scores_chooser.threshold, "-0.25")
+    write(qtbot, scores_chooser.fields["threshold"], "-0.25")
     assert session.focus.threshold == -0.25
     assert scores_chooser.rule.currentData() == "typed"
     assert shown_rates(scores_chooser) == pytest.approx(rates(split, -0.25), abs=5e-4)
-    write(qtbot, scores_chooser.threshold, "0")
+    write(qtbot, scores_chooser.fields["threshold"], "0")
     assert session.focus.target == Target()
     assert scores_chooser.rule.currentData() == "own"
 
@@ -147,7 +148,7 @@ def test_used_everywhere_it_is_found_anew_on_every_run_and_split(
 ):
     first, second = add("A", repeats=2), add("B", "logistic")
     choose(roc_chooser.rule, "fpr")
-    write(qtbot, roc_chooser.bound, "0.2")
+    write(qtbot, roc_chooser.fields["bound"], "0.2")
     session.select(first.id)
     assert session.focus.threshold == 0.0
     session.select(second.id)
@@ -193,7 +194,7 @@ def test_it_is_kept_in_the_project(session, table_file, open_dialog, tmp_path, q
     assert session.selected == record.id
     assert session.focus.threshold == there
     chooser = open_dialog().choice.chooser
-    assert (chooser.rule.currentData(), chooser.bound.text()) == ("fpr", "0.15")
+    assert (chooser.rule.currentData(), chooser.fields["bound"].text()) == ("fpr", "0.15")
 
 
 def test_a_plan_of_before_and_a_damaged_one():
@@ -211,7 +212,7 @@ def test_a_typed_threshold_is_the_same_fpr_on_another_run(
     first, second = add("A"), add("B", "logistic")
     session.select(first.id)
     shown(pages[0], qtbot)
-    write(qtbot, scores_chooser.threshold, "0.4")
+    write(qtbot, scores_chooser.fields["threshold"], "0.4")
     qtbot.mouseClick(scores_chooser.everywhere, Qt.MouseButton.LeftButton)
     wished = rates(first.splits[0], 0.4)[1]
     session.select(second.id)
@@ -226,16 +227,16 @@ def test_a_typed_threshold_is_the_same_fpr_on_another_run(
 def test_stakes_move_the_threshold_that_depends_on_them(session, add, scores_chooser, qtbot):
     split = add().splits[0]
     choose(scores_chooser.rule, "cost")
-    assert scores_chooser.bound.isHidden()
+    assert scores_chooser.fields["bound"].isHidden()
     before = rates(split, session.focus.threshold)
-    write(qtbot, scores_chooser.miss, "50")
+    write(qtbot, scores_chooser.fields["miss"], "50")
     after = rates(split, session.focus.threshold)
     assert after[0] > before[0]
-    write(qtbot, scores_chooser.prior, "1 in 10000")
+    write(qtbot, scores_chooser.fields["prior"], "1 in 10000")
     assert rates(split, session.focus.threshold)[1] < after[1]
     assert session.stakes.prior == pytest.approx(1e-4)
     assert session.focus.target == Target("cost")
-    write(qtbot, scores_chooser.prior, " ")
+    write(qtbot, scores_chooser.fields["prior"], " ")
     assert session.stakes.prior is None
 
 
@@ -244,7 +245,7 @@ def test_alerts_a_day_ask_for_the_cases_of_a_day(session, add, scores_chooser, q
     choose(scores_chooser.rule, "alerts")
     assert "Enter the number of cases per day." in scores_chooser.problem.text()
     assert session.focus.threshold == 0.0
-    write(qtbot, scores_chooser.cases, "40")
+    write(qtbot, scores_chooser.fields["cases"], "40")
     share = (split.test_scores > session.focus.threshold).mean()
     assert share <= 10 / 40 < share + 1 / len(split.test_scores)
     assert scores_chooser.problem.isHidden()
@@ -288,7 +289,7 @@ def test_what_is_typed_wrongly_is_told_and_left_to_be_mended(
     add()
     choose(scores_chooser.rule, rule)
     before = session.focus, session.stakes
-    edit = getattr(scores_chooser, field)
+    edit = scores_chooser.fields[field]
     edit.clear()
     write(qtbot, edit, text)
     assert words in scores_chooser.problem.text()
@@ -299,7 +300,7 @@ def test_what_is_typed_wrongly_is_told_and_left_to_be_mended(
 def test_the_saved_model_has_the_threshold_that_is_shown(session, add, open_dialog, table):
     split = add().splits[0]
     dialog = open_dialog()
-    for rule in RULES:
+    for rule in control_words("threshold_rule")["choices"]:
         if rule in ("own", "typed", "alerts"):
             continue
         choose(dialog.choice.chooser.rule, rule)
@@ -319,7 +320,7 @@ def test_the_split_of_several_is_told(session, add, scores_chooser, qtbot):
 
 def test_every_control_has_a_name_and_fits(session, add, roc_chooser, qtbot):
     add()
-    for rule in RULES:
+    for rule in control_words("threshold_rule")["choices"]:
         choose(roc_chooser.rule, rule)
         for kind in (QLineEdit, QComboBox, QAbstractButton):
             for control in roc_chooser.findChildren(kind):

@@ -117,7 +117,7 @@ def test_the_list_goes_by_keyboard(page, qtbot, project, table_file):
 
 def test_a_project_is_read_once_as_long_as_it_does_not_change(project, monkeypatch):
     first = outline(project)
-    monkeypatch.setattr("aucstudio.project.results.file_summary._facts", lambda _path: "read anew")
+    monkeypatch.setattr("aucstudio.project.results.documents._facts", lambda _path: "read anew")
     assert outline(project) == first
     os.utime(project, (1, 1))
     assert outline(project).facts == "read anew"

@@ -102,7 +102,9 @@ def test_what_cannot_be_opened_is_said_without_a_dialog(
     qtbot.waitUntil(lambda: len(answers.errors) == 2, timeout=PATIENCE)
     assert "broken.aucproj" in answers.errors[1]
     window.open_path(gone)
-    qtbot.waitUntil(lambda: "gone.csv" in window.data_panel.problem.text(), timeout=PATIENCE)
+    qtbot.waitUntil(
+        lambda: "gone.csv" in window.workplace.data_panel.problem.text(), timeout=PATIENCE
+    )
     assert window.session.table.path == table_file
 
 
@@ -416,7 +418,7 @@ def test_another_table_says_that_the_settings_are_kept(window, table_file, tmp_p
     window.open_data(table_file)
     window.open_data(write_table(tmp_path / "second.csv", seed=1))
     assert "are kept" not in window.statusBar().currentMessage()
-    window.validation_panel.fields["repeats"].setValue(3)
+    window.workplace.validation_panel.fields["repeats"].setValue(3)
     window.open_data(write_table(tmp_path / "third.csv", seed=2))
     assert "of the previous table are kept" in window.statusBar().currentMessage()
     assert window.session.plan.validation.repeats == 3

@@ -11,7 +11,17 @@ from PySide6.QtGui import QAction, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QToolButton, QWidget
 
 from aucstudio.gui.common.plain_text import plain_tooltip
-from aucstudio.gui.common.widgets import LEFT, Part, across, down, label, named, push_button
+from aucstudio.gui.common.widgets import (
+    LEFT,
+    Part,
+    across,
+    discard,
+    down,
+    label,
+    named,
+    push_button,
+)
+from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import counted
 from aucstudio.project.data.columns import ColumnInfo
 from aucstudio.project.data.date_parts import PARTS, WHOLE, offered
@@ -77,7 +87,7 @@ class FindingRows(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("findings")
-        self.more = named(QToolButton(), "findings_more", "Show the other findings")
+        self.more = named(QToolButton(), "findings_more")
         self.more.setCheckable(True)
         self.more.setAutoRaise(True)
         self.more.toggled.connect(self._show_others)
@@ -91,9 +101,7 @@ class FindingRows(QWidget):
         """Show the findings about a table, but for the quiet kinds."""
         for row in self._rows:
             self._lines.removeWidget(row)
-            row.hide()
-            row.setParent(None)  # else it would be found by its name
-            row.deleteLater()
+            discard(row)
         loud = [one for one in findings if one.kind not in QUIET] if table is not None else []
         self._rows = [
             self._row(place, finding, table)
@@ -138,24 +146,6 @@ class FindingRows(QWidget):
             buttons.addWidget(push_button(name, words, "", verb, accessible=about))
         buttons.addStretch(1)
         return buttons
-
-
-_TITLES = {
-    "year": "Year",
-    "quarter": "Quarter",
-    "month": "Month",
-    "month-circle": "Month, cyclic",
-    "week": "Week of the year",
-    "day": "Day of the month",
-    "yearday": "Day of the year",
-    "weekday": "Day of the week",
-    "weekday-circle": "Day of the week, cyclic",
-    "weekend": "Weekend",
-    "hour": "Hour",
-    "hour-circle": "Hour, cyclic",
-    "minute": "Minute",
-    "daytime": "Part of the day",
-}
 
 
 class _Staying(QMenu):
@@ -210,10 +200,11 @@ class DatePartsButton(QToolButton):
         """Offer the parts of a column of dates."""
         self._column = column
         self.list.clear()
+        titles = control_words("date_parts")["choices"]
         for part in offered(column.layout):
             clock = column.layout == dates.CLOCK
             whole = "Hours as one number" if clock else "Days as one number"
-            action = self.list.addAction(whole if part == WHOLE else _TITLES[part])
+            action = self.list.addAction(whole if part == WHOLE else titles[part])
             action.setObjectName(f"{self.objectName()}_{part}")
             action.setCheckable(True)
             action.setChecked(part in (column.parts or (WHOLE,)))

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDoubleSpinBox,
     QFormLayout,
-    QHBoxLayout,
     QLabel,
     QLayout,
     QSizePolicy,
@@ -21,12 +20,21 @@ from PySide6.QtWidgets import (
 
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import FIELD_MARGINS, ElidedCombo, field_label, label, named
+from aucstudio.gui.common.widgets import (
+    FIELD_MARGINS,
+    STRETCH,
+    ElidedCombo,
+    FieldLabel,
+    across,
+    label,
+    named,
+)
+from aucstudio.notices.controls import control_words
 
 _HEADING = 32  # pixels of height
 _EDGE = 76  # pixels of width, of an end of a range
 
-Row = tuple[str, QWidget | QLayout] | tuple[str, QWidget | QLayout, str]
+Row = QWidget | tuple[str, QWidget | QLayout] | tuple[str, QWidget | QLayout, str]
 
 
 class Form(QFormLayout):
@@ -34,8 +42,8 @@ class Form(QFormLayout):
 
     Parameters
     ----------
-    rows : tuple of (str, QWidget or QLayout) or (str, QWidget or QLayout, str)
-        Title, field and tooltip. A row without a title has its field in the right column.
+    rows : QWidget or (title, field) or (title, field, tip)
+        A field by itself has the title and the tip of the catalogue.
     """
 
     def __init__(self, *rows: Row) -> None:
@@ -46,27 +54,34 @@ class Form(QFormLayout):
         self.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         self.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         for row in rows:
-            self.add(*row)
+            if isinstance(row, QWidget):
+                self.put(row)
+            else:
+                self.add(*row)
+
+    def put(self, field: QWidget, *, like: str = "") -> None:
+        """Add a field with the title and the tip that the catalogue has for it."""
+        words = control_words(like or field.objectName())
+        self.add(words.get("title", ""), field, words.get("tip", ""))
 
     def add(self, title: str, field: QWidget | QLayout, tip: str = "") -> None:
-        """Add a row at the end."""
-        if not title:
-            self.addRow("", field)  # a label would keep its height when the field is hidden
-            if tip and isinstance(field, QWidget):
-                plain_tooltip(field, tip)
-            return
-        words = field_label(title)
-        control: QWidget | QLayout | None = field
-        self.addRow(words, field)
-        if isinstance(field, QLayout):
-            inner = field.itemAt(0)
-            control = None if inner is None else inner.widget()
-        if isinstance(control, QWidget):
-            words.setBuddy(control)
+        """Add a row; without a title the field is below the other fields.
+
+        The title belongs to the first field of a layout; its tip is that of both.
+        """
+        first = field.itemAt(0) if isinstance(field, QLayout) else None
+        control = first.widget() if first is not None else field
+        if title:
+            words = FieldLabel(title)
+            self.addRow(words, field)
+            if isinstance(control, QWidget):
+                words.setBuddy(control)
             if tip:
-                plain_tooltip(control, tip)
-        if tip:
-            plain_tooltip(words, tip)
+                plain_tooltip(words, tip)
+        else:
+            self.addRow("", field)  # a label would keep its height when the field is hidden
+        if tip and isinstance(control, QWidget):
+            plain_tooltip(control, tip)
 
     def add_heading(self, words: str) -> None:
         """Begin a group of rows."""
@@ -75,13 +90,13 @@ class Form(QFormLayout):
         made.setMinimumHeight(scaled(_HEADING) if self.rowCount() else 0)
         self.addRow(made)
 
-    def retitle(self, field: QWidget, title: str, tip: str) -> None:
-        """Set the title and tooltip of a row."""
-        words = self.labelForField(field)
+    def retitle(self, field: QWidget, like: str) -> None:
+        """Show the title and the tip of another entry of the catalogue."""
+        words, declared = self.labelForField(field), control_words(like)
         assert isinstance(words, QLabel)
-        words.setText(title)
+        words.setText(declared["title"])
         for target in (words, field):
-            plain_tooltip(target, tip)
+            plain_tooltip(target, declared["tip"])
 
 
 # ----------------------------------------------------------------- values
@@ -154,7 +169,14 @@ class _Plain(QDoubleSpinBox):
 
 
 def whole_box(
-    name: str, words: str, low: int, high: int, *, value: int = 0, step: int = 1, unit: str = ""
+    name: str,
+    low: int,
+    high: int,
+    *,
+    value: int = 0,
+    step: int = 1,
+    unit: str = "",
+    words: str = "",
 ) -> QSpinBox:
     """Make the field of a whole number."""
     return _ready(QSpinBox(), name, words, low, high, value, step, unit)
@@ -162,23 +184,23 @@ def whole_box(
 
 def number_box(
     name: str,
-    words: str,
     low: float,
     high: float,
     *,
-    value: float = 0.0,
     step: float = 1.0,
     decimals: int = 1,
     unit: str = "",
+    words: str = "",
 ) -> QDoubleSpinBox:
     """Make the field of a number with a fixed count of decimals; the tooltip states its range."""
     made = QDoubleSpinBox()
     made.setDecimals(decimals)
-    plain_tooltip(made, f"{words}, {low:g} … {high:g}{unit}")
-    return _ready(made, name, words, low, high, value, step, unit)
+    _ready(made, name, words, low, high, 0.0, step, unit)
+    plain_tooltip(made, f"{made.accessibleName()}, {low:g} … {high:g}{unit}")
+    return made
 
 
-def plain_box(name: str, words: str, low: float, high: float) -> QDoubleSpinBox:
+def plain_box(name: str, low: float, high: float, *, words: str = "") -> QDoubleSpinBox:
     """Make the field of a number with up to four decimals, without trailing zeros."""
     made = _Plain()
     made.setDecimals(4)
@@ -186,14 +208,14 @@ def plain_box(name: str, words: str, low: float, high: float) -> QDoubleSpinBox:
     return _ready(made, name, words, low, high, 0.0, 1.0, "")
 
 
-def edge_box(name: str, words: str, low: float, high: float) -> QDoubleSpinBox:
+def edge_box(name: str, low: float, high: float, *, words: str = "") -> QDoubleSpinBox:
     """Make the field of an end of a range of rates."""
-    made = plain_box(name, words, low, high)
+    made = plain_box(name, low, high, words=words)
     made.setLocale(QLocale.c())
     made.setSingleStep(0.01)
     made.setFixedWidth(scaled(_EDGE))
     made.setAlignment(Qt.AlignmentFlag.AlignLeft)
-    plain_tooltip(made, f"{words}, 0 … 1")
+    plain_tooltip(made, f"{made.accessibleName()}, 0 … 1")
     return made
 
 
@@ -204,8 +226,6 @@ class RangeBox(QWidget):
     ----------
     name : str
         The object names of the ends are this with ``_low`` and ``_high``.
-    low, high : str
-        Accessible names of the ends.
 
     Attributes
     ----------
@@ -215,17 +235,15 @@ class RangeBox(QWidget):
 
     valueChanged = Signal()  # noqa: N815  (as Qt names it)
 
-    def __init__(self, name: str, low: str, high: str) -> None:
+    def __init__(self, name: str) -> None:
         super().__init__()
-        self.low = edge_box(f"{name}_low", low, 0.0, 1.0)
-        self.high = edge_box(f"{name}_high", high, 0.0, 1.0)
+        self.setObjectName(name)
+        self.low, self.high = (
+            edge_box(f"{name}_{side}", 0.0, 1.0, words=f"{words} end of the FPR range")
+            for side, words in (("low", "Lower"), ("high", "Upper"))
+        )
         self.setFocusProxy(self.low)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
-        for part in (self.low, label("…"), self.high):
-            row.addWidget(part)
-        row.addStretch(1)
+        self.setLayout(across(self.low, label("…"), self.high, STRETCH))
         for end in (self.low, self.high):
             end.valueChanged.connect(lambda _value: self.valueChanged.emit())
 
@@ -240,18 +258,18 @@ class RangeBox(QWidget):
 
 
 def choice_box(
-    name: str, words: str, items: Mapping[Value, str], *, narrow: bool = False
+    name: str, items: Mapping[Value, str] | None = None, *, narrow: bool = False, like: str = ""
 ) -> QComboBox:
-    """Make a choice among values, each with its title."""
-    made = narrow_combo(name, words) if narrow else named(ElidedCombo(), name, words)
-    for value, title in items.items():
+    """Make a choice among values with their titles, by default those of the catalogue."""
+    made = narrow_combo(name, like=like) if narrow else named(ElidedCombo(), name, like=like)
+    for value, title in (items or control_words(like or name)["choices"]).items():
         made.addItem(title, value)
     return made
 
 
-def narrow_combo(name: str, accessible: str) -> ElidedCombo:
+def narrow_combo(name: str, *, like: str = "") -> ElidedCombo:
     """Make a choice that is as wide as its column, even if its texts are longer."""
-    combo = named(ElidedCombo(), name, accessible)
+    combo = named(ElidedCombo(), name, like=like)
     combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     combo.setMinimumContentsLength(8)
     swallow_wheel(combo)

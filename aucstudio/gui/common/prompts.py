@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
@@ -18,9 +19,12 @@ from PySide6.QtWidgets import (
 
 from aucstudio.gui.common.plain_text import message_box
 from aucstudio.gui.common.widgets import across, label, name_buttons, named, push_button
+from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.project.data.readers.registry import dialog_filter
 from aucstudio.project.errors import InputError
+from aucstudio.project.store.files import refuse_own_input
+from aucstudio.project.work.job import Job, describe_failure
 
 TABLES = dialog_filter()
 MODELS = "AUC Studio models (*.aucmodel)"
@@ -130,25 +134,64 @@ def _kind(filters: str) -> str:
     return filters.split(" (")[0]
 
 
-def with_ending(path: str, ending: str) -> Path:
-    """Return the typed path, with an ending if it has another.
+class FileWriter(Background):
+    """Asks where to save something, and writes it on a thread.
 
-    Raises
-    ------
-    InputError
-        If that file exists, as the dialog has asked about the typed name only.
+    Parameters
+    ----------
+    parent : QWidget
+    done : callable
+        Called with the path when the file is written.
+    fail : callable
+        Called with a sentence and a traceback, which is empty for an error of the user.
     """
-    typed = Path(path)
-    if typed.name.lower().endswith(ending):
-        return typed
-    ended = typed.with_name(typed.name + ending)
-    if os.path.lexists(ended):
-        raise InputError(
-            f"{ended} exists already, and nothing was saved: choose another name, or type "
-            f"{ended.name} to replace it",
-            file=str(ended),
-        )
-    return ended
+
+    def __init__(
+        self,
+        parent: QWidget,
+        done: Callable[[Path], object],
+        fail: Callable[[str, str], object],
+    ) -> None:
+        super().__init__(parent, self._on_written)
+        self._window, self._done, self._fail = parent, done, fail
+
+    def ask(
+        self,
+        title: str,
+        suggested: str,
+        filters: str,
+        write: Callable[[Path], object],
+        inputs: Iterable[str | Path | None] = (),
+    ) -> bool:
+        """Ask for a path and start to write the file; return whether it is being written.
+
+        Parameters
+        ----------
+        title, suggested, filters : str
+        write : callable
+            Called with the path on a thread.
+        inputs : iterable of path
+            Files that must not be replaced.
+        """
+        path = ask_save_path(self._window, title, suggested, filters)
+        if not path:
+            return False
+        try:
+            refuse_own_input(path, *inputs)
+        except InputError as error:
+            self._fail(str(error), "")
+            return False
+        self.finish()
+        self.start(Path(path), lambda _post: write(Path(path)))
+        return True
+
+    def _on_written(self, path: Path, job: Job[Any, Any]) -> None:
+        if job.error is None:
+            self._done(path)
+        elif isinstance(job.error, InputError):
+            self._fail(str(job.error), "")
+        else:
+            self._fail(*describe_failure(job.error))
 
 
 def show_error(parent: QWidget, sentence: str, details: str = "") -> None:

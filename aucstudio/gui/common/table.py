@@ -49,6 +49,8 @@ class ColumnSpec:
         Returns the tooltip of a cell; by default the text.
     is_figure : bool
         Whether cells are aligned right, and the largest is first when sorted.
+    sample : str
+        Text as wide as most cells.
     """
 
     head: str
@@ -57,6 +59,7 @@ class ColumnSpec:
     order: Callable[[Any], Any] | None = None
     about: Callable[[Any], str] | None = None
     is_figure: bool = False
+    sample: str = ""
 
 
 def sorted_by(

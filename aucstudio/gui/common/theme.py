@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import tomllib
 from collections.abc import Iterable
 from string import Template
 
@@ -85,7 +86,7 @@ SYMBOLS: tuple[QPainterPath, ...] = (
 )
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Theme:
     """The colour roles of one appearance.
 
@@ -120,67 +121,9 @@ class Theme:
     runs: tuple[str, ...]
 
 
-LIGHT = Theme(
-    name="light",
-    window="#f4f6f9",
-    card="#ffffff",
-    field="#ffffff",
-    line="#d9dee6",
-    text="#16202e",
-    muted="#5b6778",
-    accent="#2563eb",
-    on_accent="#ffffff",
-    selection="#e3ecfd",
-    danger="#b42318",
-    warning="#96610a",
-    grid="#c4ccd8",
-    band="#2563eb",
-    neutral="#8b95a5",
-    positive="#0072b2",
-    negative="#d55e00",
-    wrong="#d0021b",
-    runs=(
-        "#0072b2",
-        "#d55e00",
-        "#00855f",
-        "#b8559a",
-        "#9a6a00",
-        "#2a8fc4",
-        "#6a3d9a",
-        "#5a5a5a",
-    ),
-)
-
-DARK = Theme(
-    name="dark",
-    window="#15181d",
-    card="#1d2127",
-    field="#262b33",
-    line="#363d48",
-    text="#e8ecf2",
-    muted="#9aa5b5",
-    accent="#6b9bff",
-    on_accent="#0c1526",
-    selection="#263a5e",
-    danger="#ff8a80",
-    warning="#f0b84a",
-    grid="#4a525f",
-    band="#6b9bff",
-    neutral="#8b95a5",
-    positive="#56b4e9",
-    negative="#ff9d4d",
-    wrong="#ff6b6b",
-    runs=(
-        "#56b4e9",
-        "#ff9d4d",
-        "#3fd0a4",
-        "#e79bca",
-        "#e6c229",
-        "#8fb8ff",
-        "#c3a6f2",
-        "#c0c6cf",
-    ),
-)
+_COLOURS = tomllib.loads(resource_path("themes", "colours.toml").read_text(encoding="utf-8"))
+_PALETTE: dict[str, str] = _COLOURS.pop("palette")
+LIGHT, DARK = (Theme(name=name, **colours) for name, colours in _COLOURS.items())
 
 DASHES: tuple[tuple[float, ...], ...] = (
     (),
@@ -271,46 +214,18 @@ def scaled(pixels: int) -> int:
 
 
 def _palette(theme: Theme) -> QPalette:
-    palette = QPalette()
-    roles = {
-        QPalette.ColorRole.Window: theme.window,
-        QPalette.ColorRole.WindowText: theme.text,
-        QPalette.ColorRole.Base: theme.field,
-        QPalette.ColorRole.AlternateBase: theme.card,
-        QPalette.ColorRole.Text: theme.text,
-        QPalette.ColorRole.PlaceholderText: theme.muted,
-        QPalette.ColorRole.Button: theme.card,
-        QPalette.ColorRole.ButtonText: theme.text,
-        QPalette.ColorRole.ToolTipBase: theme.card,
-        QPalette.ColorRole.ToolTipText: theme.text,
-        QPalette.ColorRole.Highlight: theme.accent,
-        QPalette.ColorRole.HighlightedText: theme.on_accent,
-        QPalette.ColorRole.Link: theme.accent,
-        QPalette.ColorRole.Mid: theme.line,
-    }
-    for role, colour in roles.items():
-        palette.setColor(role, QColor(colour))
-    for role in (
-        QPalette.ColorRole.Text,
-        QPalette.ColorRole.ButtonText,
-        QPalette.ColorRole.WindowText,
-    ):
-        palette.setColor(QPalette.ColorGroup.Disabled, role, QColor(theme.neutral))
+    palette, disabled = QPalette(), QPalette.ColorGroup.Disabled
+    for role, colour in _PALETTE.items():
+        palette.setColor(QPalette.ColorRole[role], QColor(getattr(theme, colour)))
+    for role in ("Text", "ButtonText", "WindowText"):
+        palette.setColor(disabled, QPalette.ColorRole[role], QColor(theme.neutral))
     return palette
 
 
 def mixed(a: QColor | str, b: QColor | str, share: float) -> QColor:
-    """Return the mixture of two colours, with a share of the second."""
-    one, other = QColor(a), QColor(b)
-
-    def part(p: int, q: int) -> int:
-        return round((1 - share) * p + share * q)
-
-    return QColor(
-        part(one.red(), other.red()),
-        part(one.green(), other.green()),
-        part(one.blue(), other.blue()),
-    )
+    """Return a colour between two; ``share`` is that of the second."""
+    pairs = zip(QColor(a).getRgb()[:3], QColor(b).getRgb()[:3], strict=True)  # type: ignore[index]
+    return QColor(*(round((1 - share) * p + share * q) for p, q in pairs))
 
 
 # The theme's colour for an icon, by its background.

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics
-from PySide6.QtWidgets import QGridLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QPushButton, QWidget
 
-from aucstudio.gui.common.form import narrow_combo
+from aucstudio.gui.common.form import choice_box
 from aucstudio.gui.common.plain_text import plain_tooltip, told_apart
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import (
@@ -19,11 +18,11 @@ from aucstudio.gui.common.widgets import (
     enable_item,
     label,
     named,
-    push_button,
     quietly,
     show_note,
 )
 from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import as_sentence, class_words, figure_words, interval_words
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.summary import Estimate
@@ -31,7 +30,6 @@ from aucstudio.project.results.thresholds import (
     ALERTS,
     BOUNDED,
     CASES,
-    OWN,
     TYPED,
     Choice,
     Confusion,
@@ -52,16 +50,7 @@ CARD_WIDTH = 272
 _NAME_WIDTHS = 60, 84  # pixels, beside the counts and above them
 _RIGHT = Qt.AlignmentFlag.AlignRight
 _COUNTS = ("tp", "fn", "fp", "tn")
-_RATES = {
-    "tpr": ("TPR", "Share of the positives found (recall), with its exact 95 % interval"),
-    "fpr": ("FPR", "Share of the negatives predicted positive, with its exact 95 % interval"),
-    "precision": (
-        "Precision",
-        "Share of the predicted positives that are positive, with its 95 % interval",
-    ),
-    "f1": ("F1", "Harmonic mean of precision and TPR"),
-    "accuracy": ("Accuracy", "Accuracy"),
-}
+_RATES = ("tpr", "fpr", "precision", "f1", "accuracy")
 _ALERTS = {"alerts": "per 1,000", "daily": "a day"}
 
 
@@ -90,12 +79,11 @@ class ConfusionCard(QWidget):
         self.cells = {key: label("", name=f"count_{key}") for key in _COUNTS}
         self.cases = {key: label("", "muted", name=f"cases_{key}") for key in _COUNTS}
         self.caption = label("", "muted", name="cases_caption")
-        self._lay_out_matrix()
-        self.rates = {key: label("", name=f"rate_{key}") for key in (*_RATES, *_ALERTS)}
+        self.rates = {key: named(label(), f"rate_{key}") for key in (*_RATES, *_ALERTS)}
         self.notes = {key: label("", "muted", name=f"note_{key}") for key in _RATES}
-        self._lay_out_rates()
+        self._lay_out()
 
-    def _lay_out_matrix(self) -> None:
+    def _lay_out(self) -> None:
         for k, (head, side) in enumerate(zip(self.heads, self.sides, strict=True)):
             head.setAlignment(_RIGHT)
             self.grid.addWidget(head, 0, k + 1, _RIGHT | Qt.AlignmentFlag.AlignBottom)
@@ -106,18 +94,14 @@ class ConfusionCard(QWidget):
             self.grid.addWidget(self.cases[key], row + 1, column, _RIGHT)
         self.grid.addWidget(self.caption, 5, 0, 1, 3, _RIGHT)
         self.grid.setRowMinimumHeight(6, 8)
-
-    def _lay_out_rates(self) -> None:
-        for row, (key, (title, tip)) in enumerate(_RATES.items(), 7):
-            head = label(title, "muted")
-            plain_tooltip(head, tip)
-            for column, widget in enumerate((head, self.rates[key], self.notes[key])):
-                side = _RIGHT if column else Qt.AlignmentFlag.AlignLeft
-                self.grid.addWidget(widget, row, column, side)
-        first = 7 + len(_RATES)
+        for row, key in enumerate(_RATES, 7):
+            head = named(label("", "muted"), f"head_{key}")
+            self.grid.addWidget(head, row, 0)
+            self.grid.addWidget(self.rates[key], row, 1, _RIGHT)
+            self.grid.addWidget(self.notes[key], row, 2, _RIGHT)
+        first = self.grid.rowCount()
         self.grid.addWidget(label("Alerts", "muted"), first, 0)
         for row, key in enumerate(_ALERTS, first):
-            plain_tooltip(self.rates[key], "Cases predicted positive, with the 95 % interval")
             self.grid.addWidget(self.rates[key], row, 0, 1, 3, _RIGHT)
 
     def name_classes(self, positive: str, negative: str) -> None:
@@ -141,27 +125,25 @@ class ConfusionCard(QWidget):
             self.cases[key].setText(amount_words(cases))
         share = "–" if math.isnan(prior) else share_words(prior)
         self.caption.setText(f"per {CASES:,} cases, {share} positive")
-        for key in ("tpr", "fpr", "precision"):
-            self._show_rate(key, getattr(figures, key))
         measures = point_measures(counts.tpr, counts.fpr, prior)
-        for key in ("f1", "accuracy"):
-            self.rates[key].setText(_rate(measures[key]))
+        for key in _RATES:
+            rate = getattr(figures, key, None)
+            value = measures[key] if rate is None else rate.value
+            self.rates[key].setText(_rate(value))
+            if rate is not None:
+                self.notes[key].setText("" if math.isnan(value) else interval_words(*rate.bounds))
         self._show_amount("alerts", figures.alerts, 1000.0)
         self._show_amount("daily", figures.alerts, stakes.cases or math.nan)
         self.rates["daily"].setVisible(stakes.cases is not None)
 
-    def _show_rate(self, key: str, rate: Estimate) -> None:
-        self.rates[key].setText(_rate(rate.value))
-        self.notes[key].setText("" if math.isnan(rate.value) else interval_words(*rate.bounds))
-
     def _show_amount(self, key: str, rate: Estimate, cases: float) -> None:
+        """Show how many cases are predicted positive, with the interval."""
         value, low, high = (amount_words(share * cases) for share in (rate.value, *rate.bounds))
         interval = "" if math.isnan(rate.value) else f" ({low}–{high})"
         self.rates[key].setText(f"{value} {_ALERTS[key]}{interval}")
 
 
 def _rate(value: float) -> str:
-    """Write a rate; a small one with two significant digits."""
     if math.isnan(value):
         return "–"
     return f"{value:.2g}" if 0 < value < 0.00995 else f"{value:.3f}"
@@ -211,57 +193,28 @@ class Chosen:
         return cls(target, choice, figures, names, " ".join(where))
 
 
-def figures_sentence(figures: ThresholdFigures) -> str:
-    """Describe what a threshold does in a sentence."""
+def rates_words(figures: ThresholdFigures) -> str:
+    """Return the rates of a threshold that are known, with their intervals."""
     rates = {"TPR": figures.tpr, "FPR": figures.fpr, "precision": figures.precision}
-    parts = [
+    return ", ".join(
         f"{name} {figure_words(rate.value)} ({interval_words(*rate.bounds)})"
         for name, rate in rates.items()
-    ]
-    return (
-        f"{', '.join(parts)}, {amount_words(1000 * figures.alerts.value)} alerts per 1,000 cases."
+        if not math.isnan(rate.value)
     )
 
 
-RULES = {
-    OWN: "default threshold",
-    "fpr": "FPR at most",
-    "tpr": "TPR at least",
-    "precision": "precision at least",
-    ALERTS: "alerts a day at most",
-    "cost": "least cost",
-    "equal-error": "equal error rates",
-    "min-max": "midway between classes",
-    TYPED: "set by hand",
-}
-_TIPS = {
-    "fpr": "Share of the negatives that may be predicted positive: 0.01 or 1 %",
-    "tpr": "Share of the positives that must be found: 0.9 or 90 %",
-    "precision": "Share of the predicted positives that must be true positives: 0.5 or 50 %",
-    ALERTS: "How many cases a day may be predicted positive",
-}
 _FIRST = {"tpr": 0.9, "precision": 0.5, ALERTS: 10.0}
 _DEFAULT_FPR = 0.01
-_WITH_PRIOR = ("precision", ALERTS, "cost")
-_FIELD = 92
+_FIELD = 92  # pixels of width
 _MOST = 1e9
-_OWN_SHOWN = "The default threshold of the model is shown."
-_EVERYWHERE = (
-    "For every run and split, in every view, in exported models and scored tables; kept in the "
-    "project"
-)
-_FIELDS = {
-    "bound": ("Limit of the rule", ""),
-    "cases": ("Cases a day", "Number of cases per day"),
-    "prior": ("Share of positives", "Such as 0.0002, 0.02 % or 1 in 5000; empty: as in the data"),
-    "miss": (
-        "Cost of a miss in false alarms",
-        "How many false alarms one missed positive is worth",
-    ),
-    "threshold": (
-        "Threshold",
-        "The positive class is predicted where the score is greater than this threshold",
-    ),
+# The rules for which a field is shown; the threshold itself always is.
+_RULES_OF = {"cases": (ALERTS,), "prior": ("precision", ALERTS, "cost"), "miss": ("cost",)}
+_LEAST = {"bound": 0.0, "cases": 1.0, "miss": 1e-6, "threshold": -_MOST}
+_NUMBERS = {
+    "bound": "number of alerts a day",
+    "cases": "number of cases a day",
+    "miss": "cost of a miss",
+    "threshold": "threshold",
 }
 
 
@@ -299,27 +252,28 @@ class ThresholdChooser(QWidget):
         named(self, f"{name}_chooser", "Threshold")
         if not small:
             self.setFixedWidth(scaled(CARD_WIDTH))
-        self._small = small
-        self._name, self._session = name, session
+        self._small, self._name, self._session = small, name, session
         self._chosen: Chosen | None = None
-        self._shown: dict[QLineEdit, str] = {}
+        self._shown: dict[str, str] = {}
         self._values = dict(_FIRST)
+        self.fields: dict[str, QLineEdit] = {}
+        self._titles: dict[str, QLabel] = {}
         self._grid = QGridLayout()
         self._grid.setHorizontalSpacing(8)
         self._grid.setVerticalSpacing(4)
         self._grid.setColumnStretch(0, 1)
-        self.rule = narrow_combo(f"{name}_rule", "Threshold rule")
-        for key, words in RULES.items():
-            self.rule.addItem(words, key)
+        self.rule = choice_box(f"{name}_rule", narrow=True, like="threshold_rule")
         self._grid.addWidget(self.rule, 0, 0)
-        self._make_fields()
+        for row, key in enumerate(("bound", *_RULES_OF, "threshold")):
+            self._add_field(row, key)
         self.problem = label("", "error", wrap=True, name=f"{name}_problem")
         self.effect = label("", wrap=True, name=f"{name}_effect")
         self.card = ConfusionCard(f"{name}_confusion")
         self.remarks = label("", "muted", wrap=True, name=f"{name}_remarks")
-        self.everywhere = push_button(
-            f"{name}_everywhere_button", "&Use for all runs", _EVERYWHERE, self._on_everywhere
+        self.everywhere = named(
+            QPushButton(), f"{name}_everywhere_button", like="threshold_everywhere"
         )
+        self.everywhere.clicked.connect(self._on_everywhere)
         self.rule.currentIndexChanged.connect(self._on_rule)
         parts = (self._grid, self.problem, self.effect, self.card, self.remarks)
         self.setLayout(down(*parts, (self.everywhere, LEFT), gap=6))
@@ -327,92 +281,59 @@ class ThresholdChooser(QWidget):
         self.card.setVisible(not small)
         self.everywhere.setVisible(not small)
 
-    def _make_fields(self) -> None:
-        session = self._session
-        self._titles: dict[QLineEdit, QWidget] = {}
-        self.bound = self._field("bound", "", self._on_bound)
-        self.cases = self._field(
-            "cases",
-            "of cases a day",
-            lambda text: session.weigh(
-                cases=_number(text, "number of cases a day", 1) if text else None
-            ),
-        )
-        self.prior = self._field(
-            "prior",
-            "share of positives",
-            lambda text: session.weigh(prior=read_share(text) if text else None),
-        )
-        self.prior.setPlaceholderText("data\u2019s")
-        self.miss = self._field(
-            "miss",
-            "false alarms per miss",
-            lambda text: session.weigh(miss=_number(text, "cost of a miss", 1e-6)),
-        )
-        self.threshold = self._field(
-            "threshold",
-            "positive where score >",
-            lambda text: self.threshold_typed.emit(_number(text, "threshold", -_MOST)),
-        )
-
-    def _field(self, name: str, title: str, apply: Callable[[str], object]) -> QLineEdit:
-        accessible, tip = _FIELDS[name]
-        made = named(QLineEdit(), f"{self._name}_{name}", accessible)
+    def _add_field(self, row: int, key: str) -> None:
+        """Add a field; the bound is beside the rule, the others are below with their titles."""
+        entry = f"threshold_{key}"
+        made = self.fields[key] = named(QLineEdit(), f"{self._name}_{key}", like=entry)
         made.setFixedWidth(scaled(_FIELD))
-        plain_tooltip(made, tip)
-        made.editingFinished.connect(lambda: self._on_edited(made, apply))
-        if title:
-            self._titles[made] = label(title, "muted")
-            self._grid.addWidget(self._titles[made], len(self._titles), 0)
-        self._grid.addWidget(made, len(self._titles), 1)
-        return made
+        made.editingFinished.connect(lambda: self._on_edited(key))
+        self._grid.addWidget(made, row, 1)
+        if key != "bound":
+            self._titles[key] = label(control_words(entry)["title"], "muted")
+            self._grid.addWidget(self._titles[key], row, 0)
 
     def minimumSizeHint(self) -> QSize:
-        """Return the height of the wrapped texts, or the card would be squeezed."""
+        # A scroll area gives labels that wrap one line, and would cut the others off.
         hint, layout = super().minimumSizeHint(), self.layout()
         if self._small or layout is None or not layout.hasHeightForWidth():
             return hint
         return QSize(hint.width(), layout.totalHeightForWidth(self.width()))
 
     def follow_focus(self) -> ThresholdChooser:
-        """Apply the chosen threshold in every view."""
+        """Change the threshold of the selected run by every choice; return the chooser."""
         session = self._session
         self.target_chosen.connect(lambda target: session.set_threshold(target=target))
         self.threshold_typed.connect(lambda value: session.set_threshold(threshold=value))
         return self
 
     def controls(self) -> list[QWidget]:
-        """List the controls in reading order."""
-        return [self.rule, self.bound, *self._titles]
+        """List the controls in the order of their places."""
+        return [self.rule, *self.fields.values()]
 
     # ------------------------------------------------------------- showing
 
     def show_chosen(self, chosen: Chosen) -> None:
-        """Show a target, its position and its consequences."""
+        """Show a threshold and its consequences."""
         self._chosen = chosen
         target, stakes = chosen.target, self._session.stakes
         if target.rule in BOUNDED:
             self._values[target.rule] = target.value
         enable_item(self.rule, TYPED, target.rule == TYPED)
         quietly(self.rule.setCurrentIndex, self.rule.findData(target.rule))
-        plain_tooltip(self.bound, _TIPS.get(target.rule, ""))
-        self.bound.setVisible(target.rule in BOUNDED)
-        shown = {
-            self.cases: target.rule == ALERTS,
-            self.prior: target.rule in _WITH_PRIOR,
-            self.miss: target.rule == "cost",
-            self.threshold: True,
-        }
-        for field, title in self._titles.items():
-            field.setVisible(shown[field])
-            title.setVisible(shown[field])
-        for field, text in self._texts().items():
+        tips = control_words("threshold_bound")["choices"]
+        plain_tooltip(self.fields["bound"], tips.get(target.rule, ""))
+        self.fields["bound"].setVisible(target.rule in BOUNDED)
+        for key, rules in _RULES_OF.items():
+            for widget in (self.fields[key], self._titles[key]):
+                widget.setVisible(target.rule in rules)
+        for key, text in self._texts(chosen).items():
             # Typed text stays unless the value has changed meanwhile.
-            if text != self._shown.get(field):
-                field.setText(text)
-                field.setCursorPosition(0)
-                self._shown[field] = text
-        self.effect.setText(figures_sentence(chosen.figures))
+            if text != self._shown.get(key):
+                self.fields[key].setText(text)
+                self.fields[key].setCursorPosition(0)
+                self._shown[key] = text
+        alerts = amount_words(1000 * chosen.figures.alerts.value)
+        self.effect.setText(f"{rates_words(chosen.figures)}, {alerts} alerts per 1,000 cases.")
         self.card.name_classes(*chosen.names)
         self.card.show_figures(chosen.figures, stakes)
         problem = chosen.choice.problem
@@ -421,21 +342,20 @@ class ThresholdChooser(QWidget):
         show_note(self.remarks, " ".join(filter(None, [chosen.where, *map(str, more)])))
         self._show_everywhere(target)
 
-    def _texts(self) -> dict[QLineEdit, str]:
-        """Return the texts of the fields."""
-        assert self._chosen is not None
-        target, stakes = self._chosen.target, self._session.stakes
+    def _texts(self, chosen: Chosen) -> dict[str, str]:
+        """Return the text of each field."""
+        target, stakes = chosen.target, self._session.stakes
         return {
-            self.bound: f"{target.value:.10g}" if target.rule in BOUNDED else "",
-            self.threshold: f"{self._chosen.choice.threshold:.6g}".replace("-", "\u2212"),
-            self.cases: "" if stakes.cases is None else f"{stakes.cases:.10g}",
-            self.prior: "" if stakes.prior is None else share_words(stakes.prior),
-            self.miss: f"{stakes.miss:.10g}",
+            "bound": f"{target.value:.10g}" if target.rule in BOUNDED else "",
+            "threshold": f"{chosen.choice.threshold:.6g}".replace("-", "\u2212"),
+            "cases": "" if stakes.cases is None else f"{stakes.cases:.10g}",
+            "prior": "" if stakes.prior is None else share_words(stakes.prior),
+            "miss": f"{stakes.miss:.10g}",
         }
 
     def _show_everywhere(self, target: Target) -> None:
         used = target == self._session.plan.target
-        words = "In use for all runs" if used else "&Use for all runs"
+        words = "In use for all runs" if used else control_words("threshold_everywhere")["text"]
         self.everywhere.setText(words)
         self.everywhere.setAccessibleName(words.replace("&", ""))
         self.everywhere.setEnabled(not used)
@@ -453,33 +373,46 @@ class ThresholdChooser(QWidget):
             self._session.use_everywhere(self._chosen.target)
             self._show_everywhere(self._chosen.target)
 
-    def _on_edited(self, field: QLineEdit, apply: Callable[[str], object]) -> None:
-        """Apply the text of a field if it has changed."""
-        if self._chosen is None or field.text() == self._shown.get(field):
+    def _on_edited(self, key: str) -> None:
+        text = self.fields[key].text()
+        if self._chosen is None or text == self._shown.get(key):
             return
         try:
-            apply(field.text().replace("\u2212", "-").strip())
+            self._apply(key, text.replace("\u2212", "-").strip(), self._chosen.target.rule)
         except InputError as error:
             show_note(self.problem, as_sentence(str(error)), "error")
 
-    def _on_bound(self, text: str) -> None:
-        assert self._chosen is not None
-        rule = self._chosen.target.rule
-        names = {"fpr": "FPR", "tpr": "TPR", "precision": "precision"}
-        if rule == ALERTS:
-            value = _number(text, "number of alerts a day", 0)
+    def _apply(self, key: str, text: str, rule: str) -> None:
+        """Apply a typed text.
+
+        Raises
+        ------
+        InputError
+            If it is not a number that the field takes.
+        """
+        if key == "bound" and rule != ALERTS:
+            self.target_chosen.emit(Target(rule, read_rate(text, _RATE_NAMES[rule])))
+        elif key == "bound":
+            self.target_chosen.emit(Target(rule, _number(text, key)))
+        elif key == "threshold":
+            self.threshold_typed.emit(_number(text, key))
+        elif key == "prior":
+            self._session.weigh(prior=read_share(text) if text else None)
         else:
-            value = read_rate(text, names[rule])
-        self.target_chosen.emit(Target(rule, value))
+            self._session.weigh(**{key: _number(text, key) if text or key == "miss" else None})
 
 
-def _number(text: str, what: str, least: float) -> float:
+_RATE_NAMES = {"fpr": "FPR", "tpr": "TPR", "precision": "precision"}
+_OWN_SHOWN = "The model\u2019s own threshold is shown."
+
+
+def _number(text: str, key: str) -> float:
     """Read a typed number."""
     try:
         value = float(text)
     except ValueError:
         value = math.nan
-    if not least <= value <= _MOST:
-        bounds = "" if least < 0 else f" of at least {least:g}"
-        raise InputError(f"the {what} is a number{bounds}; it is {text!r}")
+    if not _LEAST[key] <= value <= _MOST:
+        bounds = "" if _LEAST[key] < 0 else f" of at least {_LEAST[key]:g}"
+        raise InputError(f"the {_NUMBERS[key]} is a number{bounds}; it is {text!r}")
     return value

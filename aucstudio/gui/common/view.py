@@ -22,13 +22,11 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.gui.common.controls import ControlRow, Segments
-from aucstudio.gui.common.plain_text import plain_tooltip
-from aucstudio.gui.common.plots.menu import plot_menu
-from aucstudio.gui.common.plots.plot import Plot
+from aucstudio.gui.common.plots.plot import Plot, plot_menu
 from aucstudio.gui.common.plotting import style_plot
 from aucstudio.gui.common.sentence import Sentence
 from aucstudio.gui.common.theme import set_icon
-from aucstudio.gui.common.widgets import TOP, across, down, follow_check, hint_label, holding, named
+from aucstudio.gui.common.widgets import TOP, across, down, hint_label, holding, named
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
@@ -146,7 +144,10 @@ class PageView(QWidget):
 
     def offer_following(self) -> None:
         """Add the choice between the run in progress and the selected run."""
-        self.follow_check = self.controls.put(follow_check(f"{self._short_name}_follow_check"))
+        check = named(QCheckBox(), f"{self._short_name}_follow_check", like="follow_check")
+        check.setChecked(True)
+        check.hide()
+        self.follow_check = self.controls.put(check)
         self.follow_check.toggled.connect(self.mark_stale)
 
     def can_follow(self, live: LiveRun) -> bool:
@@ -161,11 +162,11 @@ class PageView(QWidget):
         return live if offered and self.follow_check.isChecked() else None
 
     def _make_export_button(self) -> QToolButton:
-        button = named(QToolButton(), f"{self.objectName()}_export_button", "Export")
-        plain_tooltip(button, "Copy or save the picture, the numbers behind it, and more")
+        name = self.objectName()
+        button = named(QToolButton(), f"{name}_export_button", like="export_button_of_view")
         set_icon(button, "export")
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        menu = named(QMenu(button), f"{self.objectName()}_export_menu", "Export")
+        menu = named(QMenu(button), f"{name}_export_menu", "Export")
         menu.aboutToShow.connect(partial(self._fill_export_menu, menu))
         button.setMenu(menu)
         return button

@@ -39,6 +39,7 @@ from PySide6.QtWidgets import (
     QStyledItemDelegate,
     QStyleOptionComboBox,
     QStylePainter,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -47,6 +48,7 @@ from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.state.session import Session
 from aucstudio.notices import text
+from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import as_sentence
 
 Around = int | tuple[int, int, int, int]
@@ -95,10 +97,30 @@ def holding(layout: QLayout) -> QWidget:
     return made
 
 
+def discard(widget: QWidget) -> None:
+    """Delete a widget, which is no longer found by its name."""
+    widget.hide()
+    widget.setParent(None)
+    widget.deleteLater()
+
+
+def empty(layout: QLayout) -> None:
+    """Delete the widgets of a layout."""
+    while (item := layout.takeAt(0)) is not None:
+        if (widget := item.widget()) is not None:
+            discard(widget)
+
+
 def _filled(box: Box, parts: tuple[Part, ...], gap: int, around: Around) -> Box:
     box.setSpacing(gap)
     edges = (around,) * 4 if isinstance(around, int) else around
     box.setContentsMargins(*edges)
+    fill(box, *parts)
+    return box
+
+
+def fill(box: QBoxLayout, *parts: Part) -> None:
+    """Add parts to a layout; see :func:`across`."""
     for part in parts:
         if part is None:
             box.addStretch(1)
@@ -108,7 +130,6 @@ def _filled(box: Box, parts: tuple[Part, ...], gap: int, around: Around) -> Box:
             _add(box, *part)
         else:
             _add(box, part, 0)
-    return box
 
 
 def _add(box: QBoxLayout, item: Item, how: int | Qt.AlignmentFlag) -> None:
@@ -174,7 +195,7 @@ class ElidedLabel(PlainLabel):
         painter.end()
 
 
-class _FieldLabel(PlainLabel):
+class FieldLabel(PlainLabel):
     """A label of the same width in all cards, so that their fields are aligned."""
 
     def sizeHint(self) -> QSize:
@@ -246,10 +267,28 @@ def unbroken(text: str) -> str:
     return _TIED.sub("\u00a0", text)
 
 
-def named(widget: Kind, name: str, accessible: str) -> Kind:
-    """Set a control's name for automation and its name for screen readers."""
+def named(widget: Kind, name: str, accessible: str = "", *, like: str = "") -> Kind:
+    """Give a control its object name, and the words that the catalogue has for it.
+
+    Parameters
+    ----------
+    widget : QWidget
+    name : str
+        For automation.
+    accessible : str
+        Name for screen readers; by default the one in the catalogue, or the text.
+    like : str
+        Entry of the catalogue, if it is not ``name``.
+    """
     widget.setObjectName(name)
-    widget.setAccessibleName(accessible)
+    words = control_words(like or name)
+    for key, property_ in (("text", "text"), ("hint", "placeholderText")):
+        if key in words:
+            widget.setProperty(property_, words[key])  # type: ignore[literal-required]
+    text = str(widget.property("text") or "").replace("&", "").rstrip("…")
+    widget.setAccessibleName(accessible or words.get("name") or text)
+    if "tip" in words:
+        plain_tooltip(widget, words["tip"])
     return widget
 
 
@@ -309,11 +348,6 @@ def primary(button: QPushButton) -> QPushButton:
     """Style a button as the primary one."""
     button.setProperty("primary", True)
     return button
-
-
-def field_label(text: str) -> QLabel:
-    """Make the label of a field in a form."""
-    return _FieldLabel(text)
 
 
 class Fold(QWidget):
@@ -391,14 +425,14 @@ def clearable(field: QLineEdit) -> QLineEdit:
 
 def push_button(
     name: str,
-    words: str,
+    words: str = "",
     tip: str = "",
     verb: Callable[[], object] | None = None,
     *,
     accessible: str = "",
     enter: bool = True,
 ) -> QPushButton:
-    """Make a button.
+    """Make a button; texts that are not given are those of the catalogue.
 
     Parameters
     ----------
@@ -410,7 +444,7 @@ def push_button(
     enter : bool
         Whether Enter presses it in a dialog, as Space does.
     """
-    made = named(QPushButton(words), name, accessible or words.replace("&", "").rstrip("…"))
+    made = named(QPushButton(words), name, accessible)
     if not enter:
         made.setAutoDefault(False)
     if tip:
@@ -420,18 +454,27 @@ def push_button(
     return made
 
 
-def check_box(name: str, words: str, tip: str = "", *, accessible: str = "") -> QCheckBox:
-    """Make a check box."""
-    made = named(QCheckBox(words), name, accessible or words.replace("&", ""))
+def tool_button(name: str, verb: Callable[[], object] | None = None) -> QToolButton:
+    """Make a flat button with the words of the catalogue."""
+    made = named(QToolButton(), name)
+    if verb is not None:
+        made.clicked.connect(lambda _on: verb())
+    return made
+
+
+def check_box(name: str, words: str = "", tip: str = "") -> QCheckBox:
+    """Make a check box; texts that are not given are those of the catalogue."""
+    made = named(QCheckBox(words), name)
     if tip:
         plain_tooltip(made, tip)
     return made
 
 
-def search_field(name: str, accessible: str, placeholder: str = "") -> QLineEdit:
+def search_field(name: str, accessible: str = "", hint: str = "") -> QLineEdit:
     """Make a field for words to search for."""
     made = clearable(named(QLineEdit(), name, accessible))
-    made.setPlaceholderText(placeholder)
+    if hint:
+        made.setPlaceholderText(hint)
     return made
 
 
@@ -443,31 +486,26 @@ def quietly(change: Callable[..., object], *arguments: object) -> None:
 
 def data_button(name: str, verb: Callable[[], object]) -> QPushButton:
     """Make the button that shows the row in focus on the page Data."""
-    tip = "Show it among all rows of the table; Alt+Left returns"
-    return push_button(name, "Show in Data", tip, verb)
+    return _button_like("data_button", name, verb)
 
 
 def explain_button(name: str, verb: Callable[[], object]) -> QPushButton:
     """Make the button that explains the score of a row on the page Model."""
-    tip = "How each column contributes to its score; Alt+Left returns"
-    return push_button(name, "Explain row", tip, verb)
+    return _button_like("explain_button", name, verb)
 
 
-def follow_check(name: str) -> QCheckBox:
-    """Make the choice between the running method and the selected run."""
-    tip = "Off: the selected run stays shown while another trains"
-    check = check_box(name, "Follow the runnin&g method", tip)
-    check.setChecked(True)
-    check.setVisible(False)
-    return check
+def _button_like(entry: str, name: str, verb: Callable[[], object]) -> QPushButton:
+    made = named(QPushButton(), name, like=entry)
+    made.clicked.connect(lambda _on: verb())
+    return made
 
 
 # ----------------------------------------------------------------- drawing
 
 
 def label(text: str = "", role: str = "", *, wrap: bool = False, name: str = "") -> QLabel:
-    """Make a label with a role of the style sheet."""
-    made = PlainLabel(text)
+    """Make a label with a role of the style sheet, and by default the text of the catalogue."""
+    made = PlainLabel(text or control_words(name).get("text", ""))
     if role:
         made.setProperty("role", role)
     if name:
@@ -493,7 +531,7 @@ def show_note(target: QLabel, text: str, role: str = "muted") -> None:
     set_role(target, role)
 
 
-def make_combo(name: str, accessible: str) -> QComboBox:
+def make_combo(name: str, accessible: str = "") -> QComboBox:
     """Make a combo box as wide as its texts."""
     made = named(ElidedCombo(), name, accessible)
     made.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)

@@ -601,16 +601,15 @@ class Deck(QWidget):
     def connect_actions(self, actions: Actions) -> None:
         """Point actions at the active view."""
         self._actions = actions
-        for action, verb in (
-            (actions.next_page, lambda: self.turn(self._front(), 1)),
-            (actions.previous_page, lambda: self.turn(self._front(), -1)),
-            (actions.back, self.go_back),
-            (actions.tear_off, lambda: self.tear_off(self._front())),
-            (actions.show_beside, lambda: self.step(self._front(), _ACROSS)),
-            (actions.show_below, lambda: self.step(self._front(), _DOWN)),
-            (actions.all_in_one, self.all_in_one),
-        ):
-            action.triggered.connect(verb)
+        actions.connect_verbs(
+            next_page=lambda: self.turn(self._front(), 1),
+            previous_page=lambda: self.turn(self._front(), -1),
+            back=self.go_back,
+            tear_off=lambda: self.tear_off(self._front()),
+            show_beside=lambda: self.step(self._front(), _ACROSS),
+            show_below=lambda: self.step(self._front(), _DOWN),
+            all_in_one=self.all_in_one,
+        )
         actions.arrangement_chosen.connect(lambda name: self.arrange(ARRANGEMENTS[name]))
         actions.page_chosen.connect(self.show_page)
 
@@ -623,18 +622,12 @@ class Deck(QWidget):
         actions.show_below.setText("Show abo&ve" if at_bottom else "Show belo&w")
         turns = shown and tile is not None and len(tile.tabs()) > 1
         is_scattered = any(self.place(view) != 0 for view in self.pages)
-        for group, enabled in (
-            (
-                (actions.tear_off, actions.show_beside, actions.show_below),
-                shown and self.can_leave(front),
-            ),
-            ((actions.next_page, actions.previous_page), turns),
-            ((*actions.pages, *actions.arrangements), shown),
-            ((actions.back,), shown and bool(self._visited)),
-            ((actions.all_in_one,), shown and is_scattered),
-        ):
-            for action in group:
-                action.setEnabled(enabled)
+        actions.enable("tear_off show_beside show_below", shown and self.can_leave(front))
+        actions.enable("next_page previous_page", turns)
+        actions.enable("back", shown and bool(self._visited))
+        actions.enable("all_in_one", shown and is_scattered)
+        for action in (*actions.pages, *actions.arrangements):
+            action.setEnabled(shown)
 
     def _on_menu(self, tile: Tile, point: QPoint) -> None:
         view = tile.widget(tile.bar.tabAt(point))

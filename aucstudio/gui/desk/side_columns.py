@@ -51,7 +51,7 @@ class Sides(QSplitter):
         named(self, _NAME, "Columns")
         self.setHandleWidth(8)
         self.setup, self.middle, self.runs = setup, middle, runs
-        self.left = named(_Pages(), "side_tabs", "Set-up and runs")
+        self.left = named(_Pages(), "side_tabs")
         self.left.setDocumentMode(True)
         self.left.tabBar().setDrawBase(False)
         self.left.addTab(setup, "Set-up")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QListWidget,
     QListWidgetItem,
-    QPushButton,
     QRadioButton,
     QScrollArea,
     QWidget,
@@ -37,6 +36,8 @@ from aucstudio.gui.common.widgets import (
     search_field,
     show_note,
 )
+from aucstudio.notices.catalogue import text
+from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import as_sentence, counted
 from aucstudio.project.data.columns import NUMERIC_ROLES, Column, spell_cell, spell_number
 from aucstudio.project.data.labels import LabelRule, usual_spellings
@@ -74,15 +75,12 @@ class ClassesDialog(Dialog):
         self._table, self._column = table, column
         self._values = table.values(column)
         self._rule = table.rule if column.name == table.label else LabelRule()
-        self.by_class = named(QRadioButton("These &classes combined"), "by_class", "By class")
-        self.by_number = named(
-            QRadioButton("Numbers above or be&low"), "by_number", "By a threshold"
-        )
-        words = "&Merge spellings that differ in capitals and blanks"
-        self.merge = check_box("merge_spellings", words)
-        self.classes = named(QListWidget(), "classes_list", "Classes")
-        self.sign = make_combo("threshold_sign", "Sign of the threshold")
-        self.at = named(QLineEdit(), "threshold_value", "Threshold")
+        self.by_class = named(QRadioButton(), "by_class")
+        self.by_number = named(QRadioButton(), "by_number")
+        self.merge = check_box("merge_spellings")
+        self.classes = named(QListWidget(), "classes_list")
+        self.sign = make_combo("threshold_sign")
+        self.at = named(QLineEdit(), "threshold_value")
         self.counts = label("", "muted", wrap=True, name="classes_told")
         self.ends = answers(self, "classes", self.accept)
         self._lay_out()
@@ -203,22 +201,11 @@ class ClassesDialog(Dialog):
 
 def _counts(table: Table) -> str:
     positives = table.classes[table.positive or ""]
-    parts = [f"{positives:,} positive", f"{sum(table.classes.values()) - positives:,} negative"]
-    if table.unlabelled:
-        parts.append(f"{table.unlabelled:,} without a label, scored but not trained on")
-    return " · ".join(parts)
+    negatives = sum(table.classes.values()) - positives
+    rest = table.unlabelled or None
+    return text("class_counts", positives=positives, negatives=negatives, unlabelled=rest)
 
 
-ROLES = {
-    "number": "Number",
-    "category": "Category",
-    "id": "Identifier",
-    "group": "Group",
-    "weight": "Weight",
-    "frequency": "Frequency",
-    "ignore": "Ignore",
-    "label": "Label",
-}
 _EXAMPLES = 3
 
 
@@ -230,46 +217,51 @@ class Listed:
     role: str
 
     @property
+    def role_words(self) -> str:
+        """The role in words."""
+        return control_words("column_role")["choices"][self.role]
+
+    @property
     def decided(self) -> str:
         """Origin of the role."""
         if self.role != self.column.role:
             return "changed here"
         return "detection" if self.column.guessed else "you"
 
+    @property
+    def kind(self) -> str:
+        """Kind of the values."""
+        return "Date" if self.column.is_date else self.column.kind.capitalize()
+
+
+def _spec(
+    head: str, value: Callable[[Listed], Any], sample: str = "", *, is_figure: bool = False
+) -> ColumnSpec:
+    """Return a column of the list; texts are sorted regardless of case."""
+
+    def words(one: Listed) -> str:
+        found = value(one)
+        return f"{found:,}" if is_figure else str(found)
+
+    def order(one: Listed) -> Any:
+        found = value(one)
+        return found if is_figure else str(found).casefold()
+
+    return ColumnSpec(head, words, "", order, _why, is_figure, sample)
+
 
 def _why(one: Listed) -> str:
     return one.column.reason or one.column.name
 
 
-def _kind(one: Listed) -> str:
-    return "Date" if one.column.is_date else one.column.kind.capitalize()
-
-
 COLUMNS = (
-    ColumnSpec(
-        "Column",
-        lambda one: one.column.name,
-        order=lambda one: one.column.name.casefold(),
-        about=_why,
-    ),
-    ColumnSpec("Role", lambda one: ROLES[one.role], about=_why),
-    ColumnSpec("Kind", _kind, about=_why),
-    ColumnSpec("Decided by", lambda one: one.decided, about=_why),
-    ColumnSpec(
-        "Distinct",
-        lambda one: f"{one.column.distinct:,}",
-        order=lambda one: one.column.distinct,
-        about=_why,
-        is_figure=True,
-    ),
-    ColumnSpec(
-        "Missing",
-        lambda one: f"{one.column.missing:,}",
-        order=lambda one: one.column.missing,
-        about=_why,
-        is_figure=True,
-    ),
-    ColumnSpec("First values", lambda one: _examples(one.column), about=_why),
+    _spec("Column", lambda one: one.column.name, "a name of 24 characters.."),
+    _spec("Role", lambda one: one.role_words, "Category"),
+    _spec("Kind", lambda one: one.kind, "Number"),
+    _spec("Decided by", lambda one: one.decided, "changed here"),
+    _spec("Distinct", lambda one: one.column.distinct, "100,000", is_figure=True),
+    _spec("Missing", lambda one: one.column.missing, "100,000", is_figure=True),
+    _spec("First values", lambda one: _examples(one.column)),
 )
 HEADS = tuple(column.head for column in COLUMNS)
 
@@ -308,7 +300,7 @@ class ColumnsModel(TableModel):
 
         def found(one: Listed) -> bool:
             column = one.column
-            words = column.name, ROLES[one.role], column.kind, column.reason
+            words = column.name, one.role_words, column.kind, column.reason
             return any(needle in word.casefold() for word in words)
 
         self.filter(found if needle else None)
@@ -328,26 +320,9 @@ def _examples(column: TableColumn) -> str:
 
 _SIZE = QSize(880, 600)
 _ROW_HEIGHT = 28
-_WIDEST = (
-    "a name of 24 characters..",
-    "Category",
-    "Number",
-    "changed here",
-    "100,000",
-    "100,000",
-    "",
-)
 _AIR, _ARROW = 24, 12  # pixels
 _MOST_LINES = 5  # of notes in sight
-_ROLE_BUTTONS = {
-    "number": ("&Number", "Used in training as a number"),
-    "category": ("Cate&gory", "Used in training as a category"),
-    "id": ("I&dentifier", "Row identifier: kept with scores, not used in training"),
-    "group": ("G&roup", "Rows with the same value are never in both training and test sets"),
-    "weight": ("&Weight", "Sampling weight of each row, in training and in every figure"),
-    "frequency": ("&Frequency", "Number of identical rows that each row represents"),
-    "ignore": ("&Ignore", "Not used in training"),
-}
+_ROLES = ("number", "category", "id", "group", "weight", "frequency", "ignore")
 
 
 class ColumnsDialog(Dialog):
@@ -364,10 +339,12 @@ class ColumnsDialog(Dialog):
     def __init__(self, table: Table, parent: QWidget | None = None) -> None:
         super().__init__("columns_dialog", f"Columns of {table.path.name}", parent)
         self._columns = ColumnsModel(table, self)
-        hint = "Search by name, role, kind or reason"
-        self.search = search_field("columns_search", "Search columns", hint)
+        self.search = search_field("columns_search")
         self.grid = self._make_grid()
-        self.buttons = {role: self._make_button(role) for role in _ROLE_BUTTONS}
+        self.buttons = {
+            role: push_button(f"role_{role}_button", verb=partial(self._on_role, role), enter=False)
+            for role in _ROLES
+        }
         self.status = label("", "muted", wrap=True, name="columns_told")
         self._lay_out(table)
         self.search.textChanged.connect(self._on_search)
@@ -383,8 +360,9 @@ class ColumnsDialog(Dialog):
         # Measuring the contents would read every row before the list is shown.
         grid.ensurePolished()
         room = grid.fontMetrics().horizontalAdvance
-        for place, (head, widest) in enumerate(zip(HEADS, _WIDEST, strict=True)):
-            header.resizeSection(place, max(room(head) + _ARROW, room(widest)) + _AIR)
+        for place, column in enumerate(COLUMNS):
+            width = max(room(column.head) + _ARROW, room(column.sample)) + _AIR
+            header.resizeSection(place, width)
         header.setStretchLastSection(True)
         # The header gets an empty selection, as it asks at each painting whether all cells of a
         # column are selected.
@@ -394,12 +372,6 @@ class ColumnsDialog(Dialog):
         header.setSectionsClickable(True)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         return grid
-
-    def _make_button(self, role: str) -> QPushButton:
-        words, tip = _ROLE_BUTTONS[role]
-        verb, accessible = partial(self._on_role, role), f"Make the selection {role}"
-        name = f"role_{role}_button"
-        return push_button(name, words, tip, verb, accessible=accessible, enter=False)
 
     def _lay_out(self, table: Table) -> None:
         words = label("Use the selected columns as")
@@ -427,11 +399,9 @@ class ColumnsDialog(Dialog):
         refused = self._columns.set_role(self._selected(), role)
         self._on_selected()
         if refused:
-            several = refused > 1
-            why = "hold text, or the label," if several else "holds text, or the label,"
-            if role not in NUMERIC_ROLES:
-                why = "are the label" if several else "is the label"
-            words = f"{counted(refused, 'column')} {why} and cannot be {_NAMES[role]}"
+            named_as = control_words("column_role_as")["choices"][role]
+            code = "no_role_of_text" if role in NUMERIC_ROLES else "no_role_of_label"
+            words = text(code, count=refused, role=named_as)
             show_note(self.status, words, "error")
 
     def _on_search(self, text: str) -> None:
@@ -448,17 +418,6 @@ class ColumnsDialog(Dialog):
         show_note(self.status, " · ".join(parts))
 
 
-_NAMES = {
-    "number": "a number",
-    "category": "a category",
-    "id": "an identifier",
-    "group": "a group",
-    "weight": "the weight of rows",
-    "frequency": "the frequency of rows",
-    "ignore": "ignored: choose another label in the Data card first",
-}
-
-
 def _notes(notes: Sequence[str]) -> QScrollArea:
     """Return a scrolled list of the notes on the import."""
     words = label("\n".join(map(as_sentence, notes)), "muted", wrap=True, name="columns_notes")
@@ -472,13 +431,7 @@ def _facts(table: Table) -> str:
     if table.format != "csv":
         what = BY_KEY[table.format].title
         return f"{rows}; {table.dialect.sheet!r} of {what}" if table.sheets else f"{rows}; {what}"
-    rows += "; CSV"
     dialect = table.dialect
-    return (
-        f"{rows}, {dialect.encoding}, delimiter {_delimiter_words(dialect.delimiter)}, decimal "
-        f"“{dialect.decimal}”, {'with' if dialect.header else 'without'} a header row"
-    )
-
-
-def _delimiter_words(delimiter: str) -> str:
-    return "tab" if delimiter == "\t" else f"“{delimiter}”"
+    delimiter = "tab" if dialect.delimiter == "\t" else f"“{dialect.delimiter}”"
+    shown = {"encoding": dialect.encoding, "decimal": dialect.decimal, "header": dialect.header}
+    return text("csv_facts", rows=rows, delimiter=delimiter, **shown)

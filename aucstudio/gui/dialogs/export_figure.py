@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QDialogButtonBox, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QDialogButtonBox, QLineEdit, QWidget
 
 from aucstudio.gui.common import printing, prompts
 from aucstudio.gui.common.form import Form, choice_box
@@ -21,9 +21,10 @@ from aucstudio.gui.common.widgets import (
     down,
     label,
     named,
+    push_button,
     show_note,
 )
-from aucstudio.gui.dialogs.preferences import FIGURE_TITLES, figure_fields
+from aucstudio.gui.dialogs.preferences import figure_fields
 from aucstudio.gui.state.background import delayed
 from aucstudio.gui.state.session import Session
 from aucstudio.project.errors import InputError
@@ -31,10 +32,6 @@ from aucstudio.project.errors import InputError
 _FILTERS = "PDF (*.pdf);;SVG (*.svg);;PNG (*.png)"
 _BUTTON = QDialogButtonBox.StandardButton
 _PREVIEW = QSize(440, 400)
-_TIPS = {
-    "dpi": "Dots per inch of a PNG; SVG and PDF are vector formats",
-    "caption": "Prints the page's conclusion below the picture",
-}
 
 
 class ExportFigureDialog(Dialog):
@@ -44,7 +41,7 @@ class ExportFigureDialog(Dialog):
         super().__init__("export_figure_dialog", f"Save picture: {view.title}", parent)
         self._session, self._view = session, view
         self._soon = delayed(self, 60, self._show_preview)
-        self.preview = named(_Preview(), "figure_preview", "Preview of the picture")
+        self.preview = named(_Preview(), "figure_preview")
         self.words = label("", "muted", wrap=True, name="figure_words")
         form = down(self._make_form(), self.words, STRETCH)
         both = across((self.preview, 1), form, gap=16)
@@ -61,18 +58,13 @@ class ExportFigureDialog(Dialog):
             (width, height): f"{name}, {width:.0f} × {height:.0f} mm"
             for name, width, height in PRESETS
         }
-        self.preset = choice_box("figure_preset", "Size", sizes | {None: "Other size"})
-        self.title = named(QLineEdit(), "figure_title", "Title")
-        self.title.setPlaceholderText("none")
-        self.fields = figure_fields("figure")
+        self.preset = choice_box("figure_preset", sizes | {None: "Other size"})
+        self.title = named(QLineEdit(), "figure_title")
+        self.fields = figure_fields()
         self.preset.activated.connect(self._on_preset)
         self.title.textChanged.connect(lambda _text: self._soon.start())
         self.fields.connect(self._on_edited)
-        form = Form(("Si&ze", self.preset))
-        for key, title in FIGURE_TITLES.items():
-            form.add(title, self.fields[key], _TIPS.get(key, ""))
-        form.add("&Title", self.title, "Shown above the picture")
-        return form
+        return Form(self.preset, *self.fields.values(), self.title)
 
     def _on_edited(self, key: str) -> None:
         if key in ("width", "height"):
@@ -80,12 +72,10 @@ class ExportFigureDialog(Dialog):
         self._soon.start()
 
     def _make_buttons(self) -> QDialogButtonBox:
-        self.copy = QPushButton("&Copy")
+        self.copy = push_button("figure_copy_button", verb=self._on_copy)
         set_icon(self.copy, "copy")
-        self.copy.clicked.connect(self._on_copy)
         self.buttons = answers(self, "figure", self._on_save, "&Save…", _BUTTON.Save)
         self.buttons.addButton(self.copy, QDialogButtonBox.ButtonRole.ActionRole)
-        named(self.copy, "figure_copy_button", "Copy")
         return self.buttons
 
     # ------------------------------------------------------------- state

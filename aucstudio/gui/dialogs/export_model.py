@@ -29,7 +29,6 @@ from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.combination.combining import refit_combination
 from aucstudio.project.combination.planning import Named
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
-from aucstudio.project.errors import InputError
 from aucstudio.project.results.calibration import KINDS, TITLES
 from aucstudio.project.results.thresholds import (
     OWN,
@@ -54,7 +53,7 @@ from aucstudio.project.runs.progress import Progress
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.store.export import FORMATS, NATIVE, ExportFormat
 from aucstudio.project.store.files import write_atomically
-from aucstudio.project.work.job import Job, describe_failure
+from aucstudio.project.work.job import Job
 
 VALIDATED, REFIT = 0, 1
 
@@ -266,7 +265,7 @@ class ExportModelDialog(prompts.Dialog):
         super().__init__("export_model_dialog", f"Export {run.look.name}", parent)
         self._session, self._run = session, run
         self._work = Background(self, self._on_made)
-        self._writing = Background(self, self._on_written)
+        self._writing = prompts.FileWriter(self, self._on_written, self._on_failed)
         self._refusal = Answer[str](self, self._show_about, self._show_about, keep=len(FORMATS) + 1)
         self._refused = ""
         self.choice = ModelChoice(session, run, self)
@@ -313,13 +312,13 @@ class ExportModelDialog(prompts.Dialog):
 
     def _make_format(self) -> QComboBox:
         formats = {made.key: made.title for made in (NATIVE, *FORMATS.values())}
-        self.format = choice_box("format_combo", "Format", formats)
+        self.format = choice_box("format_combo", formats)
         self.format.currentIndexChanged.connect(self._on_format)
         return self.format
 
     def _make_calibration(self) -> QComboBox:
         kinds = {None: "No, scores only"} | {k: f"{TITLES[k]} calibration" for k in KINDS}
-        self.calibration = choice_box("calibration_combo", "Calibration", kinds)
+        self.calibration = choice_box("calibration_combo", kinds)
         scheme = self._run.record.experiment.validation.scheme
         self.calibration.setEnabled(scheme != LEAVE_PAIR_OUT)
         self.calibration.currentIndexChanged.connect(self._on_calibration)
@@ -364,6 +363,7 @@ class ExportModelDialog(prompts.Dialog):
 
     def _on_cancel(self) -> None:
         """Cancel refitting and writing."""
+        self._cancelled = True
         self._work.drop()
         self._writing.drop()
         show_note(self.words, "")
@@ -388,37 +388,26 @@ class ExportModelDialog(prompts.Dialog):
             show_note(self.words, str(job.error), "error")
 
     def _save(self, model: Model) -> None:
-        chosen = self.chosen_format()
-        path = prompts.ask_save_path(
-            self,
-            "Save the model",
-            f"{self._run.look.name}{chosen.ending}",
-            f"{chosen.title} (*{chosen.ending})",
-        )
-        if not path:
-            return
-        try:
-            target = prompts.with_ending(path, chosen.ending)
-        except InputError as error:
-            show_note(self.words, str(error), "error")
-            return
-        self.progress.show_work(None, f"writing {target.name}")
+        chosen, self._saved = self.chosen_format(), model
+        suggested = f"{self._run.look.name}{chosen.ending}"
+        filters = f"{chosen.title} (*{chosen.ending})"
+        self.progress.show_work(None, "writing the model")
+        self._cancelled = False
 
-        def write(post: Callable[[None], bool]) -> None:
+        def write(path: Path) -> None:
             content = chosen.write(model)
-            if not post(None):  # not cancelled
-                write_atomically(target, content)
+            if not self._cancelled:
+                write_atomically(path, content)
 
-        self._writing.start((target, model), write)
+        self._writing.ask("Save the model", suggested, filters, write)
         self._refresh()
 
-    def _on_written(self, key: tuple[Path, Model], job: Job[object, None]) -> None:
+    def _on_failed(self, sentence: str, _trace: str) -> None:
+        show_note(self.words, sentence, "error")
         self._refresh()
-        if job.error is not None:
-            show_note(self.words, describe_failure(job.error)[0], "error")
-            return
-        target, model = key
-        parts = (f"Saved {target}", self.choice.words(model))
+
+    def _on_written(self, target: Path) -> None:
+        parts = (f"Saved {target}", self.choice.words(self._saved))
         self._session.message.emit(": ".join(filter(None, parts)))
         self.accept()
 

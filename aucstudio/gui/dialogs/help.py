@@ -82,8 +82,8 @@ class HelpFinder(QWidget):
         super().__init__()
         self._browser = browser
         self.hits: list[QTextCursor] = []
-        self.sections = named(ElidedCombo(), "help_section_combo", "Sections of the page")
-        self.field = search_field("help_find_field", "Words to find in the page")
+        self.sections = named(ElidedCombo(), "help_section_combo")
+        self.field = search_field("help_find_field")
         self.field.setMinimumWidth(160)
         self.status = label("", name="help_found_label")
         self.status.setVisible(False)

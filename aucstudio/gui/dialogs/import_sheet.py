@@ -28,6 +28,7 @@ from aucstudio.gui.common.table import ColumnSpec, TableModel
 from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.gui.common.widgets import ElidedCombo, named
 from aucstudio.gui.state.background import Background
+from aucstudio.notices.controls import control_words
 from aucstudio.project.data.columns import ROLES, Column, spell_cell
 from aucstudio.project.data.import_choices import role_is_guess
 from aucstudio.project.data.table import Table
@@ -35,16 +36,6 @@ from aucstudio.project.data.text import dates
 from aucstudio.project.survey.columns import Classes, Distribution, RankedColumn, spread
 from aucstudio.project.work.job import Job
 
-_NAMES = {
-    "number": "Number",
-    "category": "Category",
-    "label": "Label",
-    "group": "Group",
-    "id": "Identifier",
-    "weight": "Weight",
-    "frequency": "Frequency",
-    "ignore": "Ignore",
-}
 _WIDTH, _DATE_WIDTH = 172, 192
 _PAD, _COMBO, _SPREAD, _GAP = 8, 30, 30, 4
 
@@ -74,7 +65,7 @@ def kind_words(column: Column) -> str:
 def _role_words(column: Column, role: str) -> str:
     if role == "number" and column.is_date:
         return "Time" if column.layout == dates.CLOCK else "Date"
-    return _NAMES[role]
+    return control_words("column_role")["choices"][role]
 
 
 class ColumnCards(QHeaderView):
@@ -93,7 +84,7 @@ class ColumnCards(QHeaderView):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
-        named(self, "import_columns", "Columns")
+        named(self, "import_columns")
         self.setDefaultSectionSize(scaled(_WIDTH))
         self.setHighlightSections(False)
         self.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
@@ -399,7 +390,7 @@ class ImportSheet(QTableView):
 
     def __init__(self) -> None:
         super().__init__()
-        named(self, "import_table", "First rows as they will be read")
+        named(self, "import_table")
         self.rows = _Rows(self)
         self.setModel(self.rows)
         self.cards = ColumnCards(self)

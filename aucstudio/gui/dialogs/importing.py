@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +22,11 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.engine.monitor import Stopped
-from aucstudio.gui.common import prompts
 from aucstudio.gui.common.column_controls import FindingRows
 from aucstudio.gui.common.controls import WrappingRow
 from aucstudio.gui.common.form import whole_box
 from aucstudio.gui.common.plain_text import plain_tooltip
-from aucstudio.gui.common.prompts import Dialog, WorkRow
+from aucstudio.gui.common.prompts import Dialog, FileWriter, WorkRow
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import (
     LEFT,
@@ -36,6 +34,7 @@ from aucstudio.gui.common.widgets import (
     TOP,
     ElidedCombo,
     ElidedLabel,
+    Kind,
     across,
     check_box,
     dialog_buttons,
@@ -54,6 +53,7 @@ from aucstudio.gui.state.background import Background, delayed
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.session import Session
 from aucstudio.gui.state.session_files import recalled
+from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import counted
 from aucstudio.project import scratch
 from aucstudio.project.data.finding import Finding, ranked
@@ -63,40 +63,10 @@ from aucstudio.project.data.readers.registry import BY_KEY
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.text.delimited import write_rejected
 from aucstudio.project.errors import Cancelled, InputError
-from aucstudio.project.store.files import refuse_own_input
 from aucstudio.project.work.job import Job, describe_failure
 
 _TYPING = 150  # milliseconds after the last key
-_MARKS = {
-    ",": "comma",
-    ";": "semicolon",
-    "\t": "tab",
-    "|": "vertical bar",
-    " ": "blanks",
-    "~": "tilde",
-    ".": "point",
-    '"': 'double “"”',
-    "'": "single “'”",
-    "": "none",
-}
-_OFFERED: dict[str, tuple[str, ...]] = {
-    "delimiter": (",", ";", "\t", "|", " ", "~"),
-    "decimal": (".", ","),
-    "quote": ('"', "'", ""),
-    "encoding": (
-        "utf-8", "cp1252", "latin-1", "cp1250", "cp1251", "koi8-r", "cp1253", "cp1254", "utf-16",
-        "shift_jis", "gb18030", "big5", "euc-kr",
-    ),
-}  # fmt: skip
-_TITLES = {
-    "sheet": ("Sheet", "&Sheet"),
-    "delimiter": ("Delimiter", "&Delimiter"),
-    "encoding": ("Encoding", "&Encoding"),
-    "decimal": ("Decimal mark", "De&cimal mark"),
-    "quote": ("Quotation mark", "&Quotation mark"),
-}
-_MISSING_TIP = "In addition to the default ones; separate several by commas"
-_STRICT_TIP = "Refuse the whole file at the first row that cannot be read"
+_COMBOS = ("sheet", "delimiter", "encoding", "decimal", "quote")
 _MOST_SKIPPED = 10_000
 _WIDEST = 200
 _DETECT = -1
@@ -107,69 +77,49 @@ class ImportControls(QWidget):
 
     Signals
     -------
-    changed
-        The user set an option, or returned it to detection.
+    chosen : str, object
+        The user set an option, or returned it to detection: None.
     """
 
-    changed = Signal()
+    chosen = Signal(str, object)
 
     def __init__(self) -> None:
         super().__init__()
         self.setObjectName("import_controls")
-        self._chosen: dict[str, Part] = {}
-        self._positive = ""
+        self._shown: Mapping[str, Any] = {}
         self._blocks: dict[str, QWidget] = {}
-        self.combos = {part: self._combo(part, *titles) for part, titles in _TITLES.items()}
-        for part, combo in self.combos.items():
-            combo.activated.connect(partial(self._on_combo, part))
-        self.skip = whole_box(
-            "import_skip", "Lines to skip before the table", _DETECT, _MOST_SKIPPED, value=_DETECT
-        )
-        self.skip.valueChanged.connect(self._on_skip)
-        self.missing = named(QLineEdit(), "import_missing", "Spellings of missing values")
-        self.missing.setPlaceholderText("n.a., ?")
-        plain_tooltip(self.missing, _MISSING_TIP)
-        self._typed = delayed(self, _TYPING, self._on_missing)
-        self.missing.textEdited.connect(lambda _text: self._typed.start())
-        self.missing.editingFinished.connect(self._on_missing)
-        refuse = "Refuse a file with a bad row"
-        self.strict = check_box("import_strict", "S&trict", _STRICT_TIP, accessible=refuse)
-        self.strict.toggled.connect(lambda on: self._choose("strict", True if on else None))
-        self._add("skip", "S&kip lines", self.skip)
-        self._add("missing", "&Missing values", self.missing)
-        self._add("strict", "", self.strict)
+        self.combos = {part: self._combo(part) for part in _COMBOS}
+        self.skip = self._add("skip", whole_box("import_skip", _DETECT, _MOST_SKIPPED))
+        self.missing = self._add("missing", named(QLineEdit(), "import_missing"))
+        self.strict = self._add("strict", check_box("import_strict"))
         # The classes depend on all other options.
-        self.classes = self._combo("positive", "Positive class", "&Positive class")
-        self.classes.activated.connect(self._on_class)
+        self.classes = self._combo("positive")
+        self.skip.valueChanged.connect(
+            lambda lines: self.chosen.emit("skip", None if lines == _DETECT else lines)
+        )
+        self._typed = delayed(self, _TYPING, self.finish)
+        self.missing.textEdited.connect(lambda _text: self._typed.start())
+        self.missing.editingFinished.connect(self.finish)
+        self.strict.toggled.connect(lambda on: self.chosen.emit("strict", on or None))
         row = WrappingRow(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(12)
         for part, block in self._blocks.items():
             row.addWidget(block, stretch=0 if part in ("strict", "skip") else 1)
 
-    def _combo(self, part: str, words: str, mnemonic: str) -> QComboBox:
-        combo = named(ElidedCombo(), f"import_{part}", words)
+    def _combo(self, part: str) -> QComboBox:
+        combo = self._add(part, named(ElidedCombo(), f"import_{part}"))
         combo.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self._add(part, mnemonic, combo).setMaximumWidth(scaled(_WIDEST))
+        self._blocks[part].setMaximumWidth(scaled(_WIDEST))
+        combo.activated.connect(lambda place: self.chosen.emit(part, combo.itemData(place)))
         return combo
 
-    def _add(self, part: str, words: str, field: QWidget) -> QWidget:
-        block = holding(down(STRETCH, make_buddy(words, field), field, gap=2))
-        self._blocks[part] = block
-        block.setVisible(False)
-        return block
-
-    # ------------------------------------------------------------- state
-
-    @property
-    def chosen(self) -> dict[str, Part]:
-        """The options that are not detected."""
-        return dict(self._chosen)
-
-    @property
-    def positive(self) -> str:
-        """The positive class; empty if it is detected."""
-        return self._positive
+    def _add(self, part: str, field: Kind) -> Kind:
+        """Add a field below its title."""
+        title = control_words(f"import_{part}").get("title", "")
+        self._blocks[part] = holding(down(STRETCH, make_buddy(title, field), field, gap=2))
+        self._blocks[part].setVisible(False)
+        return field
 
     @property
     def busy(self) -> bool:
@@ -177,94 +127,68 @@ class ImportControls(QWidget):
         return self._typed.isActive()
 
     def finish(self) -> None:
-        """Apply what is being typed."""
-        if self.busy:
-            self._on_missing()
-
-    def choose(self, choices: ImportChoices) -> None:
-        """Show other choices."""
-        self._chosen, self._positive = dict(choices.dialect), choices.positive
-        self._show_fields()
-        missing = self._chosen.get("missing", ())
-        self.missing.setText(", ".join(missing) if isinstance(missing, tuple) else "")
-
-    def show_head(self, head: Head) -> None:
-        """Show how the file was read, and only the options that apply to it."""
-        table = head.table
-        for part, block in self._blocks.items():
-            block.setVisible(part in head.settings or (part == "sheet" and len(table.sheets) > 1))
-        self._show_classes(table)
-        for part, combo in self.combos.items():
-            offered: Sequence[str] = table.sheets if part == "sheet" else _OFFERED[part]
-            if part == "encoding" and head.other_encoding:
-                offered = [head.other_encoding, *(e for e in offered if e != head.other_encoding)]
-            self._fill(part, combo, str(getattr(table.dialect, part)), offered, head)
-        skipped = "Detect" if "skip" in self._chosen else f"Detected: {table.dialect.skip:,}"
-        self.skip.setSpecialValueText(skipped)
-        if "missing" not in self._chosen:
-            words = ", ".join(table.dialect.missing) or "default ones"
-            self.missing.setPlaceholderText(f"Detected: {words}")
-        self._show_fields()
-
-    def _show_classes(self, table: Table) -> None:
-        self._blocks["positive"].setVisible(len(table.classes) > 1)
-        self.classes.clear()
-        is_chosen = self._positive in table.classes
-        detected = "Detect" if is_chosen else f"Detected: {table.positive}"
-        self.classes.addItem("choose…" if table.positive is None else detected, "")
-        for name in table.classes:
-            self.classes.addItem(name, name)
-        self.classes.setCurrentIndex(self.classes.findData(self._positive) if is_chosen else 0)
-        _set_italic(self.classes, not is_chosen)
-
-    def _fill(
-        self, part: str, combo: QComboBox, read_as: str, offered: Sequence[str], head: Head
-    ) -> None:
-        combo.clear()
-        chosen = self._chosen.get(part)
-        combo.addItem(f"Detected: {_words(part, read_as)}" if chosen is None else "Detect", None)
-        for value in dict.fromkeys([*offered, *([] if chosen is None else [str(chosen)])]):
-            near = part == "encoding" and value == head.other_encoding
-            combo.addItem(_words(part, value) + (" (nearly as likely)" if near else ""), value)
-        _set_italic(combo, chosen is None)
-
-    def _show_fields(self) -> None:
-        for part, combo in self.combos.items():
-            combo.setCurrentIndex(max(0, combo.findData(self._chosen.get(part))))
-        with QSignalBlocker(self.skip), QSignalBlocker(self.strict):
-            skip = self._chosen.get("skip", _DETECT)
-            self.skip.setValue(skip if isinstance(skip, int) else _DETECT)
-            self.strict.setChecked(bool(self._chosen.get("strict", False)))
-        _set_italic(self.skip, "skip" not in self._chosen)
-
-    # ------------------------------------------------------------- choices
-
-    def _on_combo(self, part: str, place: int) -> None:
-        self._choose(part, self.combos[part].itemData(place))
-
-    def _on_class(self, place: int) -> None:
-        if (chosen := self.classes.itemData(place)) != self._positive:
-            self._positive = chosen
-            self.changed.emit()
-
-    def _on_skip(self, lines: int) -> None:
-        self._choose("skip", None if lines == _DETECT else lines)
-
-    def _on_missing(self) -> None:
+        """Apply the typed spellings of missing values."""
         self._typed.stop()
         words = tuple(word.strip() for word in self.missing.text().split(",") if word.strip())
-        self._choose("missing", words or None)
+        self.chosen.emit("missing", words or None)
 
-    def _choose(self, part: str, value: Any) -> None:
-        if self._chosen.get(part) == value:
-            return
-        if value is None:
-            self._chosen.pop(part)
+    def show_choices(self, choices: ImportChoices, head: Head | None = None) -> None:
+        """Show the options; with the first rows also how they were read with them."""
+        chosen = choices.dialect
+        missing = chosen.get("missing", ())
+        if head is None:
+            self.missing.setText(", ".join(missing) if isinstance(missing, tuple) else "")
         else:
-            self._chosen[part] = value
-        if part == "sheet":  # another sheet may have another layout
-            self._chosen = {"sheet": value} if value is not None else {}
-        self.changed.emit()
+            self._show_head(choices, head)
+        for part, combo in self.combos.items():
+            combo.setCurrentIndex(max(0, combo.findData(chosen.get(part))))
+        with QSignalBlocker(self.skip), QSignalBlocker(self.strict):
+            skip = chosen.get("skip", _DETECT)
+            self.skip.setValue(skip if isinstance(skip, int) else _DETECT)
+            self.strict.setChecked(bool(chosen.get("strict", False)))
+        _set_italic(self.skip, "skip" not in chosen)
+
+    def _show_head(self, choices: ImportChoices, head: Head) -> None:
+        """Offer the options that apply to a file."""
+        table, chosen = head.table, choices.dialect
+        for part, block in self._blocks.items():
+            block.setVisible(part in head.settings or (part == "sheet" and len(table.sheets) > 1))
+        self._blocks["positive"].setVisible(len(table.classes) > 1)
+        is_chosen = choices.positive in table.classes
+        detected = "Detect" if is_chosen else f"Detected: {table.positive}"
+        first = "choose…" if table.positive is None else detected
+        items = [(first, ""), *((name, name) for name in table.classes)]
+        _fill(self.classes, items, choices.positive if is_chosen else "")
+        for part, combo in self.combos.items():
+            read_as, own = getattr(table.dialect, part), chosen.get(part)
+            offered = [*(table.sheets if part == "sheet" else _offered(part))]
+            if part == "encoding" and head.other_encoding:
+                offered.insert(0, head.other_encoding)
+            values = dict.fromkeys([*offered, *([] if own is None else [str(own)])])
+            first = "Detect" if own is not None else f"Detected: {_words(part, str(read_as))}"
+            items = [(_words(part, value), value) for value in values]
+            if part == "encoding" and head.other_encoding:
+                items[0] = (f"{head.other_encoding} (nearly as likely)", head.other_encoding)
+            _fill(combo, [(first, None), *items], own)
+        skipped = "Detect" if "skip" in chosen else f"Detected: {table.dialect.skip:,}"
+        self.skip.setSpecialValueText(skipped)
+        if "missing" not in chosen:
+            words = ", ".join(table.dialect.missing) or "default ones"
+            self.missing.setPlaceholderText(f"Detected: {words}")
+
+
+def _fill(combo: QComboBox, items: Sequence[tuple[str, object]], chosen: object) -> None:
+    """Show items of which the first stands for detection."""
+    combo.clear()
+    for words, value in items:
+        combo.addItem(words, value)
+    combo.setCurrentIndex(max(0, combo.findData(chosen)))
+    _set_italic(combo, combo.currentIndex() == 0)
+
+
+def _offered(part: str) -> Sequence[str]:
+    words = control_words(f"import_{part}")
+    return words["values"] if part == "encoding" else [*words["choices"]]
 
 
 def _set_italic(field: QWidget, italic: bool) -> None:
@@ -275,12 +199,12 @@ def _set_italic(field: QWidget, italic: bool) -> None:
 
 
 def _words(part: str, value: str) -> str:
-    return value if part in ("sheet", "encoding") else _MARKS.get(value, repr(value))
+    known = control_words(f"import_{part}").get("choices", {})
+    return value if part in ("sheet", "encoding") else known.get(value, repr(value))
 
 
 _CSV = "CSV (*.csv)"
 _MOST_LINES = 8
-_TIP = "Line, reason and text of all such rows of the file, as CSV"
 
 
 class RejectedRows(QWidget):
@@ -290,27 +214,23 @@ class RejectedRows(QWidget):
         super().__init__()
         self.setObjectName("import_rejected")
         self._table: Table | None = None
-        self._writing = Background(self, self._on_written)
+        self._files = FileWriter(self, self._on_written, self._on_failed)
         self.heading = label("", "heading", wrap=True, name="import_rejected_heading")
-        self.rows = named(QListWidget(), "import_rejected_rows", "Rows that are left out")
+        self.rows = named(QListWidget(), "import_rejected_rows")
         self.rows.setWordWrap(True)
         self.rows.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.export = push_button(
-            *("import_rejected_export", "E&xport…", _TIP, self._on_export),
-            accessible="Export the rows that are left out",
-            enter=False,
-        )
+        self.export = push_button("import_rejected_export", verb=self._on_export, enter=False)
         self.status = label("", "muted", wrap=True, name="import_rejected_told")
         self.setLayout(down(self.heading, self.rows, (self.export, LEFT), self.status))
 
     @property
     def busy(self) -> bool:
         """Whether rows are being written."""
-        return self._writing.busy
+        return self._files.busy
 
     def drop(self) -> None:
         """Cancel the export."""
-        self._writing.drop()
+        self._files.drop()
 
     def show_head(self, head: Head | None) -> None:
         """Show the rows that cannot be read among the first ones."""
@@ -334,28 +254,25 @@ class RejectedRows(QWidget):
     def _on_export(self) -> None:
         table = self._table
         assert table is not None
-        suggested = str(table.path.with_name(f"{table.path.stem}-rejected.csv"))
-        path = prompts.ask_save_path(self, "Export the rows left out", suggested, _CSV)
-        if not path:
-            return
-        try:
-            target = prompts.with_ending(path, ".csv")
-            refuse_own_input(target, table.path)
-        except InputError as error:
-            show_note(self.status, str(error), "error")
-            return
-        show_note(self.status, "Writing…")
-        self.export.setEnabled(False)
-        self._writing.start(target, lambda _post: write_rejected(table, target))
+        self._rows_written = 0
 
-    def _on_written(self, target: Path, job: Job[Any, int]) -> None:
+        def write(path: Path) -> None:
+            self._rows_written = write_rejected(table, path)
+
+        suggested = str(table.path.with_name(f"{table.path.stem}-rejected.csv"))
+        title = "Export the rows left out"
+        if self._files.ask(title, suggested, _CSV, write, [table.path]) and self._files.busy:
+            show_note(self.status, "Writing…")
+            self.export.setEnabled(False)
+
+    def _on_written(self, target: Path) -> None:
         self.export.setEnabled(True)
-        if job.result is None:
-            assert isinstance(job.error, Exception)
-            show_note(self.status, describe_failure(job.error)[0], "error")
-        else:
-            rows = counted(job.result, "row")
-            show_note(self.status, f"{rows} of the whole file written to {target}")
+        rows = counted(self._rows_written, "row")
+        show_note(self.status, f"{rows} of the whole file written to {target}")
+
+    def _on_failed(self, sentence: str, _trace: str) -> None:
+        self.export.setEnabled(True)
+        show_note(self.status, sentence, "error")
 
 
 _SIZE = QSize(1180, 760)
@@ -401,7 +318,7 @@ class ImportPreview(Dialog):
         self._session, self._path, self._given = session, path, choices
         self._folder: Path | None = None
         self._reader: HeadReader | None = None
-        self._choices = ImportChoices() if choices is None else choices
+        self.choices = ImportChoices() if choices is None else choices
         self._seen: _Seen | None = None
         self.imports = self._recalling = self._every_column = False
         self._reading = Background(self, self._on_read, self._on_progress)
@@ -417,7 +334,7 @@ class ImportPreview(Dialog):
         self.words = label("", "error", wrap=True, name="import_words")
         self._make_buttons()
         self._lay_out()
-        self.controls.changed.connect(lambda: self._read())
+        self.controls.chosen.connect(self._on_option)
         self.sheet.role_chosen.connect(self._on_role)
         self.sheet.parts_chosen.connect(self._on_parts)
         self.findings.asked.connect(self._on_action)
@@ -428,19 +345,12 @@ class ImportPreview(Dialog):
     # ------------------------------------------------------------- assembly
 
     def _make_buttons(self) -> None:
-        self.open_button = primary(
-            push_button("import_open", "&Open", "", self._on_open, accessible=_OPEN)
-        )
-        self.guess_button = push_button(
-            *("import_guess", "&Detect everything", "", self._on_guess), accessible=_PREVIEW_DETECT
-        )
+        self.open_button = primary(push_button("import_open", verb=self._on_open))
+        self.guess_button = push_button("import_guess", verb=self._on_guess)
         self.buttons = dialog_buttons(QDialogButtonBox.StandardButton.Close, name="import")
         self.buttons.addButton(self.guess_button, QDialogButtonBox.ButtonRole.ResetRole)
         self.buttons.addButton(self.open_button, QDialogButtonBox.ButtonRole.ActionRole)
-        self.columns_button = push_button(
-            *("import_all_columns", "Show &all columns", "", self._on_every_column),
-            accessible="Show all columns of the file",
-        )
+        self.columns_button = push_button("import_all_columns", verb=self._on_every_column)
         for button in (self.guess_button, self.columns_button):
             button.setAutoDefault(False)
         self.columns_button.hide()
@@ -451,9 +361,7 @@ class ImportPreview(Dialog):
         found = [(widget, TOP) for widget in (self.caution, self.findings, self.left_out)]
         side = holding(down(*found, STRETCH, gap=12, around=(8, 0, 4, 0)))
         area = self.side = scrolled(side, "import_side", "What was found")
-        self.split = named(
-            QSplitter(Qt.Orientation.Horizontal), "import_split", "Rows and findings"
-        )
+        self.split = named(QSplitter(Qt.Orientation.Horizontal), "import_split")
         self.split.addWidget(self.sheet)
         self.split.addWidget(area)
         self.split.setStretchFactor(0, 1)
@@ -484,14 +392,8 @@ class ImportPreview(Dialog):
         parts = (self.controls, self._reading, self.sheet.cards, self.left_out)
         return any(part.busy for part in parts)
 
-    @property
-    def choices(self) -> ImportChoices:
-        """The present options."""
-        chosen = self.controls.chosen
-        return dataclasses.replace(self._choices, dialect=chosen, positive=self.controls.positive)
-
     def _begin(self) -> None:
-        self.controls.choose(self._choices)
+        self.controls.show_choices(self.choices)
         try:
             self._folder = scratch.make_folder()
         except InputError as error:
@@ -536,10 +438,10 @@ class ImportPreview(Dialog):
     def _show(self, seen: _Seen) -> None:
         head = seen.head
         if self._recalling:  # a late result must not undo later choices
-            self._recalling, self._choices = False, seen.choices
-            self.controls.choose(seen.choices)
+            self._recalling, self.choices = False, seen.choices
+            self.controls.show_choices(seen.choices)
         show_note(self.words, "")
-        self.controls.show_head(head)
+        self.controls.show_choices(self.choices, head)
         self.facts.setText(_facts(head))
         self.sheet.show_table(head.table)
         self.findings.show_findings(seen.findings, head.table)
@@ -567,44 +469,54 @@ class ImportPreview(Dialog):
 
     # ------------------------------------------------------------- options
 
+    def _change(self, **changes: Any) -> None:
+        """Change the options and read the first rows with them."""
+        choices = dataclasses.replace(self.choices, **changes)
+        if choices != self.choices:
+            self.choices = choices
+            self._read()
+
+    def _on_option(self, part: str, value: Any) -> None:
+        dialect: dict[str, Part] = {} if part == "sheet" else dict(self.choices.dialect)
+        if part == "positive":
+            self._change(positive=value)
+            return
+        if value is None:
+            dialect.pop(part, None)
+        else:  # another sheet may have another layout
+            dialect[part] = value
+        self._change(dialect=dialect)
+
     def _on_role(self, name: str, role: str | None) -> None:
         only = role == "label"  # there is one label
         roles = {
             one: given
-            for one, given in self._choices.roles.items()
+            for one, given in self.choices.roles.items()
             if one != name and not (only and given == "label")
         }
         if role is not None:
             roles[name] = role
         is_same_label = self._seen is not None and name != self._seen.head.table.label
-        positive = self.controls.positive if is_same_label and role != "label" else ""
-        self._choices = dataclasses.replace(self.choices, roles=roles, positive=positive)
-        self.controls.choose(self._choices)
-        self._read()
+        positive = self.choices.positive if is_same_label and role != "label" else ""
+        self._change(roles=roles, positive=positive)
 
     def _on_parts(self, name: str, parts: tuple[str, ...]) -> None:
-        chosen = {one: given for one, given in self._choices.parts.items() if one != name}
-        self._choices = dataclasses.replace(
-            self.choices, parts={**chosen, **({name: parts} if parts else {})}
-        )
-        self._read()
+        chosen = {one: given for one, given in self.choices.parts.items() if one != name}
+        self._change(parts={**chosen, **({name: parts} if parts else {})})
 
     def _on_action(self, change: dict[str, Any], _undo: str) -> None:
-        """Apply the action of a finding."""
-        now = self._choices
+        now = self.choices
         ignored = dict.fromkeys(change.get("ignore", ()), "ignore")
-        self._choices = dataclasses.replace(
-            now,
+        self._change(
             roles={**now.roles, **ignored, **change.get("roles", {})},
             absent={**now.absent, **change.get("absent", {})},
             same={**now.same, **change.get("same", {})},
             merge=now.merge or bool(change.get("merge", False)),
         )
-        self._read()
 
     def _on_guess(self) -> None:
-        self._choices = ImportChoices()
-        self.controls.choose(self._choices)
+        self.choices = ImportChoices()
+        self.controls.show_choices(self.choices)
         self._read()
 
     def _on_every_column(self) -> None:

@@ -98,11 +98,10 @@ class MethodChooser(Dialog):
         self.fit(_SIZE)
 
     def _make_parts(self) -> None:
-        hint = "Search by name, family or words"
-        self.search = search_field("method_search", "Search methods", hint)
+        self.search = search_field("method_search")
         self.search.textChanged.connect(self._on_search)
         self.search.returnPressed.connect(self._choose)
-        self.tree = named(QTreeWidget(), "method_tree", "Methods")
+        self.tree = named(QTreeWidget(), "method_tree")
         self.tree.setHeaderLabels(list(_HEADS))
         for column, tip in _TIPS.items():
             self.tree.headerItem().setData(column, Qt.ItemDataRole.ToolTipRole, tip_text(tip))
@@ -122,10 +121,10 @@ class MethodChooser(Dialog):
         self.facts = label("", "muted", wrap=True, name="method_chosen_facts")
         self.problem = label("", "error", wrap=True, name="method_chooser_problem")
         self.problem.hide()
-        self.run = push_button("run_methods_button", "", "", lambda: self._run(tuned=False))
-        self.tune = push_button("tune_methods_button", "", "", lambda: self._run(tuned=True))
-        self.close_button = push_button("close_methods_button", "Close", "", self.reject)
-        self.choose = primary(push_button("choose_method_button", "Choose", "", self._choose))
+        self.run = push_button("run_methods_button", verb=lambda: self._run(tuned=False))
+        self.tune = push_button("tune_methods_button", verb=lambda: self._run(tuned=True))
+        self.close_button = push_button("close_methods_button", verb=self.reject)
+        self.choose = primary(push_button("choose_method_button", verb=self._choose))
         for button in (self.run, self.tune, self.choose, self.close_button):
             button.setAutoDefault(False)
 

@@ -5,42 +5,39 @@ from __future__ import annotations
 import os
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QCheckBox, QDialogButtonBox, QScrollArea, QSizePolicy, QWidget
+from PySide6.QtWidgets import QDialogButtonBox, QScrollArea, QSizePolicy, QWidget
 
 from aucstudio.gui.common.form import Fields, Form, RangeBox, choice_box, number_box, whole_box
 from aucstudio.gui.common.prompts import Dialog
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import STRETCH, answers, down, holding, label, named, show_note
+from aucstudio.gui.common.widgets import (
+    STRETCH,
+    answers,
+    check_box,
+    down,
+    holding,
+    label,
+    named,
+    show_note,
+)
 from aucstudio.gui.state.preferences import FigureRules, PreferencesFile
 
 _COLOURS = {True: "For print, on a white background", False: "As on screen"}
-_THEMES = {"system": "As the desktop", "light": "Light", "dark": "Dark"}
-_TITLES = {"theme": "&Theme", "text_size": "Text &size", "runs_at_once": "&Runs at once"}
-FIGURE_TITLES = {
-    "width": "&Width",
-    "height": "&Height",
-    "font": "Te&xt",
-    "line": "&Line width",
-    "light": "C&olours",
-    "dpi": "R&esolution",
-    "caption": "",
-}
 _FIELD = 200  # pixels of width
 _OF_SCREEN = 0.9  # the most that the dialog takes
 _POLICY = QSizePolicy.Policy
 
 
-def figure_fields(prefix: str) -> Fields:
-    """Make the fields of the settings of exported figures; see FigureRules."""
-    caption = QCheckBox("Conclusion as &caption")
+def figure_fields() -> Fields:
+    """Make the fields of the size and style of pictures."""
     return Fields(
-        width=number_box(f"{prefix}_width", "Width", 20, 600, step=5, unit=" mm"),
-        height=number_box(f"{prefix}_height", "Height", 20, 600, step=5, unit=" mm"),
-        font=number_box(f"{prefix}_font", "Font size", 4, 48, step=0.5, unit=" pt"),
-        line=number_box(f"{prefix}_line", "Line width", 0.1, 10, step=0.25, decimals=2, unit=" pt"),
-        light=choice_box(f"{prefix}_colours", "Colours", _COLOURS),
-        dpi=whole_box(f"{prefix}_dpi", "Resolution of a PNG", 36, 2400, step=50, unit=" dpi"),
-        caption=named(caption, f"{prefix}_caption", "Conclusion as caption"),
+        width=number_box("figure_width", 20, 600, step=5, unit=" mm"),
+        height=number_box("figure_height", 20, 600, step=5, unit=" mm"),
+        font=number_box("figure_font", 4, 48, step=0.5, unit=" pt"),
+        line=number_box("figure_line", 0.1, 10, step=0.25, decimals=2, unit=" pt"),
+        light=choice_box("figure_colours", _COLOURS),
+        dpi=whole_box("figure_dpi", 36, 2400, step=50, unit=" dpi"),
+        caption=check_box("figure_caption"),
     )
 
 
@@ -57,16 +54,15 @@ class PreferencesDialog(Dialog):
     def __init__(self, kept: PreferencesFile, parent: QWidget | None = None) -> None:
         super().__init__("preferences_dialog", "Preferences", parent)
         self._kept, now = kept, kept.now
-        name, most = "preferences", max(os.cpu_count() or 1, kept.now.runs_at_once)
-        ends = "Lower end of the FPR range", "Upper end of the FPR range"
+        most = max(os.cpu_count() or 1, now.runs_at_once)
         self.fields = Fields(
-            theme=choice_box(f"{name}_theme", "Theme", _THEMES),
-            text_size=whole_box(f"{name}_text_size", "Text size", 100, 200, step=10, unit=" %"),
-            runs_at_once=whole_box(f"{name}_at_once", "Runs at once", 1, most),
-            fpr_range=RangeBox(f"{name}_fpr", *ends),
+            theme=choice_box("preferences_theme"),
+            text_size=whole_box("preferences_text_size", 100, 200, step=10, unit=" %"),
+            runs_at_once=whole_box("preferences_at_once", 1, most),
+            fpr_range=RangeBox("preferences_fpr"),
         )
         self.fields.write({field: getattr(now, field) for field in self.fields})
-        self.figure = figure_fields(name)
+        self.figure = figure_fields()
         self.figure.write({field: getattr(now.figure, field) for field in self.figure})
         self.problem = label("", "error", wrap=True, name="preferences_problem")
         self._lay_out()
@@ -77,22 +73,24 @@ class PreferencesDialog(Dialog):
 
     def _lay_out(self) -> None:
         form = Form()
-        for heading, keys in (("WINDOW", ("theme", "text_size")), ("RUNS", ("runs_at_once",))):
+        for heading, keys in (
+            ("WINDOW", ("theme", "text_size")),
+            ("RUNS", ("runs_at_once",)),
+            ("NEW STUDIES", ("fpr_range",)),
+        ):
             form.add_heading(heading)
             for key in keys:
-                form.add(_TITLES[key], self.fields[key])
-        form.add_heading("NEW STUDIES")
-        form.add("&FPR range", self.fields["fpr_range"])
+                form.put(self.fields[key])
         form.addRow(self.problem)
         form.add_heading("FIGURES")
-        for key, title in FIGURE_TITLES.items():
-            self.figure[key].setMinimumWidth(scaled(_FIELD))
-            form.add(title, self.figure[key])
+        for field in self.figure.values():
+            field.setMinimumWidth(scaled(_FIELD))
+            form.put(field)
         self.buttons = answers(self, "preferences", self.accept)
         # On a low screen the fields are scrolled; the buttons stay in view.
         inner = holding(down(form, STRETCH, around=(16, 16, 16, 8)))
         inner.setSizePolicy(_POLICY.Preferred, _POLICY.Minimum)  # scrolled, never squeezed
-        self.area = named(_WholeArea(inner), "preferences_area", "Preferences")
+        self.area = named(_WholeArea(inner), "preferences_area")
         below = down(self.buttons, around=(16, 0, 16, 16))
         self.setLayout(down((self.area, 1), below))
 

@@ -40,6 +40,7 @@ from aucstudio.gui.common.widgets import (
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.session import Session
+from aucstudio.notices.catalogue import text
 from aucstudio.notices.words import as_sentence
 from aucstudio.project.data.readers.registry import dialog_filter
 from aucstudio.project.data.score_file import Joined, join_scores, read_score_file
@@ -49,17 +50,8 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiments.planning import MARKER, score_columns
 from aucstudio.project.work.job import Job
 
-_WIDTH = 440
+_WIDTH, _MINUTES_WIDTH = 440, 96
 _LEAST_MINUTES, _MOST_MINUTES = 0.1, 10_080.0
-_ABOUT = (
-    "Methods are compared by how well they rank in this range of false-positive rates; 0 … 1 "
-    "is the whole AUC. The best one is tested on held-out rows that no choice has used, then "
-    "refit on all rows."
-)
-_NOT_IN_TIME = (
-    "Validation is forward in time, but this search holds out rows and draws folds at random. "
-    "For figures forward in time, run the best method afterwards or test it on a later file."
-)
 
 
 class FindBestDialog(Dialog):
@@ -74,46 +66,34 @@ class FindBestDialog(Dialog):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__("find_best_dialog", "Find the best", parent)
         self._session = session
-        ends = "Lowest false-positive rate", "Highest false-positive rate"
-        self.band = RangeBox("best", *ends)
+        self.band = RangeBox("best")
         self.band.setValue(session.plan.band)
-        minutes, most = preferences().now.best_minutes, _MOST_MINUTES
-        self.minutes = number_box(
-            "best_minutes", "Time limit in minutes", _LEAST_MINUTES, most, value=minutes
-        )
+        self.minutes = number_box("best_minutes", _LEAST_MINUTES, _MOST_MINUTES)
+        self.minutes.setValue(preferences().now.best_minutes)
         self.minutes.setLocale(QLocale.c())
-        self.minutes.setFixedWidth(scaled(96))
+        self.minutes.setFixedWidth(scaled(_MINUTES_WIDTH))
         self.rows = label("", "muted", wrap=True, name="best_rows")
         self.caution = label("", "warning", wrap=True, name="best_caution")
         self.problem = label("", "error", wrap=True, name="best_problem")
         self.ends = answers(self, "find_best", self._on_start, "&Begin")
-        self._lay_out()
-        self._warn()
-
-    def _lay_out(self) -> None:
-        about = label(_ABOUT, "muted", wrap=True, name="best_about")
-        form = Form(
-            ("FPR &range", self.band),
-            ("&Minutes", self.minutes, "Time limit; Stop ends the search at any time"),
-        )
-        notes = (self.rows, self.caution, self.problem)
-        self.setLayout(down(about, form, *notes, STRETCH, self.ends, gap=12, around=16))
+        about = label("", "muted", wrap=True, name="best_about")
+        parts = (about, Form(self.band, self.minutes), self.rows, self.caution, self.problem)
+        self.setLayout(down(*parts, STRETCH, self.ends, gap=12, around=16))
         self.setMinimumWidth(scaled(_WIDTH))
+        self._warn()
 
     def _warn(self) -> None:
         """Show which rows are held out, and warn where they are few."""
         # Imports libraries that the start page does without.
         from aucstudio.project.tournament.search import few_rows_words, plan_words
 
-        table = self._session.table
-        words = ""
-        self.rows.setText(plan_words(self._session.plan.validation))
+        table, validation, words = self._session.table, self._session.plan.validation, ""
+        self.rows.setText(plan_words(validation))
         if table is not None and table.positive is not None:
-            validation = self._session.plan.validation
             with contextlib.suppress(InputError):  # shown when the search starts
                 words = few_rows_words(table, validation)
             if validation.scheme == FORWARD:
-                words = f"{words} {_NOT_IN_TIME}".strip()
+                words = f"{words} {text('best_not_in_time')}".strip()
         show_note(self.caution, words, "warning")
         show_note(self.problem, "", "error")
 
@@ -128,20 +108,11 @@ class FindBestDialog(Dialog):
         self.accept()
 
 
-_GIVEN_SCORES_WIDTH = 420
-_GIVEN_SCORES_ABOUT = (
-    "The column becomes a run: nothing is trained, and its scores are compared with those of "
-    "other runs on the same held-out rows. Rows without a score are left out."
-)
-_TABLE, _FILE = "table", "file"
-_SOURCES = {_TABLE: "A column of the table", _FILE: "A separate file"}
-_NO_COLUMN = "The table has no number column besides the label."
+_FILE = "file"  # the source of scores that is not the table
 
 
-class GivenScoresDialog(prompts.Dialog):
+class GivenScoresDialog(Dialog):
     """Asks for the column of scores, its direction, and whether it stays a feature.
-
-    A file of scores is read and joined to the table in the background.
 
     Parameters
     ----------
@@ -162,20 +133,17 @@ class GivenScoresDialog(prompts.Dialog):
         self.joined: Joined | None = None
         self._problem = ""
         self._work = Background(self, self._on_finished)
-        self.source = choice_box("score_source", "Where the scores are", _SOURCES)
-        self.choose = push_button(
-            *("score_file_button", "C&hoose…", "", self._on_choose),
-            accessible="Choose the score file",
-        )
+        self.source = choice_box("score_source")
+        self.choose = push_button("score_file_button", verb=self._on_choose)
         self.file_name = label("none chosen", "muted", wrap=True, name="score_file_name")
-        self.column = make_combo("score_column", "Column that holds the scores")
-        self.key = make_combo("score_key", "Row identifier in the file")
-        self.identifier = make_combo("score_identifier", "Row identifier in the table")
+        self.column = make_combo("score_column")
+        self.key = make_combo("score_key")
+        self.identifier = make_combo("score_identifier")
         self.identifier.addItems(self._row_columns())
         choices = declared_params(METHODS[MARKER])["direction"].choices
         directions = {key: words[0].upper() + words[1:] for key, words in choices.items()}
-        self.direction = choice_box("score_direction", "Direction of the scores", directions)
-        self.learnt = check_box("score_learnt", "&Also use it as a feature of other methods")
+        self.direction = choice_box("score_direction", directions)
+        self.learnt = check_box("score_learnt")
         self.matched = label("", "muted", wrap=True, name="given_scores_matched")
         self.problem = label("", "error", wrap=True, name="given_scores_problem")
         self.ends = answers(self, "given_scores", self._on_add, "&Add")
@@ -187,18 +155,12 @@ class GivenScoresDialog(prompts.Dialog):
 
     def _lay_out(self) -> None:
         self._file_row = holding(across((self.file_name, 1), self.choose))
-        self._form = Form(
-            ("Scores are in", self.source),
-            ("File", self._file_row),
-            ("Column", self.column),
-            ("Row names", self.key),
-            ("In the table", self.identifier),
-            ("Positive is", self.direction),
-        )
-        about = label(_GIVEN_SCORES_ABOUT, "muted", wrap=True, name="given_scores_about")
+        rows = self.column, self.key, self.identifier, self.direction
+        self._form = Form(self.source, ("File", self._file_row), *rows)
+        about = label("", "muted", wrap=True, name="given_scores_about")
         notes = (self.learnt, self.matched, self.problem)
         self.setLayout(down(about, self._form, *notes, self.ends, gap=12, around=16))
-        self.setMinimumWidth(_GIVEN_SCORES_WIDTH)
+        self.setMinimumWidth(scaled(_WIDTH))
         self.source.setFocus()
 
     @property
@@ -224,7 +186,7 @@ class GivenScoresDialog(prompts.Dialog):
         """Show the matched rows, or why there is nothing to add."""
         joined, problem = self.joined, self._problem
         if not self._of_file:
-            joined, problem = None, "" if self.column.count() else _NO_COLUMN
+            joined, problem = None, "" if self.column.count() else text("no_score_column")
         show_note(self.matched, "" if joined is None else joined.sentence(), "muted")
         show_note(self.problem, problem, "error")
         ready = joined is not None if self._of_file else not problem
@@ -300,15 +262,6 @@ class GivenScoresDialog(prompts.Dialog):
         super().done(result)
 
 
-_EXAMPLE = "tcp://host:8786"
-_CLUSTER_ABOUT = (
-    "Runs and searches are sent to the workers of a Dask scheduler until you disconnect or "
-    "close the window. Anyone who can reach the scheduler can run code on its workers, and "
-    "their results are trusted here: use only a scheduler that you control."
-)
-_AT_WORK = " A run is in progress: stop it or wait for it to finish before you disconnect."
-
-
 class ClusterDialog(Dialog):
     """Connects to a scheduler, and disconnects from it."""
 
@@ -321,10 +274,8 @@ class ClusterDialog(Dialog):
         self.words.setMinimumHeight(2 * self.words.fontMetrics().lineSpacing())
         self.buttons = dialog_buttons(QDialogButtonBox.StandardButton.Close, name="cluster")
         self.buttons.rejected.connect(self.reject)
-        title, about = (
-            label("Work on other machines", "title"),
-            label(_CLUSTER_ABOUT, "muted", wrap=True),
-        )
+        title = label("Work on other machines", "title")
+        about = label("", "muted", wrap=True, name="cluster_about")
         parts = (title, about, self._address_row(), self.words, STRETCH, self.buttons)
         self.setLayout(down(*parts, around=16))
         self._link.changed.connect(self.refresh)
@@ -333,12 +284,10 @@ class ClusterDialog(Dialog):
 
     def _address_row(self) -> QHBoxLayout:
         title = label("&Scheduler")
-        self.address = named(QLineEdit(self._link.address), "cluster_address", "Scheduler")
-        self.address.setPlaceholderText(_EXAMPLE)
-        plain_tooltip(self.address, f"Address of the Dask scheduler, such as {_EXAMPLE}")
+        self.address = named(QLineEdit(self._link.address), "cluster_address")
         self.address.setTextMargins(*FIELD_MARGINS)
         title.setBuddy(self.address)
-        self.toggle = primary(push_button("cluster_toggle", "&Connect", "", self._on_toggle))
+        self.toggle = primary(push_button("cluster_toggle", verb=self._on_toggle))
         self.toggle.setDefault(True)
         self.address.textChanged.connect(self.refresh)
         return across(title, (self.address, 1), self.toggle)
@@ -348,12 +297,12 @@ class ClusterDialog(Dialog):
         link = self._link
         engaged = link.connecting or link.workers is not None
         self.address.setReadOnly(engaged)
-        text = "Cancel" if link.connecting else "Disconnect" if engaged else "Connect"
-        self.toggle.setText(f"&{text}")
-        self.toggle.setAccessibleName(text)
+        verb = "Cancel" if link.connecting else "Disconnect" if engaged else "Connect"
+        self.toggle.setText(f"&{verb}")
+        self.toggle.setAccessibleName(verb)
         at_work = link.workers is not None and self._session.live is not None
         self.toggle.setEnabled(not at_work and (engaged or bool(self._typed())))
-        self.words.setText(link.words + (_AT_WORK if at_work else ""))
+        self.words.setText(link.words + (f" {text('cluster_at_work')}" if at_work else ""))
         set_role(self.words, "error" if link.trouble and not engaged else "")
 
     def _typed(self) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -16,25 +15,27 @@ from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
 from aucstudio.engine import roc
 from aucstudio.engine.inference import Interval, pauc_interval
 from aucstudio.gui.common.curves import band_words
-from aucstudio.gui.common.plain_text import elided, plain_tooltip
+from aucstudio.gui.common.plain_text import elided, menu_text, plain_tooltip
 from aucstudio.gui.common.plots.roc_sketch import RocSketch
 from aucstudio.gui.common.plotting import pen
-from aucstudio.gui.common.table import Row, SheetModel, TableView
+from aucstudio.gui.common.table import Row, SheetTable
 from aucstudio.gui.common.theme import current_theme
+from aucstudio.gui.common.threshold import rates_words
 from aucstudio.gui.common.widgets import (
     STRETCH,
     ElidedLabel,
     across,
     down,
+    empty,
     label,
     named,
     scrolled,
     set_role,
     show_note,
 )
+from aucstudio.notices.catalogue import text
 from aucstudio.notices.words import figure_words, interval_words
 from aucstudio.project.data.preparing.acceptance import KINDS, RANGE, Refusal
-from aucstudio.project.data.text.later_files import Remedy
 from aucstudio.project.results.thresholds import ThresholdFigures, counts_at
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.models.model import Model
@@ -46,25 +47,20 @@ _MARKS = {".": "point", ",": "comma"}
 
 
 @dataclasses.dataclass(frozen=True)
-class Accepted:
-    """What the user allows or states about a table to be scored.
+class Way:
+    """A way to score a refused table.
 
     Attributes
     ----------
-    allowed : dict of str to tuple of str
-        Accepted columns, by kind of refusal.
-    written : dict of str to str
-        Format of the cells, by column.
-    scale : dict of str to float
-        Factor of the numbers, by column.
-    dialect : dict of str to object
-        Decimal mark and words for missing values, if stated.
+    setting : str
+        What it sets: "written" or "scale" of a column, "decimal" or "missing" of the table; or
+        the kind of a refusal, of which the column is accepted.
+    column, value : str
     """
 
-    allowed: dict[str, tuple[str, ...]]
-    written: dict[str, str]
-    scale: dict[str, float]
-    dialect: dict[str, Any]
+    setting: str
+    column: str
+    value: str = ""
 
 
 class AllowedColumns(QWidget):
@@ -88,8 +84,7 @@ class AllowedColumns(QWidget):
         super().__init__()
         self.sentence = label("", "error", wrap=True, name="score_refusal")
         self.boxes: dict[str, QCheckBox] = {}
-        self._meanings: dict[str, tuple[str, str]] = {}
-        self._remedies: dict[str, tuple[str, Remedy]] = {}
+        self._ways: dict[str, Way] = {}
         self._inner = QWidget()
         self._grid = QGridLayout(self._inner)
         self._grid.setContentsMargins(0, 0, 0, 0)
@@ -101,62 +96,55 @@ class AllowedColumns(QWidget):
         self.setLayout(down(self.sentence, what, self._area, gap=4))
         self.hide()
 
-    def accepted(self) -> Accepted:
-        """Return the checked ways."""
-        checked = {key for key, box in self.boxes.items() if box.isChecked()}
-        allowed = {
-            kind: tuple(n for key, (k, n) in self._meanings.items() if key in checked and k == kind)
-            for kind in KINDS
+    def accepted(self) -> dict[str, Any]:
+        """Return the arguments of scoring that follow from the checked boxes."""
+        ways = [self._ways[key] for key, box in self.boxes.items() if box.isChecked()]
+
+        def of(setting: str) -> list[Way]:
+            return [way for way in ways if way.setting == setting]
+
+        dialect: dict[str, Any] = {way.setting: way.value for way in of("decimal")}
+        if words := tuple(way.value for way in of("missing")):
+            dialect["missing"] = words
+        return {
+            "allowed": {kind: tuple(way.column for way in of(kind)) for kind in KINDS},
+            "written": {way.column: way.value for way in of("written")},
+            "scale": {way.column: float(way.value) for way in of("scale")},
+            "dialect": dialect,
         }
-        remedies = [self._remedies[key] for key in self._remedies if key in checked]
-        written = {name: remedy.value for name, remedy in remedies if remedy.setting == "written"}
-        scale = {
-            name: float(remedy.value) for name, remedy in remedies if remedy.setting == "scale"
-        }
-        marks = [remedy.value for _, remedy in remedies if remedy.setting == "decimal"]
-        words = tuple(remedy.value for _, remedy in remedies if remedy.setting == "missing")
-        dialect: dict[str, Any] = {"decimal": marks[-1]} if marks else {}
-        return Accepted(allowed, written, scale, dialect | ({"missing": words} if words else {}))
 
     def refuse(self, sentence: str, refusals: Mapping[str, Refusal]) -> None:
-        """Show a refusal; checked boxes stay checked."""
+        """Show a refusal, and boxes for its columns below those of earlier refusals."""
         show_note(self.sentence, sentence, "error")
         for name, refusal in refusals.items():
             if (remedy := refusal.remedy) is not None:
-                self._offer(name, remedy)
+                key = f"{remedy.setting} {name if remedy.is_of_column else remedy.value}"
+                if key not in self.boxes:
+                    way = Way(remedy.setting, name, remedy.value)
+                    mark = _MARKS.get(remedy.value, repr(remedy.value))
+                    values = {"column": name, "value": remedy.value, "mark": mark}
+                    words = text(f"remedy_{remedy.setting}", **values)
+                    where = "all of its cells" if remedy.is_of_column else "the whole table"
+                    self._add(key, way, words, f"{words}, in {where}", f"in {where}")
         for name, refusal in refusals.items():
-            key = name if name not in self._meanings else f"{name} ({refusal.kind})"
-            if (refusal.kind, name) not in self._meanings.values():
-                self._meanings[key] = refusal.kind, name
+            way = Way(refusal.kind, name)
+            if way not in self._ways.values():
+                key = name if name not in self._ways else f"{name} ({refusal.kind})"
                 taken = "its numbers as they are" if refusal.kind == RANGE else "as missing"
-                words = f"Score with {name} {taken}"
-                self._add(key, f"{name}: {taken}", f"{words}: {refusal.reason}", refusal.reason)
+                words = f"Score with {name} {taken}: {refusal.reason}"
+                self._add(key, way, f"{name}: {taken}", words, refusal.reason)
         self._area.setFixedHeight(_ROW * min(_MOST_ROWS, len(self.boxes)))
         self.show()
 
-    def _offer(self, name: str, remedy: Remedy) -> None:
-        """Offer a remedy; one for the whole file is offered once."""
-        key = f"{remedy.setting} {name if remedy.is_of_column else remedy.value}"
-        if key in self.boxes:
-            return
-        self._remedies[key] = name, remedy
-        text, reason = {
-            "decimal": (f"Decimal {_MARKS.get(remedy.value, '')}", "in the whole table"),
-            "missing": (f"{remedy.value!r} means missing", "in the whole table"),
-            "written": (f"{name}: written as {remedy.value}", "in all of its cells"),
-            "scale": (f"{name}: multiply by {remedy.value}", "in all of its cells"),
-        }[remedy.setting]
-        self._add(key, text, f"{text}, {reason}", reason)
-
-    def _add(self, key: str, text: str, words: str, reason: str) -> None:
+    def _add(self, key: str, way: Way, title: str, words: str, reason: str) -> None:
         row = len(self.boxes)
         before = list(self.boxes.values())[-1] if self.boxes else self._area
-        box = QCheckBox(elided(text, _LONGEST, len).replace("&", "&&"))
+        box = QCheckBox(menu_text(elided(title, _LONGEST, len)))
         named(box, f"allow_column_{row}", words)
-        plain_tooltip(box, text)
+        plain_tooltip(box, title)
         box.toggled.connect(self.changed)
         box.setFixedHeight(_ROW)
-        self.boxes[key] = box
+        self.boxes[key], self._ways[key] = box, way
         why = ElidedLabel(reason)
         set_role(why, "muted")
         plain_tooltip(why, reason)
@@ -171,11 +159,8 @@ class AllowedColumns(QWidget):
 
     def clear(self) -> None:
         """Remove all boxes, as for another table or model."""
-        while (item := self._grid.takeAt(0)) is not None:
-            widget = item.widget()
-            if widget is not None:
-                widget.deleteLater()
-        self.boxes, self._meanings, self._remedies = {}, {}, {}
+        empty(self._grid)
+        self.boxes, self._ways = {}, {}
         show_note(self.sentence, "")
         self.hide()
 
@@ -225,17 +210,15 @@ class TableRanking:
 
     def words(self) -> str:
         """Return the area in the band and the rates at the threshold, in words."""
-        pauc, figures = self.pauc, self.figures
-        bounds = pauc.reason or f"95 % {interval_words(pauc.low, pauc.high)}"
-        parts = [f"pAUC {figure_words(pauc.value)} in FPR {band_words(self.band)} ({bounds})."]
-        rates = {"TPR": figures.tpr, "FPR": figures.fpr, "precision": figures.precision}
-        at_threshold = [
-            f"{name} {figure_words(rate.value)} ({interval_words(*rate.bounds)})"
-            for name, rate in rates.items()
-            if not math.isnan(rate.value)
-        ]
-        number = f"{self.threshold:.4g}".replace("-", "−")
-        return " ".join([*parts, f"At the threshold {number}: {', '.join(at_threshold)}."])
+        pauc = self.pauc
+        return text(
+            "ranking_of_table",
+            pauc=pauc.value,
+            range=band_words(self.band),
+            interval=pauc.reason or f"95 % {interval_words(pauc.low, pauc.high)}",
+            threshold=f"{self.threshold:.4g}".replace("-", "−"),
+            rates=rates_words(self.figures),
+        )
 
 
 def outline(curve: roc.Curve) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -252,7 +235,7 @@ class CurvePreview(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        named(self, "score_curve", "ROC curve of the scored table")
+        named(self, "score_curve")
         self.sketch = RocSketch("score_roc_plot")
         self.sketch.plot.setFixedSize(_SIDE, _SIDE)
         self.sketch.plot.setMouseEnabled(x=False, y=False)
@@ -289,8 +272,7 @@ class ScoreReport(QWidget):
         super().__init__()
         self.figure = label("", "figure", name="score_auc")
         self.sentence = label("", wrap=True, name="score_sentence")
-        self.model = SheetModel(_HEADS, {}, (0, 2), self)
-        self.view = TableView("score_report", "Input check of the table", self.model, _HEIGHT, 2)
+        self.view = SheetTable("score_report", "Input check", _HEADS, _HEIGHT, 2, words=(0, 2))
         self.view.setMinimumHeight(_LEAST_ROWS * _HEIGHT)
         self.curve = CurvePreview()
         words = down(self.figure, self.sentence, (self.view, 1), gap=4)
@@ -310,7 +292,7 @@ class ScoreReport(QWidget):
         )
         lines = [_columns("Columns matched", matched), _columns("Columns ignored", others)]
         lines += [_columns("Columns absent", absent)] if absent else []
-        self.model.show_rows([Row(cells) for cells in lines])
+        self.view.show_rows([Row(cells) for cells in lines])
 
     def show_report(
         self, report: ScoringReport, also: str = "", ranking: TableRanking | None = None
@@ -328,16 +310,16 @@ class ScoreReport(QWidget):
         self.curve.show_ranking(ranking)
         area = report.auc
         show_note(self.figure, "" if area is None else f"AUC {figure_words(area.value)}", "figure")
-        parts = [f"{report.scored:,} of {report.rows:,} rows scored"]
-        parts += [_area_words(report), *([also] if also else [])]
-        self.sentence.setText("; ".join(parts) + ".")
-        self.model.show_rows([Row(cells) for cells in _lines(report)])
-
-
-def _area_words(report: ScoringReport) -> str:
-    if report.auc is not None:
-        return f"AUC 95 % {report.auc.interval}"
-    return f"no AUC, as {report.without_auc or 'the table has no label'}"
+        sentence = text(
+            "table_scored",
+            scored=report.scored,
+            rows=report.rows,
+            interval=None if area is None else (area.low, area.high),
+            without=None if area is not None else report.without_auc or "the table has no label",
+            also=also,
+        )
+        self.sentence.setText(sentence)
+        self.view.show_rows([Row(cells) for cells in _lines(report)])
 
 
 def _lines(report: ScoringReport) -> Iterator[Line]:
@@ -345,7 +327,10 @@ def _lines(report: ScoringReport) -> Iterator[Line]:
     yield _columns("Columns ignored", report.ignored)
     if report.missing:
         yield _columns("Absent columns, as allowed", report.missing)
-    yield from _cells(report)
+    for what, columns in _cells(report).items():
+        yield (what, "", "") if columns else (what, "0", _NOTHING)
+        for name, count, which in columns:
+            yield f"{_INDENT}{name}", f"{count:,}", " ".join(which.split())
     left_out = report.rows - report.scored
     yield "Rows left out", f"{left_out:,}", _NOTHING if not left_out else ""
     for row in report.left_out:
@@ -358,36 +343,25 @@ def _columns(what: str, names: tuple[str, ...]) -> Line:
     return what, f"{len(names):,}", some_names(names) if names else _NOTHING
 
 
-def _cells(report: ScoringReport) -> Iterator[Line]:
-    yield from _section(
-        "Unseen levels",
-        [(name, met.count, some_names(met.values)) for name, met in report.unseen.items()],
-    )
-    yield from _section(
-        "Non-numeric cells",
-        [
-            (name, bad.count, f"{bad.text!r}{_line_words(bad.line)}; treated as missing")
+def _cells(report: ScoringReport) -> dict[str, list[tuple[str, int, str]]]:
+    """List the columns with cells of each kind: name, count and which."""
+    unread = {
+        name: f"{bad.text!r}{'' if bad.line is None else f' in line {bad.line:,}'}"
+        for name, bad in report.unreadable.items()
+    }
+    return {
+        "Unseen levels": [
+            (name, met.count, some_names(met.values)) for name, met in report.unseen.items()
+        ],
+        "Non-numeric cells": [
+            (name, bad.count, f"{unread[name]}; treated as missing")
             for name, bad in report.unreadable.items()
         ],
-    )
-    yield from _section(
-        "Cells far outside the training range",
-        [
+        "Cells far outside the training range": [
             (far.column, far.count, f"{far.value:.6g} in row {far.row:,}; treated as missing")
             for far in report.far
         ],
-    )
-    yield from _section(
-        "Rows without a value",
-        [(name, count, "a larger share than in training") for name, count in report.gaps.items()],
-    )
-
-
-def _section(what: str, columns: Sequence[tuple[str, int, str]]) -> Iterator[Line]:
-    yield (what, "", "") if columns else (what, "0", _NOTHING)
-    for name, count, which in columns:
-        yield f"{_INDENT}{name}", f"{count:,}", " ".join(which.split())
-
-
-def _line_words(line: int | None) -> str:
-    return "" if line is None else f" in line {line:,}"
+        "Rows without a value": [
+            (name, count, "a larger share than in training") for name, count in report.gaps.items()
+        ],
+    }

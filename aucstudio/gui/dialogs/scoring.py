@@ -25,6 +25,7 @@ from aucstudio.gui.common import prompts
 from aucstudio.gui.common.controls import fill_combo
 from aucstudio.gui.common.form import Form, choice_box
 from aucstudio.gui.common.plain_text import plain_tooltip
+from aucstudio.gui.common.prompts import FileWriter
 from aucstudio.gui.common.widgets import (
     ElidedCombo,
     ElidedLabel,
@@ -41,7 +42,7 @@ from aucstudio.gui.common.widgets import (
     show_note,
 )
 from aucstudio.gui.dialogs.export_model import REFIT, ModelChoice
-from aucstudio.gui.dialogs.score_report import Accepted, AllowedColumns, ScoreReport, TableRanking
+from aucstudio.gui.dialogs.score_report import AllowedColumns, ScoreReport, TableRanking
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project import scratch
@@ -53,7 +54,6 @@ from aucstudio.project.runs.execute import failure_sentence
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.models.scoring import ScoringReport
-from aucstudio.project.store.files import refuse_own_input
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.store.scores_file import (
     CSV,
@@ -66,32 +66,13 @@ from aucstudio.project.store.scores_file import (
 )
 from aucstudio.project.work.job import Job
 
+Post = Callable[[Any], bool]
+MakeModel = Callable[[Post], Model]
 MODEL_ENDING = ".aucmodel"
 _NONE = "no file; choose one or drop it here"
 
 _FILE = 2  # beside the two choices of a run
 _FIELD_WIDTH, _KIND_HEIGHT = 320, 26
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class ScoringChoices:
-    """The choices of the dialog.
-
-    Attributes
-    ----------
-    make_model : callable
-        Returns the model on another thread; called with a function to which it posts progress.
-    table : Path
-    identifier, label : str or None
-    accepted : Accepted
-        What the user has allowed after a refusal.
-    """
-
-    make_model: Callable[[Callable[[Any], bool]], Model]
-    table: Path
-    identifier: str | None
-    label: str | None
-    accepted: Accepted
 
 
 class ScoreForm(QObject):
@@ -138,10 +119,7 @@ class ScoreForm(QObject):
     def _add_table(self) -> None:
         self.table_name = ElidedLabel(_NONE)
         self.table_name.setObjectName("score_table_name")
-        self.choose_table = push_button(
-            *("score_table_button", "&Choose…", "", self._on_choose_table),
-            accessible="Choose the table",
-        )
+        self.choose_table = push_button("score_table_button", verb=self._on_choose_table)
         self.layout.add("Table", across((self.table_name, 1), self.choose_table))
 
     def _add_model(self, run: ShownRun) -> None:
@@ -150,10 +128,7 @@ class ScoreForm(QObject):
         self.choice.kinds.addButton(self.from_file, _FILE)
         self.file_name = ElidedLabel("")
         self.file_name.setObjectName("score_model_name")
-        self.choose_model = push_button(
-            *("score_model_button", "C&hoose…", "", self._on_choose_model),
-            accessible="Choose the model",
-        )
+        self.choose_model = push_button("score_model_button", verb=self._on_choose_model)
         *kinds, _file = buttons = self.choice.kinds.buttons()
         for button in buttons:
             button.setMinimumHeight(_KIND_HEIGHT)
@@ -200,14 +175,13 @@ class ScoreForm(QObject):
         name = self.label.currentData() or self._looked_at.label
         return name if name in self.columns else None
 
-    def chosen(self, accepted: Accepted) -> ScoringChoices:
-        """Return the choices; the columns must have been read."""
-        model = self._looked_at
-        assert self.table is not None
-        assert model is not None
-        make = self.choice.making() if self.choice.is_of_run else lambda _post: model
-        identifier, label = self.identifier.currentData(), self.label.currentData()
-        return ScoringChoices(make, self.table, identifier, label, accepted)
+    def make_model(self) -> MakeModel:
+        """Return a function that returns the chosen model on another thread.
+
+        Its argument is a function to which it posts progress.
+        """
+        model = self.known_model
+        return self.choice.making() if self.choice.is_of_run else lambda _post: model
 
     # ------------------------------------------------------------- changing
 
@@ -292,50 +266,52 @@ def _fill(combo: QComboBox, first: str, names: Sequence[str]) -> None:
     combo.setEnabled(bool(names))
 
 
-Post = Callable[[Any], bool]
-
-
 @dataclasses.dataclass(frozen=True, eq=False)
 class Scored:
-    """A scored table: the model, the report, and the files of the scores by ending."""
+    """A scored table: the model, the report, a note, and the files of the scores by ending."""
 
     model: Model
     report: ScoringReport
-    files: dict[str, Path]
     note: str
     ranking: TableRanking | None
+    files: dict[str, Path]
 
 
-def scoring(chosen: ScoringChoices, folder: Path, band: Band) -> Callable[[Post], Scored]:
-    """Return the work that makes the model, reads the table and scores it."""
+def scoring(
+    make_model: MakeModel,
+    table: Path,
+    identifier: str | None,
+    folder: Path,
+    band: Band,
+    **more: Any,
+) -> Callable[[Post], Scored]:
+    """Return the work that makes the model, reads the table and scores it.
+
+    ``more`` are arguments of :func:`~aucstudio.project.store.scores_file.score_into`.
+    """
 
     def work(post: Post) -> Scored:
-        model = chosen.make_model(lambda _progress: post((None, "training on all rows")))
-        read, note = table_reader(chosen.table, None, stream=False, block_size=None)
+        model = make_model(lambda _progress: post((None, "training on all rows")))
+        read, note = table_reader(table, None, stream=False, block_size=None)
         # A cancelled task may still write its files.
         name = secrets.token_hex(6)
         files = {ending: folder / f"{name}{ending}" for ending in (CSV, PARQUET)}
         rankings: list[TableRanking] = []
-        calibrated = model.calibration is not None
-        parquet = parquet_sink(files[PARQUET], chosen.identifier, calibrated)
+        parquet = parquet_sink(files[PARQUET], identifier, model.calibration is not None)
         with scores_file(files[CSV]) as file, parquet as to:
             report = score_into(
-                [csv_sink(file, chosen.identifier), to],
+                [csv_sink(file, identifier), to],
                 model,
-                chosen.table,
-                identifier=chosen.identifier,
-                label=chosen.label,
-                allowed=chosen.accepted.allowed,
-                written=chosen.accepted.written,
-                scale=chosen.accepted.scale,
-                dialect=chosen.accepted.dialect,
+                table,
+                identifier=identifier,
                 read=read,
                 progress=lambda done, words: post((done, words)),
                 ranked=lambda positive, scores: rankings.append(
                     TableRanking.of(positive, scores, band, model.threshold)
                 ),
+                **more,
             )
-        return Scored(model, report, files, note, next(iter(rankings), None))
+        return Scored(model, report, note, next(iter(rankings), None), files)
 
     return work
 
@@ -356,7 +332,7 @@ class ScoreTableDialog(prompts.Dialog):
         self._scored: Scored | None = None
         self._looking = Background(self, self._on_looked, self._on_progress)
         self._working = Background(self, self._on_scored, self._on_progress)
-        self._saving = Background(self, self._on_saved)
+        self._saving = FileWriter(self, self._on_saved, self._on_unsaved)
         self.form = ScoreForm(session, run, self)
         self.allowed = AllowedColumns()
         self.words = label("", "error", wrap=True, name="score_words")
@@ -383,11 +359,9 @@ class ScoreTableDialog(prompts.Dialog):
         self.score.setDefault(True)  # which a button outside of the dialog cannot be
 
     def _make_buttons(self) -> None:
-        self.score = primary(
-            push_button("score_button", "&Score", "", self._on_score, accessible="Score the table")
-        )
-        self.save = push_button("score_save_button", "Sa&ve scores…", "", self._on_save)
-        self.format = choice_box("score_format_combo", "Format of the scores", _FORMATS)
+        self.score = primary(push_button("score_button", verb=self._on_score))
+        self.save = push_button("score_save_button", verb=self._on_save)
+        self.format = choice_box("score_format_combo", _FORMATS)
         self.buttons = dialog_buttons(QDialogButtonBox.StandardButton.Close, name="score")
         self.buttons.addButton(self.save, QDialogButtonBox.ButtonRole.ActionRole)
         self.buttons.addButton(self.score, QDialogButtonBox.ButtonRole.ActionRole)
@@ -482,9 +456,12 @@ class ScoreTableDialog(prompts.Dialog):
                 self._refresh()
                 return
         self._on_progress((None, "training on all rows" if self.form.trains else "reading"))
-        chosen = self.form.chosen(self.allowed.accepted())
-        band = self._session.plan.band
-        self._working.start(chosen, scoring(chosen, self._folder, band))
+        form, more = self.form, self.allowed.accepted()
+        assert form.table is not None
+        identifier, label = form.identifier.currentData(), form.label.currentData()
+        where = self._folder, self._session.plan.band
+        work = scoring(form.make_model(), form.table, identifier, *where, label=label, **more)
+        self._working.start(form.table, work)
         self._refresh()
 
     def _on_scored(self, _key: object, job: Job[Any, Scored]) -> None:
@@ -506,32 +483,25 @@ class ScoreTableDialog(prompts.Dialog):
         table, scored = self.form.table, self._scored
         assert table is not None
         assert scored is not None
-        ending = str(self.format.currentData())
-        suggested = str(table.with_name(f"{table.stem}-scores{ending}"))
-        endings = sorted(_FORMATS, key=lambda one: one != ending)  # the chosen one first
-        filters = ";;".join(f"{_FORMATS[one]} (*{one})" for one in endings)
-        path = prompts.ask_save_path(self, "Save the scores", suggested, filters)
-        if not path:
-            return
-        try:
-            # The ending of the name decides the format.
-            ending = next((e for e in _FORMATS if path.lower().endswith(e)), ending)
-            target = prompts.with_ending(path, ending)
-            own = None if self._session.table is None else self._session.table.path
-            refuse_own_input(target, table, self.form.model_file, own)
-        except InputError as error:
-            self._complain(error)
-            self._refresh()
-            return
-        self._saving.start(target, lambda _post: copy_file(scored.files[ending], target))
+        suggested = f"{table.stem}-scores{self.format.currentData()}"
+        endings = sorted(_FORMATS, key=lambda one: one != self.format.currentData())
+        own = None if self._session.table is None else self._session.table.path
+        self._saving.ask(  # the ending of the name decides the format
+            "Save the scores",
+            str(table.with_name(suggested)),
+            ";;".join(f"{_FORMATS[one]} (*{one})" for one in endings),
+            lambda path: copy_file(scored.files[path.suffix.lower()], path),
+            [table, self.form.model_file, own],
+        )
         self._refresh()
 
-    def _on_saved(self, target: Path, job: Job[Any, None]) -> None:
-        if job.error is not None:
-            self._complain(job.error)
-        else:
-            show_note(self.words, f"Saved {target}")
-            self._session.message.emit(f"Saved {target}")
+    def _on_saved(self, target: Path) -> None:
+        show_note(self.words, f"Saved {target}")
+        self._session.message.emit(f"Saved {target}")
+        self._refresh()
+
+    def _on_unsaved(self, sentence: str, _trace: str) -> None:
+        show_note(self.words, sentence, "error")
         self._refresh()
 
     # ------------------------------------------------------------- Qt

@@ -6,28 +6,30 @@ from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QToolButton
 
 from aucstudio.engine import METHODS
 from aucstudio.gui.common.column_controls import QUIET, FindingRows
 from aucstudio.gui.common.controls import fill_names
 from aucstudio.gui.common.form import Form, narrow_combo
 from aucstudio.gui.common.plain_text import plain_tooltip
+from aucstudio.gui.common.table import LEFT
 from aucstudio.gui.common.widgets import (
     STRETCH,
     Card,
     ElidedLabel,
     Fold,
     across,
+    fill,
     label,
-    named,
     order_tabs,
     push_button,
     show_note,
+    tool_button,
 )
 from aucstudio.gui.dialogs.columns import ClassesDialog, ColumnsDialog
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session
+from aucstudio.notices.catalogue import text
 from aucstudio.notices.words import as_sentence, counted
 from aucstudio.project.data.any_table import label_findings
 from aucstudio.project.data.finding import FORMAT, Finding
@@ -72,8 +74,8 @@ class DataPanel(Card):
         self.title.setObjectName("data_title")
         self.title.setProperty("role", "title")
         self.facts = label("", "muted", wrap=True, name="data_facts")
-        self.label_combo = narrow_combo("label_combo", "Label column")
-        self.positive_combo = narrow_combo("positive_combo", "Positive class")
+        self.label_combo = narrow_combo("label_combo")
+        self.positive_combo = narrow_combo("positive_combo")
         self.positive_combo.elided = Qt.TextElideMode.ElideMiddle  # the share stays visible
         self._found: tuple[Finding, ...] = ()
         self._file = ""
@@ -89,15 +91,11 @@ class DataPanel(Card):
         self.caution.setSizePolicy(room)
         self.caution.setMinimumHeight(2 * self.caution.fontMetrics().lineSpacing())
         self.problem = label("", "error", wrap=True, name="data_problem")
-        self.open_button = push_button("open_button", "Open…", "", self.open_asked.emit)
-        self.columns_button = push_button("columns_button", "Columns…", "", self._on_columns)
-        self.columns_button.setAccessibleName("Columns and their roles")
-        self.import_button = named(QToolButton(), "import_options_button", "Import options")
+        self.open_button = push_button("open_button", verb=self.open_asked.emit)
+        self.columns_button = push_button("columns_button", verb=self._on_columns)
+        self.import_button = tool_button("import_options_button", self.import_asked.emit)
         self.import_button.setProperty("role", "link")
-        self.import_button.setText("Import options…")
-        plain_tooltip(self.import_button, "Its first rows and the detected settings")
         self._lay_out()
-        self.import_button.clicked.connect(self.import_asked)
         self.label_combo.activated.connect(self._on_label)
         self.positive_combo.activated.connect(self._on_positive)
         self.findings.asked.connect(lambda change, undo: self._change(undo, **change))
@@ -106,14 +104,11 @@ class DataPanel(Card):
         self._on_table()
 
     def _lay_out(self) -> None:
-        self._form = Form(("Label", self.label_combo), ("Positive", self.positive_combo))
-        for above in (self.title, self.facts):
-            self.rows.addWidget(above)
-        self.rows.addLayout(self._form)
-        for below in (self.caution, self.findings, self.notes, self.problem, self.remarks):
-            self.rows.addWidget(below)
-        self.rows.addWidget(self.import_button, alignment=Qt.AlignmentFlag.AlignLeft)
-        self.rows.addLayout(across(self.open_button, self.columns_button, STRETCH))
+        self._form = Form(self.label_combo, self.positive_combo)
+        notes = (self.caution, self.findings, self.notes, self.problem, self.remarks)
+        buttons = across(self.open_button, self.columns_button, STRETCH)
+        above = (self.title, self.facts, self._form)
+        fill(self.rows, *above, *notes, (self.import_button, LEFT), buttons)
 
     def _on_table(self) -> None:
         """Show the session's table and start to check it; keep the findings of earlier roles."""
@@ -130,10 +125,6 @@ class DataPanel(Card):
         if job.result is not None:
             self._found = job.result
             self._show_findings()
-
-    def finish_check(self) -> None:
-        """Wait for the findings about the table."""
-        self._finding.finish()
 
     def refresh(self) -> None:
         """Show the session's table."""
@@ -210,10 +201,9 @@ class DataPanel(Card):
             self.positive_combo.addItem(f"{name} · {count:,} · {_percent(count, total)}", name)
         if table.label is not None:
             self.positive_combo.insertSeparator(self.positive_combo.count())
-            several = (
-                "Several classes, or a cut point…" if _is_number(table) else "Several classes…"
-            )
-            self.positive_combo.addItem(several, SEVERAL)
+            is_number = table.column(table.label).kind == "number"
+            cut = ", or a cut point…" if is_number else "…"
+            self.positive_combo.addItem(f"Several classes{cut}", SEVERAL)
         self.positive_combo.setCurrentIndex(max(0, self.positive_combo.findData(table.positive)))
         self.positive_combo.setEnabled(bool(table.classes))
 
@@ -270,39 +260,37 @@ def _facts(table: Table, takes_missing: bool, fill: str) -> str:
     roles = [column.role for column in table.columns]
     dates = sum(column.role == "number" and column.is_date for column in table.columns)
     numbers = roles.count("number") - dates
-    categories, ignored = roles.count("category"), roles.count("ignore")
-    absent, split = len(table.absent), len(table.parts)
-    parts = [
-        counted(table.rows, "row"),
-        counted(numbers, "number") if numbers or not dates else "",
-        counted(dates, "date") if dates else "",
-        f"{categories:,} {'category' if categories == 1 else 'categories'}" if categories else "",
-        f"{ignored:,} ignored" if ignored else "",
-        f"numbers count as missing in {counted(absent, 'column')}" if absent else "",
-        f"{counted(split, 'column')} of dates split into parts" if split else "",
-        "" if table.groups is None else table.groups.describe(),
-        "" if table.weight is None else f"rows weighted by {table.weight}",
-        _missing_words(table, takes_missing, fill),
-    ]
-    return " · ".join(filter(None, parts))
+    facts = text(
+        "table_facts",
+        rows=table.rows,
+        numbers=numbers if numbers or not dates else None,
+        dates=dates or None,
+        categories=roles.count("category") or None,
+        ignored=roles.count("ignore") or None,
+    )
+    uses = text(
+        "table_uses",
+        absent=len(table.absent) or None,
+        split=len(table.parts) or None,
+        groups=None if table.groups is None else table.groups.describe(),
+        weight=table.weight,
+        missing=_missing_words(table, takes_missing, fill),
+    )
+    return f"{facts} · {uses}"
 
 
 def _missing_words(table: Table, takes_missing: bool, fill: str) -> str:
     """Count the missing values and state how they are used."""
-    incomplete = [column for column in table.features if column.missing]
+    incomplete = {column.role: column.missing for column in table.features if column.missing}
     if not incomplete:
         return "no missing values"
-    uses = []
-    if any(column.role == "number" for column in incomplete):
-        uses.append(f"numbers: {'left to the method' if takes_missing else f'training {fill}'}")
-    if any(column.role == "category" for column in incomplete):
-        uses.append("categories: a level of their own")
-    count = sum(column.missing for column in incomplete)
-    return f"{counted(count, 'missing value')} ({', '.join(uses)})"
-
-
-def _is_number(table: Table) -> bool:
-    return table.label is not None and table.column(table.label).kind == "number"
+    uses = {
+        "number": f"numbers: {'left to the method' if takes_missing else f'training {fill}'}",
+        "category": "categories: a level of their own",
+    }
+    count = sum(column.missing for column in table.features)
+    used = ", ".join(words for role, words in uses.items() if role in incomplete)
+    return f"{counted(count, 'missing value')} ({used})"
 
 
 def _notes(table: Table, shown: set[str]) -> tuple[list[str], list[str]]:
@@ -326,12 +314,9 @@ def _notes(table: Table, shown: set[str]) -> tuple[list[str], list[str]]:
 def _problem(table: Table) -> str:
     """Return what prevents training, to be shown beside the fields that fix it."""
     if table.label is None:
-        return "Choose the label: the column that holds the class of each row."
+        return text("choose_label")
     if table.positive is None and len(table.classes) > 1:
-        return (
-            f"Choose the positive class of {table.label}: one of {len(table.classes)}, or several "
-            "together."
-        )
+        return text("choose_positive", label=table.label, classes=len(table.classes))
     try:
         table.require_two_classes()
     except InputError as error:

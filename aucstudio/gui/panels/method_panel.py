@@ -7,7 +7,7 @@ from functools import partial
 
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtGui import QAction, QStandardItemModel
-from PySide6.QtWidgets import QCheckBox, QPushButton, QWidget
+from PySide6.QtWidgets import QWidget
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.catalogue import FAMILIES
@@ -19,8 +19,10 @@ from aucstudio.gui.common.widgets import (
     Card,
     ElidedCombo,
     across,
+    check_box,
     down,
     enable_item,
+    fill,
     holding,
     label,
     named,
@@ -33,18 +35,6 @@ from aucstudio.gui.dialogs.method_chooser import MethodChooser
 from aucstudio.gui.panels.param_form import ParamForm, TextEditor
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.session import Session
-from aucstudio.project.data.preparing.preparation_choice import (
-    FREQUENCY,
-    MEAN,
-    MEDIAN,
-    MIN_MAX,
-    MOST_FREQUENT,
-    NONE,
-    NORMAL_RANKS,
-    RANKS,
-    ROBUST,
-    STANDARD,
-)
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.estimate import (
     Outlook,
@@ -54,35 +44,10 @@ from aucstudio.project.runs.estimate import (
     start_here,
     training_size,
 )
-from aucstudio.project.runs.tuning import AUC, LEAVE_PAIR_OUT, PAUC
+from aucstudio.project.runs.tuning import LEAVE_PAIR_OUT
 
-_IMPUTE = {MEDIAN: "Median", MEAN: "Mean", MOST_FREQUENT: "Most frequent"}
-_SCALE = {
-    STANDARD: "Mean and deviation",
-    ROBUST: "Median and quartiles",
-    RANKS: "Ranks, 0 to 1",
-    NORMAL_RANKS: "Ranks, normal",
-    MIN_MAX: "Smallest 0, largest 1",
-    NONE: "Unchanged",
-}
-_MANY_LEVELS = {MOST_FREQUENT: "Most frequent 100", FREQUENCY: "By frequency"}
-_TITLES = {
-    "impute": "Missing",
-    "scale": "Scale",
-    "rare": "Rare below",
-    "many_levels": "Many levels",
-    "indicators": "",
-}
-_TIPS = {
-    "impute": "Value that replaces missing numbers, for methods that cannot take them",
-    "scale": "Scaling of numbers",
-    "indicators": "Add a column for each number column that marks its missing values",
-    "rare": "Levels of fewer training rows become one level: a share below 1, or a count; 0 merges "
-    "none",
-    "many_levels": "Categories with more than 100 levels: keep the most frequent levels, "
-    "or replace each level by its share of the training rows",
-}
-_RARE = Param("float", 0.0, _TIPS["rare"], low=0.0, name="Rare below")
+_RARE = Param("float", 0.0, "", low=0.0, name="Rare below")
+_SCROLL_BAR = 24  # pixels beside a list's texts
 
 
 class PreparationForm(QWidget):
@@ -98,28 +63,17 @@ class PreparationForm(QWidget):
         super().__init__()
         self.session = session
         self.line = label("", "muted", wrap=True, name="preparation_line")
-        self.change = named(
-            QPushButton("Change…"), "preparation_button", "Change the preprocessing"
-        )
+        self.change = push_button("preparation_button")
         self.change.setCheckable(True)
-        plain_tooltip(
-            self.change,
-            "How missing values, scales and levels are handled; fitted on the training rows",
-        )
-        mark = QCheckBox("Mark missing values")
         self.fields = Fields(
-            impute=choice_box("impute_combo", "Missing numbers", _IMPUTE, narrow=True),
-            scale=choice_box("scale_combo", "Scale of numbers", _SCALE, narrow=True),
-            rare=named(TextEditor(_RARE), "rare_field", "Levels that are rare"),
-            many_levels=choice_box(
-                "many_levels_combo", _TIPS["many_levels"], _MANY_LEVELS, narrow=True
-            ),
-            indicators=named(mark, "indicators_check", "Mark missing values"),
+            impute=choice_box("impute_combo", narrow=True),
+            scale=choice_box("scale_combo", narrow=True),
+            rare=named(TextEditor(_RARE), "rare_field"),
+            many_levels=choice_box("many_levels_combo", narrow=True),
+            indicators=check_box("indicators_check"),
         )
         self.problem = label("", "error", wrap=True, name="preparation_problem")
-        inner = Form()
-        for name, title in _TITLES.items():
-            inner.add(title, self.fields[name], _TIPS[name])
+        inner = Form(*self.fields.values())
         inner.add("", self.problem)
         form = holding(inner)
         form.hide()
@@ -163,33 +117,15 @@ class PreparationForm(QWidget):
         except InvalidSetting as error:
             self._mark(str(error))
             return
-        plan = self.session.plan
-        choice = dataclasses.replace(plan.preparation, **{name: value_of(self.fields[name])})
-        changed = dataclasses.replace(plan, preparation=choice)
-        self.session.edit(changed, "Change preprocessing", f"preparation {name}")
+        given = {name: value_of(self.fields[name])}
+        choice = dataclasses.replace(self.session.plan.preparation, **given)
+        self.session.change("Change preprocessing", f"preparation {name}", preparation=choice)
         if name == "rare":
             self._mark("")
 
     def _mark(self, problem: str) -> None:
         self.fields["rare"].mark(valid=not problem)
         show_note(self.problem, problem, "error")
-
-
-_METRICS = {
-    PAUC: "pAUC in range",
-    AUC: "AUC",
-    LEAVE_PAIR_OUT: "Leave-pair-out AUC",
-}
-
-_TUNED_BY = "The measure that selects the settings, computed within the training rows"
-_CHOOSE_TIP = (
-    "All methods: purpose and estimated time here, suggestions, and several methods at once"
-)
-_TUNE_TIP = "Search for the best settings on the training rows, then run with them"
-_BEST_TIP = (
-    "Compare methods, settings and combinations of them, in your FPR range and within a time limit"
-)
-_SCROLL_BAR = 24  # pixels beside a list's texts
 
 
 class MethodPanel(Card):
@@ -201,22 +137,16 @@ class MethodPanel(Card):
         super().__init__("")
         self.session, self._run_action = session, run_action
         self.combo = _method_combo()
-        self.choose = push_button("choose_methods_button", "Choose…", _CHOOSE_TIP, self._on_choose)
-        self.choose.setAccessibleName("Choose methods")
+        self.choose = push_button("choose_methods_button", verb=self._on_choose)
         self.summary = label("", "muted", wrap=True, name="method_summary")
         self.form = ParamForm()
         self.preparation = PreparationForm(session)
         self.cost = label("", "muted", wrap=True, name="method_cost")
         self.problem = label("", "error", wrap=True, name="method_problem")
-        self.reset = push_button("defaults_button", "Defaults", "", self._on_reset)
-        self.reset.setAccessibleName("Default settings")
-        self.tune_by = choice_box("tune_metric_combo", "Tune by", _METRICS, narrow=True)
-        self.tune = push_button("tune_button", "Tune", _TUNE_TIP, tune_action.trigger)
-        self.tune.setAccessibleName("Tune and run")
-        self.best = push_button(
-            "find_best_button", "Find the best…", _BEST_TIP, best_action.trigger
-        )
-        self.best.setAccessibleName("Find the best model")
+        self.reset = push_button("defaults_button", verb=self._on_reset)
+        self.tune_by = choice_box("tune_metric_combo", narrow=True)
+        self.tune = push_button("tune_button", verb=tune_action.trigger)
+        self.best = push_button("find_best_button", verb=best_action.trigger)
         self._lay_out()
         self._shown_method = ""
         self.combo.currentIndexChanged.connect(self._on_method)
@@ -230,13 +160,10 @@ class MethodPanel(Card):
         self.refresh()
 
     def _lay_out(self) -> None:
-        self.rows.addLayout(across((label("3  METHOD", "heading"), 1), self.choose))
-        for widget in (self.best, self.combo, self.summary, self.form, self.preparation):
-            self.rows.addWidget(widget)
-        self.rows.addLayout(Form(("Tune by", self.tune_by, _TUNED_BY)))
-        for widget in (self.cost, self.problem):
-            self.rows.addWidget(widget)
-        self.rows.addLayout(across(self.reset, STRETCH, self.tune))
+        head = across((label("3  METHOD", "heading"), 1), self.choose)
+        parts = (self.best, self.combo, self.summary, self.form, self.preparation)
+        tuning, ends = Form(self.tune_by), across(self.reset, STRETCH, self.tune)
+        fill(self.rows, head, *parts, tuning, self.cost, self.problem, ends)
 
     def refresh(self) -> None:
         """Show the plan's method and settings."""
@@ -252,7 +179,7 @@ class MethodPanel(Card):
             order_tabs(self.rows)
             self._shown_method = plan.method
         self._show_settings()
-        self.tune_by.setCurrentIndex(list(_METRICS).index(plan.tune_by))
+        self.tune_by.setCurrentIndex(self.tune_by.findData(plan.tune_by))
         enable_item(self.tune_by, LEAVE_PAIR_OUT, method.leaves_pairs_out)
         show_note(self.cost, unbroken(self._cost()))
         show_note(self.problem, "")
@@ -297,11 +224,10 @@ class MethodPanel(Card):
         if key is None:  # the name of a family
             self.refresh()
         else:
-            self.session.edit(dataclasses.replace(self.session.plan, method=key), "Choose method")
+            self.session.change("Choose method", method=key)
 
     def _on_metric(self) -> None:
-        plan = dataclasses.replace(self.session.plan, tune_by=self.tune_by.currentData())
-        self.session.edit(plan, "Tune by another measure")
+        self.session.change("Tune by another measure", tune_by=self.tune_by.currentData())
 
     def _on_value(self, name: str) -> None:
         plan = self.session.plan
@@ -316,8 +242,7 @@ class MethodPanel(Card):
 
     def _on_reset(self) -> None:
         plan = self.session.plan
-        params = {**plan.params, plan.method: {}}
-        self.session.edit(dataclasses.replace(plan, params=params), "Default settings")
+        self.session.change("Default settings", params={**plan.params, plan.method: {}})
         self.form.revert()
 
     # ------------------------------------------------------------- the chooser
@@ -354,7 +279,7 @@ class MethodPanel(Card):
 
 def _method_combo() -> ElidedCombo:
     """Make the list of methods by family."""
-    combo = narrow_combo("method_combo", "Method")
+    combo = narrow_combo("method_combo")
     model = combo.model()
     assert isinstance(model, QStandardItemModel)
     for family, title in FAMILIES.items():

@@ -16,16 +16,12 @@ from aucstudio.engine.params import InvalidSetting, Param, declared_params, mult
 from aucstudio.gui.common.curves import band_words
 from aucstudio.gui.common.form import Form, swallow_wheel
 from aucstudio.gui.common.plain_text import tip_text
-from aucstudio.gui.common.widgets import check_box, label, named, show_note
+from aucstudio.gui.common.widgets import check_box, discard, label, named, show_note
 from aucstudio.gui.state.plan import RANGE
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.experiments.settings_shown import choice_word
 
 _UNLISTED = "as in the run"
-_LINK_TIP = (
-    "On: the method trains for the FPR range of the Validation card and follows it. Off: it "
-    "trains for its own range."
-)
 
 
 class ChoiceEditor(QComboBox):
@@ -211,9 +207,7 @@ class ParamForm(QWidget):
         """Show the settings of another method, at their defaults."""
         for widget in self.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly):
             self._form.removeWidget(widget)
-            widget.hide()
-            widget.setParent(None)  # else it would be found by its name
-            widget.deleteLater()
+            discard(widget)
         while self._form.rowCount():
             self._form.takeRow(0)
         self.editors.clear()
@@ -238,7 +232,7 @@ class ParamForm(QWidget):
         tip = f"{declared.help}\n{declared.allowed()}; default {default}"
         self._form.add(symbol, editor, tip)
         if declared.name == RANGE:
-            self.link = check_box("link_fpr_range", "Follow the range of Validation", _LINK_TIP)
+            self.link = check_box("link_fpr_range")
             self.link.setAccessibleName("Train for the FPR range that runs are evaluated in")
             self.link.clicked.connect(self.linkChanged)
             self._form.addRow(self.link)

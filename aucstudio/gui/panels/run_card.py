@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QFocusEvent, QKeyEvent
@@ -29,6 +30,7 @@ from aucstudio.gui.common.widgets import (
     Fold,
     across,
     down,
+    empty,
     holding,
     label,
     named,
@@ -47,13 +49,13 @@ from aucstudio.gui.panels.run_columns import (
 from aucstudio.gui.state.background import delayed
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices import texts
+from aucstudio.notices.catalogue import text
 from aucstudio.notices.words import (
     counted,
     figure_words,
     interval_words,
     range_words,
     seconds_words,
-    setting_words,
 )
 from aucstudio.project.data.splitting.validation import FILE
 from aucstudio.project.results.summary import (
@@ -144,37 +146,13 @@ class FigureTable(QWidget):
         self._cells.append(cells)
 
     def _fill(self, cells: tuple[QLabel, ...], line: TableLine) -> None:
-        for cell, text in zip(cells, (line.title, line.value, line.beside), strict=True):
-            cell.setText(text)
+        for cell, words in zip(cells, (line.title, line.value, line.beside), strict=True):
+            cell.setText(words)
             plain_tooltip(cell, line.tip)
         cells[2].setVisible(bool(line.beside))
 
 
 _PARTS = (("title", "muted"), ("value", ""), ("beside", "muted"))
-
-
-_MEASURES = {
-    "ap": (
-        "Avg. precision",
-        "Average precision: the mean precision over the positives, from the highest score down; "
-        "chance gives the share of positives.",
-    ),
-    "h": (
-        "H-measure",
-        "H-measure: share of the cost of errors that the scores save, averaged over costs; 0 "
-        "is chance, 1 is perfect.",
-    ),
-    "ks": (
-        "KS",
-        "Kolmogorov-Smirnov statistic: the greatest difference between the shares of "
-        "positives and of negatives above one threshold.",
-    ),
-    "eer": (
-        "EER",
-        "Equal error rate: the error at the threshold where false-positive rate and miss rate "
-        "are equal; less is better.",
-    ),
-}
 
 
 def headline_words(band: Band) -> str:
@@ -188,70 +166,46 @@ def under_headline(found: RunFigures) -> str:
     # A reason states how few rows there are.
     if not found.has_range or (math.isnan(top.low) and top.reason):
         return top.interval
-    few = f"{counted(found.negatives, 'negative')} in the range"
-    return f"{top.interval} · {few}"
+    return f"{top.interval} · {counted(found.negatives, 'negative')} in the range"
 
 
 def key_lines(record: RunRecord, found: RunFigures | None, band: Band) -> list[TableLine]:
     """Return lines of AUC and TPR with their intervals; dots until they are computed."""
-    count = len(record.splits)
-    mean = f", the mean of {counted(count, 'split')}" if count > 1 else ""
-    lines = [
-        _summary_line(
-            "AUC",
-            None if found is None else found.area,
-            f"How often a positive held-out row scores above a negative one{mean}; chance gives "
-            "0.5. The 95 % interval is beside it.",
-        )
-    ]
+    values = {"splits": len(record.splits) if len(record.splits) > 1 else None, "end": band[1]}
+    lines = [_summary_line("auc", None if found is None else found.area, values)]
     if band != WHOLE:
-        end = setting_words(band[1])
-        lines.append(
-            _summary_line(
-                f"TPR at FPR {end}",
-                None if found is None else found.tpr,
-                f"The share of positives that is found where {end} of the negatives is "
-                f"predicted positive{mean}. The 95 % interval is beside it.",
-            )
-        )
+        lines.append(_summary_line("tpr", None if found is None else found.tpr, values))
     return lines
+
+
+def _summary_line(key: str, found: Estimate | None, values: dict[str, Any]) -> TableLine:
+    if found is None:
+        return _line(key, COMING, **values, reason="")
+    beside = "" if math.isnan(found.low) else interval_words(found.low, found.high)
+    return _line(key, figure_words(found.value), beside, **values, reason=found.reason)
+
+
+def _line(key: str, value: str, beside: str = "", **values: Any) -> TableLine:
+    """Return a line with the title and the tip of the catalogue."""
+    title, tip = text(f"card_{key}", **values), text(f"card_{key}_tip", **values)
+    return TableLine(title, value, beside, tip)
 
 
 def other_lines(record: RunRecord, found: RunFigures | None) -> list[TableLine]:
     """Return lines of the other figures; dots until they are computed."""
-    count, lines = len(record.splits), []
-    gap = math.nan if found is None else found.gap
-    lines.append(
-        TableLine(
-            "Gap to training",
-            COMING if found is None else figure_words(gap, "+"),
-            "",
-            "How much higher the AUC is on its training rows"
-            + ("" if found is None else f", where it is {figure_words(found.training)}")
-            + ": a large difference indicates overfitting.",
-        )
-    )
-    for name, (title, tip) in _MEASURES.items():
-        value = math.nan if found is None else found.measures.get(name, math.nan)
-        lines.append(TableLine(title, COMING if found is None else figure_words(value), "", tip))
-    seconds = record.fit_seconds
-    time = NONE if math.isnan(seconds) else seconds_words(seconds)
-    each = f"× {count}" if count > 1 else ""
-    lines.append(TableLine("Time of a fit", time, each, "Time of one fit, without its evaluation."))
-    return lines
-
-
-def _summary_line(title: str, found: Estimate | None, tip: str) -> TableLine:
     if found is None:
-        return TableLine(title, COMING, "", tip)
-    why = f" Not available: {found.reason}." if found.reason else ""
-    beside = "" if math.isnan(found.low) else interval_words(found.low, found.high)
-    return TableLine(title, figure_words(found.value), beside, tip + why)
+        lines = [_line("gap", COMING, training=None)]
+        lines += [_line(name, COMING) for name in _MEASURES]
+    else:
+        lines = [_line("gap", figure_words(found.gap, "+"), training=found.training)]
+        lines += [_line(name, figure_words(found.measures[name])) for name in _MEASURES]
+    seconds, count = record.fit_seconds, len(record.splits)
+    time = NONE if math.isnan(seconds) else seconds_words(seconds)
+    return [*lines, _line("time", time, f"× {count}" if count > 1 else "")]
 
 
+_MEASURES = ("ap", "h", "ks", "eer")
 _SEARCHES = 5  # splits whose search is listed
-_TUNING_TIP = "Settings were searched on each training part, before it was trained."
-_VALIDATION_TIP = "How rows were held out; all figures refer to these rows."
 _SIGN = QSize(16, 16)
 _LEAST, _USUAL = 200, 420  # pixels of height
 
@@ -292,8 +246,7 @@ class RunDetails(Card):
         self.measure = label("", "muted", name="run_measure")
         self.sure = label("", "muted", wrap=True, name="run_interval")
         self.error = label("", "error", wrap=True, name="run_error")
-        self.trace = push_button("run_trace", "Details…", "", self._on_trace)
-        self.trace.setAccessibleName("Error details")
+        self.trace = push_button("run_trace", verb=self._on_trace)
         self.warnings = _Warnings()
         self.table = FigureTable("run_figures")
         self.others = FigureTable("run_other_figures")
@@ -312,8 +265,8 @@ class RunDetails(Card):
         self.rows.addWidget(self.area, stretch=1)
 
     def _add_buttons(self) -> None:
-        self.reuse = push_button("reuse_button", "Use settings", "", self._on_reuse)
-        self.export = push_button("export_button", "Export model…")
+        self.reuse = push_button("reuse_button", verb=self._on_reuse)
+        self.export = push_button("export_button")
         self.rows.addLayout(across(self.reuse, self.export, around=(0, 0, 8, 0)))
 
     # ------------------------------------------------------------- what is shown
@@ -406,29 +359,23 @@ class _Warnings(QWidget):
         super().__init__()
         self.setObjectName("run_warnings")
         self.sentences: list[str] = []
-        self._lines: list[tuple[QWidget, QLabel, QLabel]] = []
-        self.setLayout(down(gap=4))
+        self._lines = down(gap=4)
+        self.setLayout(self._lines)
 
     def show_sentences(self, sentences: list[str]) -> None:
-        """Show these sentences and no others."""
+        """Show other sentences."""
+        if sentences != self.sentences:
+            empty(self._lines)
+            for k, sentence in enumerate(sentences):
+                sign = label()
+                sign.setAccessibleName("Warning")
+                sign.setPixmap(icon("warning", "warning").pixmap(_SIGN))
+                words = label(sentence, "warning", wrap=True, name=f"run_warning_{k}")
+                line = holding(across((sign, TOP), (words, 1), gap=6))
+                self._lines.addWidget(line)
+                line.show()
         self.sentences = sentences
         self.setVisible(bool(sentences))
-        while len(self._lines) < len(sentences):
-            self._add_line()
-        for k, (line, sign, words) in enumerate(self._lines):
-            line.setVisible(k < len(sentences))
-            if k < len(sentences):
-                sign.setPixmap(icon("warning", "warning").pixmap(_SIGN))
-                words.setText(sentences[k])
-
-    def _add_line(self) -> None:
-        sign, layout = label(), self.layout()
-        words = label("", "warning", wrap=True, name=f"run_warning_{len(self._lines)}")
-        sign.setAccessibleName("Warning")
-        line = holding(across((sign, TOP), (words, 1), gap=6))
-        assert layout is not None
-        layout.addWidget(line)
-        self._lines.append((line, sign, words))
 
 
 def _settings_lines(shown: ShownRun) -> list[TableLine]:
@@ -438,13 +385,11 @@ def _settings_lines(shown: ShownRun) -> list[TableLine]:
     title = "Combination of finished runs" if experiment.members else method.title
     lines = [TableLine("Method", title, tip=method.summary)]
     if experiment.members:
-        runs = counted(len(experiment.members), "finished run")
-        lines.append(TableLine("Members", runs, tip="The page Model has names and weights"))
+        lines.append(_line("members", counted(len(experiment.members), "finished run")))
     if experiment.tuning is not None:
         names = symbols(experiment.method)
         found = [one.describe(names) for one in record.searches[:_SEARCHES]]
-        words = "\n".join([experiment.tuning.describe(), *found])
-        lines.append(TableLine("Tuning", words, tip=_TUNING_TIP))
+        lines.append(_line("tuning", "\n".join([experiment.tuning.describe(), *found])))
     helps = {name: declared.help for name, declared in declared_params(method).items()}
     for setting in shown_settings(experiment):
         title = " ".join(dict.fromkeys((setting.title, setting.short)))
@@ -454,12 +399,9 @@ def _settings_lines(shown: ShownRun) -> list[TableLine]:
     scheme = facts.scheme if validation.scheme == FILE else validation.describe()
     table = f"{facts.table}, {experiment.data.label} = {experiment.data.positive}"
     table += "" if experiment.weight is None else f", weighted by {experiment.weight}"
-    return [
-        *lines,
-        TableLine("Validation", scheme, tip=_VALIDATION_TIP),
-        TableLine("Table", table, tip=experiment.data.path),
-        TableLine("Made", facts.day, tip="When the run began."),
-    ]
+    lines.append(_line("validation", scheme))
+    lines.append(TableLine("Table", table, tip=experiment.data.path))
+    return [*lines, _line("made", facts.day)]
 
 
 _PAUSE = 700  # milliseconds after the last key
@@ -471,7 +413,7 @@ class NotesEdit(QPlainTextEdit):
 
     def __init__(self, session: Session) -> None:
         super().__init__()
-        named(self, "run_notes_edit", "Notes about the chosen run")
+        named(self, "run_notes_edit")
         self.setPlaceholderText("Notes: why this run, what it showed…")
         self.setTabChangesFocus(True)
         self._session = session

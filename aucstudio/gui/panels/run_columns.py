@@ -17,20 +17,17 @@ from aucstudio.engine import METHODS
 from aucstudio.gui.common.table import ColumnSpec, sorted_by
 from aucstudio.gui.state.background import Background, delayed
 from aucstudio.gui.state.session import ShownRun
+from aucstudio.notices.catalogue import text
+from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import (
     counted,
     figure_words,
     interval_words,
-    percent_words,
     range_words,
     runs_words,
     seconds_words,
 )
 from aucstudio.project.data.splitting.validation import (
-    FILE,
-    FOLDS,
-    FORWARD,
-    LEAVE_PAIR_OUT,
     Validation,
 )
 from aucstudio.project.results.summary import (
@@ -114,16 +111,10 @@ def _find(record: RunRecord) -> Facts:
 
 def scheme_words(validation: Validation) -> str:
     """Describe how rows were held out."""
-    if validation.scheme == LEAVE_PAIR_OUT:
-        return "leave-pair-out"
-    if validation.scheme == FILE:
-        return f"test file {PurePath(validation.test_file).name}"
-    if validation.scheme == FORWARD:
-        return f"{validation.folds} steps forward by {validation.time}"
-    times = f" × {validation.repeats}" if validation.repeats > 1 else ""
-    if validation.scheme == FOLDS:
-        return f"{validation.folds} folds{times}"
-    return f"hold-out {percent_words(validation.test_size)}{times}"
+    repeats = validation.repeats if validation.repeats > 1 else None
+    values = dataclasses.asdict(validation) | {"repeats": repeats}
+    values["test_file"] = PurePath(validation.test_file).name
+    return text(f"scheme_{validation.scheme}", **values)
 
 
 def _moment(text: str) -> datetime.datetime | None:
@@ -327,25 +318,43 @@ class ListColumn(ColumnSpec):
     Attributes
     ----------
     key : str
-    sample : str
-        A wide text, which sets the width of the column.
-    below : callable or None
-        A second, smaller line.
+    below : callable, optional
+        Returns the second line of a cell.
     """
 
     key: str
-    sample: str
     below: Callable[[RowContent], str] | None = None
 
 
-def _figure(
-    value: Callable[[RunFigures], float], write: Callable[[float], str] = figure_words
-) -> tuple[Callable[[RowContent], str], Callable[[RowContent], float | None]]:
-    """Return the functions for the text and the sort key of a figure."""
+def _column(key: str, text: Callable[[RowContent], str], **more: Any) -> ListColumn:
+    """Return a column with the head, the tip and the sample of the catalogue."""
+    words = control_words(f"run_column_{key}")
+    return ListColumn(
+        words["title"], text, tip=words["tip"], key=key, sample=words["sample"], **more
+    )
+
+
+def _fact(name: str) -> ListColumn:
+    """Return a column of facts, sorted by their texts."""
 
     def words(row: RowContent) -> str:
-        if not row.run.record.splits:
-            return NONE
+        return str(getattr(row.facts, name))
+
+    return _column(name, words, order=lambda row: words(row).casefold() or None)
+
+
+def _figure(
+    key: str,
+    value: Callable[[RunFigures], float],
+    write: Callable[[float], str] = figure_words,
+    **more: Any,
+) -> ListColumn:
+    """Return a column of figures, which are computed when they are shown."""
+
+    def words(row: RowContent) -> str:
+        record = row.run.record
+        if not record.splits:
+            return "failed" if key == AREA and record.status == FAILED else NONE
         if row.figures is None:
             return NONE if row.failed_to_load else COMING
         return write(value(row.figures))
@@ -354,32 +363,20 @@ def _figure(
         found = math.nan if row.figures is None else value(row.figures)
         return None if math.isnan(found) else found
 
-    return words, order
+    return _column(key, words, order=order, is_figure=True, **more)
 
 
-def _interval(of: Callable[[RunFigures], Estimate]) -> Callable[[RowContent], str]:
-    """Return the function for an interval in a narrow column: ``.000–.618``."""
-
-    def below(row: RowContent) -> str:
-        found = None if row.figures is None else of(row.figures)
-        if found is None or math.isnan(found.low):
-            return ""
-        return "–".join(f"{end:.3f}".removeprefix("0") for end in (found.low, found.high))
-
-    return below
+def _interval(found: Estimate | None) -> str:
+    """Return an interval without leading zeros."""
+    if found is None or math.isnan(found.low):
+        return ""
+    return "–".join(f"{end:.3f}".removeprefix("0") for end in (found.low, found.high))
 
 
-def _about(name: str, of: Callable[[RunFigures], Estimate]) -> Callable[[RowContent], str]:
-    def about(row: RowContent) -> str:
-        if row.figures is None or math.isnan(of(row.figures).value):
-            return ""
-        return summary_sentence(name, of(row.figures))
-
-    return about
-
-
-def summary_sentence(name: str, found: Estimate) -> str:
-    """Describe a figure with its interval, or why it has none, and the range over splits."""
+def _sentence(name: str, found: Estimate | None) -> str:
+    """Return a figure with its interval, and its range over several splits."""
+    if found is None or math.isnan(found.value):
+        return ""
     told = f"{name} {figure_words(found.value)}, {found.interval}"
     if len(found.per_split) > 1:
         low, high = min(found.per_split), max(found.per_split)
@@ -387,26 +384,29 @@ def summary_sentence(name: str, found: Estimate) -> str:
     return told
 
 
+def _area(row: RowContent) -> Estimate | None:
+    return None if row.figures is None else row.figures.area
+
+
+def _part(row: RowContent) -> Estimate | None:
+    return None if row.figures is None else row.figures.part
+
+
 def _part_below(row: RowContent) -> str:
     mark = f" {ELSEWHERE}" if trained_elsewhere(row.run.record, row.band) else ""
-    return _interval(lambda f: f.part)(row) + mark
+    return _interval(_part(row)) + mark
 
 
 def _part_about(row: RowContent) -> str:
-    told = _about(f"pAUC in FPR {range_words(row.band)}", lambda f: f.part)(row)
+    told = _sentence(f"pAUC in FPR {range_words(row.band)}", _part(row))
     elsewhere = trained_elsewhere(row.run.record, row.band)
     return "\n".join([told, *(f"{ELSEWHERE} {found}" for found in elsewhere)])
-
-
-def _name(row: RowContent) -> str:
-    return _MARKS[row.run.record.status] + row.run.look.name
 
 
 def _name_about(row: RowContent) -> str:
     record, facts = row.run.record, row.facts
     made = f"{facts.method}, {facts.settings}, {facts.scheme}"
-    state = _STATES.get(record.status, "")
-    told = (made, record.error or state, facts.caution, row.run.look.notes)
+    told = (made, record.error or _STATES.get(record.status), facts.caution, row.run.look.notes)
     return "\n".join(filter(None, told))
 
 
@@ -420,142 +420,41 @@ def _time(row: RowContent) -> str:
     return NONE if seconds is None else seconds_words(seconds)
 
 
-def _area(row: RowContent) -> str:
-    failed = not row.run.record.splits and row.run.record.status == FAILED
-    return "failed" if failed else _AUC[0](row)
-
-
-_AUC = _figure(lambda f: f.area.value)
-_PART = _figure(lambda f: f.part.value)
-_GAP = _figure(lambda f: f.gap, lambda value: figure_words(value, "+"))
-_TPR = _figure(lambda f: f.tpr.value)
-
 NAME, AREA, PART, NOTES = "name", "auc", "pauc", "notes"
-
 # In the order in which a wider list shows them.
 COLUMNS = (
-    ListColumn(
-        "Run",
-        _name,
-        tip="Checked runs are drawn. Double-click a run to rename it.",
+    _column(
+        NAME,
+        lambda row: _MARKS[row.run.record.status] + row.run.look.name,
         order=lambda row: row.run.look.name.casefold(),
-        key=NAME,
-        sample="AUC-RLS, tuned (12)",
         about=_name_about,
     ),
-    ListColumn(
-        "AUC",
-        _area,
-        tip=(
-            "Held-out AUC: how often a positive row scores above a negative one, and its 95 % "
-            "interval."
-        ),
-        order=_AUC[1],
-        key=AREA,
-        sample=".000–.99",
-        below=_interval(lambda f: f.area),
-        about=_about("AUC", lambda f: f.area),
-        is_figure=True,
+    _figure(
+        AREA,
+        lambda found: found.area.value,
+        below=lambda row: _interval(_area(row)),
+        about=lambda row: _sentence("AUC", _area(row)),
     ),
-    ListColumn(
-        "pAUC",
-        _PART[0],
-        tip=(
-            "Held-out partial AUC: the mean TPR over the FPR range shown, and its 95 % interval. "
-            f"{ELSEWHERE} marks a run that was trained for another range."
-        ),
-        order=_PART[1],
-        key=PART,
-        sample=".000–.99",
-        below=_part_below,
-        about=_part_about,
-        is_figure=True,
-    ),
-    ListColumn(
-        "TPR",
-        _TPR[0],
-        tip="Share of the positives found at the upper end of the FPR range",
-        order=_TPR[1],
-        key="tpr",
-        sample="0.9999",
-        is_figure=True,
-        about=lambda row: f"At FPR {row.band[1]:g}",
-    ),
-    ListColumn(
-        "Gap",
-        _GAP[0],
-        tip="Training AUC minus held-out AUC; a large gap suggests overfitting",
-        order=_GAP[1],
-        key="gap",
-        sample="+0.0001",
-        is_figure=True,
-    ),
-    ListColumn(
-        "Validation",
-        lambda row: row.facts.scheme,
-        tip="How rows were held out",
-        order=lambda row: row.facts.scheme,
-        key="scheme",
-        sample="hold-out 25 % × 10",
-    ),
-    ListColumn(
-        "Settings",
-        lambda row: row.facts.settings,
-        tip="The settings that are not the method's defaults",
-        order=lambda row: row.facts.settings.casefold(),
-        key="settings",
-        sample="kernel = rbf, C = 1000",
-    ),
-    ListColumn(
-        "Trained for",
-        lambda row: row.facts.range,
-        tip="FPR range that the method was trained for, if it uses one",
-        order=lambda row: row.facts.range or None,
-        key="range",
-        sample="0 … 0.125",
-    ),
-    ListColumn(
-        "Notes",
+    _figure(PART, lambda found: found.part.value, below=_part_below, about=_part_about),
+    _figure("tpr", lambda found: found.tpr.value, about=lambda row: f"At FPR {row.band[1]:g}"),
+    _figure("gap", lambda found: found.gap, lambda value: figure_words(value, "+")),
+    _fact("scheme"),
+    _fact("settings"),
+    _fact("range"),
+    _column(
+        NOTES,
         lambda row: " ".join(row.run.look.notes.split()),
-        tip="Your notes on the run. Double-click to edit.",
         order=lambda row: row.run.look.notes.casefold() or None,
-        key=NOTES,
-        sample="as a start, too wide",
         about=lambda row: row.run.look.notes,
     ),
-    ListColumn(
-        "Time",
-        _time,
-        tip="Time of one fit",
-        order=_seconds,
-        key="time",
-        sample="999 ms",
-        is_figure=True,
-    ),
-    ListColumn(
-        "Day",
+    _column("time", _time, order=_seconds, is_figure=True),
+    _column(
+        "day",
         lambda row: row.facts.day,
-        tip="When the run began",
         order=lambda row: row.facts.created and row.facts.created.timestamp(),
-        key="day",
-        sample="2026-12-31 23:59",
     ),
-    ListColumn(
-        "Method",
-        lambda row: row.facts.method,
-        tip="The method that was trained",
-        order=lambda row: row.facts.method.casefold(),
-        key="method",
-        sample="gradient boosting",
-    ),
-    ListColumn(
-        "Table",
-        lambda row: row.facts.table,
-        tip="The table that it was trained on",
-        order=lambda row: row.facts.table.casefold(),
-        key="table",
-        sample="transactions.csv",
-    ),
+    _fact("method"),
+    _fact("table"),
 )
 KEYS = tuple(column.key for column in COLUMNS)
 

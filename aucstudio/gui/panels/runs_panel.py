@@ -94,8 +94,7 @@ class QueueList(QWidget):
         self.model = QueueModel(session)
         self.view = _QueueView(self)
         self.view.horizontalHeader().hide()
-        self.stop_this = push_button("queue_stop_this", "Stop this", "", self.end_chosen)
-        self.stop_this.setAccessibleName("Stop this run")
+        self.stop_this = push_button("queue_stop_this", verb=self.end_chosen)
         self.up = _arrow("▲", "queue_up", "Train this run earlier", "Alt+Up")
         self.down = _arrow("▼", "queue_down", "Train this run later", "Alt+Down")
         self.up.clicked.connect(lambda: self.move_chosen(up=True))
@@ -345,7 +344,6 @@ def _add(
 
 _WIDTH = 296
 _LOOK = "runs"  # of the preferences
-_AGAIN_TIP = "It would give the same figures again"
 _FILTER_PAUSE = 120  # milliseconds after the last letter
 _Select = QItemSelectionModel.SelectionFlag
 
@@ -393,11 +391,8 @@ class RunsPanel(QWidget):
 
     def _head(self) -> QHBoxLayout:
         self.count = label("", "muted", name="runs_count")
-        hint = "Filter: name, method, setting, note…"
-        self.filter = search_field("runs_filter", "Filter the runs", hint)
-        self.menu_button = named(QToolButton(), "runs_menu_button", "Check, group, columns")
-        self.menu_button.setText("List ▾")
-        plain_tooltip(self.menu_button, "Check all or none, group the runs, choose columns")
+        self.filter = search_field("runs_filter")
+        self.menu_button = named(QToolButton(), "runs_menu_button")
         self.menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.list_menu = QMenu(self.menu_button)
         self.list_menu.setObjectName("runs_list_menu")
@@ -519,9 +514,8 @@ class RepeatNotice(QFrame):
         self._again: Callable[[], object] | None = None
         self.setObjectName("repeat_notice")
         self.words = label("", wrap=True, name="repeat_words")
-        self.again = push_button("repeat_again", "Run again anyway", _AGAIN_TIP, self._on_again)
-        self.close_button = named(QToolButton(), "repeat_close", "Close this message")
-        self.close_button.setText("✕")
+        self.again = push_button("repeat_again", verb=self._on_again)
+        self.close_button = named(QToolButton(), "repeat_close")
         self.close_button.clicked.connect(self.hide)
         top = across((self.words, 1), (self.close_button, TOP))
         self.setLayout(down(top, (self.again, LEFT), gap=4, around=(10, 6, 4, 8)))

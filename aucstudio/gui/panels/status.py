@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QAction, QKeyEvent
@@ -23,7 +22,8 @@ from aucstudio.gui.common.theme import ON_ACCENT, ON_CARD, set_icon
 from aucstudio.gui.common.widgets import across, down, label, named, push_button
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session
-from aucstudio.notices.words import elapsed_words
+from aucstudio.notices.catalogue import text
+from aucstudio.notices.controls import control_words
 
 _MOST_KEPT = 200
 _DETAIL_LINES = 8
@@ -50,7 +50,7 @@ class MessageBar(QFrame):
 
     def __init__(self) -> None:
         super().__init__()
-        named(self, "message_bar", "Messages")
+        named(self, "message_bar")
         self.messages: list[Message] = []
         self._place = -1
         self.words = label("", wrap=True, name="message_words")
@@ -60,24 +60,21 @@ class MessageBar(QFrame):
         )
         self.words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.count = label("", "muted", name="message_count")
-        self.previous = _button("previous", "Earlier", "Previous message", lambda: self._step(-1))
-        self.next = _button("next", "Later", "Next message", lambda: self._step(1))
-        self.more = _button("details", "Details", "Show all details")
+        self.previous = push_button("message_previous_button", verb=lambda: self._step(-1))
+        self.next = push_button("message_next_button", verb=lambda: self._step(1))
+        self.more = push_button("message_details_button")
         self.more.setCheckable(True)
-        self.more.toggled.connect(self._show_details)
-        self.dismiss = _button("dismiss", "Dismiss", "Close this message (Esc)", self.dismiss_shown)
-        self.details = named(QPlainTextEdit(), "message_text", "Details of the message")
+        self.dismiss = push_button("message_dismiss_button", verb=self.dismiss_shown)
+        self.details = named(QPlainTextEdit(), "message_text")
         self.details.setReadOnly(True)
         self.details.setTabChangesFocus(True)
         self.details.setFixedHeight(_DETAIL_LINES * self.details.fontMetrics().lineSpacing())
         self.details.hide()
-        self._lay_out()
-        self.hide()
-
-    def _lay_out(self) -> None:
+        self.more.toggled.connect(self.details.setVisible)
         buttons = (self.previous, self.next, self.more, self.dismiss)
         line = across((self.words, 1), self.count, *buttons)
         self.setLayout(down(line, self.details, gap=6, around=(16, 6, 8, 6)))
+        self.hide()
 
     # ------------------------------------------------------------- messages
 
@@ -103,9 +100,6 @@ class MessageBar(QFrame):
 
     def _step(self, by: int) -> None:
         self._show(self._place + by)
-
-    def _show_details(self, shown: bool) -> None:
-        self.details.setVisible(shown)
 
     def _show(self, place: int) -> None:
         self._place, last = place, len(self.messages) - 1
@@ -134,12 +128,6 @@ class MessageBar(QFrame):
             super().keyPressEvent(event)
 
 
-def _button(
-    name: str, words: str, tip: str, verb: Callable[[], object] | None = None
-) -> QPushButton:
-    return push_button(f"message_{name}_button", words, tip, verb, accessible=tip)
-
-
 def _begun(sentence: str) -> str:
     """Return a sentence with a capital, unless it begins with a name such as that of a file."""
     word = sentence.partition(" ")[0].rstrip(",:;")
@@ -148,7 +136,6 @@ def _begun(sentence: str) -> str:
 
 _MOST_LETTERS = 28  # of a button
 _GAP = 24  # between menus and words
-_STOP_TIP = "Stop all runs and searches; finished results are kept"
 
 
 class ProgressStrip(QWidget):
@@ -159,7 +146,7 @@ class ProgressStrip(QWidget):
         self.session = session
         self._padding = 0  # pixels of the menu bar beside the text of each menu
         self.words = label("", "muted", name="progress_words")
-        self.bar = named(QProgressBar(), "progress_bar", "Progress")
+        self.bar = named(QProgressBar(), "progress_bar")
         self.bar.setTextVisible(False)
         self.bar.setFixedWidth(180)
         self.left = label("", "muted", name="progress_left")
@@ -167,10 +154,7 @@ class ProgressStrip(QWidget):
         # The window must not grow with the text.
         self.words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.words.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        buttons = (
-            _ActionButton(stop, "strip_stop", _STOP_TIP, primary=False),
-            _ActionButton(run, "strip_run", "", primary=True),
-        )
+        buttons = _ActionButton(stop, "strip_stop"), _ActionButton(run, "strip_run", primary=True)
         parts = ((self.words, 1), self.bar, self.left, *buttons)
         self.setLayout(across(*parts, around=(16, 4, 8, 4)))
         session.listen(self.refresh, "live")
@@ -194,35 +178,9 @@ class ProgressStrip(QWidget):
 
     def refresh(self) -> None:
         """Show what is running: a file operation, the first run, or a search."""
-        session = self.session
         for widget in (self.bar, self.left):
-            widget.setVisible(session.busy)
-        live = session.live or next(
-            (one for left in session.left for one in left.runner.running), None
-        )
-        busy = [one for one in (session.files.opener, session.files.saver) if one.busy]
-        if busy:
-            self._show(f"{busy[0].words}…", busy[0].fraction)
-        elif live is None:
-            self._show_tournament()
-        else:
-            self._show(self._sentence(live), live.fraction, _time_words(live))
-
-    def _show_tournament(self) -> None:
-        """Show a running search for the best model."""
-        for study in self.session.studies:
-            held = study.tournament
-            if held.live is not None:
-                seconds = elapsed_words(held.live.spent)
-                doing = (
-                    "stopping; finished models are kept" if held.stopping else f"{seconds} elapsed"
-                )
-                of = "" if study is self.session.study else f" of {study.name}"
-                self._show(f"Find the best{of} · {doing}", held.live.fraction)
-                return
-        self._show("", None)
-
-    def _show(self, words: str, fraction: float | None, left: str = "") -> None:
+            widget.setVisible(self.session.busy)
+        words, fraction, left = self._state()
         metrics, room = self.words.fontMetrics(), self.words.width()
         self.words.setText(metrics.elidedText(words, Qt.TextElideMode.ElideRight, room))
         plain_tooltip(self.words, words)
@@ -231,15 +189,33 @@ class ProgressStrip(QWidget):
             self.bar.setValue(round(1000 * fraction))
         self.left.setText(left)
 
-    def _sentence(self, live: LiveRun) -> str:
-        study = self.session.runs.study_of(live)
-        runner = study.runner
-        beside, waiting = len(runner.running) - 1, len(runner.queue)
-        queue = f" · {beside} more in training" if beside else ""
-        queue += f" · {waiting} waiting" if waiting else ""
-        doing = "stopping; finished splits are kept" if live.stopping else live.words
-        of = "" if study is self.session.study else f" of {study.name}"
-        return f"{live.look.name}{of} · {doing}{queue}"
+    def _state(self) -> tuple[str, float | None, str]:
+        """Return what is running, its share done, and the time to go."""
+        session = self.session
+        names = {study: None if study is session.study else study.name for study in session.studies}
+        for work in (session.files.opener, session.files.saver):
+            if work.busy:
+                return f"{work.words}…", work.fraction, ""
+        for study, name in names.items():
+            if (live := study.runner.live) is not None:
+                words = text(
+                    "progress_of_run",
+                    run=live.look.name,
+                    study=name,
+                    doing=text("run_stops") if live.stopping else live.words,
+                    beside=len(study.runner.running) - 1 or None,
+                    waiting=len(study.runner.queue) or None,
+                )
+                return words, live.fraction, _time_words(live)
+        for study, name in names.items():
+            held = study.tournament
+            if held.live is not None:
+                doing = text(
+                    "search_stops" if held.stopping else "elapsed", seconds=held.live.spent
+                )
+                words = text("progress_of_search", study=name, doing=doing)
+                return words, held.live.fraction, ""
+        return "", None, ""
 
 
 def _text_width(menus: QMenuBar) -> int:
@@ -262,9 +238,9 @@ def _time_words(live: LiveRun) -> str:
 class _ActionButton(QPushButton):
     """A button with the text of an action, which it triggers."""
 
-    def __init__(self, action: QAction, name: str, tip: str, *, primary: bool) -> None:
+    def __init__(self, action: QAction, name: str, *, primary: bool = False) -> None:
         super().__init__()
-        self._action, self._tip = action, tip
+        self._action, self._tip = action, control_words(name).get("tip", "")
         self.setObjectName(name)
         self.setProperty("primary", primary)
         self.setAutoDefault(True)  # Enter presses it, as Space does

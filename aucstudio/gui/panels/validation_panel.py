@@ -6,7 +6,6 @@ import dataclasses
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker
-from PySide6.QtWidgets import QDoubleSpinBox, QPushButton
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import InvalidSetting, Param
@@ -30,15 +29,16 @@ from aucstudio.gui.common.widgets import (
     Fold,
     down,
     enable_item,
+    fill,
     holding,
     label,
     named,
+    push_button,
     show_note,
 )
 from aucstudio.gui.panels.param_form import TextEditor
 from aucstudio.gui.state.session import Session
-from aucstudio.notices.words import counted
-from aucstudio.project.data.splitting.groups import Groups
+from aucstudio.notices.catalogue import text
 from aucstudio.project.data.splitting.validation import (
     FILE,
     FOLDS,
@@ -49,36 +49,7 @@ from aucstudio.project.data.splitting.validation import (
 )
 from aucstudio.project.data.table import Table
 
-_SCHEMES = {
-    HOLD_OUT: "Hold-out",
-    FOLDS: "Cross-validation",
-    FORWARD: "Forward in time",
-    FILE: "Test file",
-    LEAVE_PAIR_OUT: "Leave-pair-out",
-}
-_TIPS = {
-    "scheme": "Rows held out from training, on which the model is evaluated",
-    "test_size": "Share of the rows that are held out; both classes keep their shares",
-    "folds": "Number of folds; each is held out once",
-    "time": "Column of dates or numbers that orders the rows in time",
-    "gap": "Minimum time between training rows and evaluated rows",
-    "window": "How far back training rows reach",
-    "repeats": "Number of random redraws; more repeats give more stable figures",
-    "seed": "Random seed: the same seed holds out the same rows",
-    "band": "False-positive rates that you can accept: the partial AUC is computed over them, and "
-    "methods that train for a range use this one",
-}
-_TIPS["steps"] = "Blocks of later rows to evaluate on, one after the other"
-_TITLES = {
-    "scheme": "Scheme",
-    "test_size": "Test part",
-    "time": "Time",
-    "folds": "Folds",
-    "gap": "Gap",
-    "window": "Window",
-    "file": "File",
-}
-_MORE = {"repeats": "Repeats", "seed": "Seed"}
+_DRAWN = ("repeats", "seed")  # folded settings, of random draws
 _SCHEMES_OF = {
     "test_size": (HOLD_OUT,),
     "time": (FORWARD,),
@@ -87,12 +58,8 @@ _SCHEMES_OF = {
     "window": (FORWARD,),
     "file": (FILE,),
 }
-_AHEAD = (
-    "Each step trains on the rows before a block, in the order of {}, and is evaluated on the "
-    "block. The first block is never evaluated."
-)
 _FAR = 1_000_000_000.0
-_BAND = Param("range", (0.0, 0.1), _TIPS["band"], low=0.0, high=1.0, name="FPR range")
+_BAND = Param("range", (0.0, 0.1), "", low=0.0, high=1.0, name="FPR range")
 
 
 class ValidationPanel(Card):
@@ -109,19 +76,20 @@ class ValidationPanel(Card):
     def __init__(self, session: Session) -> None:
         super().__init__("2  Validation")
         self.session = session
-        percent = whole_box("test_percent", "Test rows in per cent", 1, 99, unit=" %")
         self.fields = Fields(
-            scheme=choice_box("scheme_combo", "Validation scheme", _SCHEMES, narrow=True),
-            test_size=in_column(percent),
-            time=narrow_combo("time_combo", "Column of time"),
-            folds=in_column(whole_box("folds_spin", "Folds", 2, 100)),
-            gap=_reach("gap_spin", "Gap between training and evaluated rows", "none"),
-            window=_reach("window_spin", "Window of training rows", "all earlier rows"),
-            repeats=in_column(whole_box("repeats_spin", "Repeats", 1, 1000)),
-            seed=in_column(whole_box("seed_spin", "Seed", 0, 2**31 - 1)),
+            scheme=choice_box("scheme_combo", narrow=True),
+            test_size=in_column(whole_box("test_percent", 1, 99, unit=" %")),
+            time=narrow_combo("time_combo"),
+            folds=in_column(whole_box("folds_spin", 2, 100)),
+            gap=in_column(plain_box("gap_spin", 0.0, _FAR)),
+            window=in_column(plain_box("window_spin", 0.0, _FAR)),
+            repeats=in_column(whole_box("repeats_spin", 1, 1000)),
+            seed=in_column(whole_box("seed_spin", 0, 2**31 - 1)),
         )
-        self.band = named(TextEditor(_BAND), "judged_range", "FPR range")
-        self.choose = named(QPushButton("Choose…"), "test_file_button", "Choose the test file")
+        self.fields["gap"].setSpecialValueText("none")
+        self.fields["window"].setSpecialValueText("all earlier rows")
+        self.band = named(TextEditor(_BAND), "judged_range")
+        self.choose = push_button("test_file_button", verb=self._on_choose)
         self.file_name = label("none chosen", "muted", wrap=True, name="test_file_name")
         self.ahead = label("", "muted", wrap=True, name="forward_note")
         self.together = label("", "muted", wrap=True, name="groups_note")
@@ -129,7 +97,6 @@ class ValidationPanel(Card):
         self.problem = label("", "error", wrap=True, name="validation_problem")
         self._lay_out()
         self.fields.connect(self._on_edited)
-        self.choose.clicked.connect(self._on_choose)
         self.band.edited.connect(self._on_band)
         session.listen(self._show_band, "band")
         session.listen(self.refresh, "plan", "table")
@@ -137,17 +104,12 @@ class ValidationPanel(Card):
 
     def _lay_out(self) -> None:
         self._file = holding(down((self.choose, LEFT), self.file_name, gap=4))
-        self._form, drawn = Form(), Form()
-        for key, title in _TITLES.items():
-            self._form.add(title, self.fields.get(key, self._file), _TIPS.get(key, ""))
-        for key, title in _MORE.items():
-            drawn.add(title, self.fields[key], _TIPS[key])
+        shown = [field for key, field in self.fields.items() if key not in _DRAWN]
+        self._form = Form(*shown, ("File", self._file), self.band)
+        drawn = Form(*(self.fields[key] for key in _DRAWN))
         self.more = Fold("validation_more_button", "More", [holding(drawn)])
-        self._form.add("FPR range", self.band, _TIPS["band"])
-        self._form.add("", self.band_problem)
-        self.rows.addLayout(self._form)
-        for widget in (self.more, self.ahead, self.together, self.problem):
-            self.rows.addWidget(widget)
+        self._form.addRow("", self.band_problem)
+        fill(self.rows, self._form, self.more, self.ahead, self.together, self.problem)
 
     def refresh(self) -> None:
         """Show the plan."""
@@ -156,7 +118,12 @@ class ValidationPanel(Card):
         groups = None if table is None else table.groups
         can_leave = method.leaves_pairs_out and groups is None
         enable_item(self.fields["scheme"], LEAVE_PAIR_OUT, can_leave)
-        show_note(self.together, _groups_words(groups))
+        together = (
+            ""
+            if groups is None
+            else text("groups_note", columns=groups.columns, groups=groups.describe())
+        )
+        show_note(self.together, together)
         self._show_times(plan)
         values = {key: getattr(plan, key) for key in self.fields}
         self.fields.write(values | {"test_size": round(100 * plan.test_size)})
@@ -179,9 +146,8 @@ class ValidationPanel(Card):
         for spin in (self.fields["gap"], self.fields["window"]):
             with QSignalBlocker(spin):
                 spin.setSuffix(" days" if _is_date(table, plan.time) else "")
-        key = "steps" if forward else "folds"
-        self._form.retitle(self.fields["folds"], key.capitalize(), _TIPS[key])
-        show_note(self.ahead, _AHEAD.format(plan.time or "time") if forward else "")
+        self._form.retitle(self.fields["folds"], "steps_spin" if forward else "folds_spin")
+        show_note(self.ahead, text("forward_note", time=plan.time or "time") if forward else "")
 
     def _show_band(self) -> None:
         self.band.setValue(self.session.plan.band)
@@ -230,9 +196,9 @@ class ValidationPanel(Card):
         names = time_columns(self.session.table)
         if changes.get("scheme") == FORWARD and before.time not in names and names:
             changes["time"] = names[0]
+        key = f"validation {next(iter(changes))}"
         validation = dataclasses.replace(before, **changes)
-        plan = dataclasses.replace(self.session.plan, validation=validation)
-        self.session.edit(plan, "Change validation", f"validation {next(iter(changes))}")
+        self.session.change("Change validation", key, validation=validation)
 
     def _on_choose(self) -> None:
         path = prompts.ask_open_path(self, "Choose the test file", prompts.TABLES)
@@ -253,24 +219,9 @@ def time_columns(table: Table | None) -> list[str]:
 def _drawn_words(plan: Validation) -> str:
     """Return the heading of the folded settings, with those that are not the default."""
     default = Validation()
-    parts = [counted(plan.repeats, "repeat")] if plan.repeats != default.repeats else []
-    parts += [f"seed {plan.seed}"] if plan.seed != default.seed else []
-    return f"More: {', '.join(parts)}" if parts else "More"
+    repeats = plan.repeats if plan.repeats != default.repeats else None
+    return text("more_of_validation", repeats=repeats, seed=plan.seed or None)
 
 
 def _is_date(table: Table | None, name: str) -> bool:
     return table is not None and any(c.name == name and c.is_date for c in table.columns)
-
-
-def _groups_words(groups: Groups | None) -> str:
-    if groups is None:
-        return ""
-    one = " or ".join(groups.columns)
-    return f"Rows of one {one} are never in both training and test sets: {groups.describe()}."
-
-
-def _reach(name: str, accessible: str, none: str) -> QDoubleSpinBox:
-    """Make the field of an amount of time, whose 0 has words of its own."""
-    spin = in_column(plain_box(name, accessible, 0.0, _FAR))
-    spin.setSpecialValueText(none)
-    return spin

@@ -21,6 +21,7 @@ from aucstudio.gui.common.widgets import (
     ElidedLabel,
     across,
     down,
+    empty,
     label,
     named,
     order_tabs,
@@ -121,11 +122,7 @@ class WelcomePage(QWidget):
 
     def refresh(self) -> None:
         """List the recent files and the unsaved studies."""
-        while (item := self._files.takeAt(0)) is not None:
-            widget = item.widget()
-            if widget is not None:
-                widget.setParent(None)  # else it could still be found by its name
-                widget.deleteLater()
+        empty(self._files)
         self._entries = {}
         recent = [(r.path, r.path.name, str(r.path.parent), r.opened) for r in recents()]
         unsaved = [(path, unsaved_since(path)) for path in unsaved_projects()]

@@ -57,7 +57,7 @@ _WAIT_SECONDS = 0.02
 _POLL_MILLISECONDS = 15
 
 
-class Background:
+class Background(QObject):
     """One background task at a time; only the latest request is answered.
 
     Parameters
@@ -84,10 +84,11 @@ class Background:
         report: Callable[[Any], object] | None = None,
         patience: float = _WAIT_SECONDS,
     ) -> None:
+        super().__init__(parent)
         self._finished, self._report, self._patience = finished, report, patience
         self.key: object = None
         self._job: Job[Any, Any] | None = None
-        self._poll = ticking(parent, _POLL_MILLISECONDS, self._on_poll)
+        self._poll = ticking(self, _POLL_MILLISECONDS, self._on_poll)
 
     @property
     def busy(self) -> bool:
@@ -104,7 +105,7 @@ class Background:
         work : callable
             Called on another thread with a function that posts messages and returns True to stop.
         """
-        self.drop()
+        Background.drop(self)
         self.key, self._job = key, Job(work)
         self._job.start()
         self._job.wait(self._patience)
@@ -147,7 +148,7 @@ Value = TypeVar("Value")
 Work = Callable[[Callable[[Any], bool]], Value]
 
 
-class Answer(QObject, Generic[Value]):
+class Answer(Background, Generic[Value]):
     """Computes one result at a time; cached results are shown at once.
 
     Parameters
@@ -177,18 +178,16 @@ class Answer(QObject, Generic[Value]):
         progress: Callable[[Any], object] | None = None,
         keep: int = 1,
     ) -> None:
-        super().__init__(parent)
+        super().__init__(parent, self._finish, progress)
         self._show, self._fail, self._keep = show, fail, keep
         self._kept: dict[object, Value] = {}
-        self._background = Background(self, self._finish, progress)
-        self._pause = delayed(self, 0, self._start)
+        self._pause = delayed(self, 0, self._begin)
         self._work: Work[Value] | None = None
-        self.key: object = None
 
     @property
     def busy(self) -> bool:
         """Whether a result is being computed, or will be after a pause."""
-        return self._background.busy or self._pause.isActive()
+        return super().busy or self._pause.isActive()
 
     def ask(self, key: object, work: Work[Value], *, pause: int = 0) -> bool:
         """Show the result for a key; return whether it is still being computed.
@@ -212,7 +211,7 @@ class Answer(QObject, Generic[Value]):
             if pause:
                 self._pause.start(pause)
             else:
-                self._start()
+                self._begin()
         return self.busy
 
     def recall(self, key: object) -> bool:
@@ -224,25 +223,21 @@ class Answer(QObject, Generic[Value]):
         self._show(self._kept[key])
         return True
 
-    def stop(self) -> None:
-        """Request a stop; the result so far is still shown."""
-        self._background.stop()
-
     def drop(self) -> None:
         """Cancel the request; cached results stay."""
         self._pause.stop()
-        self._background.drop()
-        self.key = None
+        super().drop()
 
     def forget(self, key: object = None) -> None:
         """Cancel the request, and drop one cached result or all of them."""
         self.drop()
         self._kept = {} if key is None else {k: v for k, v in self._kept.items() if k != key}
 
-    def _start(self) -> None:
+    def _begin(self) -> None:
         work, self._work = self._work, None
         assert work is not None
-        self._background.start(self.key, work)
+        # A new task drops the present one, which ``ask`` has done; the key stays.
+        self.start(self.key, work)
 
     def _finish(self, key: object, job: Job[Any, Value]) -> None:
         if job.error is not None:

@@ -50,7 +50,7 @@ class Session(SessionState):
     def stop(self) -> None:
         """Stop everything: runs, the queue, searches, and files being read or saved."""
         self.files.opener.cancel()
-        self.files.saver.cancel()
+        self.files.saver.stop()
         self.runs.stop()
 
     def close(self) -> None:

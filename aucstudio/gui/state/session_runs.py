@@ -75,11 +75,6 @@ class Runs:
         runner.failed.connect(self._session.failed)
         runner.ended.connect(functools.partial(self._on_ended, study))
 
-    def study_of(self, live: LiveRun) -> Study:
-        """Return the study of a running run."""
-        found = (study for study in self._session.left if live in study.runner.running)
-        return next(found, self._session.study)
-
     # ------------------------------------------------------------- requesting runs
 
     def run_methods(self, methods: Sequence[str] = ("",), *, tuned: bool = False) -> None:

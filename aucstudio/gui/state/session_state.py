@@ -8,21 +8,17 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import weakref
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Set
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QUndoCommand, QUndoGroup, QUndoStack
+from PySide6.QtGui import QUndoCommand, QUndoGroup
 
 from aucstudio.gui.state.background import Turns, delayed
 from aucstudio.gui.state.plan import Plan, PlanKeeper, RunLook, joined_plan
-from aucstudio.gui.state.runner import LiveRun, Waiting
 from aucstudio.gui.state.study import Focus, ShownRun, Study
 from aucstudio.project.data.table import Table
-from aucstudio.project.results.thresholds import Stakes, Target
-from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.store.project.project_file import ProjectFile
+from aucstudio.project.results.thresholds import Target
 
 FIELDS = frozenset(
     {
@@ -43,6 +39,19 @@ _REST_MILLISECONDS = 100
 _STAKES = {"cases": "the number of cases", "prior": "the prior", "miss": "the cost of a miss"}
 
 
+Value = TypeVar("Value")
+
+
+class _OfStudy(Generic[Value]):
+    """An attribute of the open study, read through the session."""
+
+    def __init__(self, read: Callable[[Study], Value]) -> None:
+        self._read = read
+
+    def __get__(self, session: SessionState, _owner: type) -> Value:
+        return self._read(session.study)
+
+
 class SessionState(QObject):
     """The open study, the methods that change it, and the signals of changes.
 
@@ -59,6 +68,24 @@ class SessionState(QObject):
     turns : Turns
     undo_group : QUndoGroup
         Its active stack is the one of the study.
+    table : Table or None
+        With the roles of its columns.
+    plan : Plan
+        Settings of the form, and how runs are shown.
+    records : dict of str to RunRecord
+        The finished runs by id.
+    focus : Focus
+    stakes : Stakes
+        Prior and costs of operating points.
+    undo_stack : QUndoStack
+    project : ProjectFile or None
+        None before there is something to store.
+    unsaved : mapping of str to str
+        Why runs could not be written into the file, by id.
+    selected, compared : str or None
+        The selected run, and the second one.
+    live, running, queue
+        The first running run, all of them in the order of their start, and the waiting ones.
     """
 
     changed = Signal(object)  # the FIELDS that changed
@@ -99,45 +126,19 @@ class SessionState(QObject):
 
     # ------------------------------------------------------------- the study
 
-    @property
-    def table(self) -> Table | None:
-        """The table, with the roles of its columns."""
-        return self.study.table
-
-    @property
-    def plan(self) -> Plan:
-        """Settings of the form, and how runs are shown."""
-        return self.study.plan
-
-    @property
-    def records(self) -> dict[str, RunRecord]:
-        """The finished runs by id."""
-        return self.study.records
-
-    @property
-    def focus(self) -> Focus:
-        """Split, threshold, row and pair in focus."""
-        return self.study.focus
-
-    @property
-    def stakes(self) -> Stakes:
-        """Prior and costs of operating points."""
-        return self.plan.stakes
-
-    @property
-    def undo_stack(self) -> QUndoStack:
-        """The edits of this study."""
-        return self.study.undo_stack
-
-    @property
-    def project(self) -> ProjectFile | None:
-        """The project file; None before there is something to store."""
-        return self.study.home.file
-
-    @property
-    def unsaved(self) -> Mapping[str, str]:
-        """Why runs could not be written into the file, by id."""
-        return self.study.home.unsaved
+    table = _OfStudy(lambda study: study.table)
+    plan = _OfStudy(lambda study: study.plan)
+    records = _OfStudy(lambda study: study.records)
+    focus = _OfStudy(lambda study: study.focus)
+    stakes = _OfStudy(lambda study: study.plan.stakes)
+    undo_stack = _OfStudy(lambda study: study.undo_stack)
+    project = _OfStudy(lambda study: study.home.file)
+    unsaved = _OfStudy(lambda study: study.home.unsaved)
+    selected = _OfStudy(lambda study: study.selected)
+    compared = _OfStudy(lambda study: study.compared())
+    live = _OfStudy(lambda study: study.runner.live)
+    running = _OfStudy(lambda study: study.runner.running)
+    queue = _OfStudy(lambda study: study.runner.queue)
 
     @property
     def studies(self) -> tuple[Study, ...]:
@@ -163,37 +164,16 @@ class SessionState(QObject):
         """Return a listed run by its id."""
         return self.study.run(run)
 
-    @property
-    def selected(self) -> str | None:
-        """The selected run."""
-        return self.study.selected
-
-    @property
-    def compared(self) -> str | None:
-        """The second run: the chosen one, or the other one if two are checked."""
-        return self.study.compared()
-
-    @property
-    def live(self) -> LiveRun | None:
-        """The first running run."""
-        return self.study.runner.live
-
-    @property
-    def running(self) -> list[LiveRun]:
-        """The running runs in the order of their start."""
-        return self.study.runner.running
-
-    @property
-    def queue(self) -> deque[Waiting]:
-        """The waiting runs."""
-        return self.study.runner.queue
-
     # ------------------------------------------------------------- the plan
 
     def edit(self, plan: Plan, text: str, key: str = "") -> None:
         """Change the plan with undo; successive edits with the same key are one step."""
         if plan != self.plan:
             self.undo_stack.push(_Swap(self._put_edited, self.plan, plan, text, key))
+
+    def change(self, text: str, key: str = "", /, **changes: Any) -> None:
+        """Change fields of the plan with undo; see :meth:`edit`."""
+        self.edit(dataclasses.replace(self.plan, **changes), text, key)
 
     def _put_edited(self, plan: Plan) -> None:
         """Show the plan of an edit; later runs keep their look and views their place."""
@@ -225,7 +205,7 @@ class SessionState(QObject):
 
     def set_band(self, alpha: float, beta: float) -> None:
         """Move the FPR range."""
-        self.edit(dataclasses.replace(self.plan, band=(alpha, beta)), "Move FPR range", "band")
+        self.change("Move FPR range", "band", band=(alpha, beta))
 
     def set_look(self, run: str, text: str, **changes: Any) -> None:
         """Show a run differently."""
@@ -238,13 +218,12 @@ class SessionState(QObject):
     def weigh(self, **changes: Any) -> None:
         """Change the prior or the costs; see :class:`Stakes`."""
         stakes = dataclasses.replace(self.stakes, **changes)
-        plan = dataclasses.replace(self.plan, stakes=stakes)
         text = ", ".join(_STAKES[name] for name in changes)
-        self.edit(plan, f"Change {text}", f"stakes {text}")
+        self.change(f"Change {text}", f"stakes {text}", stakes=stakes)
 
     def use_everywhere(self, target: Target) -> None:
         """Use a target for the threshold of every run, and store it in the project."""
-        self.edit(dataclasses.replace(self.plan, target=target), "Use threshold for all runs")
+        self.change("Use threshold for all runs", target=target)
 
     def reuse_settings(self, run: str) -> None:
         """Put the settings of a run into the form."""

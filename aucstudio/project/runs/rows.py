@@ -30,8 +30,7 @@ from aucstudio.project.runs.parallel_parts import side_by_side
 
 if TYPE_CHECKING:
     from aucstudio.engine.base import AUCClassifier
-    from aucstudio.project.data.disk.stream import DiskTable
-    from aucstudio.project.data.disk.stream_rows import TableBlocks
+    from aucstudio.project.data.disk.stream import DiskTable, TableBlocks
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -62,7 +61,7 @@ def learn(
 def prepared(preparation: Preparation, table: AnyTable, rows: Rows) -> Prepared:
     """Return prepared rows of a table."""
     if on_disk := _on_disk(table):
-        from aucstudio.project.data.disk.stream_rows import TableBlocks
+        from aucstudio.project.data.disk.stream import TableBlocks
 
         return TableBlocks(on_disk, preparation, rows)
     return matrix(preparation, in_memory(table), rows)

@@ -5,34 +5,44 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFrame, QScrollArea
+
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.gui.common.controls import fill_combo
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import (
+    STRETCH,
+    Part,
     across,
     down,
     hint_label,
+    holding,
     label,
+    named,
     primary,
     push_button,
     quietly,
+    show_note,
 )
-from aucstudio.gui.pages.best.curve import CurvePlot
-from aucstudio.gui.pages.best.leaderboard_table import LeaderboardTable
-from aucstudio.gui.pages.best.progress_plot import CoursePlot
-from aucstudio.gui.pages.best.result import VerdictPanel
-from aucstudio.gui.pages.best.words import counts_words, doing_words, settings, statement, title
+from aucstudio.gui.pages.best.leaderboard import Leaderboard
+from aucstudio.gui.pages.best.pictures import CoursePlot, CurvePlot
+from aucstudio.gui.pages.best.words import (
+    counts_words,
+    doing_words,
+    members_words,
+    settings,
+    statement,
+    title,
+    typeset,
+)
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.notices import text
 from aucstudio.project.errors import InputError
-from aucstudio.project.tournament.standings import RUNNING, Standing, Standings
+from aucstudio.project.tournament.standings import RUNNING, Standing, Standings, Verdict
 
 COURSE, CURVE = "course", "curve"
-_ABOUT = (
-    "Find the best… trains methods with several settings on the training rows and combines "
-    "them, within a time limit. The result is tested once on held-out rows that no choice has "
-    "used, then refit on all rows."
-)
 
 
 class BestView(PageView):
@@ -40,7 +50,7 @@ class BestView(PageView):
 
     Attributes
     ----------
-    board : LeaderboardTable
+    board : Leaderboard
     course, curve : CoursePlot, CurvePlot
         One of the two is visible.
     verdict : VerdictPanel
@@ -60,7 +70,7 @@ class BestView(PageView):
         self.standings: Standings | None = None
         self._followed = ""  # which one was running when the page was last drawn
         self._make_controls()
-        self.board = LeaderboardTable()
+        self.board = Leaderboard()
         self.board.chosen.connect(self._show_entry)
         self.course, self.curve = CoursePlot(), CurvePlot()
         self.pictures = self.curve.plot, self.course.plot
@@ -77,14 +87,14 @@ class BestView(PageView):
             row.button(
                 "best_begin_button",
                 "Find the best…",
-                "Choose the range and the time limit, then start",
+                text("best_begin_tip"),
                 lambda: self.session.asked.emit("best", ()),
             )
         )
         self.stop = row.button(
             "best_stop_button",
             "Stop",
-            "Test and keep the finished models; press again to end at once",
+            text("best_stop_tip"),
             lambda: self.session.study.tournament.stop(),
         )
         self.doing = row.put(label("", "muted", name="best_doing"))
@@ -94,14 +104,14 @@ class BestView(PageView):
         self.picture = row.choice(
             "best_picture_combo",
             "Picture",
-            "The ranking criterion over time, or the ROC curve of the best model",
+            text("best_picture_tip"),
             (("Measure against time", COURSE), ("ROC curve of the best", CURVE)),
         )
         self.picture.activated.connect(self.mark_stale)
 
     def _lay_out(self) -> None:
         self.nothing = hint_label("best_course_hint")
-        self.nothing.setText("The picture appears when the first method is ready")
+        self.nothing.setText(text("best_no_picture"))
         self.entry_words = label("", "muted", wrap=True, name="best_entry_words")
         self.entry_button = push_button("best_entry_button", "", "", self._on_entry)
         kept = self.entry_button.sizePolicy()
@@ -170,10 +180,8 @@ class BestView(PageView):
 
     def _show_nothing(self) -> None:
         has_table = self.session.table is not None
-        self.hint.setText(_ABOUT if has_table else "Open a table to find the best model for it.")
-        self.sentence.setText(
-            "No search yet: press Find the best… to begin." if has_table else "Open a table first."
-        )
+        self.hint.setText(text("best_about" if has_table else "best_no_table"))
+        self.sentence.setText(text("best_no_search" if has_table else "best_open_first"))
 
     def _show(self, standings: Standings) -> None:
         self.board.show_standings(standings)
@@ -189,9 +197,9 @@ class BestView(PageView):
         else:
             self.course.show(standings)
         self._show_entry()
-        text = statement(standings)
-        self.sentence.setText(text)
-        self.hint.setText("Starting…" if standings.ended == RUNNING else text.headline)
+        found = statement(standings)
+        self.sentence.setText(found)
+        self.hint.setText("Starting…" if standings.ended == RUNNING else found.headline)
 
     def _runs(self, standings: Standings) -> list[ShownRun]:
         """List the best run and the simpler one, with their colours."""
@@ -222,13 +230,13 @@ class BestView(PageView):
         self.entry_button.setEnabled(entry.run != "" or self.session.table is not None)
 
     def _entry_words(self, entry: Standing) -> str:
-        more = settings(entry) or "default settings"
-        why = entry.why
-        if entry.run and entry.behind is not None and entry.behind.p is None:
-            why = f"not tested against the best: {entry.behind.reason}"
+        lead, why = entry.behind, entry.why
+        if entry.run and lead is not None and lead.p is None:
+            why = text("best_entry_untested", why=lead.reason)
         elif why and entry.inner is not None:
-            why = f"not tested on the held-out rows: {why}"
-        return ". ".join(filter(None, (f"{title(entry)}: {more}", why)))
+            why = text("best_entry_not_held_out", why=why)
+        chosen = settings(entry) or "default settings"
+        return text("best_entry", title=title(entry), settings=chosen, why=why)
 
     def _verb(self, entry: Standing) -> str:
         """Return the text of the button for an entry; empty if there is no action."""
@@ -262,3 +270,79 @@ class BestView(PageView):
     def fit_page(self) -> None:
         self.board.fit_page(self.height())
         self.mark_stale()  # there may be room for more
+
+
+class VerdictPanel(QScrollArea):
+    """The result of a search in words, with its actions.
+
+    Signals
+    -------
+    taken : str
+        A run is preferred.
+    export_asked : str
+        The model of a run is to be exported.
+    """
+
+    taken = Signal(str)
+    export_asked = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        named(self, "best_verdict", "Result")
+        self._best = self._simpler = ""
+        self.title = label("", "title", wrap=True, name="best_title")
+        names = ("best_figures", "best_simpler", "best_settles", "best_rests")
+        texts = [label("", wrap=True, name=name) for name in names]
+        self.figures, self.simpler, self.settles, self.rests = texts
+        self.prefer = push_button(
+            "best_prefer_button", "Prefer it", "", lambda: self.taken.emit(self._simpler)
+        )
+        export = push_button(
+            "best_export_button",
+            "Export model…",
+            text("best_export_tip"),
+            lambda: self.export_asked.emit(self._best),
+        )
+        self.export = primary(export)
+        self.simpler_head = label("SIMPLER MODEL", "heading")
+        parts: list[Part] = [self.title, self.figures, across(self.export, STRETCH)]
+        parts += [self.simpler_head, self.simpler, across(self.prefer, STRETCH)]
+        parts += [label("COMPARISON", "heading"), self.settles]
+        parts += [label("MEMBERS AND ROWS", "heading"), self.rests, STRETCH]
+        self.setWidget(holding(down(*parts, around=(4, 0, 8, 0))))
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+
+    def show_standings(self, standings: Standings, chosen: str | None, kept: set[str]) -> None:
+        """Show the result of a search.
+
+        Parameters
+        ----------
+        standings : Standings
+        chosen : str or None
+            The run that the pages are about.
+        kept : set of str
+            The runs that the study holds.
+        """
+        best, entry = standings.of_run(standings.best), standings.of_run(standings.simpler)
+        self.setVisible(standings.ended != RUNNING and best is not None)
+        if best is None:
+            return
+        self._best, self._simpler = standings.best, standings.simpler
+        self.title.setText(", ".join(filter(None, (title(best), settings(best)))))
+        found = standings.verdict or Verdict("")
+        figures = found.best.partition(": ")[2]
+        words = figures[:1].upper() + figures[1:], found.threshold, found.refit
+        self.figures.setText(typeset(" ".join(filter(None, words))))
+        self.rests.setText(typeset(members_words(standings)))
+        compared = found.choice, found.runner_up, found.settles
+        self.settles.setText(typeset(" ".join(filter(None, compared))))
+        self.export.setEnabled(standings.best in kept)
+        show_note(self.simpler, typeset(found.simpler), "")
+        for part in (self.simpler_head, self.prefer):
+            part.setVisible(entry is not None)
+        if entry is not None:
+            is_taken = chosen == standings.simpler
+            self.prefer.setText(text("best_prefer", name=title(entry), taken=is_taken))
+            self.prefer.setAccessibleName(self.prefer.text())
+            self.prefer.setEnabled(not is_taken and standings.simpler in kept)

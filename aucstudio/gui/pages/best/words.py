@@ -1,4 +1,4 @@
-"""Texts of the page Best."""
+"""What the page Best says about a search and its entries."""
 
 from __future__ import annotations
 
@@ -8,32 +8,16 @@ from pathlib import Path
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.crossfit.members import read_list
-from aucstudio.engine.inference import is_significant
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.widgets import unbroken
-from aucstudio.notices.words import (
-    as_sentence,
-    counted,
-    elapsed_words,
-    figure_words,
-    p_words,
-    range_words,
-    seconds_words,
-)
+from aucstudio.notices import text
+from aucstudio.notices.words import as_sentence, counted, figure_words
 from aucstudio.project.data.splitting.validation import FILE
 from aucstudio.project.runs.experiments.settings_shown import chosen_settings
 from aucstudio.project.tournament.standings import (
     COMBINATION,
-    DONE,
     FAILED,
-    JUDGED,
-    LEFT,
-    READY,
     RUNNING,
-    STOPPED,
-    TIME,
-    TRAINS,
-    WAITS,
     Estimate,
     RowCounts,
     Standing,
@@ -42,53 +26,8 @@ from aucstudio.project.tournament.standings import (
     alike,
 )
 
-HEADS = (
-    "Method",
-    "Settings",
-    "Cross-validated",
-    "Held out",
-    "Held out",
-    "Optimism",
-    "Time",
-    "State",
-)
-AREA_COLUMN, OPTIMISM_COLUMN, TIME_COLUMN = 4, 5, 6
-TIPS = {
-    1: "The settings with the highest criterion so far, where they are not the default",
-    2: "Cross-validated ranking criterion on the training rows, with a 95 % interval. Settings "
-    "and weights were chosen without the rows that are scored",
-    3: (
-        "Ranking criterion on held-out rows that were not used for any selection, with a 95 % "
-        "interval"
-    ),
-    4: ("Partial AUC of the range, on held-out rows that no choice has used, with a 95 % interval"),
-    5: "Cross-validated minus held out",
-    6: "Time of all fits of the method",
-}
-_ENDS = {
-    DONE: "Search finished",
-    TIME: "Time limit reached",
-    STOPPED: "Stopped",
-    FAILED: "Failed",
-}
-
-
-def heads(standings: Standings) -> tuple[str, ...]:
-    """Return the heads of the columns, which name the criterion and the range."""
-    named = list(HEADS)
-    criterion = short_measure(standings)
-    named[2:4] = [f"{head}\n{criterion}" for head in HEADS[2:4]]
-    if standings.fpr_range is not None:
-        named[AREA_COLUMN] = f"Held-out pAUC {range_words(standings.fpr_range)}"
-    return tuple(named)
-
-
-def short_measure(standings: Standings) -> str:
-    """Name the ranking criterion in the head of a column."""
-    share = round(100 * standings.share)
-    if standings.fpr_range is None or share == 0:
-        return "AUC"
-    return "pAUC" if share == 100 else f"{share} % pAUC\n+ {100 - share} % AUC"
+_FEW = 0.8  # share of the partial AUC in the criterion
+_MOST_MEMBERS = 6
 
 
 def title(entry: Standing) -> str:
@@ -104,81 +43,49 @@ def settings(entry: Standing) -> str:
     return chosen_settings(entry.method, entry.params, alike(entry.method))
 
 
-def typeset(text: str) -> str:
+def typeset(words: str) -> str:
     """Write minus signs, and keep a figure and its unit on one line."""
-    minus = re.sub(r"(?<![\w-])-(?=\d)", "−", text)
+    minus = re.sub(r"(?<![\w-])-(?=\d)", "−", words)
     return unbroken(minus.replace(" … ", "\N{NO-BREAK SPACE}…\N{NO-BREAK SPACE}"))
+
+
+def _shares(standings: Standings) -> tuple[int, int]:
+    """Return the percentages of the partial AUC and of the AUC in the criterion."""
+    share = 0 if standings.fpr_range is None else round(100 * standings.share)
+    return share, 100 - share
+
+
+def short_measure(standings: Standings) -> str:
+    """Name the ranking criterion in the head of a column."""
+    share, rest = _shares(standings)
+    if not share:
+        return "AUC"
+    return f"{share} % pAUC\n+ {rest} % AUC" if rest else "pAUC"
 
 
 def measure_words(standings: Standings) -> str:
     """Name the ranking criterion."""
+    share, rest = _shares(standings)
     if standings.fpr_range is None:
         return "AUC"
-    part = f"pAUC in FPR {range_words(standings.fpr_range)}"
-    weight = f"{100 * standings.share:.0f}"
-    if weight in ("0", "100"):  # nothing is known of the rows yet
-        return part
-    return f"{part} ({weight} %) and AUC ({100 - int(weight)} %)"
+    # Of 0 % nothing is known of the rows yet.
+    both = share if share and rest else None
+    return text("best_measure", range=standings.fpr_range, share=both, rest=rest)
 
 
 def counts_words(standings: Standings) -> str:
     """Name the ranking criterion, and explain it."""
-    few = " Few rows lie in the range, so the AUC counts too." if standings.share < 0.8 else ""
-    why = few if standings.fpr_range is not None and standings.share else ""
-    return f"Ranking criterion: {measure_words(standings)}.{why}"
+    few = standings.fpr_range is not None and 0 < standings.share < _FEW
+    return text("best_criterion", measure=measure_words(standings), few=few)
 
 
-def estimate_words(found: Estimate | None) -> str:
+def estimate_words(found: Estimate | None, *, intervals: bool = True) -> str:
     """Write a figure with its interval."""
     if found is None:
         return "–"
-    if found.low is None or found.high is None:
+    if found.low is None or found.high is None or not intervals:
         return figure_words(found.value)
     return f"{figure_words(found.value)} ({found.low:.2f}–{found.high:.2f})"
-
-
-def cells(entry: Standing, standings: Standings, intervals: int = 2) -> tuple[str, ...]:
-    """Write the line of an entry, as HEADS names its cells; the held-out interval goes last."""
-    inner, held_out, area = entry.inner, entry.held_out, entry.area
-    if inner is not None and intervals < 2:
-        inner = Estimate(inner.value)
-    if intervals < 1:
-        held_out = None if held_out is None else Estimate(held_out.value)
-        area = None if area is None else Estimate(area.value)
-    optimism = entry.optimism
-    return (
-        title(entry),
-        settings(entry) or ("default" if entry.inner is not None else "–"),
-        estimate_words(inner),
-        estimate_words(held_out),
-        estimate_words(area),
-        "–" if optimism is None else figure_words(optimism, "+"),
-        seconds_words(entry.seconds) if entry.seconds else "–",
-        state(entry, standings),
-    )
-
-
-def state(entry: Standing, standings: Standings) -> str:
-    """Describe the progress of an entry, or its distance from the best."""
-    if standings.ended != RUNNING and entry.state in (READY, JUDGED):
-        return _against_best(entry, standings) if entry.run else "not tested"
-    if entry.state in (WAITS, READY) and entry.method == COMBINATION:
-        return "comes last" if entry.state == WAITS else "ready"
-    if entry.state == READY and entry.tried > 1:
-        return f"ready, {entry.tried} tried"
-    left = "not finished" if entry.tried else "not begun"
-    return {WAITS: "waits", TRAINS: "in training", LEFT: left}.get(entry.state, entry.state)
-
-
-def _against_best(entry: Standing, standings: Standings) -> str:
-    if entry.run == standings.best:
-        return "best"
-    lead = entry.behind
-    if lead is None or lead.p is None:
-        return "not tested"
-    if not is_significant(lead.p):
-        return "not significant"
-    return f"{'behind' if lead.difference > 0 else 'ahead'}, Holm-corrected {p_words(lead.p)}"
 
 
 def rows_words(rows: RowCounts) -> str:
@@ -188,37 +95,57 @@ def rows_words(rows: RowCounts) -> str:
 
 def doing_words(standings: Standings, *, stopping: bool) -> str:
     """Describe the current step and the elapsed time."""
+    # Titles stand in place of the ids of methods, and settings are left out.
+    words = [word for word in standings.doing.split() if "=" not in word]
+    doing = " ".join(METHODS[word].title if word in METHODS else word for word in words)
+    budget, spent = standings.budget or None, standings.spent
     if stopping:
-        return "stopping: testing the finished models; press Stop again to end at once"
-    gone = elapsed_words(standings.spent)
-    of = f" of {elapsed_words(standings.budget)}" if standings.budget else ""
-    parts = [_readable(standings.doing) or "starting", f"{gone}{of}"]
-    return " · ".join(parts)
+        return text("best_stopping")
+    return text("best_doing", doing=doing or "starting", spent=spent, budget=budget)
 
 
-def _readable(doing: str) -> str:
-    """Replace method ids by titles, and drop settings."""
-    words = [word for word in doing.split() if "=" not in word]
-    return " ".join(METHODS[word].title if word in METHODS else word for word in words)
+def members_words(standings: Standings) -> str:
+    """State the rows and the members behind the result."""
+    shares = [one for one in standings.members if one.weight >= 0.005]
+    named = [f"{one.title} {100 * one.weight:.0f} %" for one in shares[:_MOST_MEMBERS]]
+    more = len(shares) - len(named)
+    rows = text(
+        "best_rows",
+        train=rows_words(standings.train),
+        folds=standings.folds,
+        held=rows_words(standings.held),
+        measure=measure_words(standings),
+    )
+    weights = ", ".join([*named, f"{more} more"] if more > 0 else named)
+    return f"{rows} {text('best_weights', weights=weights)}" if named else rows
 
 
 def statement(standings: Standings) -> Statement:
     """Describe the state or the result of a search."""
-    if standings.ended == RUNNING:
-        return _live_statement(standings)
-    if standings.ended == FAILED:
-        ready = sum(one.inner is not None for one in standings.entries)
-        kept = f" The {ready} methods that were ready are listed." if ready else ""
-        return Statement.of(f"Find the best failed: {standings.error}.{kept}", *standings.remarks)
-    found = standings.verdict or Verdict("No method was tested on the held-out rows.")
+    file, ended = _file(standings), standings.ended
+    known = [one for one in standings.entries if one.inner is not None]
+    if ended == RUNNING and not known:
+        return Statement(text("best_begins"))
+    if ended == RUNNING:
+        estimate, held = estimate_words(known[0].inner), rows_words(standings.held)
+        head = text("best_leads", best=title(known[0]), estimate=estimate)
+        more = text("best_held_rows", held=held, file=file)
+        return Statement.of(head, counts_words(standings), more)
+    remarks = map(as_sentence, standings.remarks)
+    if ended == FAILED:
+        head = text("best_failed", error=standings.error, ready=len(known) or None)
+        return Statement.of(head, *remarks)
+    found = standings.verdict or Verdict(text("best_none"))
     found = dataclasses.replace(found, best=_headline(standings) or found.best)
     first, *rest = map(typeset, found.sentences)
-    ended = f"{_ENDS[standings.ended]}: {standings.fits:,} fits, {elapsed_words(standings.spent)}."
-    left = tuple(map(as_sentence, standings.remarks))
-    why = as_sentence(standings.error) if standings.error else ""
-    tested = f"All were tested on the rows of {_file(standings)}, which no choice has used."
-    judged = tested if _file(standings) else ""
-    return Statement.of(first, judged, why, *rest, ended, *left)
+    return Statement.of(
+        first,
+        text("best_tested_file", file=file) if file else "",
+        as_sentence(standings.error) if standings.error else "",
+        *rest,
+        text("best_end", ended=ended, fits=standings.fits, spent=standings.spent),
+        *remarks,
+    )
 
 
 def _file(standings: Standings) -> str:
@@ -234,27 +161,5 @@ def _headline(standings: Standings) -> str:
         return ""
     first = standings.entries[0]
     if not first.run and first.inner is not None:
-        return (
-            f"{title(best)} is the best model tested on the held-out rows; {title(first)}, "
-            "which was chosen, was not tested."
-        )
-    if simpler is None:
-        return f"{title(best)} is the best model found."
-    return f"{title(best)} is the best model found; {title(simpler)} is simpler and almost as good."
-
-
-def _live_statement(standings: Standings) -> Statement:
-    known = [one for one in standings.entries if one.inner is not None]
-    if not known:
-        return Statement("The first methods are being trained.")
-    best = known[0]
-    assert best.inner is not None
-    where = f" of {_file(standings)}" if _file(standings) else ""
-    return Statement.of(
-        f"{title(best)} leads with {estimate_words(best.inner)}, cross-validated.",
-        counts_words(standings),
-        (
-            f"{rows_words(standings.held)}{where} are held out for the final test; no choice "
-            "uses them."
-        ),
-    )
+        return text("best_untested_leader", best=title(best), first=title(first))
+    return text("best_found", best=title(best), simpler=title(simpler) if simpler else None)

@@ -12,13 +12,19 @@ from PySide6.QtWidgets import QBoxLayout, QStackedWidget
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import across, down, explain_button, holding
-from aucstudio.gui.pages.data.column_card import ColumnCard
+from aucstudio.gui.pages.data.column_card import ColumnCard, column_sentence
 from aucstudio.gui.pages.data.column_list import Overview
-from aucstudio.gui.pages.data.filters import Filters
 from aucstudio.gui.pages.data.grids import CorrelationPage, GapPage
-from aucstudio.gui.pages.data.row_query import Asked, Finder, FoundRows, RowFilter, stop_if_asked
+from aucstudio.gui.pages.data.row_query import (
+    Asked,
+    Filters,
+    Finder,
+    FoundRows,
+    RowFilter,
+    rows_sentence,
+    stop_if_asked,
+)
 from aucstudio.gui.pages.data.rows_sheet import RowsSheet
-from aucstudio.gui.pages.data.words import column_sentence, rows_sentence
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.session import Session
 from aucstudio.notices import text

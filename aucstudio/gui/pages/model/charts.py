@@ -74,7 +74,7 @@ class ImportancePart(LongPicture[Importance]):
             "model_measure_combo", "", tip, measures, self.redraw, says="Measure"
         )
         # The words are in the fields: labels would not fit into a narrow centre.
-        box = functools.partial(whole_box, "model_repeats_box", "Permutations", 1, 200)
+        box = functools.partial(whole_box, "model_repeats_box", 1, 200, words="Permutations")
         tip = "How often each column is shuffled in each split"
         self.repeats_box = self.row.put(box(value=REPEATS, unit=" permutations"), tip=tip)
         self.repeats_box.setKeyboardTracking(False)

@@ -64,7 +64,8 @@ class RowPart(LongPicture[Explained]):
 
     def _make_controls(self) -> None:
         self.row_box = self.row.put(
-            whole_box("model_row_box", "Row", 0, 0), tip="Number of the row in the table, from 1"
+            whole_box("model_row_box", 0, 0, words="Row"),
+            tip="Number of the row in the table, from 1",
         )
         self.row_box.setKeyboardTracking(False)
         self.row_box.setPrefix("Row ")

@@ -78,7 +78,7 @@ class RocControls:
             )
         )
         self.band_low, self.band_high = (
-            row.put(edge_box(name, says, *ends), *worded(name)[1:])
+            row.put(edge_box(name, *ends, words=says), *worded(name)[1:])
             for name, says, ends in (
                 ("band_low", "Lower end of the FPR range", (0.0, 0.999)),
                 ("band_high", "Upper end of the FPR range", (0.001, 1.0)),

@@ -285,7 +285,7 @@ class ScoresView(PageView):
 
 
 def _threshold_box() -> QDoubleSpinBox:
-    box = number_box("threshold_box", "Threshold", -1e9, 1e9, decimals=_DECIMALS)
+    box = number_box("threshold_box", -1e9, 1e9, decimals=_DECIMALS, words="Threshold")
     box.setKeyboardTracking(False)
     box.setLocale(QLocale.c())
     box.setMinimumWidth(64)

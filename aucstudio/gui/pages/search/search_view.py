@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QSizePolicy, QSplitter
 from aucstudio.engine import METHODS
 from aucstudio.gui.common.controls import ALL, fill_combo
 from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
-from aucstudio.gui.common.plots.readout import Readout
+from aucstudio.gui.common.plots.plot import Readout
 from aucstudio.gui.common.theme import current_theme, run_colour
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import across, down, holding, named, push_button, quietly

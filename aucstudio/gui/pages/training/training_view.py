@@ -11,8 +11,7 @@ from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QGraphicsItem
 
 from aucstudio.gui.common.plain_text import shortened
-from aucstudio.gui.common.plots.plot import Plot
-from aucstudio.gui.common.plots.readout import Readout
+from aucstudio.gui.common.plots.plot import Plot, Readout
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import down, label, quietly

@@ -93,7 +93,7 @@ def run_sentence(run: ShownRun) -> str:
     return text(
         "training_run",
         name=run.look.name,
-        several=len(splits) > 1,
+        several=len(splits) if len(splits) > 1 else None,
         iterations=_range(counts, "{:,.0f}".format) if counts else None,
         one_step=not counts,
         objective=objective,

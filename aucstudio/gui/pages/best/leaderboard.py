@@ -1,0 +1,180 @@
+"""The leaderboard."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QModelIndex, QSignalBlocker, Signal
+
+from aucstudio.engine.inference import is_significant
+from aucstudio.gui.common.table import Row, SheetTable
+from aucstudio.gui.common.theme import scaled
+from aucstudio.gui.pages.best.words import estimate_words, settings, short_measure, title
+from aucstudio.notices import text
+from aucstudio.notices.words import figure_words, range_words, seconds_words
+from aucstudio.project.tournament.standings import (
+    COMBINATION,
+    JUDGED,
+    LEFT,
+    READY,
+    RUNNING,
+    TRAINS,
+    WAITS,
+    Standing,
+    Standings,
+)
+
+HEADS = (
+    "Method",
+    "Settings",
+    "Cross-validated",
+    "Held out",
+    "Held out",
+    "Optimism",
+    "Time",
+    "State",
+)
+_TIPS = {
+    1: "best_settings_tip",
+    2: "best_inner_tip",
+    3: "best_held_out_tip",
+    4: "best_area_tip",
+    5: "best_optimism_tip",
+    6: "best_time_tip",
+}
+_LINE = 24
+_SETTINGS, _AREA, _OPTIMISM, _TIME = 1, 4, 5, 6
+# What gives way where settings have less room than they need, up to this: whether intervals are
+# written, and which columns are left out; the panel below has it all.
+_LEAST_SETTINGS = 170
+_WAYS: tuple[tuple[bool, tuple[int, ...]], ...] = (
+    (True, ()),
+    (True, (_TIME, _OPTIMISM)),
+    (False, (_TIME, _OPTIMISM)),
+    (False, (_TIME, _OPTIMISM, _AREA)),
+)
+_LEAST, _SHARE = 3, 0.42  # lines; of the page
+
+
+class Leaderboard(SheetTable):
+    """Entries in rows, the best first; one of them is chosen.
+
+    Attributes
+    ----------
+    chosen : Signal
+        Another row is.
+    entry : Standing or None
+        That of the chosen row.
+    """
+
+    chosen = Signal()
+
+    def __init__(self) -> None:
+        words, tips = (0, 1, len(HEADS) - 1), {k: text(code) for k, code in _TIPS.items()}
+        super().__init__(
+            "best_table", "Leaderboard", HEADS, _LINE, _SETTINGS, tips=tips, words=words
+        )
+        self.horizontalHeader().setMinimumSectionSize(scaled(44))
+        self._standings: Standings | None = None
+        self._method = ""
+        self.selectionModel().currentRowChanged.connect(self._on_row)
+
+    @property
+    def _entries(self) -> tuple[Standing, ...]:
+        return () if self._standings is None else self._standings.entries
+
+    @property
+    def entry(self) -> Standing | None:
+        """The entry of the chosen row."""
+        return next((one for one in self._entries if one.method == self._method), None)
+
+    def show_standings(self, standings: Standings) -> None:
+        """Show entries; keep the chosen method selected."""
+        self._standings = standings
+        for column in range(len(HEADS)):
+            self.setColumnHidden(column, False)  # a hidden column has no width to count
+        same = () if standings.fpr_range else (_AREA,)  # the criterion is the AUC itself
+        for intervals, hidden in _WAYS:
+            self._show_rows(standings, intervals)
+            if self._room_left((*hidden, *same)) >= 0:
+                break
+        for column in (*hidden, *same):
+            self.setColumnHidden(column, True)
+
+    def _show_rows(self, standings: Standings, intervals: bool) -> None:
+        rows = [
+            Row(
+                cells(one, standings, intervals), strong=bool(one.run) and one.run == standings.best
+            )
+            for one in standings.entries
+        ]
+        named = _heads(standings)
+        if (rows, named) != (self.sheet.rows, self.sheet.heads):
+            with QSignalBlocker(self.selectionModel()):
+                self.show_rows(rows, named)
+                self.choose(self._method)
+
+    def _room_left(self, gone: Sequence[int]) -> int:
+        """Return the pixels left without some columns, with elided settings."""
+        header, room = self.horizontalHeader(), self.viewport().width()
+        for column in set(range(len(HEADS))) - set(gone):
+            wide = max(self.sizeHintForColumn(column), header.sectionSizeHint(column))
+            room -= min(wide, scaled(_LEAST_SETTINGS)) if column == _SETTINGS else wide
+        return room
+
+    def choose(self, method: str) -> None:
+        """Select the row of a method."""
+        for row, entry in enumerate(self._entries):
+            if entry.method == method:
+                self.selectRow(row)
+
+    def fit_page(self, height: int) -> None:
+        """Fit the height to the entries, up to a share of the page height."""
+        if self._standings is not None:
+            self.show_standings(self._standings)
+        self.fit_rows(_LEAST, max(_LEAST, int(_SHARE * height / scaled(_LINE)) - 1))
+
+    def _on_row(self, index: QModelIndex) -> None:
+        if index.isValid():
+            self._method = self._entries[index.row()].method
+            self.chosen.emit()
+
+
+def _heads(standings: Standings) -> tuple[str, ...]:
+    """Return the heads of the columns, which name the criterion and the range."""
+    named, criterion = list(HEADS), short_measure(standings)
+    named[2:4] = [f"{head}\n{criterion}" for head in HEADS[2:4]]
+    if standings.fpr_range is not None:
+        named[_AREA] = f"Held-out pAUC {range_words(standings.fpr_range)}"
+    return tuple(named)
+
+
+def cells(entry: Standing, standings: Standings, intervals: bool = True) -> tuple[str, ...]:
+    """Write the line of an entry, as HEADS names its cells."""
+    found, optimism = (entry.inner, entry.held_out, entry.area), entry.optimism
+    return (
+        title(entry),
+        settings(entry) or ("default" if entry.inner is not None else "–"),
+        *(estimate_words(one, intervals=intervals) for one in found),
+        "–" if optimism is None else figure_words(optimism, "+"),
+        seconds_words(entry.seconds) if entry.seconds else "–",
+        _state(entry, standings),
+    )
+
+
+def _state(entry: Standing, standings: Standings) -> str:
+    """Describe the progress of an entry, or its distance from the best."""
+    is_ready, lead = entry.state in (READY, JUDGED), entry.behind
+    if standings.ended == RUNNING or not is_ready:
+        waits = "comes last" if entry.method == COMBINATION else "waits"
+        left = "not finished" if entry.tried else "not begun"
+        ready = f"ready, {entry.tried} tried" if entry.tried > 1 else "ready"
+        states = {WAITS: waits, TRAINS: "in training", LEFT: left, READY: ready}
+        return states.get(entry.state, entry.state)
+    if entry.run and entry.run == standings.best:
+        return "best"
+    if not entry.run or lead is None or lead.p is None:
+        return "not tested"
+    if not is_significant(lead.p):
+        return "not significant"
+    return text("best_behind", behind=lead.difference > 0, p=lead.p)
