@@ -5,7 +5,7 @@ import zipfile
 
 import pytest
 
-from aucstudio.project.data.readers.workbook_formatting import looks
+from aucstudio.project.data.readers.workbook import looks
 from aucstudio.project.data.table import read_table
 from tests.project.test_workbook_looks import hidden_parts
 

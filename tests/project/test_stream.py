@@ -11,8 +11,7 @@ import tomli_w
 from aucstudio.cli import main
 from aucstudio.engine.roc import auc
 from aucstudio.project import scratch
-from aucstudio.project.data.disk.stream import open_stream
-from aucstudio.project.data.disk.stream_rows import TableBlocks
+from aucstudio.project.data.disk.stream import TableBlocks, open_stream
 from aucstudio.project.data.preparing.preparation import learn_preparation
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table

@@ -6,7 +6,7 @@ import zipfile
 import openpyxl
 import pytest
 
-from aucstudio.project.data.readers.workbook_formatting import looks
+from aucstudio.project.data.readers.workbook import looks
 from aucstudio.project.data.table import read_table
 
 NAMES = ["id", "age", "rate", "town", "y"]

@@ -19,17 +19,13 @@ from typing import Any
 from aucstudio.project.data.finding import Finding, noticed
 from aucstudio.project.data.text.dialect import DELIMITERS
 from aucstudio.project.data.text.numerals import BLANKS
+from aucstudio.project.data.text.separators import FIRST_LINES
 
 Lines = Sequence[str]
 Row = list[str]
 
-# Lines by which a container is recognised, and those of them that may be titles.
-_FIRST_LINES, _TITLES = 200, 10
-# What no plain table of delimited cells holds.
-_MARKS_OF_CONTAINERS = re.compile(
-    r"""["'=|>*{}\\`\f\u2500-\u257f\u201c\u201e\u00ab]|^\W*\w[^,;\t]*:(?:\s|[^\t]*\t)|[;:~]{2}""",
-    re.MULTILINE,
-)
+# First lines that may be titles.
+_TITLES = 10
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,8 +57,8 @@ def unwrap(path: Path, text: str, folder: Path) -> tuple[Path, list[Finding]]:
         The file itself if it has no container.
     list of Finding
     """
-    lines = [line.strip(" \t\r") for line in text.split("\n")[:_FIRST_LINES] if line.strip(BLANKS)]
-    if not lines or _is_plain(text):
+    lines = [line.strip(" \t\r") for line in text.split("\n")[:FIRST_LINES] if line.strip(BLANKS)]
+    if not lines:
         return path, []
     for container in CONTAINERS:
         if found := container.recognise(lines):
@@ -72,14 +68,6 @@ def unwrap(path: Path, text: str, folder: Path) -> tuple[Path, list[Finding]]:
             values = found if isinstance(found, dict) else {}
             return target, [noticed("kind", container.code, **values)] if container.code else []
     return path, []
-
-
-def _is_plain(text: str) -> bool:
-    """Return whether a delimiter is equally frequent in all lines that hold no container's mark."""
-    lines = [line for line in text.split("\n")[:_FIRST_LINES] if line.strip()]
-    counts = [{line.count(mark) for line in lines} for mark in DELIMITERS]
-    is_regular = any(len(found) == 1 and 0 not in found for found in counts)
-    return is_regular and not _MARKS_OF_CONTAINERS.search(text)
 
 
 class _Lines:

@@ -35,9 +35,8 @@ from aucstudio.project.data.text.encoding import (
     plain_copy,
     refuse_endless,
 )
-from aucstudio.project.data.text.extra_tables import cut_off, find_extra_table
 from aucstudio.project.data.text.import_notices import about_columns, about_dialect, about_layout
-from aucstudio.project.data.text.layout import Layout, detect_layout
+from aucstudio.project.data.text.layout import Layout, cut_off, detect_layout, find_extra_table
 from aucstudio.project.data.text.rows import (
     ends_in_totals,
     first_unreadable,
@@ -46,6 +45,7 @@ from aucstudio.project.data.text.rows import (
     walk_rows,
 )
 from aucstudio.project.data.text.scan import Scan, scan
+from aucstudio.project.data.text.separators import is_plain
 from aucstudio.project.errors import input_error
 
 # Called with the fraction done and what is being done; may raise to stop.
@@ -179,7 +179,7 @@ def open_delimited(
     quote = given.get("quote", (known or Dialect()).quote)
     refuse_endless(path, plain, text, delimiter, quote)
     findings: list[Finding] = []
-    if not delimiter:
+    if not delimiter and not is_plain(text):
         from aucstudio.project.data.text.containers import unwrap
 
         plain, findings = unwrap(plain, text, folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -118,12 +119,12 @@ class Dialect:
         marks = self.escape or self.comment or self.edges or self.delimiter == BLANK
         return not (marks or self.upper_rows or self.lower_rows or self.ragged or self.headings)
 
-    @property
+    @functools.cached_property
     def number_words(self) -> frozenset[str]:
         """The spellings of missing numbers, in lower case."""
         return MISSING_NUMBER.union(self.missing)
 
-    @property
+    @functools.cached_property
     def text_words(self) -> frozenset[str]:
         """The spellings of missing texts, in lower case."""
         return MISSING_TEXT.union(self.missing)

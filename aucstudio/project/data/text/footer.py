@@ -130,21 +130,22 @@ def summary_kind(cells: Sequence[str], groups: Container[str] = ()) -> Kind:
     of ``groups``, which rows above begin with, needs no gap.
     """
     first, others = _leading(cells)
-    has_gaps, are_numbers = len(others) + 1 < len(cells), all(map(is_value, others))
+    has_gaps = len(others) + 1 < len(cells)
     if found := _SUBTOTAL.fullmatch(first):
-        is_known = (found["group"] or "") in groups and are_numbers
+        is_known = (found["group"] or "") in groups and all(map(is_value, others))
         if is_known or (others and has_gaps):
             return SUBTOTAL
     elif _is_result(cells):
         return SUBTOTAL
     if kind := next((kind for kind, words in _SUMMARIES.items() if words.fullmatch(first)), NONE):
-        return kind if has_gaps or are_numbers else NONE
+        return kind if has_gaps or all(map(is_value, others)) else NONE
     if _OVERALL.fullmatch(first):
-        return TOTAL if others and has_gaps and are_numbers else NONE
+        return TOTAL if others and has_gaps and all(map(is_value, others)) else NONE
+    if len(others) >= _MOST_WORDS:
+        return NONE
     # Cells that are cut by their places may cut words.
     words = [between.join([first, *others]).lower() for between in (" ", "")]
-    is_counted = len(others) < _MOST_WORDS and any(map(_COUNTED.fullmatch, words))
-    return TOTAL if is_counted else NONE
+    return TOTAL if any(map(_COUNTED.fullmatch, words)) else NONE
 
 
 def _is_result(cells: Sequence[str]) -> bool:

@@ -293,7 +293,7 @@ class _Rows:
         if not self._is_valued:
             return _NEVER
         is_apart = k > 0 and line > self._rows[k - 1][0] + 1
-        if are_units(row) and VALUE not in among:
+        if VALUE not in among and are_units(row):
             return _weighted("below", units=1, apart=is_apart)
         explains = (
             self._is_full(k) and len(among) > 1 and VALUE not in self._kinds[k] and WORD in among
