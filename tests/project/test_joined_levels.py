@@ -107,9 +107,9 @@ def test_what_is_joined_is_found_no_more(tables):
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("spellings = { city = 5 }", "data.spellings"),
-        ('missing = { x = "a" }', "data.missing"),
-        ('missing = { x = ["a"] }', "data.missing"),
+        ("spellings = { city = 5 }", "data.spellings: expected true or false or a list"),
+        ('missing = { x = "a" }', "data.missing: expected a list"),
+        ('missing = { x = ["a"] }', "data.missing: expected a whole number or a number"),
         ("missing = { city = [-1] }", "holds text"),
         ("missing = { town = [-1] }", "has no column 'town'"),
         ('spellings = { city = [["Bern", "bern"], ["bern", "x"]] }', "keep one"),
