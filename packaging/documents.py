@@ -51,7 +51,7 @@ class Data(TypedDict):
 
 
 class Area(TypedDict):
-    """An area with its 95 % interval; the reason says why there is no interval."""
+    """A figure with its 95 % interval; the reason says why there is no interval."""
 
     value: float | None
     low: float | None
@@ -245,34 +245,17 @@ class Pairs(TypedDict):
     pauc: list[Pair]
 
 
-class Interval(TypedDict):
-    """A figure with its 95 % interval."""
-
-    value: float | None
-    low: float | None
-    high: float | None
-    reason: str
-
-
-class Rate(TypedDict):
-    """A rate at the threshold, with its 95 % interval."""
-
-    value: float | None
-    low: float | None
-    high: float | None
-
-
 class Level(TypedDict):
     """The held-out rows of one level of a column."""
 
     level: str
     positives: int
     negatives: int
-    auc: Interval
-    pauc: Interval
+    auc: Area
+    pauc: Area
     threshold: float | None
-    tpr: Rate
-    fpr: Rate
+    tpr: Area
+    fpr: Area
     notices: list[Notice]
 
 

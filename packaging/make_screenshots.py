@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -24,6 +26,7 @@ WINDOW = (1050, 640)
 WIDTH = 680  # of the page of the guide, and of a view of such a window
 MOST_SECONDS = 120.0
 STUDY, RUN = "payments", "SVM-pAUC"
+SEARCH_MINUTES = "0.5"
 
 
 def main() -> None:
@@ -37,12 +40,25 @@ def main() -> None:
         picture = save_pictures(demo.project, Path(folder))["ROC"]
         save(QImage(str(picture)), RESOURCES / "screenshots" / "roc-light.png")
         project = run_demo(Path(folder), STUDY).project
+        searched = find_best(project)
         for theme in ("light", "dark"):
             paint_views(Path(shutil.copy(project, project.with_stem(theme))), theme)
+            copy = Path(shutil.copy(searched, searched.with_stem(f"best-{theme}")))
+            paint_views(copy, theme, only="best_view")
 
 
-def paint_views(project: Path, theme: str) -> None:
-    """Save a picture of the window and of each view that has something to show."""
+def find_best(project: Path) -> Path:
+    """Search for the best model of a study; return a project of its own with the result."""
+    searched = project.with_stem("searched")
+    data = next(project.parent.glob(f"{STUDY}*.csv"))
+    options = ["--fpr-range", "0,0.1", "--minutes", SEARCH_MINUTES, "--project", str(searched)]
+    program = [sys.executable, "-m", "aucstudio", "best", str(data)]
+    subprocess.run([*program, *options], check=True, stdout=subprocess.DEVNULL)
+    return searched
+
+
+def paint_views(project: Path, theme: str, only: str = "") -> None:
+    """Save a picture of the window and of each view, or one view, that has something to show."""
     from aucstudio.gui.main_window import MainWindow
     from aucstudio.gui.pictures import choose_tuned, prepare, settle
 
@@ -52,12 +68,13 @@ def paint_views(project: Path, theme: str) -> None:
     window.resize(*WINDOW)
     window.show()
     window.open_project(project)
-    (run,) = (run for run in window.session.shown_runs() if run.look.name.startswith(RUN))
-    window.session.select(run.record.id)
+    runs = [run for run in window.session.shown_runs() if run.look.name.startswith(RUN)]
+    if not only:
+        window.session.select(runs[0].record.id)
     shown: dict[str, QWidget] = {view.objectName(): view for view in window.views}
     for name, widget in {**shown, "window": window}.items():
         view = shown.get(name, shown["roc_view"])
-        if not choose_tuned(window.session, view):
+        if (only and name != only) or not choose_tuned(window.session, view):
             continue
         window.deck.show_view(view)
         end = time.monotonic() + MOST_SECONDS

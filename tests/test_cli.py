@@ -412,15 +412,6 @@ def test_bad_tables_are_one_line_that_names_the_place(run, tmp_path, content, wo
     assert words in err
 
 
-def test_a_model_on_the_wrong_table(run, table_file, tmp_path):
-    model = tmp_path / "m.aucmodel"
-    run("train", table_file, "--method", "auc-rls", "--save-model", model)
-    wrong = write_table(tmp_path / "wrong.csv", features=2)
-    status, out, err = run("score", model, wrong)
-    assert (status, out) == (2, "")
-    assert "'x2', 'x3'" in err
-
-
 @pytest.fixture
 def model_file(run, table_file, tmp_path):
     model = tmp_path / "m.aucmodel"

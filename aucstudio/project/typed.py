@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
 import threading
 from typing import Any, TypeVar
 
@@ -25,6 +27,27 @@ def decode(text: str | bytes | bytearray, kind: type[T]) -> T:
     """Decode JSON to a type; msgspec.MsgspecError if it is invalid."""
     with _one_at_a_time:
         return msgspec.json.decode(text, type=kind)
+
+
+def plain(value: Any, *left_out: str) -> Any:
+    """Return a dataclass without some of its fields as plain data for JSON.
+
+    What has an ``as_json`` is what that returns; a number that JSON lacks is null.
+    """
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, list | tuple):
+        return [_inner(one) for one in value]
+    if isinstance(value, dict):
+        return {name: _inner(one) for name, one in value.items()}
+    if not dataclasses.is_dataclass(value):
+        return value
+    names = (field.name for field in dataclasses.fields(value) if field.name not in left_out)
+    return {name: _inner(getattr(value, name)) for name in names}
+
+
+def _inner(value: Any) -> Any:
+    return value.as_json() if hasattr(value, "as_json") else plain(value)
 
 
 class Sendable:

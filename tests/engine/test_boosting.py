@@ -91,15 +91,6 @@ def test_what_is_missing_can_be_what_tells_the_classes_apart(data):
     np.testing.assert_array_equal(ours.predict(far), [1, 0, 0])
 
 
-def test_a_feature_of_gaps_only_changes_nothing(data):
-    X, y = data
-    ours = GradientBoosting(**SMALL).fit(np.column_stack([np.full(len(X), np.nan), gappy(X)]), y)
-    theirs = library(**SMALL).fit(gappy(X), y)
-    np.testing.assert_array_equal(ours.train_scores_, theirs.decision_function(gappy(X)))
-    nothing = GradientBoosting(**SMALL).fit(np.full((20, 1), np.nan), np.arange(20) % 2)
-    assert np.ptp(nothing.train_scores_) == 0
-
-
 def test_every_tree_is_told_with_a_scorer_of_the_trees_so_far(data):
     X, y = data
     steps, scores = [], []
@@ -118,14 +109,6 @@ def test_every_tree_is_told_with_a_scorer_of_the_trees_so_far(data):
     np.testing.assert_array_equal(scores[-1], model.scorer_(X))
     five = library(**(SMALL | {"max_iter": 5})).fit(X, y)
     np.testing.assert_array_equal(scores[4], five.decision_function(X))
-
-
-def test_stopped_keeps_the_trees_it_showed(data):
-    X, y = data
-    model = GradientBoosting(**SMALL).fit(X, y, callback=lambda step: step.iteration == 5)
-    assert (model.n_iter_, model.converged_) == (5, False)
-    five = library(**(SMALL | {"max_iter": 5})).fit(X, y)
-    np.testing.assert_array_equal(model.decision_function(X), five.decision_function(X))
 
 
 # --- trees as arrays -------------------------------------------------------------------------
@@ -183,11 +166,6 @@ def stump(**changes):
         "value": np.array([0.0, -1.0, 2.0]),
     }
     return EnsembleScorer(**(parts | changes), base=10.0)
-
-
-def test_a_stump():
-    rows = np.array([[9.0, 0.5], [-9.0, 0.6]])
-    np.testing.assert_array_equal(stump()(rows), [9.0, 12.0])
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy import stats
 from sklearn.calibration import CalibratedClassifierCV, calibration_curve
 from sklearn.frozen import FrozenEstimator
 from sklearn.isotonic import IsotonicRegression
@@ -41,15 +40,6 @@ def test_isotonic_is_scikit_learns_but_for_the_tilt():
     oracle = IsotonicRegression(y_min=low, y_max=high, out_of_bounds="clip").fit(scores, positive)
     new = np.linspace(-8, 9, 2001)
     assert learn("isotonic", positive, scores)(new) == pytest.approx(oracle.predict(new), abs=TILT)
-
-
-def test_isotonic_takes_tied_scores_together():
-    positive, scores = drawn()
-    scores = np.round(scores, 1)
-    low, high = smoothed(positive)
-    oracle = IsotonicRegression(y_min=low, y_max=high, out_of_bounds="clip").fit(scores, positive)
-    found = learn("isotonic", positive, scores)(scores)
-    assert found == pytest.approx(oracle.predict(scores), abs=TILT)
 
 
 def test_platt_is_scikit_learns():
@@ -240,12 +230,6 @@ def test_all_bars_of_true_probabilities_hold_together(rows, share):
         found = reliability(rng.random(rows) < p, p)
         held += ((found.low <= found.mean) & (found.mean <= found.high)).all()
     assert held >= 300 * 0.95 - 10
-
-
-def test_the_bar_of_one_bin_is_exact():
-    found = reliability(np.arange(20) < 3, np.full(20, 0.2))
-    low, high = stats.beta.ppf(0.025, 3, 18), stats.beta.ppf(0.975, 4, 17)
-    assert (found.low[0], found.high[0]) == pytest.approx((low, high))
 
 
 def test_calibration_error_is_the_distance_of_the_bins():

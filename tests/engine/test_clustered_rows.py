@@ -53,15 +53,6 @@ def test_the_variance_is_obuchowskis(seed, levels):
 
 
 @pytest.mark.parametrize("band", BANDS)
-def test_groups_of_one_row_are_no_groups(band):
-    y, _, (a, b) = table()
-    own = [f"row {k}" for k in range(len(y))]
-    assert inference.pauc_interval(y, a, *band, groups=own) == inference.pauc_interval(y, a, *band)
-    plain = inference.pauc_test(y, a, b, *band)
-    assert inference.pauc_test(y, a, b, *band, groups=own) == plain
-
-
-@pytest.mark.parametrize("band", BANDS)
 def test_rows_repeated_within_a_group_say_no_more_than_once(band):
     y, _, (a, b) = table(1, rows=400)
     rows = np.repeat(np.arange(400), 3)

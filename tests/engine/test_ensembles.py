@@ -117,14 +117,6 @@ def test_members_of_noise_get_little_weight_and_equals_share():
     assert weights[:3].min() > 0.2
 
 
-def test_few_positives_draw_the_weights_together():
-    rng = np.random.default_rng(4)
-    positive = np.arange(400) < 4
-    scores = rng.normal(size=(5, 400))
-    weights = select_in_bags(scores, positive, Criterion(), np.random.default_rng(0))
-    assert weights.min() > 0.1
-
-
 # ------------------------------------------------------------------ scale and scorer
 
 
@@ -337,20 +329,6 @@ def test_the_estimate_counts_what_trains_side_by_side_and_what_stays(monkeypatch
     assert found[0] > largest + rows + 9e7  # the trees, as they were measured
 
 
-def test_what_is_shown_while_members_train_is_what_is_kept():
-    X, y = rows()
-    shown = []
-
-    def look(step):
-        shown.extend([] if step.scorer is None else [step.scorer()])
-
-    forest = "random-forest n_trees=5"
-    METHODS["auc-ensemble"](n_folds=2, library=f"{forest}; logistic").fit(X, y, callback=look)
-    assert [len(scorer.members) for scorer in shown] == [1, 2]
-    alone = METHODS["auc-ensemble"](n_folds=2, library=forest).fit(X, y)
-    np.testing.assert_allclose(shown[0](X), alone.scorer_(X), atol=1e-12)
-
-
 def test_groups_are_held_out_whole(small_library):
     X, y = rows()
     groups = np.arange(len(y)) // 5
@@ -407,17 +385,6 @@ def test_libraries_hold_registered_methods_with_settings_that_they_have(name, co
     assert ("kernel-rank-svm" in {m.method for m in found}) == (
         count <= member_lists._MOST_KERNEL_ROWS
     )
-
-
-@pytest.mark.parametrize("name", ["quick", "thorough"])
-@pytest.mark.parametrize("count", [50, 100_000])
-def test_no_two_members_differ_in_chance_and_number_of_trees_alone(name, count):
-    kinds = [
-        (m.method, tuple(p for p in m.params if p[0] not in ("n_trees", "random_state")))
-        for m in library(name, count, 0, 10)
-        if m.method in ("random-forest", "extra-trees")
-    ]
-    assert len(set(kinds)) == len(kinds)
 
 
 @pytest.mark.slow
@@ -485,16 +452,6 @@ def test_a_forest_tells_gaps_from_a_constant(key):
     assert scores[positive].min() > scores[~positive].max()
 
 
-@pytest.mark.parametrize("key", ["random-forest", "extra-trees"])
-def test_forests_do_not_mind_where_the_data_lie(key):
-    X, y = rows(2)
-    plain = METHODS[key](n_trees=10).fit(X, y)
-    for unit, shift in ((1.0, 2.0**30), (2.0**900, 0.0), (2.0**-900, 0.0)):
-        moved = METHODS[key](n_trees=10).fit(X * unit + shift, y)
-        ours, theirs = plain.train_scores_, moved.train_scores_
-        assert roc.auc(y, theirs) == pytest.approx(roc.auc(y, ours), abs=0.02)
-
-
 def test_a_forest_takes_little_memory_beside_its_rows_and_trees():
     X = np.random.default_rng(4).normal(size=(40_000, 50))
     forest = METHODS["random-forest"](n_trees=1, min_samples_leaf=10_000)
@@ -506,13 +463,6 @@ def test_a_forest_takes_little_memory_beside_its_rows_and_trees():
     finally:
         tracemalloc.stop()
     assert peak < 1.2 * X.nbytes
-
-
-def test_a_forest_that_is_stopped_is_the_mean_of_the_trees_so_far():
-    X, y = rows(3)
-    stopped = METHODS["random-forest"](n_trees=50).fit(X, y, callback=lambda s: s.iteration >= 10)
-    whole = METHODS["random-forest"](n_trees=10).fit(X, y)
-    np.testing.assert_allclose(stopped.scorer_(X), whole.scorer_(X), atol=1e-12)
 
 
 # ------------------------------------------------------------------ stacked weights
@@ -535,15 +485,6 @@ def test_stacked_weights_follow_what_members_add_and_are_never_negative():
     assert weights.min() >= 0.0
     assert weights[:2].min() > 0.4
     assert weights[2:].max() < 0.06
-
-
-def test_stacked_weights_of_few_positives_stay_near_equal_ones():
-    rng = np.random.default_rng(6)
-    positive = np.arange(300) < 6
-    scores = rng.normal(size=(4, 300)) + np.array([[1.0], [0.2], [0.2], [0.2]]) * positive
-    few = stack(scores, positive, np.random.default_rng(0))
-    many = stack(np.tile(scores, 50), np.tile(positive, 50), np.random.default_rng(0))
-    assert np.ptp(few) < 0.5 * np.ptp(many)
 
 
 def test_a_row_of_weight_2_is_stacked_as_two_rows():

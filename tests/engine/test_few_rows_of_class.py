@@ -52,9 +52,3 @@ def test_with_fewer_than_five_rows_of_a_class_nothing_is_said():
     found = inference.auc_test(y, *rng.normal(size=(2, 50)))
     assert np.isnan(found.p)
     assert found.reason == "a class has fewer than 5 rows"
-
-
-def test_plenty_of_rows_keep_delongs_test():
-    rng = np.random.default_rng(2)
-    y, scores = np.arange(150) < 60, rng.normal(size=(2, 150))
-    assert inference.auc_test(y, *scores) == inference.delong_test(y, *scores)

@@ -1,13 +1,10 @@
 """Greedy merging against brute force: angles, areas, caching and what it must never do."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
 import pytest
 
-from aucstudio.engine import Stopped
 from aucstudio.engine.methods.greedy_pauc import GreedyPAUC
 from aucstudio.engine.roc import auc, partial_auc
 from aucstudio.engine.solvers import angle_search
@@ -147,38 +144,6 @@ def test_a_sample_of_the_rows_serves_the_grid_only(monkeypatch):
 # --- the merging ---------------------------------------------------------------------------------
 
 
-def greedy_without_memory(X, y, band):
-    """All pairs anew before every merge; weights of the standardised features."""
-    m = int(y.sum())
-    search = AngleSearch(m, len(y) - m, *band)
-    columns = {k: (unit(X)[:, k], row) for k, row in enumerate(np.eye(X.shape[1]))}
-    signed = [(search.area(s * u), s * w) for u, w in columns.values() for s in (1, -1)]
-    best = max(signed, key=lambda side: side[0])
-    while len(columns) > 1:
-        found = {
-            (p, q): search.best(columns[p][0], columns[q][0])
-            for p, q in itertools.combinations(columns, 2)
-        }
-        p, q = min(found, key=lambda pair: (-found[pair][0], abs(found[pair][1]), pair[::-1]))
-        area, theta = found[p, q]
-        (u, a), (v, b) = columns.pop(p), columns.pop(q)
-        spread = at(theta, u, v).std()
-        columns[max([p, q, *columns]) + 1] = (at(theta, u, v) / spread, at(theta, a, b) / spread)
-        if area > best[0]:
-            best = (area, list(columns.values())[-1][1])
-    return best
-
-
-@pytest.mark.parametrize("band", [(0.0, 0.2), (0.0, 1.0)])
-def test_remembered_searches_change_nothing(band):
-    for seed in range(3):
-        X, y = table(seed, K=6)
-        fitted = GreedyPAUC(fpr_range=band).fit(X, y)
-        area, weights = greedy_without_memory(X, y, band)
-        assert 1 - fitted.objective_ == pytest.approx(area, abs=1e-12)
-        np.testing.assert_allclose(fitted.coef_[0] * X.std(axis=0), weights, atol=1e-9)
-
-
 @every_strategy
 def test_k_features_take_the_searches_that_are_needed(strategy, monkeypatch):
     called = []
@@ -261,33 +226,7 @@ def test_each_merge_is_a_step_and_none_is_worse(strategy):
     assert losses[0] - losses[-1] > 0.01
 
 
-def test_a_stop_between_searches_keeps_the_best_so_far(monkeypatch):
-    monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
-    X, y = table(7, K=5)
-    fractions = []
-
-    def listen(step):
-        if step.stage == "pair searches":
-            fractions.append(step.fraction)
-        return len(fractions) > 40
-
-    fitted = GreedyPAUC().fit(X, y, callback=listen)
-    assert not fitted.converged_
-    assert fitted.n_iter_ == 1
-    assert np.count_nonzero(fitted.coef_) == 1
-    assert fractions == sorted(fractions)
-    with pytest.raises(Stopped):
-        GreedyPAUC().fit(X, y, callback=lambda step: True)
-
-
 # --- degenerate but legal data -------------------------------------------------------------------
-
-
-def test_constant_features_get_no_weight():
-    X, y = table(10)
-    fitted = GreedyPAUC().fit(np.c_[np.full(len(y), 0.1), X, np.zeros(len(y))], y)
-    np.testing.assert_array_equal(fitted.coef_[0, 1:-1], GreedyPAUC().fit(X, y).coef_[0])
-    assert fitted.coef_[0, [0, -1]].tolist() == [0, 0]
 
 
 def test_nothing_but_constants_is_said():
@@ -295,3 +234,42 @@ def test_nothing_but_constants_is_said():
     assert fitted.objective_ == pytest.approx(0.8)
     assert not fitted.coef_.any()
     assert fitted.notes_[0].code == "no_feature"
+
+
+def greedy_without_memory(X, y, band):
+    """All pairs anew before every merge; weights of the standardised features."""
+    m = int(y.sum())
+    search = AngleSearch(m, len(y) - m, *band)
+    columns = {k: (unit(X)[:, k], row) for k, row in enumerate(np.eye(X.shape[1]))}
+    signed = [(search.area(s * u), s * w) for u, w in columns.values() for s in (1, -1)]
+    best = max(signed, key=lambda side: side[0])
+    while len(columns) > 1:
+        found = {
+            (p, q): search.best(columns[p][0], columns[q][0])
+            for p, q in itertools.combinations(columns, 2)
+        }
+        p, q = min(found, key=lambda pair: (-found[pair][0], abs(found[pair][1]), pair[::-1]))
+        area, theta = found[p, q]
+        (u, a), (v, b) = columns.pop(p), columns.pop(q)
+        spread = at(theta, u, v).std()
+        columns[max([p, q, *columns]) + 1] = (at(theta, u, v) / spread, at(theta, a, b) / spread)
+        if area > best[0]:
+            best = (area, list(columns.values())[-1][1])
+    return best
+
+
+@pytest.mark.parametrize("band", [(0.0, 0.2), (0.0, 1.0)])
+def test_remembered_searches_change_nothing(band):
+    for seed in range(3):
+        X, y = table(seed, K=6)
+        fitted = GreedyPAUC(fpr_range=band).fit(X, y)
+        area, weights = greedy_without_memory(X, y, band)
+        assert 1 - fitted.objective_ == pytest.approx(area, abs=1e-12)
+        np.testing.assert_allclose(fitted.coef_[0] * X.std(axis=0), weights, atol=1e-9)
+
+
+def test_constant_features_get_no_weight():
+    X, y = table(10)
+    fitted = GreedyPAUC().fit(np.c_[np.full(len(y), 0.1), X, np.zeros(len(y))], y)
+    np.testing.assert_array_equal(fitted.coef_[0, 1:-1], GreedyPAUC().fit(X, y).coef_[0])
+    assert fitted.coef_[0, [0, -1]].tolist() == [0, 0]

@@ -128,13 +128,6 @@ def test_paired_test_follows_the_covariances(levels):
     same(inference.pauc_test(y, a, b, 0.0, 1.0, 0.9), found)
 
 
-def test_paired_test_is_antisymmetric_and_blind_to_scale():
-    y, a, b = random_table(4)
-    forth, back = inference.delong_test(y, a, b), inference.delong_test(y, np.exp(b), 3 * a)
-    assert (back.difference, back.z) == pytest.approx((-forth.difference, -forth.z))
-    assert (back.low, back.high, back.p) == pytest.approx((-forth.high, -forth.low, forth.p))
-
-
 @pytest.mark.parametrize("band", [(0.0, 1.0), (0.0, 0.3), (0.2, 0.7)])
 def test_equal_rankings_do_not_differ(band):
     y, a, _ = random_table(5)
@@ -222,13 +215,6 @@ def test_bad_scores_and_bands_are_refused():
         inference.bootstrap_interval(y, a, draws=1)
 
 
-def test_named_positive_class():
-    y, a, b = random_table(7)
-    named = np.where(y, "a", "b")
-    assert inference.delong_interval(named, a, positive="a") == inference.delong_interval(y, a)
-    assert inference.delong_test(named, a, b, positive="a") == inference.delong_test(y, a, b)
-
-
 # --- partial areas
 
 
@@ -248,17 +234,6 @@ def test_whole_band_is_delong():
     assert (found.value, found.low, found.high, found.se) == pytest.approx(
         (expected.value, expected.low, expected.high, expected.se)
     )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("band", "tolerance"), [((0.0, 0.2), 0.12), ((0.1, 0.4), 0.15)])
-def test_partial_variance_matches_repeated_sampling(band, tolerance):
-    rng = np.random.default_rng(10)
-    y = np.repeat([True, False], [100, 150])
-    rankings = [roc.Ranking.of(y, score) for score in rng.normal(size=(1500, 250)) + y]
-    values = np.array([roc.partial_auc_of(one.curve, *band).normalized for one in rankings])
-    estimates = [inference.Placements(one, band).variance.se for one in rankings]
-    assert np.mean(np.square(estimates)) == pytest.approx(values.var(ddof=1), rel=tolerance)
 
 
 @pytest.mark.parametrize("levels", [None, 1])
@@ -335,13 +310,6 @@ def test_bootstrap_agrees_with_the_analytic_interval(band):
         (reference.low, reference.high), abs=0.3 * reference.se
     )
     assert pair.z == pytest.approx(pair.difference / pair.se)
-
-
-def test_bootstrap_is_seeded():
-    y, a, _ = random_table(14)
-    once, again = (inference.bootstrap_interval(y, a, draws=100, seed=3) for _ in range(2))
-    assert once == again
-    assert inference.bootstrap_interval(y, a, draws=100, seed=4) != once
 
 
 def test_bootstrap_reports_progress_and_stops():

@@ -6,7 +6,6 @@ from scipy import stats
 
 from aucstudio.engine import inference, roc
 from aucstudio.engine.inference.bands import _largest_deviations
-from aucstudio.engine.monitor import Stopped
 
 BANDS = [inference.kolmogorov_band, inference.bootstrap_band, inference.pointwise_band]
 DENSE = np.sort(stats.norm.sf(np.linspace(-5, 7, 400)))
@@ -158,28 +157,6 @@ def test_long_curves_are_thinned_without_a_change_that_matters():
     c = np.quantile(_largest_deviations(roc.Ranking.of(y, score), 500, 0, None), 0.95)
     # Twice the quantile of Kolmogorov's limit would hold any curve, one half of it none.
     assert 0.6 < c < 1.36
-
-
-def test_bootstrap_band_is_seeded_and_stops():
-    ranking = roc.Ranking.of(*binormal(6, 300, 300, 1.0))
-    once, again, other = (
-        inference.bootstrap_band(ranking, draws=300, seed=seed).low for seed in (1, 1, 2)
-    )
-    np.testing.assert_array_equal(once, again)
-    assert (once != other).any()
-    heard = []
-    inference.bootstrap_band(ranking, draws=1000, progress=heard.append)
-    assert len(heard) > 1
-    assert heard[-1] == 1.0
-    with pytest.raises(Stopped):
-        inference.bootstrap_band(ranking, progress=lambda fraction: True)
-
-
-def test_one_row_in_a_class_leaves_the_band_wide():
-    for band in BANDS:
-        found = band(roc.Ranking.of([1, 0, 0, 0], [2.0, 1.0, 3.0, 0.0]))
-        assert found.fpr.shape == (201,)
-        assert (found.high - found.low)[1:-1].min() > 0.5
 
 
 @pytest.mark.parametrize("band", BANDS)

@@ -127,26 +127,6 @@ def test_there_is_none_where_no_negative_decides():
     assert "fewer than two rows" in inference.delong_interval([1, 0, 0], [3, 1, 2]).reason
 
 
-def test_the_same_rows_give_the_same_bounds_bit_for_bit():
-    y, a, b = table(5, 30, 50)
-    turn = np.random.default_rng(6).permutation(80)
-    for band in ((0.0, 0.1), (0.1, 0.4), (0.0, 1.0)):
-        once = inference.pauc_interval(y, a, *band)
-        assert inference.pauc_interval(y, a, *band) == once
-        assert inference.pauc_interval(y[turn], np.exp(a[turn]), *band) == once
-        assert inference.pauc_test(y, a, b, *band) == inference.pauc_test(y, a, b, *band)
-
-
-@pytest.mark.parametrize(("alpha", "beta"), [(0.0, 0.1), (0.05, 0.3)])
-def test_scores_upside_down_have_the_opposite_bounds(alpha, beta):
-    y, score, _ = table(7, 40, 60)
-    found = inference.pauc_interval(y, score, alpha, beta)
-    back = inference.pauc_interval(y, -score, 1 - beta, 1 - alpha)
-    assert back.value == pytest.approx(1 - found.value)
-    # Other draws of the same distribution.
-    assert (1 - back.high, 1 - back.low) == pytest.approx((found.low, found.high), abs=0.03)
-
-
 def test_the_bounds_of_the_auc_reach_as_far_as_its_standard_error_says():
     y, score, _ = table(8, 15, 25, shift=2.5)
     found = inference.delong_interval(y, score)
@@ -208,12 +188,6 @@ def test_a_test_of_few_rows_follows_from_the_joint_draws(band):
     assert found.se < np.hypot(*(middle.std() for middle in middles)) * 0.9
 
 
-@pytest.mark.parametrize(("m", "n", "beta"), [(1000, 100, 0.01), (200, 50, 0.02), (100, 100, 0.02)])
-def test_true_nulls_are_not_rejected_by_one_or_two_negatives(m, n, beta):
-    # Before, these were rejected in 83, 66 and 21 of 100 cases.
-    assert grid.rejections(m, n, (0.0, beta), grid.NORMAL, 1.5, 0.6, 20) == (0.0, 1.0)
-
-
 def test_resamples_are_silent_too_where_they_cannot_know():
     y, a, b = table(11, 100, 100)
     found = inference.bootstrap_interval(y, a, 0.0, 0.02, draws=50)
@@ -243,16 +217,6 @@ def test_intervals_hold_the_truth_over_the_grid(size, band):
     held = [grid.coverage(*size, band, model, mu, draws)[0] for model, mu in grid.SHIFTED]
     assert min(held) * draws >= least(0.93, draws, 4)
     assert np.sum(held) * draws >= least(0.95, draws * len(held))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("size", [(20, 20), (50, 50)])
-@pytest.mark.parametrize("band", [(0.0, 0.1), (0.0, 0.5)])
-def test_ties_are_no_exception(size, band):
-    held = [
-        grid.coverage(*size, band, model, mu, 60, rounded=True)[0] for model, mu in grid.SHIFTED
-    ]
-    assert min(held) * 60 >= least(0.93, 60, 4)
 
 
 @pytest.mark.slow

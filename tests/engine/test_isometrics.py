@@ -77,30 +77,6 @@ def test_slopes_are_those_of_the_closed_forms(tpr, fpr, skew):
     assert of_f.intercept == pytest.approx(of_f.slope / skew, rel=1e-9, abs=1e-12)
 
 
-def test_known_isometrics():
-    line = roc.accuracy.isometric(0.5, 1.0)
-    assert (line.slope, line.intercept) == (1, 0)
-    np.testing.assert_allclose(line.segment(), [[0, 1], [0, 1]], atol=1e-15)
-    fpr, tpr = roc.accuracy.isometric(0.75, 1.0).segment()
-    np.testing.assert_allclose([fpr, tpr], [[0, 0.5], [0.5, 1]], atol=1e-15)
-    fpr, tpr = roc.precision.isometric(0.5, 4.0).segment()
-    np.testing.assert_allclose([fpr, tpr], [[0, 0.25], [0, 1]], atol=1e-15)
-    fpr, tpr = roc.f_measure.isometric(0.5, 1.0).segment()
-    np.testing.assert_allclose([fpr, tpr], [[0, 1], [1 / 3, 2 / 3]], atol=1e-15)
-
-
-def test_upright_and_flat_isometrics():
-    upright = roc.precision.through(0.4, 0.0, 3.0)
-    assert upright.slope == math.inf
-    assert math.isnan(upright.intercept)
-    np.testing.assert_array_equal(upright.segment(), [[0, 0], [0, 1]])
-    flat = roc.f_measure.through(0.0, 0.4, 3.0)
-    assert (flat.slope, flat.intercept) == (0, 0)
-    np.testing.assert_array_equal(flat.segment(), [[0, 1], [0, 0]])
-    outside = roc.Line(-2.0, 0.0, 1.0)
-    assert [len(side) for side in outside.segment()] == [0, 0]
-
-
 def test_measures_take_columns():
     tpr, fpr = np.array([0.0, 0.5, 1.0]), np.array([0.0, 0.25, 1.0])
     np.testing.assert_allclose(roc.precision(tpr, fpr, 1.0), [np.nan, 2 / 3, 0.5])

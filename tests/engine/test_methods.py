@@ -236,16 +236,19 @@ def test_two_classes_are_needed(method, data):
 @every_case
 def test_the_callback_hears_of_a_usable_scorer(method, data):
     X, y = data
-    heard = []
+    heard, bounds = [], []
 
     def listen(step):
         if step.iteration:
             assert math.isfinite(step.objective)
             assert step.gap is None or step.gap >= 0
+            bounds.append(-math.inf if step.gap is None else step.objective - step.gap)
             heard.append((step.iteration, step.objective, step.scorer()(X)))
 
     fitted = clone(method).fit(X, y, callback=listen)
     iterations, objectives, scores = zip(*heard, strict=True)
+    if not hasattr(fitted, "fpr_range_used_"):  # a bound for one range is none for a wider one
+        assert max(bounds) <= fitted.objective_ + 1e-9 * abs(fitted.objective_)
     # A long iteration is told of again, so that a stop is seen.
     assert all(a <= b for a, b in itertools.pairwise(iterations))
     if method.descends:
@@ -263,12 +266,17 @@ def test_the_objective_and_its_gap_are_numbers(method, data):
 
 
 @every_case
-def test_a_fit_stopped_at_its_first_ranking_is_usable(method, data):
+def test_a_fit_stopped_at_its_first_ranking_keeps_what_it_showed(method, data):
     X, y = data
-    fitted = clone(method).fit(
-        X, y, callback=lambda step: step.iteration > 0 and np.ptp(step.scorer()(X)) > 0
-    )
+    shown = [np.zeros(len(y))]
+
+    def stop(step):
+        shown.append(step.scorer()(X) if step.iteration else shown[-1])
+        return np.ptp(shown[-1]) > 0
+
+    fitted = clone(method).fit(X, y, callback=stop)
     assert not fitted.converged_
+    assert_same_ranking(fitted.scorer_(X), shown[-1])
     assert auc(y, fitted.decision_function(X)) > 0.7
     assert set(fitted.predict(X)) <= {0, 1}
 
@@ -422,3 +430,14 @@ def test_a_training_auc_below_one_half_from_few_positives_is_noted():
     assert auc(y, fitted.train_scores_) < 0.5
     assert [note.code for note in fitted.notes_] == ["training_ranked_backwards"]
     assert METHODS["rls"]().fit(noise + 9 * y[:, None], y).notes_ == ()
+
+
+@pytest.mark.parametrize(
+    "key", ["svm-auc", "svm-pauc", "svm-pauc-tight", "rank-svm", "kernel-rank-svm", "nbauc"]
+)
+def test_rows_that_give_no_direction_are_noted(key, data):
+    X, _ = data
+    fitted = METHODS[key]().fit(np.vstack([X, X]), np.arange(72) < 36)
+    assert "no_direction" in [note.code for note in fitted.notes_]
+    assert fitted.objective_ == pytest.approx(fitted.C)
+    assert fitted.converged_

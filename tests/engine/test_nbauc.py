@@ -135,14 +135,6 @@ def test_they_rank_what_no_direction_does(method):
 
 
 @BOTH
-def test_the_seed_decides(method):
-    X, y = ring(300)
-    one, two, other = (changed(method, random_state=seed).fit(X, y) for seed in (3, 3, 4))
-    assert_array_equal(one.scorer_(X), two.scorer_(X))
-    assert np.abs(one.scorer_(X) - other.scorer_(X)).max() > 1e-6
-
-
-@BOTH
 def test_a_path_shares_the_features(method, monkeypatch):
     X, y = ring(300)
     made = []
@@ -190,9 +182,3 @@ def test_features_beyond_memory_are_refused(method, name):
         method._space(rows, np.zeros(1, dtype=bool), Context(Monitor()))
     assert refused.value.setting == name
     assert MOST_BYTES == 8e9
-
-
-def test_an_odd_number_of_waves_is_rounded_up():
-    X, y = ring(100)
-    assert len(RFAUC(n_components=7).fit(X, y).scorer_.weights) == 4
-    assert len(RFAUC(n_components=1).fit(X, y).scorer_.weights) == 1

@@ -2,7 +2,6 @@
 
 import itertools
 
-import cvxopt
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -10,7 +9,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from aucstudio.engine.features.maps import centred
 from aucstudio.engine.losses.pairs import PairHinge
 from aucstudio.engine.losses.partial_auc import StructuralRisk
-from aucstudio.engine.methods.settings import widening
 from aucstudio.engine.methods.structural import SVMpAUC
 from aucstudio.notices import notice
 from tests.engine.oracles import rank_pauc
@@ -91,15 +89,6 @@ def test_the_risk_is_the_maximum_over_all_orderings(m, n):
         assert_allclose(StructuralRisk(positive, alpha, beta)(scores)[0], expected, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("alpha", "beta", "expected"), [(0, 0.4, 0.6875), (0.1, 0.6, 0.5416667), (0.25, 0.5, 0.55)]
-)
-def test_golden_risks(alpha, beta, expected):
-    scores = GOLDEN_X @ np.array([0.3, 0.2])
-    risk, _ = StructuralRisk(GOLDEN_POSITIVE, alpha, beta)(scores)
-    assert_allclose(risk, expected, atol=1e-7)
-
-
 def test_the_full_range_is_the_mean_pair_hinge():
     rng = np.random.default_rng(1)
     for _ in range(50):
@@ -136,14 +125,6 @@ def test_the_risk_bounds_one_minus_the_partial_auc(alpha, beta):
         assert risk >= 1 - rank_pauc(positive, scores, alpha, beta) - 1e-12
 
 
-@pytest.mark.parametrize(("alpha", "beta"), RANGES)
-def test_equal_scores_cost_one_and_perfect_ones_nothing(alpha, beta):
-    positive = np.arange(30) % 3 == 0
-    risk = StructuralRisk(positive, alpha, beta)
-    assert_allclose(risk(np.full(30, 7.0))[0], 1.0, rtol=1e-14)
-    assert_allclose(risk(np.where(positive, 1.0, 0.0))[0], 0.0, atol=1e-15)
-
-
 def overlapping(rows=60, features=3, seed=0, gap=1.0, every=3):
     rng = np.random.default_rng(seed)
     y = (np.arange(rows) % every == 0).astype(int)
@@ -154,31 +135,6 @@ def direct_objective(model, X, y):
     w = model.coef_[0]
     risk = risk_by_rows(y == 1, X @ w, *model.fpr_range_used_)
     return w @ w / 2 + model.C * risk
-
-
-def optimum_over_orderings(X, positive, C, alpha, beta):
-    """Solve min |w|^2/2 + C xi with one constraint for each ordering."""
-    D = X[positive][:, None] - X[~positive][None]
-    scale = len(D) * parts(D.shape[1], alpha, beta).sum()
-    cuts = [(np.tensordot(pi, D, 2) / scale, loss) for pi, loss in orderings(positive, alpha, beta)]
-    slopes, losses = np.array([a for a, _ in cuts]), np.array([loss for _, loss in cuts])
-    d = X.shape[1]
-    P, q = np.diag([1.0] * d + [0.0]), np.append(np.zeros(d), C)
-    G = -np.hstack([slopes, np.ones((len(cuts), 1))])
-    data = (cvxopt.matrix(part) for part in (P, q, G, -losses))
-    found = cvxopt.solvers.qp(*data, options=QUIET)
-    return np.array(found["x"]).ravel()[:d], found["primal objective"]
-
-
-@pytest.mark.parametrize("C", [0.3, 3.0, 300.0])
-@pytest.mark.parametrize(("alpha", "beta"), [(0.0, 0.6), (0.1, 0.9), (0.3, 0.8), (0.0, 1.0)])
-def test_the_optimum_is_that_of_the_explicit_programme(C, alpha, beta):
-    X, y = overlapping(6, 2, seed=5, gap=2.0, every=2)
-    w, optimum = optimum_over_orderings(X, y == 1, C, alpha, beta)
-    model = SVMpAUC(C=C, fpr_range=(alpha, beta), tol=1e-9).fit(X, y)
-    assert model.fpr_range_used_ == (alpha, beta)
-    assert_allclose(model.objective_, optimum, rtol=1e-7)
-    assert_allclose(model.coef_[0], w, atol=2e-4 * np.abs(w).max())
 
 
 @pytest.mark.slow
@@ -200,23 +156,6 @@ def test_a_narrow_range_without_a_direction_is_widened():
         assert (lowest >= 1 - 1e-12) == (skipped < beta)
         if skipped == beta:
             break
-
-
-def test_widening_ends_at_the_full_range():
-    assert list(widening((0.02, 0.05))) == [
-        (0.02, 0.05), (0.0, 0.1), (0.0, 0.2), (0.0, 0.4), (0.0, 0.8), (0.0, 1.0)
-    ]  # fmt: skip
-    assert list(widening((0.3, 1.0))) == [(0.3, 1.0), (0.0, 1.0)]
-    assert list(widening((0.0, 1.0))) == [(0.0, 1.0)]
-
-
-def test_equal_class_means_are_reported():
-    X = np.array([[1.0, 0], [-1, 0], [0, 1], [0, -1]])
-    model = SVMpAUC(fpr_range=(0.0, 0.5)).fit(X, [1, 1, 0, 0])
-    assert_array_equal(model.coef_, 0.0)
-    assert model.fpr_range_used_ == (0.0, 1.0)
-    assert model.notes_[0].code == "no_direction"
-    assert_allclose(model.objective_, 10.0)
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e4])
@@ -251,13 +190,6 @@ def test_the_range_aims_at_its_part_of_the_curve():
     aucs = [rank_pauc(y, m.decision_function(X)) for m in (narrow, full)]
     assert paucs[0] > paucs[1]
     assert aucs[0] < aucs[1]
-
-
-def test_iterations_count_on_through_the_widening():
-    X, y = overlapping(40, 3, seed=1, gap=0.4)
-    steps = []
-    model = SVMpAUC(C=100.0, fpr_range=(0.0, 0.1)).fit(X, y, callback=steps.append)
-    assert [step.iteration for step in steps] == list(range(1, model.n_iter_ + 1))
 
 
 def test_a_stop_before_the_first_step_leaves_the_mean_difference():

@@ -9,7 +9,6 @@ from scipy.special import ndtr
 from aucstudio.engine.features.splines import basis
 from aucstudio.engine.losses.partial_auc import derivatives, fan, smooth_area
 from aucstudio.engine.methods.pauc_boost import PAUCBoost
-from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.roc import auc, partial_auc
 from aucstudio.notices import notice
 from tests.engine.oracles import rank_pauc
@@ -72,12 +71,6 @@ def test_without_ties_the_parts_are_the_rank_weights(fpr_range):
     assert set(parts.p) | set(parts.r) <= {0.0, 1.0}
 
 
-def test_equal_scores_have_the_area_below_the_diagonal():
-    parts = fan(np.zeros(7), np.zeros(9), 0.2, 0.5)
-    area = smooth_area(np.zeros(7), np.zeros(9), parts)
-    assert area == pytest.approx((0.5**2 - 0.2**2) / 2, abs=1e-15)
-
-
 @every_range
 @pytest.mark.parametrize(("m", "n", "spread"), [(7, 5, 2.0), (400, 300, 3.0), (250, 20, 40.0)])
 def test_the_smooth_area_is_the_sum_over_pairs(fpr_range, m, n, spread):
@@ -130,14 +123,6 @@ def test_the_objective_falls_and_is_that_of_the_scorer(fpr_range):
         area = pair_area(s, t, fan(s, t, *fitted.fpr_range_used_))
         assert -area <= value + 1e-12  # the rest is roughness
         assert value + area < 0.05
-
-
-def test_without_a_penalty_the_objective_is_the_smooth_area():
-    X, y = cloud(6)
-    fitted = PAUCBoost(smoothness=0.0, n_rounds=20).fit(X, y)
-    scores = fitted.scorer_(X)
-    s, t = scores[y == 1], scores[y == 0]
-    assert fitted.objective_ == pytest.approx(-pair_area(s, t, fan(s, t, 0.0, 0.1)), abs=1e-10)
 
 
 def test_a_single_straight_line_keeps_the_area_of_the_marker():
@@ -251,24 +236,3 @@ def test_a_step_that_raises_nothing_is_not_taken(n_knots):
     assert fitted.n_iter_ == 0
     assert fitted.objective_ == -0.5
     assert np.ptp(fitted.decision_function(x[:, None])) == 0
-
-
-@pytest.mark.parametrize("looks", [3, 20, 90, 120])
-def test_a_stop_inside_a_round_keeps_what_there_is(looks, monkeypatch):
-    monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
-    X, y = cloud(15)
-    steps = []
-
-    def refuse(step):
-        steps.append(step)
-        return len(steps) == looks
-
-    try:
-        fitted = PAUCBoost().fit(X, y, callback=refuse)
-    except Stopped:
-        assert looks < 76  # four features, both signs of 36 learners
-    else:
-        assert looks > 76
-        assert not fitted.converged_
-        assert fitted.n_iter_ == max(step.iteration for step in steps) >= 1
-        assert np.ptp(fitted.scorer_(X)) > 0

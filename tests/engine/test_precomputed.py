@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
-from aucstudio.engine import METHODS, InvalidSetting, declared_params, describe_methods
+from aucstudio.engine import METHODS, InvalidSetting, declared_params
 from aucstudio.engine.kernels import Kernel
 
 KERNEL = Kernel("rbf", gamma=0.3)
@@ -88,10 +88,3 @@ def test_neighbours_need_rows(data):
         method = METHODS[key](kernel="precomputed", n_neighbors=3)
         with pytest.raises(InvalidSetting, match="needs rows"):
             clone(method).fit(KERNEL(X, X), y)
-
-
-def test_no_form_or_help_offers_it():
-    assert ABLE
-    for described in describe_methods():
-        for setting in described["parameters"]:
-            assert "precomputed" not in [choice["value"] for choice in setting["choices"]]

@@ -89,9 +89,3 @@ def test_values_that_are_not_known_come_last():
     assert order.tolist()[:5] == [3, 5, 6, 1, 4]
     assert set(order[5:]) == {0, 2}
     assert np.isnan(found[5:]).all()
-
-
-def test_zeros_of_both_signs_stay_tied():
-    y = np.arange(120_000) % 2 == 0
-    score = np.where(np.random.default_rng(6).random(len(y)) < 0.5, -0.0, 0.0)
-    assert roc.Ranking.of(y, score).auc == 0.5

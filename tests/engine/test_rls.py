@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import Ridge
 
 from aucstudio.engine import AUCRLS, InvalidSetting
 from aucstudio.engine.kernels import Kernel
@@ -34,28 +32,6 @@ def signs(y):
 # --- against independent formulas ------------------------------------------------------------
 
 
-@either_shape
-@both
-@pytest.mark.parametrize("lam", [1e-3, 0.1, 10.0])
-def test_linear_equals_ridge_regression_on_the_labels(features, fit_intercept, lam):
-    X, y = overlapping(features=features)
-    fitted = RLS(regularization=lam, fit_intercept=fit_intercept).fit(X, y)
-    peer = Ridge(alpha=lam * len(y), fit_intercept=fit_intercept, solver="cholesky")
-    peer.fit(X, signs(y))
-    np.testing.assert_allclose(fitted.coef_[0], peer.coef_, rtol=1e-8, atol=1e-12)
-    if fit_intercept:
-        assert fitted.intercept_ == pytest.approx(peer.intercept_, abs=1e-12)
-
-
-@pytest.mark.parametrize("lam", [1e-4, 0.1, 5.0])
-def test_kernel_equals_the_dense_formula_of_the_paper(lam):
-    X, y = overlapping(30)
-    fitted = RLS(kernel="rbf", gamma=0.3, regularization=lam).fit(X, y)
-    peer = KernelRidge(kernel="rbf", gamma=0.3, alpha=lam * len(y)).fit(X, signs(y))
-    np.testing.assert_allclose(fitted.scorer_.points, X)
-    np.testing.assert_allclose(fitted.scorer_.weights, peer.dual_coef_, rtol=1e-7)
-
-
 def test_kernel_with_a_constant_solves_the_bordered_equations():
     X, y = overlapping(30)
     fitted = RLS(kernel="rbf", gamma=0.3, regularization=0.1, fit_intercept=True).fit(X, y)
@@ -74,14 +50,6 @@ def test_primal_and_dual_agree(features, fit_intercept):
     linear, rows = RLS(**common).fit(X, y), RLS(**common, **ROWS).fit(X, y)
     np.testing.assert_allclose(rows.decision_function(X), linear.decision_function(X), atol=1e-10)
     assert rows.objective_ == pytest.approx(linear.objective_, rel=1e-11)
-
-
-@pytest.mark.parametrize("settings", [{}, {"kernel": "rbf", "gamma": 0.2}])
-@both
-def test_the_certificate_is_at_rounding_level(settings, fit_intercept):
-    X, y = overlapping()
-    gap = RLS(**settings, fit_intercept=fit_intercept).fit(X, y).dual_gap_
-    assert 0 <= gap < 1e-24
 
 
 def test_with_equal_classes_a_constant_makes_it_rank_like_fisher():
@@ -201,11 +169,3 @@ def test_moments_keep_their_digits_wherever_they_are_measured(share, offset, spr
             scatter = (centred.T @ centred).astype(float)
             near = {"rtol": 1e-10, "atol": 1e-12 * np.abs(scatter).max()}
             np.testing.assert_allclose(found.scatter(), scatter, **near)
-
-
-def test_golden_sum_of_the_class_covariances():
-    X = [(2, 1), (1, 3), (3, 2), (0, 2), (0, 0), (1, 1), (2, 0), (-1, 1), (1, -1), (0, 3)]
-    positive = np.arange(10) < 4
-    classes = class_moments(np.array(X, float), positive, None, Monitor())
-    found = sum(one.scatter() / one.weight for one in classes)
-    np.testing.assert_allclose(found, [[2.1666667, -0.75], [-0.75, 2.0555556]], atol=5e-8)

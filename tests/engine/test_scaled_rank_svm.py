@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import ExtraTreesClassifier
 
-from aucstudio.engine import METHODS, InvalidSetting, Stopped, roc
+from aucstudio.engine import METHODS, InvalidSetting, roc
 from aucstudio.engine.methods.rank_svm import importance_factors
 from aucstudio.engine.monitor import Monitor
 
@@ -86,16 +86,3 @@ def test_a_search_along_the_cost_grows_its_forest_once(monkeypatch):
 def test_too_many_rows_are_refused_before_a_tree_grows():
     with pytest.raises(InvalidSetting, match="10,000 rows"):
         METHODS["scaled-rank-svm"]().check_size(6_000, 6_000, 3)
-
-
-def test_a_stop_is_heeded_while_trees_grow(monkeypatch):
-    monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
-    heard = []
-
-    def stop(step):
-        heard.append(step.stage)
-        return len(heard) == 3
-
-    with pytest.raises(Stopped):
-        METHODS["scaled-rank-svm"]().fit(*rows(8), callback=stop)
-    assert heard == ["importance of columns"] * 3

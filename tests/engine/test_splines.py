@@ -1,13 +1,11 @@
 """Spline bases and the additive scorer against the formulas as printed and numeric quadrature."""
 
 import itertools
-import json
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.integrate import quad
-from scipy.interpolate import CubicSpline
 
 from aucstudio.engine.features.splines import (
     AdditiveScorer,
@@ -42,14 +40,6 @@ def test_splines_are_those_of_the_printed_formula(knots):
     u = np.linspace(-6, 8, 301)
     values = natural_splines(knots).pieces(knots, 1.0)(u)
     assert_allclose(values, printed_splines(u, knots), atol=1e-11)
-
-
-def test_a_natural_spline_through_its_own_values_is_itself():
-    knots = np.array([-1.5, -0.2, 0.1, 1.0, 1.3])
-    splines = natural_splines(knots)
-    u = np.linspace(-1.5, 1.3, 50)
-    for one, values in zip(splines.value, splines.pieces(knots, 1.0)(u), strict=True):
-        assert_allclose(CubicSpline(knots, one, bc_type="natural")(u), values, atol=1e-12)
 
 
 def test_the_roughness_is_the_integral_of_second_derivatives():
@@ -163,14 +153,6 @@ def test_a_gap_adds_nothing(x):
     gaps[:, 0] = np.nan
     assert_allclose(made(gaps), made.component(2, X[:, 2]), atol=1e-12)
     assert_array_equal(made(np.full((2, 3), np.nan)), 0)
-
-
-def test_a_scorer_is_its_arrays(x):
-    made, _ = scorer(x)
-    again = AdditiveScorer(**made.arrays(), **json.loads(json.dumps(made.settings())))
-    X = np.random.default_rng(3).uniform(-5, 15, (50, 3))
-    assert_array_equal(again(X), made(X))
-    assert_array_equal(additive_scorer([], [])(X), 0)
 
 
 def test_arrays_that_do_not_fit_are_refused(x):

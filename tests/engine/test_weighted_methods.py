@@ -134,17 +134,6 @@ def test_weights_move_the_ranking_to_the_rows_that_count(method, data):
         assert reached[1] > reached[0] or reached[0] > 0.99
 
 
-@pytest.mark.parametrize(
-    "method", [c for c in weighing if not c.values[0].counts_rows and c.values[0].key != "marker"]
-)
-def test_the_scale_of_the_weights_does_not_matter_to_a_mean(method, data):
-    X, y, weights = data
-    a = exact(method).fit(X, y, sample_weight=weights)
-    b = exact(method).fit(X, y, sample_weight=1e-3 * weights)
-    one, other = a.decision_function(X), b.decision_function(X)
-    np.testing.assert_allclose(one, other, atol=1e-5 * one.std())
-
-
 @pytest.mark.parametrize("method", weighing)
 def test_weights_of_1_are_none(method, data):
     X, y, _ = data

@@ -133,14 +133,6 @@ def test_the_standard_error_is_that_of_the_jackknife_but_for_its_last_digits():
     assert se == pytest.approx(np.sqrt(total), rel=1e-9)
 
 
-def test_skewed_weights_widen_the_interval():
-    y, score, _ = table(1, rows=400, levels=300)
-    weights = np.random.default_rng(1).lognormal(0.0, 1.2, 400)
-    plain = inference.delong_interval(y, score)
-    weighted = inference.delong_interval(y, score, weights=weights)
-    assert weighted.high - weighted.low > 1.2 * (plain.high - plain.low)
-
-
 @pytest.mark.parametrize("band", [(0.0, 1.0), (0.0, 0.3)])
 def test_the_bootstrap_draws_rows_with_their_weights(band):
     rng = np.random.default_rng(3)

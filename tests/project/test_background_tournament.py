@@ -182,18 +182,6 @@ def test_a_killed_process_leaves_what_was_ready(table):
     assert kept.standings[-1] == end
 
 
-@pytest.mark.slow
-def test_too_few_rows_fail_in_a_sentence(tmp_path):
-    path = tmp_path / "few.csv"
-    path.write_text("a,label\n1,yes\n2,no\n3,no\n4,no\n5,yes\n6,no\n")
-    table = read_table(path, label="label", positive="yes")
-    order = TournamentOrder(table, Validation(test_size=0.5), None, 5.0, entrants=QUICK)
-    end = hold_in_background(order, Kept(), TournamentStop(), lambda _news: None)
-    assert end.ended == "failed"
-    assert "Find the best needs more rows" in end.error
-    assert end.entries == ()
-
-
 def test_one_class_in_the_training_rows_is_refused(tmp_path):
     """All positives are of one group, which is held out or trained on whole."""
     rows = [f"{k},g{k % 8},{'yes' if k % 8 == 0 else 'no'}" for k in range(80)]

@@ -118,13 +118,6 @@ def test_a_choice_never_sees_the_held_out_rows(tmp_path, table, board):
     assert figures(found) != figures(board)
 
 
-@pytest.mark.slow
-def test_the_same_seed_gives_the_same_tournament(table, board):
-    again = find_best(table, HELD_OUT, (0.0, 0.3), folds=3, entrants=QUICK)
-    assert figures(again) == figures(board)
-    assert [one.behind for one in again.entries] == [one.behind for one in board.entries]
-
-
 def test_a_corrected_p_value_is_named_next_to_its_interval(board):
     """An interval of one difference may leave zero out where the corrected p is large."""
     (sentence,) = [one for one in sentences_of(board) if one.startswith("The runner-up")]
@@ -397,23 +390,6 @@ def test_a_simpler_method_is_offered_only_where_a_large_loss_is_excluded(tmp_pat
         assert (found.simplest is not None) == offered
         assert (verdict(found).simpler != "") == offered
     assert "at most 1.5 points" in verdict(with_lead(0.005, -0.005, 0.0149)).simpler
-
-
-@pytest.mark.slow
-def test_on_random_labels_the_estimate_centres_on_one_half_and_nothing_is_significant(tmp_path):
-    """The inner figure of the best is too good, as it must be; the held-out one is not."""
-    inner, outer, claims = [], [], 0
-    for seed in range(24):
-        path = write_table(tmp_path / f"{seed}.csv", rows=120, signal=0.0, seed=seed)
-        table = read_table(path, label="label", positive="yes")
-        board = find_best(table, Validation(test_size=0.4, seed=seed), folds=3, entrants=QUICK)
-        inner.append(max(entry.inner.value for entry in board.entries))
-        outer.append(board.best.held_out.value)
-        claims += any(one.behind is not None and one.behind.is_significant for one in board.entries)
-    error = np.std(outer, ddof=1) / np.sqrt(len(outer))
-    assert abs(np.mean(outer) - 0.5) < 3 * error
-    assert np.mean(inner) > np.mean(outer)
-    assert claims <= 4
 
 
 def test_without_an_interval_rows_are_reported_as_too_few(tmp_path):

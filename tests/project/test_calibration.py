@@ -291,7 +291,3 @@ def test_one_class_held_out_is_refused(half):
     )
     with pytest.raises(InputError, match="both classes"):
         calibrated(split.model, dataclasses.replace(half, splits=(split,)), "platt")
-
-
-def test_a_model_without_calibration_has_no_probabilities(half):
-    assert half.splits[0].model.probabilities(np.array([0.0])) is None

@@ -190,15 +190,6 @@ def test_the_command_line_trains_there(standing, table_file, capfd):
     assert far["id"] == here["id"]
 
 
-@pytest.mark.slow
-def test_failures_there_are_recorded_as_here(standing, plan, table):
-    study = ExperimentFile(table, (plan("auc-rls", scheme="folds", folds=100),))
-    (record,) = run_on_cluster(study, standing.address)
-    alone = execute(study.experiments[0], table)
-    assert (record.status, record.error) == (alone.status, alone.error)
-    assert "folds" in record.error
-
-
 def test_without_the_package_one_line_names_the_command_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(InputError, match=r"pip install 'aucstudio\[dask\]'"), cluster.connect("x"):

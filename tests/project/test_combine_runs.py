@@ -337,7 +337,8 @@ def test_exports_score_new_rows_as_the_model_does(table, held_out, tmp_path):
 def test_equal_preparations_need_no_view(table):
     runs = [("one", made(table, "auc-rls", FOLDS)), ("two", made(table, "kernel-rank-svm", FOLDS))]
     models = [record.splits[0].model for _, record in runs]
-    common, views = common_preparation([model.preparation for model in models])
+    both = [model.preparation for model in models]
+    common, views = common_preparation([name for name, _ in runs], both)
     assert common is models[0].preparation
     assert views == [None, None]
 

@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from aucstudio.engine import METHODS, InvalidSetting, declared_params
+from aucstudio.engine import METHODS, declared_params
 from aucstudio.project.data.splitting.validation import Validation
-from aucstudio.project.errors import InputError
 from aucstudio.project.results.summary import auc_summary, run_as_json, same_rows
-from aucstudio.project.runs.execute import execute, refit
+from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.experiment import Experiment
-from aucstudio.project.runs.experiments.planning import plan_experiment
 from aucstudio.project.runs.record import DONE, FAILED, STOPPED
 from tests.conftest import with_cells
 
@@ -97,12 +95,6 @@ def test_an_unexpected_failure_is_recorded_with_its_traceback(plan, table, monke
     assert "in broken" in record.traceback
 
 
-def test_too_few_rows_is_a_failure_not_a_crash(plan, table):
-    record = execute(plan(scheme="folds", folds=100), table)
-    assert record.status == FAILED
-    assert "choose fewer folds" in record.error
-
-
 def test_an_experiment_survives_json_and_its_id_depends_on_its_content(plan):
     experiment = plan("svm-pauc", {"fpr_range": (0.05, 0.3)}, repeats=3)
     again = Experiment.from_json(experiment.as_json())
@@ -113,29 +105,6 @@ def test_an_experiment_survives_json_and_its_id_depends_on_its_content(plan):
         experiment, data=dataclasses.replace(experiment.data, path="/elsewhere.csv")
     )
     assert moved.id == experiment.id
-
-
-@pytest.mark.parametrize(
-    ("method", "settings", "band", "error"),
-    [
-        ("perceptron", {}, (0, 0.1), InputError),
-        ("auc-svm", {"C": 0.0}, (0, 0.1), InvalidSetting),
-        ("auc-svm", {"colour": 1}, (0, 0.1), InvalidSetting),
-        ("svm-pauc", {"fpr_range": (0.3, 0.2)}, (0, 0.1), InvalidSetting),
-        ("auc-rls", {}, (0.2, 0.2), InputError),
-        ("auc-rls", {}, (-0.1, 0.2), InputError),
-        ("auc-rls", {}, (0.5, 1.2), InputError),
-    ],
-)
-def test_bad_plans_are_refused_before_anything_is_trained(plan, method, settings, band, error):
-    with pytest.raises(error):
-        plan_experiment(plan().data, method, settings, Validation(), band)
-
-
-def test_refitting_uses_every_labelled_row(plan, table):
-    model = refit(plan("auc-rls"), table)
-    assert f"all {table.rows} labelled rows" in model.trained_on
-    assert np.isfinite(model.score(table)).all()
 
 
 def test_a_test_file_is_scored_whole(plan, table, tmp_path):

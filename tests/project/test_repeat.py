@@ -14,7 +14,7 @@ from aucstudio.engine.params import declared_params
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.runs.experiments.experiment import DataReference
-from aucstudio.project.runs.experiments.experiment_file import command_line, read_study, write_study
+from aucstudio.project.runs.experiments.experiment_file import command_line, read_study
 from aucstudio.project.runs.experiments.planning import plan_experiment, read_test_table, scored_by
 from aucstudio.project.runs.tuning import Tuning
 from tests.project.test_schema import HEADER, training_rows, write_csv
@@ -141,16 +141,6 @@ def test_dialect_tuning_and_groups_are_repeated(files, replanned, dialect, tunin
     data = DataReference.to_table(table.with_roles(roles={"code": "group"}))
     experiment = plan_experiment(data, "auc-rls", {}, Validation(seed=3, folds=9), tuning=tuning)
     assert replanned(command_line(experiment)).id == experiment.id
-
-
-def test_an_experiment_file_holds_how_its_table_is_written(files, tmp_path):
-    table = read_table(files[0], label="outcome", dialect={"decimal": "."})
-    experiment = plan_experiment(DataReference.to_table(table), "auc-rls", {}, Validation())
-    path = tmp_path / "e.toml"
-    path.write_text(write_study([experiment], tmp_path))
-    (again,) = read_study(path).experiments
-    assert again.id == experiment.id
-    assert again.data.schema == experiment.data.schema
 
 
 @pytest.mark.slow

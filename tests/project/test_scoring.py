@@ -14,7 +14,7 @@ from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.preview import heading
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
-from aucstudio.project.errors import Cancelled, InputError
+from aucstudio.project.errors import Cancelled
 from aucstudio.project.runs.execute import execute, refit
 from aucstudio.project.runs.experiments.planning import plan_on, read_test_table
 from aucstudio.project.runs.models.final_model import rethresholded
@@ -277,19 +277,6 @@ def test_a_streamed_table_has_the_same_report(model_path, later):
     one, other = (report.as_json() for report in reports)
     assert one.pop("auc") == pytest.approx(other.pop("auc"))
     assert one == other
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"label": "Outcome"}, "did you mean 'outcome'"),
-        ({"ignore": ["ID"]}, "did you mean 'id'"),
-        ({"label": "outcome", "positive": "Yes"}, "did you mean 'yes'"),
-    ],
-)
-def test_a_similar_name_is_suggested(later, options, words):
-    with pytest.raises(InputError, match=words):
-        read_table(later(rows_of(20)), **options)
 
 
 def test_a_run_reports_the_input_check_of_its_test_file(later, tmp_path):

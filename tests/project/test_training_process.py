@@ -137,13 +137,6 @@ def test_without_a_process_the_run_is_made_here(plan, table, monkeypatch):
         assert run(none, plan(), table).status == DONE
 
 
-def test_a_task_may_run_there(process, plan, table):
-    task = submit(PlannedRun(plan("auc-svm"), table, None), process)
-    assert task.wait(PATIENCE)
-    same_splits(task.result.record.splits, execute(plan("auc-svm"), table).splits)
-    assert task.drain()
-
-
 @pytest.mark.slow
 def test_several_run_at_once_and_processes_are_kept_for_the_next(plan, table):
     with Processes(2) as both:

@@ -239,19 +239,6 @@ def test_an_untuned_experiment_keeps_its_identity(plan, table):
         assert again.id == experiment.id
 
 
-@pytest.mark.parametrize(
-    ("method", "metric", "scheme", "words"),
-    [
-        ("auc-svm", "leave-pair-out", "holdout", "no closed form"),
-        ("auc-svm", "roc", "holdout", "cannot tune by 'roc'"),
-        ("auc-rls", "auc", "leave-pair-out", "choose another scheme to tune"),
-    ],
-)
-def test_what_does_not_go_together_is_refused(plan, method, metric, scheme, words):
-    with pytest.raises(InputError, match=words):
-        plan(method, metric, scheme=scheme)
-
-
 def test_too_few_rows_of_a_class_are_refused(table):
     positive = np.flatnonzero(table.is_positive())[:1]
     negative = np.flatnonzero(~table.is_positive())[:20]

@@ -33,10 +33,8 @@ TRIALS: dict[str, tuple[Callable[[Path, int], Tally], int, int]] = {
     "odd-names": (odd.odd_names, 10, 1),
     "clock-back": (odd.clock_back, 30, 1),
 }
-# Those that take long, or much disk; they run only where they are named.
+# Those that take long; they run only where they are named.
 SLOW: dict[str, tuple[Callable[[Path, int], Tally], int, int]] = {
-    "many-runs": (odd.many_runs, 1_000, 100),
-    "large-project": (odd.large_project, 1, 1),
     "window": (window.at_work, 3_600, 60),  # seconds
 }
 

@@ -13,13 +13,16 @@ from collections.abc import Callable
 import numpy as np
 
 from aucstudio.engine.types import Array, Mask
-from aucstudio.engine.verification.space import UnverifiableError
 
 Report = Callable[[str, float], None]
 """Receives the stage and the share done; may raise to end the work."""
 
 MOST_COMPARISONS = 2e10
 _BLOCK = 1 << 18
+
+
+class UnverifiableError(ValueError):
+    """It cannot be verified here: it would not fit in memory, take hours, or is undetermined."""
 
 
 def require_countable(m: int, n: int) -> None:

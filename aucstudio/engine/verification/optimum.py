@@ -12,8 +12,7 @@ import numpy as np
 from scipy import optimize
 
 from aucstudio.engine.types import Array
-from aucstudio.engine.verification.counting import Report
-from aucstudio.engine.verification.space import UnverifiableError
+from aucstudio.engine.verification.counting import Report, UnverifiableError
 
 _MOST_ROUNDS = 100
 _NEAR = 1e-7
@@ -142,10 +141,11 @@ def by_newton(
     return Optimum(u, value(u) - float(lowered), "scipy's trust region")
 
 
-def least_squares(D: Array, target: Array, strength: float) -> Array:
+def least_squares(D: Array, target: Array, strength: float, what: str) -> Optimum:
     """Minimise mean (target - D w)^2 + strength |w|^2, least in norm, by singular values."""
     r = D.shape[1]
     A = np.vstack([D / np.sqrt(len(D)), np.sqrt(strength) * np.eye(r)])
     b = np.concatenate([target / np.sqrt(len(D)), np.zeros(r)])
-    w: Array = np.linalg.lstsq(A, b, rcond=None)[0]
-    return w
+    w = np.linalg.lstsq(A, b, rcond=None)[0]
+    bound = float(np.mean((target - D @ w) ** 2) + strength * (w @ w))
+    return Optimum(w, bound, f"least squares of {len(D):,} {what}, by singular values")

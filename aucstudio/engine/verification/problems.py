@@ -6,7 +6,6 @@ b constant; y = +-1 class; f = s + b; Z (N, r) features in which scorers are lin
 
 from __future__ import annotations
 
-import abc
 import dataclasses
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -18,6 +17,7 @@ from aucstudio.engine.scorers import Scorer
 from aucstudio.engine.types import Array, Index, Mask, Rows
 from aucstudio.engine.verification.counting import (
     Report,
+    UnverifiableError,
     counted_area,
     mean_over_pairs,
     require_countable,
@@ -28,7 +28,7 @@ from aucstudio.engine.verification.optimum import (
     by_newton,
     least_squares,
 )
-from aucstudio.engine.verification.space import RemadeSpace, UnverifiableError, squared_distances
+from aucstudio.engine.verification.space import RemadeSpace, squared_distances
 
 _MOST_PARTS = 60
 _MOST_NUMBERS = 4e6
@@ -80,30 +80,13 @@ class Trained:
     needed: float | None = None
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class Solved:
-    """An independent solution: its counted objective, a lower bound, and training scores."""
-
-    route: str
-    objective: float
-    bound: float
-    scores: Array
-
-
 @dataclasses.dataclass(frozen=True)
 class Loss:
-    """A loss of a margin; ``slope`` and ``curvature`` are needed where it is smooth."""
+    """A loss of a margin; ``slope`` and ``curvature`` are those of a smooth one."""
 
     value: Callable[[Array], Array]
     slope: Callable[[Array], Array] | None = None
     curvature: Callable[[Array], Array] | None = None
-
-    def sums(self, costs: Array) -> Callable[[Array], tuple[float, Array, Array]]:
-        """Return the weighted sum over margins, with its derivatives in each margin."""
-        slope, curvature = self.slope, self.curvature
-        assert slope is not None
-        assert curvature is not None
-        return lambda M: (float(costs @ self.value(M)), costs * slope(M), costs * curvature(M))
 
 
 def _share(M: Array) -> Array:
@@ -121,13 +104,18 @@ LOG_LOSS = Loss(
 )
 
 
-class Problem(abc.ABC):
-    """The objective of some methods.
+class Problem:
+    """An objective; by default ``penalty |w|^2 + weight mean loss(M)`` over all pairs.
 
     Attributes
     ----------
     rounding : float
         Class attribute: the share of the objective that may be rounding of the fit.
+    scale : str
+        Class attribute: penalty and weight are 1/2 and C for "C", lambda and 1 for "lambda",
+        lambda / 2 and 1 for "half lambda", and 0 and 1 where it is empty.
+    convex : bool
+        Whether the settings leave it convex, with one optimum to be found again.
     centred : bool
         Whether a shift of all features changes no optimum.
     has_constant : bool
@@ -136,7 +124,9 @@ class Problem(abc.ABC):
     """
 
     rounding: ClassVar[float] = 1e-6
+    scale: ClassVar[str] = "C"
     loss: ClassVar[Loss] = HINGE
+    convex: bool = False
     centred: bool = True
     has_constant: bool = False
 
@@ -144,7 +134,10 @@ class Problem(abc.ABC):
         self.trained, self.report = trained, report
         self.params, self.positive = trained.params, trained.positive
         self.y = np.where(self.positive, 1.0, -1.0)
-        self.C = float(self.params.get("C", 1.0))
+        self.m, self.n = int(self.positive.sum()), int((~self.positive).sum())
+        C, strength = (float(self.params.get(name, 1.0)) for name in ("C", "regularization"))
+        scales = {"C": (0.5, C), "lambda": (strength, 1.0), "half lambda": (strength / 2, 1.0)}
+        self.penalty, self.weight = scales.get(self.scale, (0.0, 1.0))
 
     @cached_property
     def space(self) -> RemadeSpace:
@@ -156,50 +149,27 @@ class Problem(abc.ABC):
         """Split scores, or rows, by class."""
         return scores[self.positive], scores[~self.positive]
 
-    @abc.abstractmethod
     def objective(self, scores: Array, intercept: float) -> float:
         """Count the objective of the scorer, whose scores without the intercept are given."""
+        return self.value(scores, intercept, self.space.norm() if self.scale else 0.0)
 
-
-class Penalised(Problem):
-    """An objective with a penalty on the direction of the scorer."""
-
-    def objective(self, scores: Array, intercept: float) -> float:
-        return self.value(scores, intercept, self.space.norm())
-
-    @abc.abstractmethod
     def value(self, scores: Array, intercept: float, norm: float) -> float:
         """Count the objective, given |w|^2."""
+        return self.penalty * norm + self.weight * self.risk(scores)
 
+    def risk(self, scores: Array) -> float:
+        """Count the mean loss."""
+        return mean_over_pairs(*self.by_class(scores), self.loss.value, self.report)
 
-class Convex(Penalised):
-    """A problem that is solved again.
-
-    Attributes
-    ----------
-    convex : bool
-        Whether the settings leave it convex, with one optimum to be found again.
-    """
-
-    convex: bool = True
-
-    def solve(self) -> Solved:
-        """Solve the problem again.
+    def solution(self, Z: Array) -> Optimum:
+        """Return w in the features Z, followed by the constant if there is one.
 
         Raises
         ------
         UnverifiableError
+            If it would not fit, or take hours.
         """
-        Z = self.space.features
-        found, r = self.solution(Z), Z.shape[1]
-        w, b = found.u[:r], float(found.u[r]) if self.has_constant else 0.0
-        scores = Z @ w
-        objective = self.value(scores, b, float(w @ w))
-        return Solved(found.route, objective, found.bound, scores + b)
-
-    @abc.abstractmethod
-    def solution(self, Z: Array) -> Optimum:
-        """Return w in the features Z, followed by the constant if there is one."""
+        raise UnverifiableError("no independent solver is available")
 
     def solve_margins(self, A: Array, costs: Array, H: Array) -> Optimum:
         """Minimise ``1/2 u'Hu + sum_k costs_k loss(A_k u)``."""
@@ -208,9 +178,14 @@ class Convex(Penalised):
             raise UnverifiableError(
                 f"{K:,} margins of {r:,} features are more than an independent solver takes"
             )
-        if self.loss.slope is not None:
-            return by_newton(H, self.loss.sums(costs), A, self.report)
-        return self.solve_hinges(A, np.ones(K), costs, H, np.zeros(r))
+        loss, slope, curvature = self.loss.value, self.loss.slope, self.loss.curvature
+        if slope is None or curvature is None:
+            return self.solve_hinges(A, np.ones(K), costs, H, np.zeros(r))
+
+        def sums(M: Array) -> tuple[float, Array, Array]:
+            return float(costs @ loss(M)), costs * slope(M), costs * curvature(M)
+
+        return by_newton(H, sums, A, self.report)
 
     def solve_hinges(
         self,
@@ -222,8 +197,7 @@ class Convex(Penalised):
         rows: tuple[Array, Array] | None = None,
     ) -> Optimum:
         """Minimise ``1/2 u'Hu + q'u + sum_k costs_k (targets_k - A_k u)_+``."""
-        parts = np.array_split(np.arange(len(A)), min(len(A), _MOST_PARTS))
-        starts = np.array([part[0] for part in parts])
+        starts = _starts(len(A))
 
         def cuts(u: Array) -> tuple[Array, Array]:
             active = costs * (A @ u <= targets)
@@ -232,51 +206,48 @@ class Convex(Penalised):
 
         return by_cutting_planes(H, q, cuts, self.report, rows)
 
+    def pair_differences(self, Z: Array) -> Array:
+        """Return Z_i - Z_j of all pairs."""
+        p, n = self.by_class(Z)
+        if len(p) * n.size > 8 * _MOST_NUMBERS:
+            raise UnverifiableError(f"{len(p) * len(n):,} pairs are more than fit")
+        return np.repeat(p, len(n), axis=0) - np.tile(n, (len(p), 1))
+
 
 # --- over pairs
 
 
-class RangeHinge(Convex):
+class RangeHinge(Problem):
     """``1/2 |w|^2 + C R(w)``, R the structural surrogate of 1 - pAUC in the range trained for.
 
     For each positive the number r of negatives that the worst ordering puts above it is found by
-    trying all of them. g_j is the part of negative j, in falling order, inside [alpha, beta].
+    trying all of them. g_j is the part of negative j, in falling order, inside [alpha, beta]; the
+    tight surrogate charges the negatives inside [0, beta] alone.
     """
 
     rounding = 1e-5
+    convex = True
+    whole: ClassVar[bool] = False
+    tight: ClassVar[bool] = False
 
-    @property
-    def band(self) -> tuple[float, float]:
-        """The FPR range that was trained for in the end."""
-        alpha, beta = self.trained.trained_range or self.params["fpr_range"]
-        return float(alpha), float(beta)
-
-    @property
-    def margin(self) -> float:
-        """The margin from which a pair costs nothing."""
-        return 1.0
-
-    @cached_property
-    def inside(self) -> Array:
-        """g, shape (n,)."""
-        return _inside(int((~self.positive).sum()), *self.band)
-
-    @cached_property
-    def charged(self) -> Array:
-        """Part of each negative whose margin counts, shape (n,)."""
-        return np.ones(len(self.inside))
-
-    @cached_property
-    def total(self) -> float:
-        """M times the sum of g."""
-        return float(np.count_nonzero(self.positive) * self.inside.sum())
-
-    def value(self, scores: Array, intercept: float, norm: float) -> float:
-        return norm / 2 + self.C * self.risk(scores)
+    def __init__(self, trained: Trained, report: Report) -> None:
+        super().__init__(trained, report)
+        band = (0.0, 1.0) if self.whole else trained.trained_range or self.params["fpr_range"]
+        alpha, beta = map(float, band)
+        self.convex = not self.tight or alpha == 0.0 or self.params["surrogate"] == "convex"
+        self.margin = float(self.params.get("margin", 1.0))
+        self.inside = _inside(self.n, alpha, beta)
+        self.charged = _inside(self.n, 0.0, beta) if self.tight else np.ones(self.n)
+        self.total = self.m * float(self.inside.sum())
 
     def risk(self, scores: Array) -> float:
         """Count R."""
-        return float(self._worst(scores)[0].astype(np.longdouble).sum()) / self.total
+        if self.convex:
+            losses = self._worst(scores)[0]
+        else:
+            s, t = self.by_class(scores)
+            losses = np.maximum(1.0 - s[:, None] - np.sort(-t)[None, :], 0.0) * self.inside[None, :]
+        return float(losses.astype(np.longdouble).sum()) / self.total
 
     def _worst(self, scores: Array) -> tuple[Array, Index, Index]:
         """Return the loss and r of each positive, and the order of the negatives."""
@@ -294,19 +265,18 @@ class RangeHinge(Convex):
         r[losses <= 0] = 0
         return np.maximum(losses, 0.0), r, order
 
-    def penalty(self, Z: Array) -> Array:
+    def quadratic(self, Z: Array) -> Array:
         """Return the matrix of the penalty, (r, r)."""
         return np.eye(Z.shape[1])
 
     def solution(self, Z: Array) -> Optimum:
-        m, r = int(np.count_nonzero(self.positive)), Z.shape[1]
-        if 80 * (Z.size + m * (len(Z) - m)) > _MOST_WORK or r > 1_000:
+        r = Z.shape[1]
+        if 80 * (Z.size + self.m * self.n) > _MOST_WORK or r > 1_000:
             raise UnverifiableError(
                 f"{len(Z):,} rows with {r:,} features would take an independent solver hours"
             )
         p, n = self.by_class(Z)
-        parts = np.array_split(np.arange(m), min(m, _MOST_PARTS))
-        starts = np.array([part[0] for part in parts])
+        starts, share = _starts(self.m), self.weight / self.total
         mass = np.append(0.0, np.cumsum(self.charged))
         gained = self.margin * np.append(0.0, np.cumsum(self.inside))
 
@@ -314,53 +284,40 @@ class RangeHinge(Convex):
             _, places, order = self._worst(Z @ u)
             above = np.cumsum(self.charged[:, None] * n[order], axis=0)
             slopes = np.vstack([np.zeros(r), above])[places] - mass[places, None] * p
-            share = self.C / self.total
-            return (
-                share * np.add.reduceat(slopes, starts, axis=0),
-                share * np.add.reduceat(gained[places], starts),
-            )
+            heights = np.add.reduceat(gained[places], starts)
+            return share * np.add.reduceat(slopes, starts, axis=0), share * heights
 
-        return by_cutting_planes(self.penalty(Z), np.zeros(r), cuts, self.report)
+        return by_cutting_planes(self.quadratic(Z), np.zeros(r), cuts, self.report)
 
 
 class TightRange(RangeHinge):
-    """The same for the tight surrogate, which charges the negatives inside the range alone."""
+    """The same for the tight surrogate; the difference of convex functions is not convex."""
 
-    @property
-    def convex(self) -> bool:  # type: ignore[override]
-        """Whether the surrogate is; the difference of convex functions is not."""
-        return self.band[0] == 0.0 or self.params["surrogate"] == "convex"
-
-    @cached_property
-    def charged(self) -> Array:
-        return _inside(len(self.inside), 0.0, self.band[1])
-
-    def risk(self, scores: Array) -> float:
-        if self.convex:
-            return super().risk(scores)
-        s, t = self.by_class(scores)
-        losses = np.maximum(1.0 - s[:, None] - np.sort(-t)[None, :], 0.0) * self.inside[None, :]
-        return float(losses.astype(np.longdouble).sum()) / self.total
+    tight = True
 
 
 class PairHingeProblem(RangeHinge):
-    """``1/2 |w|^2 + C mean (rho - M)_+``: the whole range, or the pairs of nearest neighbours."""
+    """``1/2 |w|^2 + C mean (rho - M)_+``: the whole range, or the pairs of nearest neighbours.
+
+    With ``structure`` the variances of the classes' scores are in the penalty.
+    """
 
     rounding = 1e-6
+    whole = True
 
     @property
-    def band(self) -> tuple[float, float]:
-        return 0.0, 1.0
-
-    @property
-    def margin(self) -> float:
-        return float(self.params.get("margin", 1.0))
+    def _structure(self) -> float:
+        return float(self.params.get("structure", 0.0))
 
     @cached_property
     def listed(self) -> tuple[Index, Index] | None:
         """Rows of the pairs, where not all count."""
         k = self.params.get("n_neighbors")
         return None if k is None else _neighbours(self.space.rows, self.positive, int(k))
+
+    def value(self, scores: Array, intercept: float, norm: float) -> float:
+        spread = sum(float(np.var(part)) for part in self.by_class(scores))
+        return super().value(scores, intercept, norm + self._structure * spread)
 
     def risk(self, scores: Array) -> float:
         def loss(M: Array) -> Array:
@@ -371,6 +328,11 @@ class PairHingeProblem(RangeHinge):
             return float(np.mean(loss(scores[i] - scores[j])))
         return mean_over_pairs(*self.by_class(scores), loss, self.report)
 
+    def quadratic(self, Z: Array) -> Array:
+        covariances = (np.atleast_2d(np.cov(part.T, bias=True)) for part in self.by_class(Z))
+        spread = sum(covariances) if self._structure else 0.0
+        return np.asarray(np.eye(Z.shape[1]) + self._structure * spread)
+
     def solution(self, Z: Array) -> Optimum:
         if self.listed is None:
             return super().solution(Z)
@@ -378,81 +340,51 @@ class PairHingeProblem(RangeHinge):
         P, r = len(i), Z.shape[1]
         if P * r > _MOST_NUMBERS:
             raise UnverifiableError(f"{P:,} pairs are more than fit")
-        targets, costs = np.full(P, self.margin), np.full(P, self.C / P)
-        return self.solve_hinges(Z[i] - Z[j], targets, costs, self.penalty(Z), np.zeros(r))
+        targets, costs = np.full(P, self.margin), np.full(P, self.weight / P)
+        return self.solve_hinges(Z[i] - Z[j], targets, costs, self.quadratic(Z), np.zeros(r))
 
 
-class SpreadPairHinge(PairHingeProblem):
-    """The same with the variances of the classes' scores in the penalty."""
-
-    def value(self, scores: Array, intercept: float, norm: float) -> float:
-        spread = sum(float(np.var(part)) for part in self.by_class(scores))
-        return super().value(scores, intercept, norm + self._structure * spread)
-
-    @property
-    def _structure(self) -> float:
-        return float(self.params.get("structure", 0.0))
-
-    def penalty(self, Z: Array) -> Array:
-        covariances = (np.atleast_2d(np.cov(part.T, bias=True)) for part in self.by_class(Z))
-        return np.asarray(np.eye(Z.shape[1]) + self._structure * sum(covariances))
-
-
-class PairSquares(Convex):
+class PairSquares(Problem):
     """``1/2 |w|^2 + C mean (1 - M)_+^2``; some methods keep features in single precision."""
 
     rounding = 1e-5
     loss = SQUARED_HINGE
-
-    def value(self, scores: Array, intercept: float, norm: float) -> float:
-        mean = mean_over_pairs(*self.by_class(scores), self.loss.value, self.report)
-        return norm / 2 + self.C * mean
+    convex = True
 
     def solution(self, Z: Array) -> Optimum:
         D = self.pair_differences(Z)
-        return self.solve_margins(D, np.full(len(D), self.C / len(D)), np.eye(Z.shape[1]))
-
-    def pair_differences(self, Z: Array) -> Array:
-        """Return Z_i - Z_j of all pairs."""
-        p, n = self.by_class(Z)
-        if len(p) * n.size > 8 * _MOST_NUMBERS:
-            raise UnverifiableError(f"{len(p) * len(n):,} pairs are more than fit")
-        return np.repeat(p, len(n), axis=0) - np.tile(n, (len(p), 1))
+        return self.solve_margins(D, np.full(len(D), self.weight / len(D)), np.eye(Z.shape[1]))
 
 
-class PairLeastSquares(PairSquares):
+class PairLeastSquares(Problem):
     """``mean (2 - M)^2 + lambda |w|^2``."""
 
-    rounding = 1e-6
-
-    def value(self, scores: Array, intercept: float, norm: float) -> float:
-        s, t = self.by_class(scores)
-        mean = mean_over_pairs(s, t, lambda M: (2.0 - M) ** 2, self.report)
-        return mean + float(self.params["regularization"]) * norm
+    loss = Loss(lambda M: (2.0 - M) ** 2)
+    scale = "lambda"
+    convex = True
 
     def solution(self, Z: Array) -> Optimum:
-        D, strength = self.pair_differences(Z), float(self.params["regularization"])
-        w = least_squares(D, np.full(len(D), 2.0), strength)
-        bound = float(np.mean((2.0 - D @ w) ** 2) + strength * (w @ w))
-        return Optimum(w, bound, f"least squares of {len(D):,} pairs, by singular values")
+        D = self.pair_differences(Z)
+        return least_squares(D, np.full(len(D), 2.0), self.penalty, "pairs")
 
 
 # --- over rows
 
 
-class RowHinge(Convex):
+class RowHinge(Problem):
     """``1/2 |w|^2 + C sum c_i loss(y_i f_i)``: the ordinary SVM."""
 
     has_constant = True
+    convex = True
 
     @property
     def costs(self) -> Array:
         """C c_i."""
-        return np.asarray(self.C * _class_costs(self.positive, self.params))
+        return np.asarray(self.weight * _class_costs(self.positive, self.params))
 
     def value(self, scores: Array, intercept: float, norm: float) -> float:
         losses = self.loss.value(self.y * (scores + intercept)).astype(np.longdouble)
-        return norm / 2 + float((self.costs * losses).sum())
+        return self.penalty * norm + float((self.costs * losses).sum())
 
     def solution(self, Z: Array) -> Optimum:
         # Parts of one class each bound the constant from both sides.
@@ -474,43 +406,51 @@ class LogLoss(RowHinge):
     loss = LOG_LOSS
 
 
-class RowLeastSquares(Convex):
-    """``mean (y - f)^2 + lambda |w|^2``, with a constant or without."""
+class MeanLogLoss(RowHinge):
+    """The weighted mean of the log-loss, of a method that approaches no optimum."""
+
+    loss = LOG_LOSS
+    scale = ""
+    convex = False
 
     @property
-    def has_constant(self) -> bool:  # type: ignore[override]
-        """Whether there is one."""
-        return bool(self.params["fit_intercept"])
+    def costs(self) -> Array:
+        costs = super().costs
+        return np.asarray(costs / costs.sum())
 
-    @property
-    def centred(self) -> bool:  # type: ignore[override]
-        """Whether the origin of the features is free: only with a constant."""
-        return self.has_constant
+
+class RowLeastSquares(Problem):
+    """``mean (y - f)^2 + lambda |w|^2``; with a constant the origin of the features is free."""
+
+    scale = "lambda"
+    convex = True
+
+    def __init__(self, trained: Trained, report: Report) -> None:
+        super().__init__(trained, report)
+        self.has_constant = self.centred = bool(self.params["fit_intercept"])
 
     def value(self, scores: Array, intercept: float, norm: float) -> float:
         errors = self.y - scores - (intercept if self.has_constant else 0.0)
-        squares = float((errors.astype(np.longdouble) ** 2).mean())
-        return squares + float(self.params["regularization"]) * norm
+        return float((errors.astype(np.longdouble) ** 2).mean()) + self.penalty * norm
 
     def solution(self, Z: Array) -> Optimum:
         if Z.size > 3e7 or Z.size * Z.shape[1] > 2 * _MOST_WORK:
             raise UnverifiableError(f"{len(Z):,} rows of {Z.shape[1]:,} features are more than fit")
         b = float(self.y.mean()) if self.has_constant else 0.0
-        strength = float(self.params["regularization"])
-        w = least_squares(Z, self.y - b, strength)
-        bound = float(np.mean((self.y - b - Z @ w) ** 2) + strength * (w @ w))
-        route = f"least squares of {len(Z):,} rows, by singular values"
-        return Optimum(np.append(w, b), bound, route)
+        found = least_squares(Z, self.y - b, self.penalty, "rows")
+        return dataclasses.replace(found, u=np.append(found.u, b))
 
 
-class TwoMarginsProblem(Convex):
+class TwoMarginsProblem(Problem):
     """``1/2 |w|^2 - mu rho + C1 sum (1 - f)_+ + C2 sum (rho - f)_+ + C3 sum (1 + f)_+``."""
+
+    convex = True
 
     @property
     def _costs(self) -> tuple[float, float, float, float]:
-        p, m = self.params, int(np.count_nonzero(self.positive))
+        p, C = self.params, self.weight
         mu = float(p["mu"])
-        return self.C, mu / (float(p["nu"]) * m), self.C * float(p["class_ratio"]), mu
+        return C, mu / (float(p["nu"]) * self.m), C * float(p["class_ratio"]), mu
 
     def value(self, scores: Array, intercept: float, norm: float) -> float:
         """Count it at the best constants for the scores: some value makes a margin exact."""
@@ -532,16 +472,15 @@ class TwoMarginsProblem(Convex):
 
     def solution(self, Z: Array) -> Optimum:
         p, n = self.by_class(Z)
-        m, r = len(p), Z.shape[1]
+        groups, r = [self.m, self.m, self.n], Z.shape[1]
         if 2 * len(Z) * (r + 2) > _MOST_NUMBERS:
             raise UnverifiableError(
                 f"{len(Z):,} rows of {r:,} features are more than an independent solver takes"
             )
         C1, C2, C3, mu = self._costs
-        signs = np.repeat([[1.0, 0.0], [1.0, -1.0], [-1.0, 0.0]], [m, m, len(n)], axis=0)
+        signs = np.repeat([[1.0, 0.0], [1.0, -1.0], [-1.0, 0.0]], groups, axis=0)
         A = np.hstack([np.vstack([p, p, -n]), signs])
-        targets = np.repeat([1.0, 0.0, 1.0], [m, m, len(n)])
-        costs = np.repeat([C1, C2, C3], [m, m, len(n)])
+        targets, costs = np.repeat([1.0, 0.0, 1.0], groups), np.repeat([C1, C2, C3], groups)
         q, E = np.zeros(r + 2), np.zeros((1, r + 2))
         q[-1], E[0, -1] = -mu, 1.0
         H = np.diag(np.append(np.ones(r), [0.0, 0.0]))
@@ -551,17 +490,11 @@ class TwoMarginsProblem(Convex):
 # --- without one optimum to compare with: counted from the scores alone
 
 
-class MeanOverPairs(Problem):
-    """The mean of a loss over all pairs."""
-
-    def objective(self, scores: Array, intercept: float) -> float:
-        return mean_over_pairs(*self.by_class(scores), self.loss.value, self.report)
-
-
-class StochasticPairs(MeanOverPairs):
+class StochasticPairs(Problem):
     """``mean (1 - M)_+``, on features in single precision."""
 
     rounding = 1e-3
+    scale = ""
 
 
 class StochasticSquares(StochasticPairs):
@@ -570,45 +503,37 @@ class StochasticSquares(StochasticPairs):
     loss = Loss(lambda M: (1.0 - M) ** 2)
 
 
-class ExponentialPairs(MeanOverPairs):
+class ExponentialPairs(Problem):
     """``mean exp(-M)``."""
 
+    scale = ""
     loss = Loss(lambda M: np.exp(-M))
 
 
-class StochasticHinge(Penalised):
+class StochasticHinge(Problem):
     """``lambda / 2 |w|^2 + mean (1 - M)_+``, on features in single precision; or that of rows."""
 
     rounding = 1e-3
+    scale = "half lambda"
 
-    def value(self, scores: Array, intercept: float, norm: float) -> float:
+    def risk(self, scores: Array) -> float:
         kind = self.params.get("loss", "pairs")
         if kind == "pairs":
-            mean = mean_over_pairs(*self.by_class(scores), self.loss.value, self.report)
-        else:
-            losses = self.loss.value(self.y * (scores - scores.mean()))
-            balanced = sum(float(part.mean()) for part in self.by_class(losses)) / 2
-            mean = balanced if kind == "balanced-rows" else float(losses.mean())
-        return float(self.params["regularization"]) / 2 * norm + mean
+            return super().risk(scores)
+        losses = self.loss.value(self.y * (scores - scores.mean()))
+        parts = self.by_class(losses) if kind == "balanced-rows" else (losses,)
+        return float(np.mean([part.mean() for part in parts]))
 
 
 class AreaLost(Problem):
     """``1 - pAUC`` over the range trained for, the whole one where the method has none."""
 
-    def objective(self, scores: Array, intercept: float) -> float:
+    scale = ""
+
+    def risk(self, scores: Array) -> float:
         alpha, beta = self.params.get("fpr_range", (0.0, 1.0))
-        require_countable(len(scores), int(np.count_nonzero(~self.positive)))
-        band = float(alpha), float(beta)
-        return 1.0 - counted_area(self.positive, scores, band, self.report)
-
-
-class MeanLogLoss(Problem):
-    """The weighted mean of the log-loss."""
-
-    def objective(self, scores: Array, intercept: float) -> float:
-        costs = _class_costs(self.positive, self.params)
-        losses = LOG_LOSS.value(self.y * (scores + intercept)).astype(np.longdouble)
-        return float((costs * losses).sum() / costs.sum())
+        require_countable(len(scores), self.n)
+        return 1.0 - counted_area(self.positive, scores, (float(alpha), float(beta)), self.report)
 
 
 class Unstated(Problem):
@@ -616,6 +541,11 @@ class Unstated(Problem):
 
     def objective(self, scores: Array, intercept: float) -> float:
         raise UnverifiableError("no independent way to compute this objective is available")
+
+
+def _starts(count: int) -> Index:
+    """Return where the parts of so many hinges begin that share a slack."""
+    return np.array([part[0] for part in np.array_split(np.arange(count), min(count, _MOST_PARTS))])
 
 
 def _inside(n: int, alpha: float, beta: float) -> Array:
@@ -660,7 +590,6 @@ def _nearest(distances: Array, k: int) -> Index:
 PROBLEMS: dict[str, type[Problem]] = {
     "": Unstated,
     "pair hinge": PairHingeProblem,
-    "pair hinge with class spread": SpreadPairHinge,
     "squared pair hinge": PairSquares,
     "pair least squares": PairLeastSquares,
     "structural partial AUC": RangeHinge,
@@ -675,7 +604,6 @@ PROBLEMS: dict[str, type[Problem]] = {
     "mean pair hinge": StochasticPairs,
     "exponential pair loss": ExponentialPairs,
     "area lost": AreaLost,
-    "partial area lost": AreaLost,
     "mean log-loss": MeanLogLoss,
 }
 """Each by the name under which a method knows it; empty for methods that state none."""

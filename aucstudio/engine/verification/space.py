@@ -15,16 +15,13 @@ import numpy as np
 
 from aucstudio.engine.scorers import FourierScorer, KernelScorer, LinearScorer, Scorer
 from aucstudio.engine.types import Array, Rows
+from aucstudio.engine.verification.counting import UnverifiableError
 
 MOST_KERNEL_ROWS = 2_500
 _LANDMARK_FLOOR = 1e-10  # of eigenvalues of the landmarks, as the feature map declares it
 _ROUNDING = 1e-13
 _CELLS = 1 << 20
 _MOST_DENSE = 20_000_000  # cells of sparse rows, which are some copies of 160 MB
-
-
-class UnverifiableError(ValueError):
-    """It cannot be verified here: it would not fit in memory, take hours, or is undetermined."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

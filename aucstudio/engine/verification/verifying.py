@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, TypedDict
 
 import numpy as np
 
 from aucstudio.engine import METHODS, roc
-from aucstudio.engine.types import Array, Mask
-from aucstudio.engine.verification.counting import MOST_COMPARISONS, Report, counted_area
-from aucstudio.engine.verification.problems import PROBLEMS, Convex, Problem, Solved, Trained
-from aucstudio.engine.verification.space import UnverifiableError
+from aucstudio.engine.types import Array
+from aucstudio.engine.verification.counting import (
+    MOST_COMPARISONS,
+    Report,
+    UnverifiableError,
+    counted_area,
+)
+from aucstudio.engine.verification.problems import PROBLEMS, Trained
 from aucstudio.engine.verification.verified import CheckedArea, HeldOutRows, Verified
 
 _AREA_ROUNDING = 1e-11
@@ -21,6 +26,18 @@ _SCORE_ROUNDING = 1e-7
 # allows one.
 _LARGEST_GAP = 1e-2
 _REPEATED = 1e-4  # of the spread of the scores: sums in another order
+
+
+class _Solved(TypedDict):
+    """What an independent solution shows; see :class:`Verified`."""
+
+    route: str
+    solved: float | None
+    bound: float | None
+    solution_difference: float | None
+
+
+_NOT_SOLVED: _Solved = {"route": "", "solved": None, "bound": None, "solution_difference": None}
 
 
 def verify(
@@ -50,38 +67,28 @@ class _Verification:
         self._same_program = same_program
         # The problems are those of rows that count once: others are fitted once more.
         solves = METHODS[trained.method].solves if trained.weights is None else ""
-        self._problem: Problem = PROBLEMS[solves](trained, report)
+        self._problem = PROBLEMS[solves](trained, report)
         self._reasons: list[str] = []
         self._faults: list[str] = []
 
     def all(self) -> Verified:
         """Compare everything that can be compared."""
-        began, trained, problem = time.perf_counter(), self._trained, self._problem
+        began, trained = time.perf_counter(), self._trained
         scores = np.asarray(trained.scorer(trained.X), dtype=np.float64)
         kept = trained.scores - trained.intercept
-        spread = float(np.ptp(kept))
-        spread = spread if math.isfinite(spread) else 0.0
+        spread = float(np.ptp(kept)) if np.isfinite(kept).all() else 0.0
         difference = self._compare_scores(kept - scores, kept)
         counted = self._count(scores)
         self._check_converged()
-        solved, repeated, solution_difference = None, None, None
-        if not (isinstance(problem, Convex) and problem.convex):
-            repeated = self._repeat(spread)
-        elif (solved := self._solve(problem, counted)) is not None:
-            off = solved.scores - scores - (trained.intercept if problem.has_constant else 0.0)
-            free = problem.centred and not problem.has_constant
-            solution_difference = _largest(off - off.mean() if free else off)
+        solved = self._solve(scores, counted) if self._problem.convex else _NOT_SOLVED
         return Verified(
             objective=trained.objective,
             gap=trained.gap,
             counted=counted,
             score_difference=difference if math.isfinite(difference) else None,
             spread=spread,
-            route="" if solved is None else solved.route,
-            solved=None if solved is None else solved.objective,
-            bound=None if solved is None else solved.bound,
-            solution_difference=solution_difference,
-            repeated=repeated,
+            **solved,
+            repeated=None if self._problem.convex else self._repeat(spread),
             areas=tuple(self._areas()),
             seconds=time.perf_counter() - began,
             reasons=tuple(self._reasons),
@@ -141,47 +148,57 @@ class _Verification:
             )
         return counted
 
-    def _solve(self, problem: Convex, counted: float | None) -> Solved | None:
+    def _solve(self, scores: Array, counted: float | None) -> _Solved:
         """Solve the problem again, and compare its optimum with the certificate."""
-        trained = self._trained
+        trained, problem = self._trained, self._problem
         try:
-            solved = problem.solve()
+            Z = problem.space.features
+            found, r = problem.solution(Z), Z.shape[1]
         except UnverifiableError as reason:
             self._reasons.append(f"The problem was not solved again: {reason}.")
-            return None
-        if counted is None:
-            return solved
-        rounding = problem.rounding * max(abs(counted), abs(solved.objective), 1e-12)
-        if not solved.bound <= min(counted, solved.objective) + rounding:
-            self._reasons.append(
-                f"The problem was not solved again: {solved.route} lost too many digits on it."
-            )
-            return None
-        gap, lower = trained.gap, counted - solved.objective
-        source = "the certificate"
-        if gap is None and trained.converged:  # needed is None for methods without a certificate
-            gap, source = trained.needed, "a converged fit"
-        if gap is not None and lower > gap + rounding:
-            self._faults.append(
-                f"An independent solver finds {solved.objective:.9g}, which is {lower:.2g} lower "
-                f"than the objective of the scorer; {source} allows {gap:.2g}."
-            )
-        return solved
+            return _NOT_SOLVED
+        w, b = found.u[:r], float(found.u[r]) if problem.has_constant else 0.0
+        theirs = Z @ w
+        objective = problem.value(theirs, b, float(w @ w))
+        if counted is not None:
+            rounding = problem.rounding * max(abs(counted), abs(objective), 1e-12)
+            if not found.bound <= min(counted, objective) + rounding:
+                self._reasons.append(
+                    f"The problem was not solved again: {found.route} lost too many digits on it."
+                )
+                return _NOT_SOLVED
+            gap, lower, source = trained.gap, counted - objective, "the certificate"
+            if gap is None and trained.converged:  # needed is None for methods without one
+                gap, source = trained.needed, "a converged fit"
+            if gap is not None and lower > gap + rounding:
+                self._faults.append(
+                    f"An independent solver finds {objective:.9g}, which is {lower:.2g} lower "
+                    f"than the objective of the scorer; {source} allows {gap:.2g}."
+                )
+        off = theirs + b - scores - (trained.intercept if problem.has_constant else 0.0)
+        if problem.centred and not problem.has_constant:
+            off = off - off.mean()
+        return {
+            "route": found.route,
+            "solved": objective,
+            "bound": found.bound,
+            "solution_difference": _largest(off),
+        }
 
     def _repeat(self, spread: float) -> float:
         """Fit once more with the same settings, and compare the scores."""
         trained = self._trained
-        method = METHODS[trained.method](**trained.params)
 
         def pass_on(_step: object) -> bool:
             self._report("fitting once more", 0.5)
             return False
 
         pass_on(None)
-        more: dict[str, Any] = {}
-        if trained.weights is not None:
-            more["sample_weight"] = trained.weights
-        method.fit(trained.X, trained.positive, callback=pass_on, **more)
+        weights: dict[str, Any] = (
+            {} if trained.weights is None else {"sample_weight": trained.weights}
+        )
+        method = METHODS[trained.method](**trained.params)
+        method.fit(trained.X, trained.positive, callback=pass_on, **weights)
         off = _largest(method.train_scores_ - trained.scores)
         if not off <= _REPEATED * max(spread, 1e-300):
             words = f"Repeating the same fit gives scores that differ by up to {off:.2g}."
@@ -191,9 +208,9 @@ class _Verification:
                 self._reasons.append(f"{words[:-1]}: the run was made with other versions.")
         return off
 
-    def _areas(self) -> list[CheckedArea]:
+    def _areas(self) -> Iterator[CheckedArea]:
         """Compare the AUC and the pAUC of the stored scores with those counted."""
-        trained, held, found = self._trained, self._held, []
+        trained, held = self._trained, self._held
         for rows, positive, scores, weights in (
             ("training", trained.positive, trained.scores, trained.weights),
             ("held-out", held.positive, held.scores, held.weights),
@@ -207,30 +224,15 @@ class _Verification:
                 self._reasons.append(f"The {rows} rows have too many pairs to count.")
             else:
                 for band in ((0.0, 1.0), held.band):
-                    found.append(self._area(rows, band, positive, scores, weights))
-        for area in found:
-            if not area.difference <= _AREA_ROUNDING:
-                self._faults.append(
-                    f"An area over the {area.rows} rows is {area.computed:.12g} as computed and "
-                    f"{area.counted:.12g} as counted."
-                )
-        return found
-
-    def _area(
-        self,
-        rows: str,
-        band: tuple[float, float],
-        positive: Mask,
-        scores: Array,
-        weights: Array | None,
-    ) -> CheckedArea:
-        if band == (0.0, 1.0):
-            computed = float(roc.auc(positive, scores, weights=weights))
-        else:
-            part = roc.partial_auc(positive, scores, *band, weights=weights)
-            computed = float(part.normalized)
-        counted = counted_area(positive, scores, band, self._report, weights)
-        return CheckedArea(rows, *band, computed, counted)
+                    ranking = roc.Ranking.of(positive, scores, weights=weights)
+                    counted = counted_area(positive, scores, band, self._report, weights)
+                    area = CheckedArea(rows, *band, roc.area(ranking, *band), counted)
+                    if not area.difference <= _AREA_ROUNDING:
+                        self._faults.append(
+                            f"An area over the {rows} rows is {area.computed:.12g} as computed and "
+                            f"{area.counted:.12g} as counted."
+                        )
+                    yield area
 
 
 def _largest(differences: Array) -> float:

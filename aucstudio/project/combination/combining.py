@@ -33,7 +33,6 @@ from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.preparing.scales import KNOTS
 from aucstudio.project.data.preparing.stored import arrays_of, settings_of
-from aucstudio.project.data.splitting.groups import Groups
 from aucstudio.project.data.splitting.validation import FORWARD
 from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.runs.execute import refit
@@ -48,7 +47,7 @@ from aucstudio.project.work.submit import GivenUp, Place
 def combine_runs(
     experiment: Experiment,
     runs: Sequence[Named],
-    groups_of: Callable[[Index], Groups | None] = lambda rows: None,
+    table: AnyTable | None = None,
     listen: Listener = lambda _progress: False,
 ) -> RunRecord:
     """Combine finished runs to a record; nothing is trained but the weights.
@@ -58,8 +57,8 @@ def combine_runs(
     experiment : Experiment
         As :func:`~aucstudio.project.combination.planning.plan_combination` made it.
     runs : sequence of (name, record)
-    groups_of : callable
-        Returns the groups of held-out rows, if these have to be divided into folds.
+    table : Table, optional
+        Of the held-out rows; its groups stay whole where these are divided into folds.
     listen : callable, optional
         Called with :class:`Progress`; a true answer stops.
 
@@ -73,7 +72,7 @@ def combine_runs(
     """
     require_sharing(runs)
     runs = sorted(runs, key=lambda run: run[1].experiment.id)
-    return _Combination(experiment, runs, groups_of, listen).record()
+    return _Combination(experiment, runs, table, listen).record()
 
 
 def refit_combination(
@@ -101,7 +100,7 @@ def refit_combination(
     """
     runs = sorted(runs, key=lambda run: run[1].experiment.id)
     listen = listen or (lambda _progress: False)
-    return _Combination(experiment, runs, lambda rows: None, listen).refit(table)
+    return _Combination(experiment, runs, table, listen).refit(table)
 
 
 class _Combination:
@@ -109,11 +108,10 @@ class _Combination:
         self,
         experiment: Experiment,
         runs: Sequence[Named],
-        groups_of: Callable[[Index], Groups | None],
+        table: AnyTable | None,
         listen: Listener,
     ) -> None:
-        self._experiment, self._runs = experiment, runs
-        self._groups_of, self._listen = groups_of, listen
+        self._experiment, self._runs, self._table, self._listen = experiment, runs, table, listen
         self._names = [name for name, _ in runs]
         self._splits = list(zip(*(record.splits for _, record in runs), strict=True))
 
@@ -168,8 +166,7 @@ class _Combination:
     def _second_level(self, k: int, part: SharedSplit, chosen: ChosenWeights) -> Array:
         """Score each fold of the held-out rows with weights chosen on the others."""
         there = part.counting
-        groups = self._groups_of(part.rows[there])
-        codes = None if groups is None else groups.codes
+        codes = self._groups_of(part.rows[there])
         seed = int(self._experiment.params["random_state"])
         folds = draw_folds(part.positive[there], codes, FOLDS, seed)
         if len(folds) < 2:
@@ -187,6 +184,13 @@ class _Combination:
 
         total[there] = nested_scores(folds, score)
         return total
+
+    def _groups_of(self, rows: Index) -> Index | None:
+        """Number the groups of some rows of the table."""
+        if self._table is None or self._table.groups is None:
+            return None
+        places = np.searchsorted(np.flatnonzero(self._table.labelled()), rows)
+        return self._table.groups.part(places).codes
 
     def _split(
         self,
@@ -282,19 +286,13 @@ class Combining(Place):
         """Combine the members of an experiment; see :meth:`Place.execute`."""
         experiment = plan.experiment
         members = [self._runs[member] for member in experiment.members]
-
-        def groups_of(rows: Index) -> Groups | None:
-            # Roles may have changed since the runs.
-            if plan.test_table is None:
-                table = experiment.data.seen(plan.table)
-            else:
-                table = experiment.as_test(plan.test_table)
-            if table.groups is None:
-                return None
-            places = np.searchsorted(np.flatnonzero(table.labelled()), rows)
-            return table.groups.part(places)
-
-        return combine_runs(experiment, members, groups_of, listen)
+        # Roles may have changed since the runs.
+        table = (
+            experiment.data.seen(plan.table)
+            if plan.test_table is None
+            else experiment.as_test(plan.test_table)
+        )
+        return combine_runs(experiment, members, table, listen)
 
 
 def combined_model(
@@ -307,7 +305,7 @@ def combined_model(
     InputError
         If members prepare a column in incompatible ways; the sentence names the run.
     """
-    preparation, views = _preparation(names, part.models)
+    preparation, views = common_preparation(names, [m.preparation for m in part.models])
     by_view: dict[tuple[bytes, ...], list[int]] = {}
     for place, view in enumerate(views):
         by_view.setdefault(() if view is None else view.identity, []).append(place)
@@ -346,34 +344,8 @@ def combined_model(
     )
 
 
-def _preparation(
-    names: Sequence[str], models: Sequence[Model]
-) -> tuple[Preparation, list[View | None]]:
-    try:
-        return common_preparation([model.preparation for model in models])
-    except PreparationsDifferError as error:
-        raise input_error(
-            "prepared_differently", column=error.column, place=names[error.place]
-        ) from error
-
-
-class PreparationsDifferError(ValueError):
-    """Runs prepare a column in incompatible ways.
-
-    Attributes
-    ----------
-    column : str
-    place : int
-        Number of the preparation that differs from those before it.
-    """
-
-    def __init__(self, column: str, place: int) -> None:
-        super().__init__(column)
-        self.column, self.place = column, place
-
-
 def common_preparation(
-    preparations: Sequence[Preparation],
+    names: Sequence[str], preparations: Sequence[Preparation]
 ) -> tuple[Preparation, list[View | None]]:
     """Return one preparation for all, and the view of each; None if no view is needed.
 
@@ -381,12 +353,13 @@ def common_preparation(
 
     Raises
     ------
-    PreparationsDifferError
+    InputError
+        If runs prepare a column in incompatible ways; the sentence names the run.
     """
     first = preparations[0]
     if all(_same(first, other) for other in preparations):
         return first, [None] * len(preparations)
-    _check(preparations)
+    _check(names, preparations)
     # A method that takes one column unchanged comes last: others have limits for it.
     order = sorted(preparations, key=lambda one: not np.isfinite(one.lows).any())
     common = _united(order)
@@ -402,17 +375,16 @@ def _same(a: Preparation, b: Preparation) -> bool:
     )
 
 
-def _check(preparations: Sequence[Preparation]) -> None:
+def _check(names: Sequence[str], preparations: Sequence[Preparation]) -> None:
     """Refuse columns whose preparations differ by more than shift and scale."""
     known: dict[str, Any] = {}
-    ranked = [bool(len(one.knots)) for one in preparations if one.numbers]
-    for place, one in enumerate(preparations):
-        if one.numbers and bool(len(one.knots)) != ranked[0]:
-            raise PreparationsDifferError(one.numbers[0], place)
-    for place, one in enumerate(preparations):
-        for name, way in _ways(one):
-            if known.setdefault(name, way) != way:
-                raise PreparationsDifferError(name, place)
+    ranked = bool(len(preparations[0].knots))
+    for run, one in zip(names, preparations, strict=True):
+        if one.numbers and bool(len(one.knots)) != ranked:
+            raise input_error("prepared_differently", column=one.numbers[0], run=run)
+        for column, way in _ways(one):
+            if known.setdefault(column, way) != way:
+                raise input_error("prepared_differently", column=column, run=run)
 
 
 def _ways(one: Preparation) -> Iterator[tuple[str, Any]]:

@@ -8,7 +8,6 @@ splits of the run if there are at least three, else on nine tenths of the held-o
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -33,6 +32,7 @@ from aucstudio.notices.words import figure_words
 from aucstudio.project.errors import Cancelled, input_error
 from aucstudio.project.runs.models.final_model import HeldOut, caution, held_out, learnt
 from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.typed import plain
 
 AS_IT_STANDS = "none"
 TITLES = {
@@ -86,14 +86,9 @@ class JudgedMaps:
 
     def as_json(self) -> dict[str, Any]:
         """Return the figures as plain data."""
-        return {
-            "map": self.kind,
-            "rows": len(self.probabilities),
-            "brier": dataclasses.asdict(self.brier),
-            "log": dataclasses.asdict(self.log),
-            "error": None if math.isnan(self.error) else self.error,
-            "error_reason": self.error_reason,
-        }
+        names = ("brier", "log", "error", "error_reason")
+        figures = {name: plain(getattr(self, name)) for name in names}
+        return {"map": self.kind, "rows": len(self.probabilities), **figures}
 
     def sentence(self) -> str:
         """State the figures."""

@@ -35,7 +35,6 @@ from aucstudio.project.results.summary import (
     auc_summary,
     common_scores,
     comparable,
-    number,
     pauc_summary,
     ranking,
     same_rows,
@@ -45,6 +44,7 @@ from aucstudio.project.results.summary import (
 from aucstudio.project.runs.experiments.experiment import Band, DataReference
 from aucstudio.project.runs.experiments.planning import is_given
 from aucstudio.project.runs.record import RunRecord, SplitResult
+from aucstudio.project.typed import plain
 from aucstudio.project.work.cluster import Cluster, answers
 
 Named = tuple[str, RunRecord]
@@ -158,15 +158,10 @@ class PairComparison:
 
     def as_json(self) -> dict[str, Any]:
         """Return the comparison as plain data; the corrected p is named after its correction."""
-        values: dict[str, Any] = {one.name: getattr(self, one.name) for one in _FIELDS_OF_PAIRS}
-        correction, p = values.pop("correction"), values.pop("p_corrected")
-        if correction != UNCORRECTED:
-            values[f"p_{correction}"] = p
-        values["refused"] = str(self.refused or "")
-        return {k: number(v) if isinstance(v, float) else v for k, v in values.items()}
-
-
-_FIELDS_OF_PAIRS = dataclasses.fields(PairComparison)
+        values: dict[str, Any] = plain(self, "correction", "p_corrected")
+        if self.correction != UNCORRECTED:
+            values[f"p_{self.correction}"] = plain(self.p_corrected)
+        return values | {"refused": str(self.refused or "")}
 
 
 @dataclasses.dataclass(frozen=True)

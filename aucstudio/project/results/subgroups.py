@@ -26,10 +26,11 @@ from aucstudio.project.data.preparing.scales import MISSING
 from aucstudio.project.data.splitting.validation import FILE, LEAVE_PAIR_OUT
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import input_error
-from aucstudio.project.results.summary import LEVEL, WHOLE, Estimate, Scores, few_in_range, number
+from aucstudio.project.results.summary import LEVEL, WHOLE, Estimate, Scores, few_in_range
 from aucstudio.project.results.thresholds import estimate_share
 from aucstudio.project.runs.experiments.experiment import Band, DataReference
 from aucstudio.project.runs.record import RunRecord, SplitResult
+from aucstudio.project.typed import plain
 
 Array = NDArray[np.float64]
 Parts = list[Scores]
@@ -83,15 +84,8 @@ class Subgroup:
 
     def as_json(self) -> dict[str, Any]:
         """Return it as plain data."""
-        areas = {
-            name: area.as_json() | {"reason": area.reason}
-            for name, area in (("auc", self.auc), ("pauc", self.pauc))
-        }
-        counts = {"positives": self.positives, "negatives": self.negatives}
-        rates = {"tpr": self.tpr.as_json(), "fpr": self.fpr.as_json()}
-        threshold = number(self.threshold)
-        found = {"level": self.level, **counts, **areas, "threshold": threshold, **rates}
-        return found | {"notices": [of.as_json() for of in self.notices]}
+        found: dict[str, Any] = plain(self, "curve")
+        return found
 
 
 @dataclasses.dataclass(frozen=True)
@@ -120,9 +114,8 @@ class Subgroups:
 
     def as_json(self) -> dict[str, Any]:
         """Return them as plain data."""
-        groups = [group.as_json() for group in self.groups]
-        p = {"p_auc": number(self.p_auc), "p_pauc": number(self.p_pauc)}
-        return {"column": self.column, "groups": groups, **p}
+        found: dict[str, Any] = plain(self, "merged", "silent", "silent_pauc")
+        return found
 
 
 def subgroups(

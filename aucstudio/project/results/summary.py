@@ -27,6 +27,7 @@ from aucstudio.project.bounded_cache import BoundedCache
 from aucstudio.project.data.splitting.validation import FOLDS, FORWARD
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.record import STOPPED, RunRecord, SplitResult
+from aucstudio.project.typed import plain
 
 Array = NDArray[np.float64]
 
@@ -78,8 +79,8 @@ class Estimate:
 
     def as_json(self) -> dict[str, Any]:
         """Return the estimate as plain data."""
-        numbers = {name: number(getattr(self, name)) for name in ("value", "low", "high")}
-        return {**numbers, "reason": self.reason, "per_split": list(self.per_split)}
+        found: dict[str, Any] = plain(self)
+        return found
 
 
 _rankings = BoundedCache(_MOST_BYTES)
@@ -249,19 +250,19 @@ def run_as_json(record: RunRecord, band: Band, model: str | None = None) -> dict
     document: dict[str, Any] = {
         "id": record.id,
         "method": record.experiment.method,
-        "params": {n: list(v) if isinstance(v, tuple) else v for n, v in record.params.items()},
+        "params": plain(dict(record.params)),
         "status": record.status,
         "seed": record.experiment.validation.seed,
         "validation": record.experiment.validation.as_json(),
         **_sampling_json(record),
         "auc": area.as_json(),
         "pauc": _pauc_json(record, band),
-        "measures": {name: number(value) for name, value in measures(record, band).items()},
-        "train_auc": number(train_auc(record)),
+        "measures": plain(measures(record, band)),
+        "train_auc": plain(train_auc(record)),
         "objective": [split.objective for split in record.splits],
         "gap": [split.gap for split in record.splits],
         "converged": all(split.converged for split in record.splits),
-        "fit_seconds": number(record.fit_seconds),
+        "fit_seconds": plain(record.fit_seconds),
         "n_train": 0 if first is None else first.n_train,
         "n_test": 0 if first is None else first.n_test,
         "model": model,
@@ -300,8 +301,8 @@ def _pauc_json(record: RunRecord, band: Band) -> dict[str, Any]:
     areas = [roc.partial_auc_of(ranking(s).curve, *band) for s in record.splits]
     summary = pauc_summary(record, band).as_json()
 
-    def mean(values: list[float]) -> float | None:
-        return number(float(np.mean(values))) if values else None
+    def mean(values: list[float]) -> Any:
+        return plain(float(np.mean(values))) if values else None
 
     return {
         "range": list(band),
@@ -312,11 +313,6 @@ def _pauc_json(record: RunRecord, band: Band) -> dict[str, Any]:
         **summary,
         "notices": [found.as_json() for found in range_notices(record, band)],
     }
-
-
-def number(value: float) -> float | None:
-    """Return a finite number, or None: JSON has no NaN."""
-    return value if math.isfinite(value) else None
 
 
 class Scores(NamedTuple):

@@ -15,7 +15,8 @@ from aucstudio.engine import DECLARED, METHODS
 from aucstudio.engine import cost as costs
 from aucstudio.engine.cost import NUMBER, Cost, largest_memory
 from aucstudio.engine.params import InvalidSetting
-from aucstudio.notices.words import bytes_words, rough_words
+from aucstudio.notices import text
+from aucstudio.notices.words import rough_words
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.date_parts import count_taken
 from aucstudio.project.data.preparing.preparation_choice import (
@@ -52,13 +53,10 @@ def check_size(experiment: Experiment, table: Table) -> None:
     (cost, candidate), whole = largest_fit(experiment, table), machine_memory()
     if cost.bytes > largest_memory(whole):
         if is_sparse(table.columns) and not stays_sparse(experiment, table):
-            raise InputError(must_be_written_out(experiment, table, cost, whole), setting="method")
-        which = f" of the search ({settings_words(candidate)})" if candidate else ""
-        raise InvalidSetting(
-            cost.setting,
-            f"one fit{which} would take about {bytes_words(cost.bytes)} of memory, and this "
-            f"machine has {bytes_words(whole)}: {cost.advice}",
-        )
+            raise _needs_dense(experiment, table, cost, whole)
+        which, taken, advice = settings_words(candidate), cost.bytes, cost.advice
+        words = text("fit_too_large", which=which, taken=taken, memory=whole, advice=advice)
+        raise InvalidSetting(cost.setting, words)
 
 
 def check_size_at_once(experiments: Sequence[Experiment], table: Table, processes: int) -> None:
@@ -223,8 +221,8 @@ def _stored(table: Table) -> int:
     return sum(block.stored for block in blocks.values())
 
 
-def must_be_written_out(experiment: Experiment, table: Table, cost: Cost, memory: float) -> str:
-    """Return why a fit on a sparse table does not fit in memory, and which methods do."""
+def _needs_dense(experiment: Experiment, table: Table, cost: Cost, memory: float) -> InputError:
+    """Return the error of a fit on a sparse table that does not fit in memory."""
     method = DECLARED[experiment.method]
     why = method.title
     if experiment.validation.scheme == LEAVE_PAIR_OUT:
@@ -233,17 +231,14 @@ def must_be_written_out(experiment: Experiment, table: Table, cost: Cost, memory
         why = "scaling by ranks"
     elif method.takes_sparse:
         why = f"{method.title} with these settings"
-    return (
-        f"{why} needs {table.path.name} as a dense table, zeros included: one fit would take "
-        f"about {bytes_words(cost.bytes)} of memory, and this machine has "
-        f"{bytes_words(memory)}. {sparse_methods()} work on the sparse table"
+    return input_error(
+        "needs_dense_table",
+        why=why,
+        name=table.path.name,
+        taken=cost.bytes,
+        memory=memory,
+        able=[other.title for other in DECLARED.values() if other.takes_sparse],
     )
-
-
-def sparse_methods() -> str:
-    """List the methods that take sparse rows."""
-    *titles, last = (method.title for method in DECLARED.values() if method.takes_sparse)
-    return f"{', '.join(titles)} and {last}, each with a linear kernel,"
 
 
 # The table, the prepared training rows, and what reading or training adds.
@@ -300,20 +295,14 @@ def table_reader(
         needed = _TIMES_IN_MEMORY * _cell_bytes(Path(path))
         if needed <= _MOST_OF_MEMORY * memory:
             return read_table, ""
-        remark = (
-            f"{path} would take about {bytes_words(needed)} of memory, and this machine has "
-            f"{bytes_words(memory)}"
-        )
+        remark = text("table_too_large", path=path, needed=needed, memory=memory)
     if method is not None and method in DECLARED and not DECLARED[method].adds_up:
         able = ", ".join(key for key, other in DECLARED.items() if other.adds_up)
-        reason = f"{remark}: " if remark else ""
-        raise input_error(
-            "method_needs_all_rows", file=path, reason=reason, method=method, able=able
-        )
+        raise input_error("method_needs_all_rows", file=path, why=remark, method=method, able=able)
     from aucstudio.project.data.disk.stream import open_stream
 
     reader = functools.partial(open_stream, **given)
-    return reader, f"{remark}: it stays on disk and is read in blocks" if remark else ""
+    return reader, text("stays_on_disk", why=remark)
 
 
 def _cell_bytes(path: Path) -> float:
@@ -334,17 +323,12 @@ def _cell_bytes(path: Path) -> float:
 
 def check_stream(experiment: Experiment) -> None:
     """Raise InputError if an experiment cannot be done with an out-of-memory table."""
-    instead = "search on a sample of its rows and use the settings found"
     if experiment.weight is not None:
-        what, setting = "rows cannot be weighted", "weight"
-        instead = "give the column of weights another role, or train on a sample of the rows"
-    elif experiment.validation.scheme == LEAVE_PAIR_OUT:
-        what, setting = "leave-pair-out is impossible", "validation"
-    elif experiment.tuning is not None:
-        what, setting = "settings cannot be searched", "tune"
-    else:
-        return
-    raise InputError(f"{what} on an out-of-memory table: {instead}", setting=setting)
+        raise input_error("stream_weights")
+    if experiment.validation.scheme == LEAVE_PAIR_OUT:
+        raise input_error("stream_pairs")
+    if experiment.tuning is not None:
+        raise input_error("stream_tuning")
 
 
 _PATIENCE = 1800.0  # seconds of a run that may be recommended
@@ -414,7 +398,7 @@ def outlooks(table: Table, validation: Validation, settings: Settings) -> dict[s
     found = {key: _outlook(key, settings(key), validation, size, memory, table) for key in METHODS}
     if table.weight is None:
         return found
-    unable = f"Takes no row weights, and column {table.weight} weighs the rows."
+    unable = text("outlook_weights", column=table.weight)
     return {
         key: one
         if METHODS[key].takes_weights
@@ -436,22 +420,14 @@ def _outlook(
     try:
         fit.check_size(*size)
     except InvalidSetting as refusal:
-        return Outlook(fits, problem=f"Too large for this method: {refusal}")
+        return Outlook(fits, problem=text("outlook_refused", why=str(refusal)))
     sparse = validation.scheme != LEAVE_PAIR_OUT and fits_sparse(key, settings, None, USUAL, table)
     cost = cost_of_fit(fit, size, table, sparse=sparse)
     if cost.bytes > largest_memory(memory):
-        return Outlook(
-            fits,
-            problem=f"Too large for this computer: one fit would take about "
-            f"{bytes_words(cost.bytes)} of memory, and there are {bytes_words(memory)}. "
-            f"Instead: {cost.advice}.",
-        )
+        advice = text("outlook_memory", taken=cost.bytes, memory=memory, advice=cost.advice)
+        return Outlook(fits, problem=advice)
     if validation.scheme == LEAVE_PAIR_OUT and not method.leaves_pairs_out:
-        return Outlook(
-            fits,
-            cost,
-            "Leave-pair-out would train this method once for every pair; choose another scheme.",
-        )
+        return Outlook(fits, cost, text("outlook_pairs"))
     return Outlook(fits, cost)
 
 
@@ -481,32 +457,22 @@ def start_here(
 
 
 def _suggestions(table: Table, size: Sizes, band: Band) -> Iterator[tuple[str, str]]:
+    """Yield methods that suit a table, with the reasons."""
     positives, negatives, _features = size
-    rows, counted = positives + negatives, f"{positives + negatives:,} training rows"
-    if rows <= _FEW_ROWS:
-        yield "auc-rls", f"{counted}: closed-form solution; tuning adds almost no time."
-    else:
-        yield "rank-svm", f"{counted}, {positives * negatives:,} pairs: few iterations even so."
-    low, high = band
-    if band != (0.0, 1.0):
-        inside = round((high - low) * negatives)
-        if inside >= _FEWEST_IN_RANGE:
-            yield (
-                "svm-pauc",
-                f"Trains for the range of interest, FPR {low:g} … {high:g}: "
-                f"{inside:,} training negatives lie in it.",
-            )
-    if _FEWEST_FOR_KERNELS <= rows <= _FEW_ROWS:
-        yield "kernel-rank-svm", "Non-linear boundaries: shows whether a linear one is enough."
-    elif rows > _FEW_ROWS:
-        yield (
-            "nbauc",
-            f"Non-linear boundaries with {counted}: shows whether a linear one is enough.",
-        )
-    missing = sum(column.missing for column in table.features)
-    if missing and rows >= _FEWEST_FOR_KERNELS:
-        yield "gradient-boosting", f"{missing:,} missing values: used directly, not filled in."
-    elif rows >= _FEWEST_FOR_TREES:
-        yield "gradient-boosting", "A strong baseline on tables."
-    else:
-        yield "logistic", f"Only {counted}: a simple baseline that needs few."
+    rows, missing = positives + negatives, sum(column.missing for column in table.features)
+    inside, low = round((band[1] - band[0]) * negatives), rows < _FEWEST_FOR_KERNELS
+    few, tiny = rows <= _FEW_ROWS, rows < _FEWEST_FOR_TREES
+    uses_gaps = missing > 0 and not low
+    for key, code, suits in (
+        ("auc-rls", "suggest_closed_form", few),
+        ("rank-svm", "suggest_pairs", not few),
+        ("svm-pauc", "suggest_range", band != (0.0, 1.0) and inside >= _FEWEST_IN_RANGE),
+        ("kernel-rank-svm", "suggest_kernel", few and not low),
+        ("nbauc", "suggest_landmarks", not few),
+        ("gradient-boosting", "suggest_missing", uses_gaps),
+        ("gradient-boosting", "suggest_trees", not uses_gaps and not tiny),
+        ("logistic", "suggest_simple", not uses_gaps and tiny),
+    ):
+        if suits:
+            values = {"rows": rows, "pairs": positives * negatives, "range": band}
+            yield key, text(code, **values, inside=inside, missing=missing)

@@ -16,6 +16,7 @@ from aucstudio.engine.cost import NUMBER, largest_memory
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.params import declared_params
 from aucstudio.engine.verification.verified import HeldOutRows, Verified
+from aucstudio.notices import text
 from aucstudio.project import typed
 from aucstudio.project.data.splitting.split import splits_of
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
@@ -208,12 +209,9 @@ def _material(
     if experiment.validation.scheme != LEAVE_PAIR_OUT:
         held_X = matrix(preparation, held_table, result.test_rows)
     rows = test_positive, result.test_scores
-    faults = (
-        *_class_faults("training", result.train_positive, train_positive, table, result.train_rows),
-        *_class_faults(
-            "held-out", result.test_positive, test_positive, held_table, result.test_rows
-        ),
-    )
+    train = result.train_positive, train_positive, table, result.train_rows
+    test = result.test_positive, test_positive, held_table, result.test_rows
+    faults = (*_class_faults("training", *train), *_class_faults("held-out", *test))
     held = HeldOutRows(*rows, experiment.band, held_X, result.test_weights)
     return trained, held, faults
 
@@ -230,14 +228,12 @@ def _class_faults(
 ) -> tuple[str, ...]:
     """Compare stored classes with those of the table; return a sentence where they differ."""
     if len(stored) != len(known):
-        return (f"{len(stored)} classes of {len(known)} {part} rows are stored.",)
+        return (text("classes_missing", stored=len(stored), known=len(known), part=part),)
     wrong = np.flatnonzero(stored != known)
     if not len(wrong):
         return ()
-    return (
-        f"The stored classes of {len(wrong)} of {len(known)} {part} rows differ from the table, "
-        f"first in row {table.file_rows[rows[wrong[0]]]}.",
-    )
+    row = int(table.file_rows[rows[wrong[0]]])
+    return (text("classes_differ", wrong=len(wrong), known=len(known), part=part, row=row),)
 
 
 def settings_of(method: Any, given: dict[str, Any]) -> dict[str, Any]:
@@ -267,7 +263,7 @@ def verify_in_background(record: RunRecord, split: int, post: Post) -> Verificat
         If the run cannot be verified: its table is gone, has changed, or does not fit.
     Stopped
     """
-    from aucstudio.project.child_process import ChildProcess
+    from aucstudio.project.child_process import call
     from aucstudio.project.runs.execute import failure_sentence
     from aucstudio.project.runs.parallel_parts import limit_threads
 
@@ -277,21 +273,13 @@ def verify_in_background(record: RunRecord, split: int, post: Post) -> Verificat
         nonlocal last
         last = stage, share
 
-    def report_here(stage: str, share: float) -> None:
-        if post((stage, share)):
-            raise Stopped("verification")
-
+    arguments = record, split
     try:
-        child = ChildProcess(verify_run.__module__, limit_threads)
-    except (OSError, RuntimeError):
-        return verify_run(record, split, report_here)
-    with child:
-        try:
-            found: Verification = child.call(
-                verify_run, (record, split), report, kill=lambda: post(last)
-            )
-        except (InputError, Stopped):
-            raise
-        except Exception as error:
-            raise InputError(failure_sentence(error)) from error
-        return found
+        found: Verification = call(
+            verify_run, arguments, report, kill=lambda: post(last), prepare=limit_threads
+        )
+    except (InputError, Stopped):
+        raise
+    except Exception as error:
+        raise InputError(failure_sentence(error)) from error
+    return found

@@ -11,7 +11,8 @@ from typing import Protocol
 
 from aucstudio.engine.crossfit.members import Member
 from aucstudio.engine.monitor import Stopped
-from aucstudio.project.child_process import CallReporter, ChildProcess
+from aucstudio.notices import text
+from aucstudio.project.child_process import CallReporter, call
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import Table
@@ -25,7 +26,6 @@ from aucstudio.project.tournament.search import FOLDS, find_best
 from aucstudio.project.tournament.standings import FAILED, RUNNING, STOPPED, Standings
 
 _PATIENCE_SECONDS = 60.0  # for the running fits and the held-out rows, after a stop
-_NOTHING_TESTED = "it was stopped before any model was tested on the held-out rows"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -129,16 +129,11 @@ def hold_in_background(
         return stop.at_once.is_set() or time.monotonic() > until
 
     try:
-        child = ChildProcess(__name__)
-    except (OSError, RuntimeError) as error:
-        return log.end(FAILED, f"no process could be started: {error}")
-    with child:
-        try:
-            child.call(_hold, (order,), log.take, stop.gently.is_set, kill)
-        except Stopped:
-            return log.end(STOPPED, _NOTHING_TESTED)
-        except Exception as error:  # noqa: BLE001  (the standings are stored in any case)
-            return log.end(FAILED, failure_sentence(error))
+        call(_hold, (order,), log.take, stop.gently.is_set, kill)
+    except Stopped:
+        return log.end(STOPPED, text("search_nothing_tested_yet"))
+    except Exception as error:  # noqa: BLE001  (the standings are stored in any case)
+        return log.end(FAILED, failure_sentence(error))
     return log.end()
 
 

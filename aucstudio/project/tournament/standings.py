@@ -20,9 +20,10 @@ from aucstudio.engine.ensembles.selection import Criterion
 from aucstudio.project import typed
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.splitting.validation import Validation
-from aucstudio.project.results.summary import LEVEL, WHOLE, number
+from aucstudio.project.results.summary import LEVEL, WHOLE
 from aucstudio.project.runs.experiments.settings_shown import chosen_settings
 from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.typed import plain
 
 Band = tuple[float, float]
 
@@ -98,7 +99,7 @@ class Lead:
     @classmethod
     def of(cls, test: inference.TestResult, corrected: float) -> Lead:
         """Return a test as plain numbers, None for those that are missing."""
-        low, high, p, alone = map(number, (test.low, test.high, corrected, test.p))
+        low, high, p, alone = map(plain, (test.low, test.high, corrected, test.p))
         return cls(test.difference, low, high, p, test.reason, alone)
 
     @property

@@ -48,16 +48,16 @@ class Processes(Place):
         self._changing = threading.Lock()
         self._idle: list[ChildProcess] = []
         self._busy: list[ChildProcess] = []
-        self._is_ready = self._is_closed = False
+        self._keeps_spare = self._is_closed = False
 
     def start(self) -> bool:
         """Start a spare process, which is ready some seconds later; return False if none starts."""
-        self._is_ready = True
         with self._changing:
+            self._keeps_spare = True
             self._idle = [process for process in self._idle if process.alive]
-            if self._idle:
-                return True
-        return self._keep(self._make())
+            if not self._idle and (made := self._make()) is not None:
+                self._idle.append(made)
+            return bool(self._idle)
 
     def check(self, plans: Sequence[PlannedRun]) -> None:
         """Refuse runs that would not fit in memory beside each other."""
@@ -114,17 +114,25 @@ class Processes(Place):
 
     def _acquire(self, plan: PlannedRun) -> ChildProcess | None:
         with self._changing:
-            self._idle = [process for process in self._idle if process.alive]
             # A process that has the table already is preferred.
-            self._idle.sort(key=lambda process: process.has((plan.table, plan.test_table)))
-            if self._idle:
-                self._busy.append(self._idle.pop())
-                return self._busy[-1]
-        made = self._make()
-        if made is not None:
-            with self._changing:
-                self._busy.append(made)
-        return made
+            idle = [process for process in self._idle if process.alive]
+            idle.sort(key=lambda process: process.has((plan.table, plan.test_table)))
+            process = idle.pop() if idle else self._make()
+            self._idle = idle
+            if process is not None:
+                self._busy.append(process)
+            return process
+
+    def _release(self, process: ChildProcess, keep: bool) -> None:
+        with self._changing:
+            self._busy.remove(process)
+            keep = keep and not self._is_closed and len(self._idle) < self.at_once
+            if keep:
+                self._idle.append(process)
+        if not keep:
+            process.close()
+            if self._keeps_spare:
+                self.start()  # for the next run
 
     def _make(self) -> ChildProcess | None:
         if self._is_closed:
@@ -133,23 +141,6 @@ class Processes(Place):
             return ChildProcess(__name__, _load_compiler)
         except (OSError, RuntimeError):
             return None
-
-    def _release(self, process: ChildProcess, keep: bool) -> None:
-        with self._changing:
-            self._busy.remove(process)
-        if not (keep and self._keep(process)):
-            process.close()
-            if self._is_ready and not self._is_closed:
-                self.start()  # for the next run
-
-    def _keep(self, process: ChildProcess | None) -> bool:
-        with self._changing:
-            room = process is not None and not self._is_closed and len(self._idle) < self.at_once
-            if room and process is not None:
-                self._idle.append(process)
-        if process is not None and not room:
-            process.close()
-        return room
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""A plot with zoom and reset.
+"""A plot with zoom and reset, the values under its pointer, and its menu.
 
 Pyqtgraph's wheel zooms without end, a double click does nothing, and its menu has no word for a
 person who analyses. No upstream issue found.
@@ -6,17 +6,31 @@ person who analyses. No upstream issue found.
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt, Signal
+from PySide6.QtCore import (
+    QEvent,
+    QKeyCombination,
+    QObject,
+    QPoint,
+    QPointF,
+    QRect,
+    QSize,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import (
+    QAction,
+    QActionGroup,
     QColor,
     QContextMenuEvent,
     QFocusEvent,
     QKeyEvent,
+    QKeySequence,
     QMouseEvent,
     QPainter,
     QPaintEvent,
@@ -24,12 +38,12 @@ from PySide6.QtGui import (
     QPixmapCache,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QGraphicsItem, QRubberBand, QToolButton, QWidget
+from PySide6.QtWidgets import QComboBox, QGraphicsItem, QMenu, QRubberBand, QToolButton, QWidget
 
 from aucstudio.engine.types import Array
-from aucstudio.gui.common.plain_text import plain_tooltip
+from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.common.widgets import named
+from aucstudio.gui.common.widgets import make_action, make_menu, named
 from aucstudio.gui.state.plan import RunLook
 
 Range = tuple[float, float]
@@ -373,3 +387,140 @@ def _is_painted(item: QGraphicsItem) -> bool:
     if item.flags() & QGraphicsItem.GraphicsItemFlag.ItemHasNoContents:
         return False
     return isinstance(item, pg.AxisItem) or not item.isWidget()
+
+
+_APART = 14  # pixels between the pointer and the words
+_LINE = 40  # letters
+_BETWEEN = "   "  # what parts of the words may be put on lines of their own
+
+
+class Readout(PlainLabel):
+    """A text at the pointer, over the plot that it describes; not part of saved pictures.
+
+    Parameters
+    ----------
+    name, accessible : str
+    owner : QWidget
+        Its parent until it is first shown over a plot.
+    """
+
+    def __init__(self, name: str, accessible: str, owner: QWidget) -> None:
+        super().__init__()
+        self.setParent(owner)
+        self._plot: QWidget | None = None
+        named(self, name, accessible)
+        self.setProperty("role", "readout")
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self._words = ""
+        self.hide()
+
+    def text(self) -> str:
+        return self._words
+
+    def watch(self, plot: Plot, describe: Callable[[QPointF], str]) -> Readout:
+        """Show the description of a position at the pointer, if it is not empty; return this."""
+
+        def on_hover(place: QPointF | None) -> None:
+            words = "" if place is None else describe(place)
+            if place is not None and words:
+                self.show_at(plot, place, words)
+            else:
+                self.show_nothing()
+
+        plot.hovered.connect(on_hover)
+        return self
+
+    def show_at(self, plot: Plot, place: QPointF, words: str) -> None:
+        """Show a text next to a position in a plot."""
+        self._words = words
+        if self._plot is not plot:
+            self._plot = plot
+            self.setParent(plot)
+            plot.installEventFilter(self)
+        self.setText(in_lines(words))
+        self.adjustSize()
+        self.move(self._beside(plot.place_of(place.x(), place.y()).toPoint(), plot))
+        self.show()
+        self.raise_()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Leave:
+            self.show_nothing()
+        return super().eventFilter(watched, event)
+
+    def show_nothing(self) -> None:
+        """Hide the text."""
+        self._words = ""
+        self.hide()
+
+    def _beside(self, place: QPoint, plot: QWidget) -> QPoint:
+        """Return the position of the text in the plot: right of and above a place if possible."""
+        left = place.x() + _APART
+        if left + self.width() > plot.width():
+            left = place.x() - _APART - self.width()
+        top = place.y() - _APART - self.height()
+        if top < 0:
+            top = place.y() + _APART
+        return QPoint(
+            max(0, min(left, plot.width() - self.width())),
+            max(0, min(top, plot.height() - self.height())),
+        )
+
+
+def in_lines(words: str) -> str:
+    """Wrap parts into lines; the first part has a line of its own."""
+    first, *rest = words.split(_BETWEEN)
+    lines = [first]
+    for k, part in enumerate(rest):
+        longer = f"{lines[-1]}{_BETWEEN}{part}"
+        if k and len(longer) <= _LINE:
+            lines[-1] = longer
+        else:
+            lines.append(part)
+    return "\n".join(lines)
+
+
+def plot_menu(plot: Plot, verbs: Iterable[QAction], axes: Sequence[QComboBox]) -> QMenu:
+    """Make the menu of a plot.
+
+    Parameters
+    ----------
+    plot : Plot
+    verbs : iterable of QAction
+        The window's, of the picture and the numbers behind it.
+    axes : sequence of QComboBox
+        The page's lists of axes; those that are shown are offered.
+    """
+    menu = make_menu(plot, "plot_menu")
+    menu.addActions(list(verbs))
+    menu.addSeparator()
+    reset = make_action(menu, "plot_reset_action", "Reset view", verb=plot.reset)
+    # Seen here, answered by the plot: a shortcut of the window would take it everywhere.
+    reset.setShortcut(QKeySequence(QKeyCombination(Qt.Key.Key_0)))
+    reset.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+    box = "Zoom to a box (Shift and drag)"
+    make_action(menu, "plot_box_action", box, verb=plot.draw_box)
+    for action in menu.actions()[-2:]:
+        action.setEnabled(plot.can_zoom())
+    shown = [combo for combo in axes if combo.isVisibleTo(combo.window()) and combo.isEnabled()]
+    if shown:
+        _add_axes(menu.addMenu("Axes"), shown)
+    return menu
+
+
+def _add_axes(menu: QMenu, combos: Sequence[QComboBox]) -> None:
+    """Offer what lists offer, list by list."""
+    menu.setObjectName("plot_axes_menu")
+    for combo in combos:
+        menu.addSeparator()
+        group = QActionGroup(menu)
+        for k in range(combo.count()):
+            name, verb = f"{combo.objectName()}_{k}_action", partial(_choose, combo, k)
+            action = make_action(menu, name, combo.itemText(k), verb=verb, checkable=True)
+            action.setChecked(k == combo.currentIndex())
+            group.addAction(action)
+
+
+def _choose(combo: QComboBox, index: int) -> None:
+    combo.setCurrentIndex(index)
+    combo.activated.emit(index)  # as if it had been chosen there

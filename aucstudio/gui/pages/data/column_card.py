@@ -18,6 +18,7 @@ from aucstudio.gui.common.column_controls import DatePartsButton
 from aucstudio.gui.common.plain_text import PlainLabel, elided, plain_tooltip, told_apart
 from aucstudio.gui.common.plots.axes import date_ticks
 from aucstudio.gui.common.plotting import faded, make_plot, pen, style_plot
+from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.gui.common.widgets import (
     STRETCH,
@@ -30,8 +31,8 @@ from aucstudio.gui.common.widgets import (
     named,
     show_note,
 )
-from aucstudio.gui.pages.data.words import area_sentence, spread_words
 from aucstudio.notices import text
+from aucstudio.notices.words import counted
 from aucstudio.project.data.columns import NUMERIC_ROLES, ColumnInfo
 from aucstudio.project.data.text import dates
 from aucstudio.project.survey.columns import ColumnSummary, Distribution, Figures
@@ -243,6 +244,41 @@ def short_figure(value: float) -> str:
     texts = [f"{value:.{digits}g}" for digits in (4, 3, 2)]
     short = next((one for one in texts if len(one) <= _MOST_SIGNS), texts[-1])
     return (f"{value:,.0f}" if 1e4 <= abs(value) < 1e6 else short).replace("-", "−")
+
+
+def area_sentence(summary: ColumnSummary) -> Statement:
+    """State the AUC of a column as a score."""
+    area = summary.area
+    if area is None:
+        return Statement(text("data_no_area") if summary.class_names else "")
+    positive, negative = summary.class_names
+    interval = None if math.isnan(area.low) else (area.low, area.high)
+    head = text(
+        "data_area", positive=positive, negative=negative, area=area.value, interval=interval
+    )
+    if summary.by_share:
+        return Statement(head, text("data_area_by_share", positive=positive))
+    if area.low > 0.5 or area.high < 0.5:
+        return Statement(head, text("data_area_side", high=area.value >= 0.5, positive=positive))
+    return Statement(head)
+
+
+def column_sentence(summary: ColumnSummary) -> Statement:
+    """State the result of a column."""
+    area = area_sentence(summary)
+    if not area.headline:
+        return Statement(text("data_column_distinct", name=summary.name, count=summary.distinct))
+    return Statement(f"{summary.name}: {area.headline}", area.more)
+
+
+def spread_words(summary: ColumnSummary) -> str:
+    """State what the picture of a distribution omits."""
+    found = summary.distribution
+    if not found.shares.size:
+        return text("data_no_value")
+    ends = (found.below, "below"), (found.above, "above")
+    outside = [f"{counted(count, 'value')} {side}" for count, side in ends if count]
+    return text("data_not_drawn", outside=outside) if outside else ""
 
 
 class DistributionPlot:

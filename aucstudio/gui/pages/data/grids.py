@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QWidget
 
 from aucstudio.engine.types import Array
 from aucstudio.gui.common.plain_text import elided
-from aucstudio.gui.common.plots.readout import Readout
+from aucstudio.gui.common.plots.plot import Readout
 from aucstudio.gui.common.plotting import make_plot, pen, style_plot
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.theme import current_theme, scaled

@@ -14,8 +14,7 @@ from PySide6.QtGui import QColor
 
 from aucstudio.engine.types import Array, Index, Mask
 from aucstudio.gui.common.plots.legend import Entry, keep_sample
-from aucstudio.gui.common.plots.plot import Plot
-from aucstudio.gui.common.plots.readout import Readout
+from aucstudio.gui.common.plots.plot import Plot, Readout
 from aucstudio.gui.common.plotting import faded, pen
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.planes.pairs import NO_PAIRS, PairPanel, PlacedPairs

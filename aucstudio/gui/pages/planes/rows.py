@@ -17,8 +17,7 @@ from aucstudio.engine.scorers import KernelScorer
 from aucstudio.engine.types import Array, Index, Mask
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plots.legend import Entry, keep_sample
-from aucstudio.gui.common.plots.plot import Plot
-from aucstudio.gui.common.plots.readout import Readout
+from aucstudio.gui.common.plots.plot import Plot, Readout
 from aucstudio.gui.common.plotting import faded, pen
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.widgets import (

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QGraphicsItem
 
 from aucstudio.gui.common import curves
 from aucstudio.gui.common.plain_text import plain_tooltip
-from aucstudio.gui.common.plots.readout import Readout
+from aucstudio.gui.common.plots.plot import Readout
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.pages.roc import confidence_bands as bands

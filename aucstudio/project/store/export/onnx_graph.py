@@ -107,21 +107,27 @@ def _scaled(graph: Graph, cells: str, learnt: Preparation) -> str:
 
 
 def _ranks(graph: Graph, cells: str, learnt: Preparation) -> str:
-    """Go along the straight lines between the knots, computed in halves as the ranks are."""
-    count, width = learnt.knots.shape
-    halves = learnt.knots / 2
-    ends = [graph.constant(learnt.knots[:, k]) for k in (0, -1)]
-    lower, upper = graph.add("Less", cells, ends[0]), graph.add("Greater", cells, ends[1])
-    inside = graph.add("Where", lower, ends[0], graph.add("Where", upper, ends[1], cells))
-    first = np.arange(count) * (width - 1)
-    place = graph.piece(inside, learnt.knots[:, 1:-1], "GreaterOrEqual", first)
-    widths, rises = np.diff(halves, axis=1), np.diff(learnt.heights, axis=1)
-    widths = np.where(widths > 0, widths, 1.0)
-    half = graph.add("Mul", inside, graph.constant(0.5))
-    along = graph.add("Sub", half, graph.at(halves[:, :-1].ravel(), place))
-    along = graph.add("Div", along, graph.at(widths.ravel(), place))
-    along = graph.add("Mul", along, graph.at(rises.ravel(), place))
-    return graph.add("Add", along, graph.at(learnt.heights[:, :-1].ravel(), place))
+    return _on_lines(graph, cells, learnt.knots, learnt.heights)
+
+
+def _on_lines(graph: Graph, x: str, knots: Array, heights: Array) -> str:
+    """Go along the straight lines between the knots of each column, in halves as ranks do."""
+    ends = [graph.constant(knots[..., k]) for k in (0, -1)]
+    lower, upper = graph.add("Less", x, ends[0]), graph.add("Greater", x, ends[1])
+    inside = graph.add("Where", lower, ends[0], graph.add("Where", upper, ends[1], x))
+    pieces = knots.shape[-1] - 1
+    first = np.arange(len(knots)) * pieces if knots.ndim > 1 else 0
+    # A last knot beyond reach, so that there is something to compare with.
+    beyond = np.full((*knots.shape[:-1], 1), np.inf)
+    inner = np.concatenate([knots[..., 1:-1], beyond], axis=-1)
+    place = graph.piece(inside, inner, "GreaterOrEqual", first)
+    halves, rises = knots / 2, np.diff(heights, axis=-1)
+    widths = np.diff(halves, axis=-1)
+    tables = (halves[..., :-1], np.where(widths > 0, widths, 1.0), rises, heights[..., :-1])
+    half, width, rise, height = (graph.at(table.ravel(), place) for table in tables)
+    along = graph.add("Sub", graph.add("Mul", inside, graph.constant(0.5)), half)
+    climbed = graph.add("Mul", graph.add("Div", along, width), rise)
+    return graph.add("Add", climbed, height)
 
 
 def _marks(graph: Graph, cells: str, learnt: Preparation) -> str:
@@ -465,13 +471,7 @@ def _sigmoid(graph: Graph, u: str, made: Sigmoid) -> str:
 
 def _steps(graph: Graph, u: str, made: Calibration) -> str:
     assert isinstance(made, Steps)
-    number, knots, values = graph.constant, made.knots, made.values
-    if len(knots) == 1:
-        return graph.add("Add", graph.add("Mul", u, number(0.0)), number(float(values[0])))
-    within = graph.add("Max", graph.add("Min", u, number(knots[-1])), number(knots[0]))
-    # A last knot beyond reach, so that there is something to compare with.
-    piece = graph.piece(within, np.append(knots[1:-1], np.inf), "Greater")
-    parts = (knots[:-1], np.diff(knots), values[:-1], np.diff(values))
-    start, width, base, rise = (graph.at(part, piece) for part in parts)
-    done = graph.add("Div", graph.add("Sub", within, start), width)
-    return graph.add("Add", base, graph.add("Mul", done, rise))
+    if len(made.knots) == 1:
+        level = graph.add("Mul", u, graph.constant(0.0))
+        return graph.add("Add", level, graph.constant(float(made.values[0])))
+    return _on_lines(graph, u, made.knots, made.values)

@@ -237,7 +237,11 @@ def _probability(made: Calibration, score: str) -> str:
     u = named(cases([(f"{far} > 1e100", "1e100"), (f"{far} < -1e100", "-1e100")], far))
     v = named(f"CASE WHEN {u} < 0 THEN -1e0 ELSE 1e0 END * LN(ABS({u}) + 1)")
     tilt = f"(1 + {v} / (1 + ABS({v}))) / 2e0"
-    share = _sigmoid(named, u, made) if isinstance(made, Sigmoid) else _steps(u, made)
+    if isinstance(made, Sigmoid):
+        share = _sigmoid(named, u, made)
+    else:
+        assert isinstance(made, Steps)
+        share = _on_lines(named, u, made.knots, made.values)
     return query.select(f"{number(1 - TILT)} * ({share}) + {number(TILT)} * {tilt}")
 
 
@@ -256,18 +260,20 @@ def _sigmoid(named: Callable[[str], str], u: str, made: Sigmoid) -> str:
     return f"EXP(-{_softplus(eta)})"
 
 
-def _steps(u: str, made: Calibration) -> str:
-    assert isinstance(made, Steps)
-    knots, values = made.knots.tolist(), made.values.tolist()
+def _on_lines(named: Callable[[str], str], cells: str, knots: Array, heights: Array) -> str:
+    """Return the height on the lines between knots, level beyond the outer ones; in halves."""
+    x, (first, last) = named(cells), map(number, knots[[0, -1]])
+    inside = f"CASE WHEN {x} < {first} THEN {first} WHEN {x} > {last} THEN {last} ELSE {x} END"
+    if len(knots) == 1:
+        return f"{x} * 0e0 + {number(heights[0])}"
+    x, halves, rises = named(inside), knots / 2, np.diff(heights)
+    widths = np.diff(halves)
     pieces = [
-        (
-            f"{u} < {number(knots[k + 1])}",
-            f"{number(values[k])} + ({u} - {number(knots[k])}) / "
-            f"{number(knots[k + 1] - knots[k])} * {number(values[k + 1] - values[k])}",
-        )
-        for k in range(len(knots) - 1)
+        f"{number(height)} + ({x} / 2e0 - {number(half)}) / {number(width or 1.0)} * {number(rise)}"
+        for height, half, width, rise in zip(heights, halves, widths, rises, strict=False)
     ]
-    return cases([(f"{u} <= {number(knots[0])}", number(values[0])), *pieces], number(values[-1]))
+    conditions = [f"{x} < {number(knot)}" for knot in knots[1:-1]]
+    return cases(list(zip(conditions, pieces, strict=False)), pieces[-1])
 
 
 LARGEST = 1.7976931348623157e308
@@ -479,30 +485,10 @@ class SqlColumns:
 
     def _scaled(self, one: NumberFeature, cells: str) -> str:
         if one.curve is not None:
-            return self._ranked(*one.curve, self._query.named(cells))
+            return _on_lines(self._query.named, cells, *one.curve)
         unit = one.unit
         within = cells if unit == 1 else f"{cells} / {number(unit)}"
         return f"({within} - {number(one.mean / unit)}) / {number(one.scale / unit)}"
-
-    def _ranked(self, knots: Array, heights: Array, cells: str) -> str:
-        ends = number(knots[0]), number(knots[-1])
-        start = self._query.named(
-            f"CASE WHEN {cells} < {ends[0]} THEN {ends[0]} WHEN {cells} > {ends[1]} THEN {ends[1]} "
-            f"ELSE {cells} END"
-        )
-        halves, pieces = knots / 2, []
-        width, rise = np.diff(halves), np.diff(heights)
-        for p in range(len(width)):
-            along = f"({start} / 2e0 - {number(halves[p])}) / {number(width[p] or 1.0)}"
-            pieces.append(
-                (
-                    f"{start} < {number(knots[p + 1])}",
-                    f"{number(heights[p])} + {along} * {number(rise[p])}",
-                )
-            )
-        reached = [piece for piece, size in zip(pieces[:-1], width, strict=False) if size > 0]
-        found = cases(reached, pieces[-1][1])
-        return f"CASE WHEN {start} IS NULL THEN NULL ELSE {found} END"
 
     # ------------------------------------------------------------------ levels
 
