@@ -100,8 +100,8 @@ def test_scores_of_a_file_are_joined_by_what_names_the_rows(window, named_rows, 
     choose(dialog.identifier, "who")
     qtbot.waitUntil(ok.isEnabled, timeout=PATIENCE)
     assert dialog.matched.text() == (
-        "s.tsv has scores of 57 of 60 rows, matched by case = who; "
-        "excluded: 3 rows without a score."
+        "s.tsv has scores of 57 of 60 rows, matched by case = who. "
+        "3 rows without a score are excluded."
     )
     add(dialog, qtbot)
     qtbot.waitUntil(lambda: not session.busy and bool(session.shown_runs()), timeout=PATIENCE)

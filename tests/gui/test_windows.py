@@ -277,8 +277,7 @@ def test_leaving_with_work_under_way_is_asked_once_in_plain_words(window, answer
     assert not window.close()
     ((_title, text, choices),) = answers.asked
     assert text == (
-        "In study.csv, AUC-RLS is training and 1 run waits. "
-        "Stopped runs keep their finished splits."
+        "In study.csv, AUC-RLS is training, 1 run waits. Stopped runs keep their finished splits."
     )
     assert choices == ["wait", "stop"]
     assert window.isVisible()
