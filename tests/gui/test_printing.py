@@ -15,7 +15,7 @@ from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDialogButtonBox, QDoubleSpinBox, QLineEdit
 
 from aucstudio.gui.common import printing
-from aucstudio.gui.common.plotting import make_plot, pen
+from aucstudio.gui.common.plotting import grid_colour, make_plot, pen
 from aucstudio.gui.common.printing import Sheet
 from aucstudio.gui.common.theme import DARK, LIGHT
 from aucstudio.gui.common.view import PageView
@@ -242,7 +242,8 @@ def test_print_is_light_whatever_the_window_wears(view, window):
     # The grid too: nothing is drawn in a colour that was mixed with the dark background.
     used = set(re.findall(r'stroke="(#[0-9a-f]{6})"', light))
     roles = {getattr(LIGHT, field.name) for field in dataclasses.fields(LIGHT)} - {LIGHT.runs}
-    assert used <= roles | set(LIGHT.runs) | {"#abcdef", "#000000", "#ffffff"}
+    grid = grid_colour(LIGHT).name()
+    assert used <= roles | set(LIGHT.runs) | {grid, "#abcdef", "#000000", "#ffffff"}
     assert DARK.card in dark
     assert DARK.runs[2] in dark
 

@@ -307,7 +307,7 @@ def test_opening_with_runs_under_way_is_asked(window, answers, held, qtbot, tmp_
     answers.choice = None
     window.open_path(other)
     assert answers.asked[0][2] == ["elsewhere", "go on", "stop"]
-    assert "AUC-RLS is training and 1 run waits" in answers.asked[0][1]
+    assert "AUC-RLS is training, 1 run waits" in answers.asked[0][1]
     answers.choice = choice
     with qtbot.waitSignal(window.session.files.opened, timeout=PATIENCE):
         window.open_path(other)

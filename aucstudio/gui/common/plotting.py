@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QApplication
 
 from aucstudio.gui.common.plots.axes import NumberAxis
 from aucstudio.gui.common.plots.plot import Plot
-from aucstudio.gui.common.theme import current_theme, mixed, run_colour, run_dash, run_symbol
+from aucstudio.gui.common.theme import Theme, current_theme, mixed, run_colour, run_dash, run_symbol
 from aucstudio.gui.state.plan import RunLook
 
 pg.setConfigOptions(antialias=True)
@@ -124,6 +124,11 @@ def make_plot(
     return plot
 
 
+def grid_colour(theme: Theme) -> QColor:
+    """Return the opaque colour of grid lines."""
+    return mixed(theme.card, theme.grid, _GRID)
+
+
 def style_plot(plot: pg.PlotWidget) -> None:
     """Apply the current theme's colours to a plot."""
     theme = current_theme()
@@ -132,7 +137,7 @@ def style_plot(plot: pg.PlotWidget) -> None:
         axis = plot.getAxis(side)
         axis.setPen(theme.grid)
         axis.setTextPen(theme.muted)
-        axis.setTickPen(mixed(theme.card, theme.grid, _GRID))
+        axis.setTickPen(grid_colour(theme))
         axis.label.setFont(QApplication.font())  # pyqtgraph keeps its first font
         if axis.labelText:
             axis.setLabel(axis.labelText, color=theme.muted)
