@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QMenu
 
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.plain_text import menu_text, plain_tooltip
+from aucstudio.gui.common.prompts import TABLES
 from aucstudio.gui.desk.actions import Actions
 from aucstudio.gui.state.session import Session
 from aucstudio.gui.state.session_files import EXAMPLE, PASTED, PROJECT, TABLE, OpenedStudy, kind_of
@@ -57,10 +58,12 @@ class Files(QObject):
         self._preview: ImportPreview | None = None
         actions.connect_verbs(
             new_window=lambda: the_windows().new(window),
-            open_data=self._on_open_data,
-            import_data=self._on_import,
-            paste_table=self._on_paste,
-            open_project=self._on_open_project,
+            open_data=lambda: self._ask_path("Open a table", TABLES, self.open_table),
+            import_data=lambda: self._ask_path("Import a table", TABLES, self.preview),
+            paste_table=lambda: self._open(QGuiApplication.clipboard().text(), PASTED),
+            open_project=lambda: self._ask_path(
+                "Open a project or an experiment", STUDY_FILES, self.open_path
+            ),
             save_project=self._on_save,
             save_project_as=self.save_as,
             close=self._on_close,
@@ -158,15 +161,14 @@ class Files(QObject):
         expected = expected or isinstance(error, InputError)
         self._window.messages.add(sentence, "" if expected else trace)
 
-    def _on_open_data(self) -> None:
-        path = prompts.ask_open_path(self._window, "Open a table", prompts.TABLES)
+    def _ask_path(self, title: str, filters: str, then: Callable[[str], object]) -> None:
+        path = prompts.ask_open_path(self._window, title, filters)
         if path:
-            self._open(path, TABLE)
+            then(path)
 
-    def _on_import(self) -> None:
-        path = prompts.ask_open_path(self._window, "Import a table", prompts.TABLES)
-        if path:
-            self.preview(Path(path))
+    def open_table(self, path: str) -> None:
+        """Start to open a table, whatever its ending."""
+        self._open(path, TABLE)
 
     def import_again(self) -> None:
         """Show the first rows of the open table with its detected settings."""
@@ -174,26 +176,15 @@ class Files(QObject):
         if table is not None:
             self.preview(table.path, ImportChoices.of(table))
 
-    def preview(self, path: Path, choices: ImportChoices | None = None) -> None:
+    def preview(self, path: str | Path, choices: ImportChoices | None = None) -> None:
         """Show the first rows of a file with the import options."""
         from aucstudio.gui.dialogs.importing import ImportPreview
 
-        dialog = ImportPreview(self._session, path, choices, self._window)
+        dialog = ImportPreview(self._session, Path(path), choices, self._window)
         dialog.asked.connect(lambda chosen: self._open(str(path), TABLE, chosen))
         self._preview = dialog
-        dialog.finished.connect(self._on_preview_closed)
+        dialog.finished.connect(lambda _code: setattr(self, "_preview", None))
         dialog.ask()
-
-    def _on_preview_closed(self) -> None:
-        self._preview = None
-
-    def _on_paste(self) -> None:
-        self._open(QGuiApplication.clipboard().text(), PASTED)
-
-    def _on_open_project(self) -> None:
-        path = prompts.ask_open_path(self._window, "Open a project or an experiment", STUDY_FILES)
-        if path:
-            self.open_path(path)
 
     def _list_recent(self, menu: QMenu) -> None:
         menu.clear()

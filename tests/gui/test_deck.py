@@ -232,7 +232,7 @@ def test_the_layout_is_saved_with_the_project_and_is_no_edit(opened, tmp_path, a
     press(opened, "tear_off")
     opened.deck.windows["scores_view"].setGeometry(60, 50, 660, 600)
     press(opened, "show_setup")
-    assert not opened.sides.setup.isVisible()
+    assert not opened.workplace.sides.setup.isVisible()
     opened.session.set_band(0.0, 0.3)
     answers.save_path = str(tmp_path / "study.aucproj")
     press(opened, "save_project")
@@ -247,9 +247,9 @@ def test_the_layout_is_saved_with_the_project_and_is_no_edit(opened, tmp_path, a
     again = create_window(tmp_path / "study.aucproj")
     again.show()
     assert tabs(again, "view_tabs_beside") == ["difference_view"]
-    assert not again.sides.setup.isVisible()
-    left = again.sides.left
-    assert left.isTabVisible(left.indexOf(again.runs_panel))
+    assert not again.workplace.sides.setup.isVisible()
+    left = again.workplace.sides.left
+    assert left.isTabVisible(left.indexOf(again.workplace.runs_panel))
     scores = again.deck.windows["scores_view"]
     assert scores.geometry() == QRect(60, 50, 660, 600)
     assert view(again, "scores_view").isVisible()

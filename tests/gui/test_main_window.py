@@ -30,7 +30,7 @@ from aucstudio.project.runs.estimate import training_size
 from aucstudio.project.runs.experiments.experiment_file import read_study
 from aucstudio.project.runs.record import DONE, STOPPED
 from aucstudio.project.store.model_file import load_model
-from aucstudio.project.work import submit
+from aucstudio.project.work.job import Job
 from tests.gui.conftest import choose, on
 from tests.gui.fitting import unnamed_controls
 
@@ -143,7 +143,7 @@ def test_from_a_csv_to_an_exported_model(window, qtbot, tmp_path, answers, run_t
         choose_method(window, method)
         run_to_end(window)
     # A fit that is slow to see the stop is not given up here: how slow depends on the machine.
-    monkeypatch.setattr(submit, "GRACE", PATIENCE / 1000)
+    monkeypatch.setattr(Job.__init__, "__defaults__", (None, PATIENCE / 1000))
     stop_a_long_run(window, qtbot)
     records = [run.record for run in window.session.shown_runs()]
     assert [r.status for r in records] == [DONE, DONE, DONE, STOPPED]
@@ -223,7 +223,6 @@ def test_a_model_is_taken_away_for_other_programs(
     window.open_data(table_file)
     run_to_end(window)
     (shown,) = window.session.shown_runs()
-    answers.save_path = str(tmp_path / "model")
     for key, content in (("script", b"def score("), ("json", b'"intercept"')):
         dialog = ExportModelDialog(window.session, shown, window)
         combo = dialog.findChild(QComboBox, "format_combo")
@@ -231,6 +230,7 @@ def test_a_model_is_taken_away_for_other_programs(
         before = dialog.about.text()
         combo.setCurrentIndex(combo.findData(key))
         assert dialog.about.text() != before
+        answers.save_path = str(tmp_path / f"model{dialog.chosen_format().ending}")
         dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
         saved = tmp_path / f"model{dialog.chosen_format().ending}"
         qtbot.waitUntil(saved.exists)

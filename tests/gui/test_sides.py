@@ -22,9 +22,9 @@ def opened(window, table_file):
 def resize(qtbot, opened):
     def to(width):
         opened.resize(width, 700)
-        narrow = opened.sides.width() < NARROW
+        narrow = opened.workplace.sides.width() < NARROW
         assert narrow == (width == SLIM)
-        qtbot.waitUntil(lambda: (opened.sides.left.count() == 2) == narrow)
+        qtbot.waitUntil(lambda: (opened.workplace.sides.left.count() == 2) == narrow)
 
     return to
 
@@ -34,7 +34,7 @@ def toggle(window, name):
 
 
 def test_the_runs_are_a_page_of_the_left_column_while_the_window_is_narrow(opened, resize, qtbot):
-    sides, runs = opened.sides, opened.runs_panel
+    sides, runs = opened.workplace.sides, opened.workplace.runs_panel
     resize(WIDE)
     assert sides.indexOf(runs) == 2
     assert runs.isVisible()
@@ -55,36 +55,36 @@ def test_the_runs_are_a_page_of_the_left_column_while_the_window_is_narrow(opene
 
 @pytest.mark.parametrize("width", [WIDE, SLIM])
 def test_each_column_is_hidden_and_shown(opened, resize, width):
-    sides = opened.sides
+    sides = opened.workplace.sides
     resize(width)
     toggle(opened, "show_runs")
-    assert not opened.runs_panel.isVisible()
+    assert not opened.workplace.runs_panel.isVisible()
     assert sides.setup.isVisible()
     assert not sides.left.tabBar().isVisible()  # one page needs no tabs
     toggle(opened, "show_setup")
     assert not sides.left.isVisible()
     toggle(opened, "show_runs")
-    assert opened.runs_panel.isVisible()
+    assert opened.workplace.runs_panel.isVisible()
     assert not sides.setup.isVisible()
     toggle(opened, "show_setup")
     assert sides.setup.isVisible()  # what is asked for comes to the front
-    assert opened.runs_panel.isVisible() == (width == WIDE)
+    assert opened.workplace.runs_panel.isVisible() == (width == WIDE)
 
 
 def test_a_hidden_column_stays_hidden_at_another_width(opened, resize):
     resize(SLIM)
     toggle(opened, "show_runs")
     resize(WIDE)
-    assert not opened.runs_panel.isVisible()
+    assert not opened.workplace.runs_panel.isVisible()
     toggle(opened, "show_runs")
-    assert opened.runs_panel.isVisible()
+    assert opened.workplace.runs_panel.isVisible()
     resize(SLIM)
-    assert opened.sides.left.isTabVisible(1)
+    assert opened.workplace.sides.left.isTabVisible(1)
 
 
 def test_the_picture_keeps_most_of_a_narrow_window(opened, resize, qtbot):
     resize(SLIM)
-    qtbot.waitUntil(lambda: opened.deck.width() > 0.55 * opened.sides.width())
+    qtbot.waitUntil(lambda: opened.deck.width() > 0.55 * opened.workplace.sides.width())
 
 
 @pytest.mark.parametrize("width", [WIDE, SLIM])

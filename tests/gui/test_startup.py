@@ -69,8 +69,8 @@ def test_the_workplace_is_made_behind_the_start_page(starting, qtbot):
     get_ready(starting)
     qtbot.waitUntil(lambda: starting.has_workplace, timeout=PATIENCE)
     qtbot.waitUntil(starting.welcome.isVisible, timeout=PATIENCE)
-    assert not starting.sides.left.isVisible()
-    assert not starting.runs_panel.isVisible()
+    assert not starting.workplace.sides.left.isVisible()
+    assert not starting.workplace.runs_panel.isVisible()
     assert not starting.deck.made_views()
     assert not starting.actions_.tear_off.isEnabled()
 
@@ -83,7 +83,7 @@ def test_a_table_brings_the_workplace_and_one_page(starting, qtbot, table_file):
     assert [view.objectName() for view in starting.deck.made_views()] == ["roc_view"]
     qtbot.waitUntil(lambda: starting.findChild(QComboBox, "method_combo").isVisible())
     assert starting.findChild(QTableView, "runs_table") is not None
-    assert starting.data_panel.isVisible()
+    assert starting.workplace.data_panel.isVisible()
 
 
 @pytest.mark.slow

@@ -51,8 +51,8 @@ def test_no_control_is_cut_at_any_width(opened):
             cut += [f"{width} px, {view.title}: {what}" for what in cut_controls(opened)]
             if opened.width() > width:
                 cut.append(f"{width} px, {view.title}: the window asks for {opened.width()}")
-        for k in range(opened.sides.left.count()):
-            opened.sides.left.setCurrentIndex(k)
+        for k in range(opened.workplace.sides.left.count()):
+            opened.workplace.sides.left.setCurrentIndex(k)
             settle()
             cut += [f"{width} px, side {k}: {what}" for what in cut_controls(opened)]
     assert not cut, "\n".join(dict.fromkeys(cut))

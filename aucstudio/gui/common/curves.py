@@ -189,7 +189,7 @@ def vertex_words(trace: Trace, vertex: int, threshold: float | None = None) -> s
         f"F1 {2 * tp / (tp + fp + m):.3f}",
         *_row_words(curve, vertex),
     ]
-    return _minus("   ".join(part for part in parts if part))
+    return "   ".join(part for part in parts if part).replace("-", "−")
 
 
 def _row_words(curve: roc.Curve, vertex: int) -> list[str]:
@@ -206,13 +206,4 @@ def area_words(value: float, scale: str) -> str:
 
 def band_words(band: Band) -> str:
     """Write a band as 0 … 0.1."""
-    return " … ".join(_edge(edge) for edge in band)
-
-
-def _edge(value: float) -> str:
-    return f"{value:.{_DECIMALS}f}".rstrip("0").rstrip(".")
-
-
-def _minus(text: str) -> str:
-    """Replace hyphens by minus signs."""
-    return text.replace("-", "−")
+    return " … ".join(f"{edge:.{_DECIMALS}f}".rstrip("0").rstrip(".") for edge in band)

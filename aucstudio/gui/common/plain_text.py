@@ -41,8 +41,13 @@ def _cut(words: str, kept: int) -> str:
 
 def told_apart(first: str, second: str, width: int, measure: Callable[[str], int]) -> list[str]:
     """Shorten two names in their common part, so that they stay distinct."""
-    begin_alike = first[:_ALIKE] == second[:_ALIKE]
-    cut = _without_beginning if begin_alike else _without_end
+    at_end = first[:_ALIKE] == second[:_ALIKE]
+
+    def cut(name: str, kept: int) -> str:
+        if kept == len(name):
+            return name
+        return f"…{name[len(name) - kept :]}" if at_end else f"{name[:kept]}…"
+
     found = []
     for name in (first, second):
         kept = len(name)
@@ -50,14 +55,6 @@ def told_apart(first: str, second: str, width: int, measure: Callable[[str], int
             kept -= 1
         found.append(cut(name, kept))
     return found
-
-
-def _without_beginning(name: str, kept: int) -> str:
-    return name if kept == len(name) else f"…{name[len(name) - kept :]}"
-
-
-def _without_end(name: str, kept: int) -> str:
-    return name if kept == len(name) else f"{name[:kept]}…"
 
 
 def shortened(name: str) -> str:

@@ -229,7 +229,13 @@ class SheetModel(TableModel):
     @heads.setter
     def heads(self, heads: Sequence[str]) -> None:
         self.columns = tuple(
-            ColumnSpec(head, _cell(k), self.tips.get(k, ""), _key(k), is_figure=k not in self.words)
+            ColumnSpec(
+                head,
+                lambda row, k=k: row.cells[k],  # type: ignore[misc]
+                self.tips.get(k, ""),
+                lambda row, k=k: (row.keys or row.cells)[k],  # type: ignore[misc]
+                is_figure=k not in self.words,
+            )
             for k, head in enumerate(heads)
         )
 
@@ -251,14 +257,6 @@ class SheetModel(TableModel):
         if role == Role.ForegroundRole and row.cells[index.column()] == "–":
             return QColor(current_theme().muted)
         return super().data(index, role)
-
-
-def _cell(column: int) -> Callable[[Row], str]:
-    return lambda row: row.cells[column]
-
-
-def _key(column: int) -> Callable[[Row], Any]:
-    return lambda row: (row.keys or row.cells)[column]
 
 
 def in_columns(heads: Sequence[str], lines: Sequence[Sequence[Any]]) -> dict[str, list[Any]]:

@@ -208,11 +208,13 @@ class PageView(QWidget):
         for words, rows, part in self.rows_in_data():
             action = menu.addAction(words)
             action.setObjectName(f"plot_data_{part.replace(' ', '_') or 'row'}_action")
-            action.triggered.connect(partial(self._to_data, rows, part))
+            action.triggered.connect(
+                lambda _on=False, rows=rows, part=part: self.session.show_rows(rows, part)
+            )
         for row in self._rows_to_explain():
             action = menu.addAction(f"Explain row {row + 1:,}")
             action.setObjectName(f"plot_explain_{row}_action")
-            action.triggered.connect(partial(self._to_explain, row))
+            action.triggered.connect(lambda _on=False, row=row: self.session.explain_row(row))
         return menu
 
     def rows_in_data(self) -> Sequence[tuple[str, tuple[int, ...], str]]:
@@ -235,9 +237,6 @@ class PageView(QWidget):
             offered.append(("Show missed positives in Data", (), MISSED))
         return offered
 
-    def _to_data(self, rows: tuple[int, ...], part: str, _on: bool = False) -> None:
-        self.session.show_rows(rows, part)
-
     def _rows_to_explain(self) -> list[int]:
         """List the selected row and the rows of the selected pair."""
         focus, table = self.session.focus, self.session.table
@@ -245,9 +244,6 @@ class PageView(QWidget):
             return []
         rows = [*(() if focus.row is None else (focus.row,)), *(focus.pair or ())]
         return [row for row in dict.fromkeys(rows) if row < table.rows]
-
-    def _to_explain(self, row: int, _on: bool = False) -> None:
-        self.session.explain_row(row)
 
     def footnote(self) -> str:
         """Explain marks that have no label in the picture."""

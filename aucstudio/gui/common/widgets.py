@@ -39,6 +39,7 @@ from PySide6.QtWidgets import (
     QStyledItemDelegate,
     QStyleOptionComboBox,
     QStylePainter,
+    QTabWidget,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -225,6 +226,21 @@ def card_around(widget: QWidget) -> Card:
     card.rows.setContentsMargins(8, 4, 8, 8)
     card.rows.addWidget(widget)
     return card
+
+
+class RoomyTabs(QTabWidget):
+    """Pages of which only the one in front asks for room, as a low screen has none for others."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.currentChanged.connect(self.updateGeometry)
+
+    def minimumSizeHint(self) -> QSize:
+        if not self.count():
+            return super().minimumSizeHint()
+        page = self.currentWidget()
+        needed = page.minimumSizeHint().expandedTo(page.minimumSize())
+        return needed + QSize(0, self.tabBar().sizeHint().height())
 
 
 def order_tabs(layout: QLayout) -> None:
@@ -516,12 +532,17 @@ def label(text: str = "", role: str = "", *, wrap: bool = False, name: str = "")
     return made
 
 
-def set_role(widget: QWidget, role: str) -> None:
-    """Set the style-sheet role of a label."""
-    if widget.property("role") != role:
-        widget.setProperty("role", role)
+def set_style(widget: QWidget, state: str, value: object) -> None:
+    """Set a property that the style sheet uses."""
+    if widget.property(state) != value:
+        widget.setProperty(state, value)
         widget.style().unpolish(widget)
         widget.style().polish(widget)
+
+
+def set_role(widget: QWidget, role: str) -> None:
+    """Set the style-sheet role of a label."""
+    set_style(widget, "role", role)
 
 
 def show_note(target: QLabel, text: str, role: str = "muted") -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal, SignalInstance
@@ -184,7 +185,7 @@ class Actions(QObject):
             self.named(f"help_{name}").triggered.connect(
                 lambda _on=False, name=name: show_help(self._window, name)
             )
-        self.theme_chosen.connect(self._on_theme)
+        self.theme_chosen.connect(partial(setattr, self, "theme"))
         for title, names in _MENUS.items():
             menu = window.menuBar().addMenu(title)
             menu.setToolTipsVisible(True)
@@ -308,9 +309,6 @@ class Actions(QObject):
         menu.addSeparator()
         menu.addActions(self.of_picture())
         return menu
-
-    def _on_theme(self, choice: str) -> None:
-        self.theme = choice
 
 
 def _counts() -> list[int]:

@@ -28,11 +28,18 @@ from PySide6.QtGui import (
     QResizeEvent,
     QShowEvent,
 )
-from PySide6.QtWidgets import QApplication, QSplitter, QTabBar, QTabWidget, QWidget
+from PySide6.QtWidgets import QApplication, QSplitter, QTabBar, QWidget
 
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import card_around, down, named, on_some_screen
-from aucstudio.gui.desk.actions import ARRANGEMENTS, Actions, page_of
+from aucstudio.gui.common.widgets import (
+    RoomyTabs,
+    card_around,
+    down,
+    named,
+    on_some_screen,
+    set_style,
+)
+from aucstudio.gui.desk.actions import ARRANGEMENTS, Actions, PageDeclaration, page_of
 from aucstudio.gui.state.background import delayed
 
 
@@ -98,7 +105,7 @@ class _TileBar(QTabBar):
         shown = [k for k in range(self.count()) if self.isTabVisible(k)]
         hints = [self.tabSizeHint(k).width() for k in shown]
         if (sum(hints) + closer * _NARROWER_BY * len(hints) > room) != closer:
-            _set_style(self, "closer", not closer)
+            set_style(self, "closer", not closer)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         super().mousePressEvent(event)
@@ -134,7 +141,7 @@ class _TileBar(QTabBar):
             self.dragged_out.emit(name)
 
 
-class Tile(QTabWidget):
+class Tile(RoomyTabs):
     """One tile of the deck; the views of one page that are here share a tab.
 
     Signals
@@ -157,7 +164,7 @@ class Tile(QTabWidget):
         self.bar.setSelectionBehaviorOnRemove(QTabBar.SelectionBehavior.SelectPreviousTab)
         self.bar.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.setAcceptDrops(True)
-        self.currentChanged.connect(self._on_current)
+        self.currentChanged.connect(self._share_tabs)
         self._fronts: dict[str, str] = {}  # the view shown last, by page
         self._hidden: frozenset[str] = frozenset()
 
@@ -186,11 +193,11 @@ class Tile(QTabWidget):
 
     def _share_tabs(self) -> None:
         """Show one tab for each page: of its view in front, or of the view shown last."""
-        current = self.currentWidget()
-        shown: set[str] = set()
-        for view in self.views():
-            page = page_of(view.objectName())
-            names = [other.objectName() for other in self.of_page(view)]
+        current, views, shown = self.currentWidget(), self.views(), set[str]()
+        of_page: dict[PageDeclaration, list[str]] = {}
+        for view in views:
+            of_page.setdefault(page_of(view.objectName()), []).append(view.objectName())
+        for page, names in of_page.items():
             front = self._fronts.get(page.key, "")
             if current is not None and current.objectName() in names:
                 front = current.objectName()
@@ -198,24 +205,17 @@ class Tile(QTabWidget):
                 continue
             shown.add(front if front in names else names[0])
         for visible in (True, False):  # first those to show: else Qt changes the current tab
-            for k, view in enumerate(self.views()):
+            for k, view in enumerate(views):
                 if (view.objectName() in shown) == visible != self.isTabVisible(k):
                     self.setTabVisible(k, visible)
-        for k, view in enumerate(self.views()):
+        for k, view in enumerate(views):
             page = page_of(view.objectName())
-            whole = any(other.objectName() == page.key for other in self.of_page(view))
-            self.setTabText(k, page.title if whole else view.title)
+            here = [one for one in page.views if one.name in of_page[page]]
+            self.setTabText(k, page.title if here[0].name == page.key else view.title)
             self.setTabToolTip(k, page.question)
             if isinstance(view, PageView):
-                here = [other.objectName() for other in self.of_page(view)]
-                view.offer_views(
-                    [(one.name, one.switch or one.title) for one in page.views if one.name in here]
-                )
+                view.offer_views([(one.name, one.switch or one.title) for one in here])
         self._fit_bar()
-
-    def _on_current(self) -> None:
-        self._share_tabs()
-        self.updateGeometry()
 
     def exchange(self, old: Page, new: Page) -> None:
         """Replace a page by another."""
@@ -228,12 +228,7 @@ class Tile(QTabWidget):
 
     def mark_active(self, active: bool) -> None:
         """Show whether the active view is here."""
-        if self.bar.property("active") != active:
-            _set_style(self.bar, "active", active)
-
-    def minimumSizeHint(self) -> QSize:
-        """Return the room that the page in front and the tabs need."""
-        return room_of_current(self) or super().minimumSizeHint()
+        set_style(self.bar, "active", active)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._fit_bar()
@@ -314,22 +309,6 @@ class TornOff(QWidget):
         self.moved.emit(self.view)
 
 
-def room_of_current(tabs: QTabWidget) -> QSize | None:
-    """Return the least room of the page in front with its tabs; None without a page."""
-    if not tabs.count():
-        return None
-    page = tabs.currentWidget()
-    needed = page.minimumSizeHint().expandedTo(page.minimumSize())
-    return needed + QSize(0, tabs.tabBar().sizeHint().height())
-
-
-def _set_style(widget: QWidget, state: str, value: bool) -> None:
-    """Set a property that the style sheet uses."""
-    widget.setProperty(state, value)
-    widget.style().unpolish(widget)
-    widget.style().polish(widget)
-
-
 # Two rows of two; tile k is in row k // 2 and column k % 2.
 _TILES = (
     ("view_tabs", "Views"),
@@ -366,10 +345,10 @@ class Deck(QWidget):
 
     def __init__(self, pages: Sequence[Page]) -> None:
         super().__init__()
-        self.pages = list(pages)
+        self._views = {page.objectName(): page for page in pages}
         self.tiles = [Tile(name, accessible) for name, accessible in _TILES]
         self.windows: dict[str, TornOff] = {}
-        self._home = {page.objectName(): 0 for page in pages}
+        self._home = dict.fromkeys(self._views, 0)
         self._active = self.pages[0].objectName()
         self._study = "AUC Studio"
         self._picture_actions: Sequence[QAction] = ()
@@ -406,7 +385,7 @@ class Deck(QWidget):
         tile.currentChanged.connect(lambda _index: self._activate(tile.currentWidget()))
         tile.tabBarClicked.connect(lambda index: self._activate(tile.widget(index)))
         tile.dropped.connect(lambda name: self._on_dropped(name, tile))
-        tile.bar.dragged_out.connect(lambda name: self.tear_off(self._page(name)))
+        tile.bar.dragged_out.connect(lambda name: self.tear_off(self._views[name]))
         tile.bar.customContextMenuRequested.connect(lambda point: self._on_menu(tile, point))
 
     # ------------------------------------------------------------- reading
@@ -421,15 +400,15 @@ class Deck(QWidget):
 
     def made(self, page: Page) -> PageView:
         """Return a page; make it if it is a placeholder."""
-        page = self._page(page.objectName())
+        page = self._views[page.objectName()]
         if isinstance(page, PageView):
             return page
         view = page.make()
         view.setMinimumWidth(_LEAST_VIEW)
         view.let_controls_shrink()
         view.picture_verbs = self._picture_actions
-        view.view_asked.connect(lambda name: self.show_view(self._page(name)))
-        self.pages[self.pages.index(page)] = view
+        view.view_asked.connect(lambda name: self.show_view(self._views[name]))
+        self._views[view.objectName()] = view
         tile = self.tile_of(page)
         if tile is not None:
             with QSignalBlocker(tile):  # the user has not turned a page
@@ -468,14 +447,17 @@ class Deck(QWidget):
         tile = self.tile_of(view)
         return None if tile is None else self.tiles.index(tile)
 
-    def _find(self, name: object) -> Page | None:
-        return next((view for view in self.pages if view.objectName() == name), None)
-
-    def _page(self, name: str) -> Page:
-        return next(view for view in self.pages if view.objectName() == name)
+    @property
+    def pages(self) -> list[Page]:
+        """The pages in the order of their tabs."""
+        return list(self._views.values())
 
     def _front(self) -> Page:
-        return self._page(self._active)
+        return self._views[self._active]
+
+    def _find(self, name: object) -> Page | None:
+        """Return the page of a name from a file, if there is one."""
+        return self._views.get(name) if isinstance(name, str) else None
 
     # ------------------------------------------------------------- moving
 
@@ -492,7 +474,7 @@ class Deck(QWidget):
 
     def visit(self, name: str) -> tuple[PageView, str]:
         """Show a page from which Back returns; return it and the title of the page before."""
-        left, view = self._front(), self.made(self._page(name))
+        left, view = self._front(), self.made(self._views[name])
         if left.objectName() != name:
             self._visited = [one for one in self._visited if one != left.objectName()]
             self._visited.append(left.objectName())
@@ -502,7 +484,7 @@ class Deck(QWidget):
     def go_back(self) -> None:
         """Show the page that was active before."""
         if self._visited:
-            self.show_view(self._page(self._visited.pop()))
+            self.show_view(self._views[self._visited.pop()])
 
     def turn(self, view: Page, pages: int) -> None:
         """Show the page some tabs after a view in its tile; the first follows the last."""
@@ -513,7 +495,7 @@ class Deck(QWidget):
 
     def show_page(self, name: str) -> None:
         """Show a view; if its page is active already, the next view of the page."""
-        view, front = self._page(name), self._front()
+        view, front = self._views[name], self._front()
         tile = self.tile_of(view)
         if tile is not None and view.objectName() == page_of(name).key:
             same = tile.of_page(view)
@@ -585,10 +567,10 @@ class Deck(QWidget):
         """Show views at once, each in the tile of a number."""
         self.all_in_one()
         for view, place in places.items():
-            self._move_to(self._page(view), place)
+            self._move_to(self._views[view], place)
         self._make_tiles_equal()
         for view in reversed(list(places)):
-            self.show_view(self._page(view))
+            self.show_view(self._views[view])
 
     def name_windows(self, study: str) -> None:
         """Set the study's name in the titles of the windows."""
@@ -740,7 +722,7 @@ class Deck(QWidget):
             self.active_changed.emit()
 
     def _on_dropped(self, name: str, tile: Tile) -> None:
-        view = self._page(name)
+        view = self._views[name]
         if self.can_leave(view):
             self._move_to(view, self.tiles.index(tile))
 

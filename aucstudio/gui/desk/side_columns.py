@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QSplitter, QTabWidget, QWidget
+from PySide6.QtWidgets import QSplitter, QWidget
 
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import named
-from aucstudio.gui.desk.deck import room_of_current
+from aucstudio.gui.common.widgets import RoomyTabs, named
 from aucstudio.gui.state.background import delayed
 from aucstudio.gui.state.preferences import preferences
 
@@ -20,17 +19,6 @@ NARROW = _LEFT + _MIDDLE + _SLIM_RIGHT
 _SINGLE = _LEFT + _LEAST_MIDDLE
 _UNBOUND = (1 << 24) - 1  # Qt's QWIDGETSIZE_MAX
 _NAME = "sides"
-
-
-class _Pages(QTabWidget):
-    """Pages of which only the one in front asks for room, as a low screen has none for others."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.currentChanged.connect(self.updateGeometry)
-
-    def minimumSizeHint(self) -> QSize:
-        return room_of_current(self) or super().minimumSizeHint()
 
 
 class Sides(QSplitter):
@@ -51,7 +39,7 @@ class Sides(QSplitter):
         named(self, _NAME, "Columns")
         self.setHandleWidth(8)
         self.setup, self.middle, self.runs = setup, middle, runs
-        self.left = named(_Pages(), "side_tabs")
+        self.left = named(RoomyTabs(), "side_tabs")
         self.left.setDocumentMode(True)
         self.left.tabBar().setDrawBase(False)
         self.left.addTab(setup, "Set-up")

@@ -114,7 +114,9 @@ class ModelChoice(QObject):
         self.chooser = ThresholdChooser("model_threshold", session, small=small)
         self.chooser.setParent(parent)  # without a parent it would be shown as a window
         self.chooser.target_chosen.connect(self.set_target)
-        self.chooser.threshold_typed.connect(self._on_typed)
+        self.chooser.threshold_typed.connect(
+            lambda value: self.set_target(Target.typed(run.record, self._split, value))
+        )
         self.kinds.idToggled.connect(lambda _kind, on: self._on_change() if on else None)
         session.listen(self._on_stakes, "stakes")
         self._placed = self._show()
@@ -133,9 +135,6 @@ class ModelChoice(QObject):
         """Use another target of the threshold."""
         self.target = target
         self._on_change()
-
-    def _on_typed(self, value: float) -> None:
-        self.set_target(Target.typed(self._run.record, self._split, value))
 
     def threshold_rule(self) -> roc.ThresholdRule | None:
         """Return the chosen rule; None keeps the threshold of the model.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QKeySequence, QShortcut, QTextBlock, QTextCursor
+from PySide6.QtGui import QColor, QKeySequence, QShortcut, QTextCursor
 from PySide6.QtWidgets import QDialogButtonBox, QTextBrowser, QTextEdit, QWidget
 
 from aucstudio.gui.common.prompts import Dialog
@@ -88,24 +90,18 @@ class HelpFinder(QWidget):
         self.status = label("", name="help_found_label")
         self.status.setVisible(False)
         self._list_sections()
-        self._lay_out()
+        section, find = make_buddy("&Section", self.sections), make_buddy("&Find", self.field)
+        self.setLayout(across(section, (self.sections, 1), find, (self.field, 1), self.status))
         self.sections.activated.connect(self._go_to_section)
         self.field.textChanged.connect(self._find)
         for keys, step in (("F3", 1), ("Shift+F3", -1), ("Return", 1), ("Shift+Return", -1)):
-            near = self.field if "Return" in keys else self
-            self._bind(keys, near, step)
-        find = QShortcut(QKeySequence.StandardKey.Find, self)
-        find.activated.connect(self._ask)
-
-    def _lay_out(self) -> None:
-        section, find = make_buddy("&Section", self.sections), make_buddy("&Find", self.field)
-        self.setLayout(across(section, (self.sections, 1), find, (self.field, 1), self.status))
-
-    def _bind(self, keys: str, near: QWidget, step: int) -> None:
-        shortcut = QShortcut(QKeySequence(keys), near)
-        if near is self.field:
-            shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
-        shortcut.activated.connect(lambda: self.step(step))
+            # Return belongs to the field; elsewhere it presses buttons.
+            shortcut = QShortcut(QKeySequence(keys), self.field if "Return" in keys else self)
+            if "Return" in keys:
+                shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
+            shortcut.activated.connect(partial(self.step, step))
+        find_words = QShortcut(QKeySequence.StandardKey.Find, self)
+        find_words.activated.connect(self._ask)
 
     def _list_sections(self) -> None:
         block = self._browser.document().begin()
@@ -117,17 +113,12 @@ class HelpFinder(QWidget):
             block = block.next()
 
     def _go_to_section(self, place: int) -> None:
-        self._browser.setTextCursor(self._at(self.sections.itemData(place)))
-        self._show_top(self._browser.textCursor().block())
-
-    def _at(self, position: int) -> QTextCursor:
+        """Show a section at the top."""
         cursor = QTextCursor(self._browser.document())
-        cursor.setPosition(position)
-        return cursor
-
-    def _show_top(self, block: QTextBlock) -> None:
+        cursor.setPosition(self.sections.itemData(place))
+        self._browser.setTextCursor(cursor)
         page = self._browser.document().documentLayout()
-        top = page.blockBoundingRect(block).top()
+        top = page.blockBoundingRect(cursor.block()).top()
         self._browser.verticalScrollBar().setValue(round(top))
 
     # ------------------------------------------------------------- words
@@ -171,10 +162,6 @@ class HelpFinder(QWidget):
         self._browser.ensureCursorVisible()
         more = " or more" if len(self.hits) == _MOST else ""
         show_note(self.status, f"{place + 1} of {len(self.hits)}{more}")
-        self._name_section()
-
-    def _name_section(self) -> None:
-        """Select the current section in the list."""
         here = self._browser.textCursor().selectionStart()
         begun = [k for k in range(self.sections.count()) if self.sections.itemData(k) <= here]
         self.sections.setCurrentIndex(max(begun, default=0))

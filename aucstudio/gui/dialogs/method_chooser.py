@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from PySide6.QtCore import QCoreApplication, QModelIndex, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QKeyEvent
@@ -29,17 +30,12 @@ from aucstudio.gui.common.widgets import (
     search_field,
     show_note,
 )
+from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import as_sentence
 from aucstudio.project.runs.estimate import Outlook
 
-_HEADS = ("Method", "Name", "Trains for", "Scorer", "Missing values", "Time here")
-_TIPS = {
-    2: "pAUC: the area under a range of false-positive rates",
-    3: "Model that ranks the rows: a weighted sum, a kernel, trees",
-    4: ("Whether the method accepts missing values; for other methods they are filled in"),
-    5: "Estimated time of a run on this table with this validation, on this computer",
-}
 _KEY = Qt.ItemDataRole.UserRole
+_TIME = 5  # column
 _SIZE = QSize(920, 640)
 _START, _RECENT = "Start here", "Recently used"
 
@@ -91,7 +87,6 @@ class MethodChooser(Dialog):
         self._rows: list[QTreeWidgetItem] = []
         self.ticked: set[str] = set()
         self._make_parts()
-        self._lay_out()
         self._fill()
         self._go_to(chosen)
         self.search.setFocus()
@@ -102,9 +97,10 @@ class MethodChooser(Dialog):
         self.search.textChanged.connect(self._on_search)
         self.search.returnPressed.connect(self._choose)
         self.tree = named(QTreeWidget(), "method_tree")
-        self.tree.setHeaderLabels(list(_HEADS))
-        for column, tip in _TIPS.items():
-            self.tree.headerItem().setData(column, Qt.ItemDataRole.ToolTipRole, tip_text(tip))
+        heads = control_words("method_tree")["choices"]
+        self.tree.setHeaderLabels([*heads])
+        for column, tip in enumerate(heads.values()):
+            self.tree.headerItem().setToolTip(column, tip_text(tip))
         self.tree.setRootIsDecorated(False)
         self.tree.setItemsExpandable(False)
         self.tree.setIndentation(12)
@@ -121,15 +117,14 @@ class MethodChooser(Dialog):
         self.facts = label("", "muted", wrap=True, name="method_chosen_facts")
         self.problem = label("", "error", wrap=True, name="method_chooser_problem")
         self.problem.hide()
-        self.run = push_button("run_methods_button", verb=lambda: self._run(tuned=False))
-        self.tune = push_button("tune_methods_button", verb=lambda: self._run(tuned=True))
-        self.close_button = push_button("close_methods_button", verb=self.reject)
-        self.choose = primary(push_button("choose_method_button", verb=self._choose))
-        for button in (self.run, self.tune, self.choose, self.close_button):
-            button.setAutoDefault(False)
-
-    def _lay_out(self) -> None:
-        hint = label("Tick several methods to run or tune all of them on the same splits.", "muted")
+        verbs = {False: "run_methods_button", True: "tune_methods_button"}
+        self.run, self.tune = (
+            push_button(name, verb=partial(self._run, tuned=tuned), enter=False)
+            for tuned, name in verbs.items()
+        )
+        self.close_button = push_button("close_methods_button", verb=self.reject, enter=False)
+        self.choose = primary(push_button("choose_method_button", verb=self._choose, enter=False))
+        hint = label("", "muted", name="methods_hint")
         top = across((self.search, 1), hint, gap=16)
         buttons = across(self.run, self.tune, STRETCH, self.close_button, self.choose)
         about = (self.title, self.words, self.facts, self.problem)
@@ -140,13 +135,10 @@ class MethodChooser(Dialog):
     def _fill(self) -> None:
         """List the groups; matches of a search are listed by family."""
         wanted = self.search.text().casefold().split()
-        families: list[Group] = [
-            (
-                title,
-                {k: "" for k, m in METHODS.items() if m.family == family and _matches(k, wanted)},
-            )
-            for family, title in FAMILIES.items()
-        ]
+        families: list[Group] = []
+        for family, title in FAMILIES.items():
+            keys = [k for k, m in METHODS.items() if m.family == family and _matches(k, wanted)]
+            families.append((title, dict.fromkeys(keys, "")))
         self.tree.blockSignals(True)
         self.tree.clear()
         self._rows = []
@@ -173,26 +165,19 @@ class MethodChooser(Dialog):
 
     def _add_method(self, head: QTreeWidgetItem, key: str) -> None:
         method, outlook = METHODS[key], self._outlooks.get(key)
-        item = QTreeWidgetItem(
-            head,
-            [
-                method.in_words,
-                method.title,
-                method.trains_for,
-                method.shape_words(),
-                "used" if method.takes_missing else "filled in",
-                "–" if outlook is None else outlook.words,
-            ],
-        )
+        takes = "used" if method.takes_missing else "filled in"
+        time = "–" if outlook is None else outlook.words
+        aims = method.trains_for, method.shape_words()
+        item = QTreeWidgetItem(head, [method.in_words, method.title, *aims, takes, time])
         self._rows.append(item)
         item.setData(0, _KEY, key)
         item.setCheckState(0, _check(key in self.ticked))
-        item.setData(0, Qt.ItemDataRole.ToolTipRole, tip_text(method.summary))
+        item.setToolTip(0, tip_text(method.summary))
         if outlook is not None:
-            item.setData(5, Qt.ItemDataRole.ToolTipRole, tip_text(outlook.details))
+            item.setToolTip(_TIME, tip_text(outlook.details))
             if outlook.problem:
                 item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsUserCheckable)
-                for column in range(len(_HEADS)):
+                for column in range(item.columnCount()):
                     item.setForeground(column, QColor(current_theme().muted))
 
     def _go_to(self, key: str) -> None:

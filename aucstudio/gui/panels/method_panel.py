@@ -154,7 +154,11 @@ class MethodPanel(Card):
         self.form.linkChanged.connect(self._on_link)
         tune_action.enabledChanged.connect(self.tune.setEnabled)
         best_action.enabledChanged.connect(self.best.setEnabled)
-        self.tune_by.activated.connect(self._on_metric)
+        self.tune_by.activated.connect(
+            lambda _place: session.change(
+                "Tune by another measure", tune_by=self.tune_by.currentData()
+            )
+        )
         session.listen(self.refresh, "plan", "table")
         session.listen(self._show_settings, "band")
         self.refresh()
@@ -226,9 +230,6 @@ class MethodPanel(Card):
         else:
             self.session.change("Choose method", method=key)
 
-    def _on_metric(self) -> None:
-        self.session.change("Tune by another measure", tune_by=self.tune_by.currentData())
-
     def _on_value(self, name: str) -> None:
         plan = self.session.plan
         declared = declared_params(METHODS[plan.method])[name]
@@ -259,12 +260,9 @@ class MethodPanel(Card):
         chooser = MethodChooser(
             plan.method, found, reasons, recent, self._run_action.isEnabled(), self
         )
-        chooser.chosen.connect(self._on_chosen)
+        chooser.chosen.connect(lambda key: self.combo.setCurrentIndex(self.combo.findData(key)))
         chooser.runs_asked.connect(partial(self._on_runs_asked, chooser))
         chooser.ask()
-
-    def _on_chosen(self, key: str) -> None:
-        self.combo.setCurrentIndex(self.combo.findData(key))
 
     def _on_runs_asked(self, chooser: MethodChooser, methods: list[str], tuned: bool) -> None:
         try:

@@ -16,7 +16,7 @@ from aucstudio.engine.params import InvalidSetting, Param, declared_params, mult
 from aucstudio.gui.common.curves import band_words
 from aucstudio.gui.common.form import Form, swallow_wheel
 from aucstudio.gui.common.plain_text import tip_text
-from aucstudio.gui.common.widgets import check_box, discard, label, named, show_note
+from aucstudio.gui.common.widgets import check_box, discard, label, named, set_style, show_note
 from aucstudio.gui.state.plan import RANGE
 from aucstudio.project.runs.experiments.experiment import Band
 from aucstudio.project.runs.experiments.settings_shown import choice_word
@@ -119,10 +119,7 @@ class TextEditor(QLineEdit):
 
     def mark(self, *, valid: bool) -> None:
         """Show whether the text is valid."""
-        if bool(self.property("invalid")) == valid:
-            self.setProperty("invalid", not valid)
-            self.style().unpolish(self)
-            self.style().polish(self)
+        set_style(self, "invalid", not valid)
 
     def _show(self, value: Any) -> None:
         text = "" if value is None else self._declared.spell(value)

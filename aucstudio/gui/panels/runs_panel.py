@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPersistentModelIndex, QPoint, Qt
-from PySide6.QtGui import QAction, QBrush, QColor, QKeyEvent
+from PySide6.QtGui import QAction, QBrush, QColor, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from aucstudio.engine import METHODS
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plotting import MARKER, swatch
-from aucstudio.gui.common.table import RIGHT, ColumnSpec, TableModel, TableView
+from aucstudio.gui.common.table import ColumnSpec, TableModel, TableView
 from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.gui.common.widgets import (
     LEFT,
@@ -31,11 +31,11 @@ from aucstudio.gui.common.widgets import (
     down,
     label,
     make_action,
-    named,
     offer_combination,
     push_button,
     search_field,
     show_note,
+    tool_button,
 )
 from aucstudio.gui.panels.run_card import RunDetails
 from aucstudio.gui.panels.run_columns import GROUPS
@@ -45,24 +45,23 @@ from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.preferences import TableLook, preferences
 from aucstudio.gui.state.runner import LiveRun, Waiting
 from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import runs_words
 from aucstudio.project.runs.experiments.settings_shown import settings_sentence
 
 Index = QModelIndex | QPersistentModelIndex
 Entry = LiveRun | Waiting
 
-_AIR = 9  # pixels
+_AIR, _HEIGHT = 9, 18  # pixels
 _MOST_SEEN = 5
-_STOP_TIP = "End this run; its finished splits are kept"
-_REMOVE_TIP = "Remove this run from the queue"
 
 
 class QueueModel(TableModel):
     """A row for each run in progress, then one for each that waits."""
 
     def __init__(self, session: Session) -> None:
-        columns = ColumnSpec("", _name, about=_about), ColumnSpec("", _progress, about=_about)
-        super().__init__(columns, session)
+        progress = ColumnSpec("", _progress, about=_about, is_figure=True)
+        super().__init__((ColumnSpec("", _name, about=_about), progress), session)
         self.session = session
 
     def refresh(self) -> None:
@@ -81,9 +80,6 @@ class QueueModel(TableModel):
             return QBrush(QColor(current_theme().muted))
         return super().data(index, role)
 
-    def side(self, column: int) -> Qt.AlignmentFlag:
-        return RIGHT if column else Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-
 
 class QueueList(QWidget):
     """Running and waiting runs with their buttons; hidden if there are none."""
@@ -92,13 +88,17 @@ class QueueList(QWidget):
         super().__init__()
         self.session = session
         self.model = QueueModel(session)
-        self.view = _QueueView(self)
+        self.view = TableView(
+            "queue_table", "Runs in training and waiting", self.model, _AIR + _HEIGHT, 0
+        )
         self.view.horizontalHeader().hide()
         self.stop_this = push_button("queue_stop_this", verb=self.end_chosen)
-        self.up = _arrow("▲", "queue_up", "Train this run earlier", "Alt+Up")
-        self.down = _arrow("▼", "queue_down", "Train this run later", "Alt+Down")
-        self.up.clicked.connect(lambda: self.move_chosen(up=True))
-        self.down.clicked.connect(lambda: self.move_chosen(up=False))
+        earlier, later = partial(self.move_chosen, -1), partial(self.move_chosen, 1)
+        self.up, self.down = tool_button("queue_up", earlier), tool_button("queue_down", later)
+        for keys, verb in (("Del", self.end_chosen), ("Alt+Up", earlier), ("Alt+Down", later)):
+            shortcut = QShortcut(QKeySequence(keys), self.view)
+            shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
+            shortcut.activated.connect(verb)
         self.view.selectionModel().selectionChanged.connect(lambda *_: self._show_buttons())
         buttons = across(self.stop_this, self.up, self.down, STRETCH)
         self.setLayout(down(self.view, buttons, gap=4, around=(0, 0, 0, 6)))
@@ -127,8 +127,9 @@ class QueueList(QWidget):
     def _show_buttons(self) -> None:
         chosen, queue = self.chosen(), list(self.session.queue)
         waits = isinstance(chosen, Waiting)
-        self.stop_this.setText("Take out" if waits else "Stop this")
-        plain_tooltip(self.stop_this, _REMOVE_TIP if waits else _STOP_TIP)
+        words = control_words("queue_take_out" if waits else "queue_stop_this")
+        self.stop_this.setText(words["text"])
+        plain_tooltip(self.stop_this, words["tip"])
         self.stop_this.setEnabled(chosen is not None and not getattr(chosen, "stopping", False))
         place = queue.index(chosen) if isinstance(chosen, Waiting) and chosen in queue else -1
         self.up.setEnabled(place > 0)
@@ -144,29 +145,11 @@ class QueueList(QWidget):
         elif chosen is not None:
             self.session.study.runner.cancel(chosen)
 
-    def move_chosen(self, *, up: bool) -> None:
-        """Move the chosen run up or down in the queue."""
+    def move_chosen(self, places: int) -> None:
+        """Move the chosen run down the queue, or up by a negative number of places."""
         chosen = self.chosen()
         if isinstance(chosen, Waiting):
-            self.session.study.runner.move(chosen, -1 if up else 1)
-
-
-class _QueueView(TableView):
-    """Handles the keys that stop and move a run."""
-
-    def __init__(self, queue: QueueList) -> None:
-        height = queue.fontMetrics().height() + _AIR
-        super().__init__("queue_table", "Runs in training and waiting", queue.model, height, 0)
-        self._queue = queue
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        moved = event.modifiers() & Qt.KeyboardModifier.AltModifier
-        if event.key() == Qt.Key.Key_Delete:
-            self._queue.end_chosen()
-        elif moved and event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
-            self._queue.move_chosen(up=event.key() == Qt.Key.Key_Up)
-        else:
-            super().keyPressEvent(event)
+            self.session.study.runner.move(chosen, places)
 
 
 def _name(entry: Entry) -> str:
@@ -185,13 +168,6 @@ def _progress(entry: Entry) -> str:
     if entry.stopping:
         return "stopping…"
     return "training" if entry.fraction is None else f"training {100 * entry.fraction:.0f} %"
-
-
-def _arrow(text: str, name: str, accessible: str, key: str) -> QToolButton:
-    made = named(QToolButton(), name, accessible)
-    made.setText(text)
-    plain_tooltip(made, f"{accessible} ({key})")
-    return made
 
 
 _COLOURS = 8
@@ -236,7 +212,7 @@ class RunActions:
 
     def check_only(self) -> None:
         """Check the chosen runs and no others."""
-        kept = {run.record.id for run in self._table.chosen_runs()}
+        kept = set(self._table.chosen_ids())
         plan = self._session.plan
         others = [run.record.id for run in self._model.runs]
         plan = plan.with_looks((run for run in others if run not in kept), visible=False)
@@ -244,7 +220,7 @@ class RunActions:
 
     def remove(self) -> None:
         """Remove the chosen runs from the list and choose the next one."""
-        runs = [run.record.id for run in self._table.chosen_runs()]
+        runs = self._table.chosen_ids()
         if not runs:
             return
         rows, removed = [run.record.id for run in self._model.listed()], set(runs)
@@ -257,12 +233,12 @@ class RunActions:
 
     def colour(self, colour: int) -> None:
         """Draw the chosen runs in a colour."""
-        runs = [run.record.id for run in self._table.chosen_runs()]
+        runs = self._table.chosen_ids()
         self._session.set_looks(runs, "Colour run", colour=colour)
 
     def compare(self) -> None:
         """Compare the chosen run with the current one, or two chosen runs with each other."""
-        runs = [run.record.id for run in self._table.chosen_runs()]
+        runs = self._table.chosen_ids()
         if len(runs) == 2:
             self._session.select(runs[0])
             self._session.compare_with(runs[1])
@@ -392,7 +368,7 @@ class RunsPanel(QWidget):
     def _head(self) -> QHBoxLayout:
         self.count = label("", "muted", name="runs_count")
         self.filter = search_field("runs_filter")
-        self.menu_button = named(QToolButton(), "runs_menu_button")
+        self.menu_button = tool_button("runs_menu_button")
         self.menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.list_menu = QMenu(self.menu_button)
         self.list_menu.setObjectName("runs_list_menu")
@@ -515,8 +491,7 @@ class RepeatNotice(QFrame):
         self.setObjectName("repeat_notice")
         self.words = label("", wrap=True, name="repeat_words")
         self.again = push_button("repeat_again", verb=self._on_again)
-        self.close_button = named(QToolButton(), "repeat_close")
-        self.close_button.clicked.connect(self.hide)
+        self.close_button = tool_button("repeat_close", self.hide)
         top = across((self.words, 1), (self.close_button, TOP))
         self.setLayout(down(top, (self.again, LEFT), gap=4, around=(10, 6, 4, 8)))
         self.hide()

@@ -560,6 +560,10 @@ class RunsTable(TableView):
         """List the runs of the chosen rows, from the top."""
         return [run for row in self._chosen_rows() if (run := self._model.run_at(row)) is not None]
 
+    def chosen_ids(self) -> list[str]:
+        """List the ids of the selected runs from top to bottom."""
+        return [run.record.id for run in self.chosen_runs()]
+
     def _chosen_rows(self) -> list[int]:
         # selectedRows() calls flags() for every cell.
         ranges = self.selectionModel().selection().toList()

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 from collections.abc import Callable
 from pathlib import Path
+from string import Template
 from typing import Any
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QShowEvent
+from PySide6.QtCore import QByteArray, QSize, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QShowEvent
+from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from aucstudio.gui.common.controls import WrappingRow
 from aucstudio.gui.common.plain_text import plain_tooltip
-from aucstudio.gui.common.theme import current_theme, run_colour, scaled
+from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.gui.common.widgets import (
     LEFT,
     STRETCH,
@@ -31,6 +34,7 @@ from aucstudio.gui.common.widgets import (
 from aucstudio.gui.state.background import Background, delayed
 from aucstudio.notices.words import day_words
 from aucstudio.project.examples import examples
+from aucstudio.project.resources import resource_path
 from aucstudio.project.results.documents import kind_of, outline
 from aucstudio.project.store.workspace import (
     forget_recent,
@@ -39,14 +43,8 @@ from aucstudio.project.store.workspace import (
     unsaved_since,
 )
 
-_ABOUT = (
-    "AUC Studio trains models that separate two classes, tests them on the part of the ROC "
-    "curve that you can accept, and shows how certain each difference is."
-)
 _SHOWN = 6
 _SKETCH = 190  # pixels
-_STRENGTHS = (7.0, 3.2)  # of the two curves of the sketch
-_RANGE = 0.2
 _WIDEST = 880  # pixels of a line of text
 
 
@@ -80,7 +78,7 @@ class WelcomePage(QWidget):
         """Describe what the program does, beside a picture of the result."""
         words = down(
             label("Train for the ROC curve itself", "figure"),
-            label(_ABOUT, wrap=True, name="welcome_about"),
+            label("", wrap=True, name="welcome_about"),
             self._buttons(),
             label("You can also drop a file on this window.", "muted"),
             STRETCH,
@@ -91,20 +89,17 @@ class WelcomePage(QWidget):
     def _buttons(self) -> WrappingRow:
         buttons = WrappingRow()
         buttons.setSpacing(8)
-        for name, text, verb in (
-            ("open_data", "Open a table…", self.open_data_asked.emit),
-            ("open_project", "Open a project…", self.open_project_asked.emit),
-            ("try_example", "Try an example", self._try_example),
+        for name, verb in (
+            ("open_data", self.open_data_asked.emit),
+            ("open_project", self.open_project_asked.emit),
+            ("try_example", lambda: self.example_asked.emit(examples()[0].key)),
         ):
-            button = push_button(f"welcome_{name}", text, "", verb)
+            button = push_button(f"welcome_{name}", verb=verb)
             button.setProperty("primary", name == "open_data")
             button.setAutoDefault(True)  # Enter presses it, as Space does
             buttons.addWidget(button)
         buttons.addStretch(1)
         return buttons
-
-    def _try_example(self) -> None:
-        self.example_asked.emit(examples()[0].key)
 
     def _examples(self) -> QVBoxLayout:
         """List the example studies, each with what it teaches."""
@@ -185,22 +180,11 @@ class _RocSketch(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         theme = current_theme()
-        side = self.width() - 2.0
+        colours = {f"run{k}": colour for k, colour in enumerate(theme.runs)}
+        drawn = Template(resource_path("themes", "roc-sketch.svg").read_text(encoding="utf-8"))
+        picture = drawn.substitute(dataclasses.asdict(theme) | colours)
         painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.translate(1.0, 1.0)
-        band = QColor(theme.band)
-        band.setAlpha(40)
-        painter.fillRect(QRectF(0, 0, _RANGE * side, side), band)
-        painter.setPen(QColor(theme.line))
-        painter.drawRect(QRectF(0, 0, side, side))
-        painter.setPen(QPen(QColor(theme.neutral), 1.0, Qt.PenStyle.DotLine))
-        painter.drawLine(QPointF(0, side), QPointF(side, 0))
-        for k, strength in enumerate(_STRENGTHS):
-            rates = (i / 60 for i in range(61))
-            curve = [QPointF(side * x, side * (1 - x) ** strength) for x in rates]
-            painter.setPen(QPen(run_colour(theme, k), 2.5))
-            painter.drawPolyline(curve)
+        QSvgRenderer(QByteArray(picture.encode())).render(painter)
         painter.end()
 
 
@@ -212,9 +196,8 @@ class _Entry(QWidget):
         self._folder = folder
         self.open = _link(words, name, f"Open {words}")
         plain_tooltip(self.open, str(path))
-        self.forget = _link(
-            "Remove from the list", f"{name}_forget", f"Remove {words} from the list"
-        )
+        words = f"Remove {words} from the list"
+        self.forget = _link("Remove from the list", f"{name}_forget", words)
         self.forget.hide()
         self.facts = ElidedLabel(f"{kind_of(path)} · {folder}" if folder else "")
         self.facts.setProperty("role", "muted")
