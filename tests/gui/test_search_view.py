@@ -11,20 +11,18 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 from aucstudio.gui.common.theme import DARK, LIGHT
 from aucstudio.gui.pages.search.pictures import sequential
 from aucstudio.gui.pages.search.results import (
-    CandidateStanding,
     over_splits,
     searched_settings,
 )
 from aucstudio.gui.pages.search.search_view import SearchView
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.runner import LiveRun
-from aucstudio.notices.words import setting_words
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.experiments.planning import plan_experiment
 from aucstudio.project.runs.tuning import Search, Tuning
-from tests.gui.conftest import PATIENCE, choose, make_record, points, put, put_in_flight, shown
+from tests.gui.conftest import choose, make_record, points, put, put_in_flight, shown
 
 C_GRID = tuple(10.0**k for k in range(-2, 5))
 C_CANDIDATES = tuple({"C": C} for C in C_GRID)
@@ -525,20 +523,6 @@ def test_a_choice_stays_while_the_search_goes_on(view, add, session):
     assert view.table.sheet.shown[view.table.currentIndex().row()] == 6
 
 
-@pytest.mark.slow
-def test_a_tuned_run_from_the_form_ends_on_the_page(view, session, qtbot):
-    session.study.plan = dataclasses.replace(session.plan, method="auc-svm", tune_by="auc")
-    session.runs.run_methods(tuned=True)
-    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
-    (run,) = session.shown_runs()
-    text = shown(view, qtbot)
-    assert text.startswith(
-        f"AUC-SVM, tuned: C = {setting_words(run.record.params['C'])} ranks best"
-    )
-    (found,) = run.record.searches
-    np.testing.assert_allclose(points(view.profile.means)[:, 1], found.means)
-
-
 # ----------------------------------------------------------------- looks and figures
 
 
@@ -570,15 +554,6 @@ def test_the_page_fits_a_narrow_window(view, add, qtbot):
     picture = plot.plotItem.sceneBoundingRect()
     assert picture.width() <= plot.width() + 1
     assert view.table.viewport().height() >= 3 * 26
-
-
-def test_standing_of_a_whole_search_is_the_search():
-    found = c_search()
-    standing = CandidateStanding.of(found)
-    np.testing.assert_allclose(standing.means, found.means)
-    np.testing.assert_allclose(standing.errors, found.errors)
-    assert standing.top == found.best
-    assert standing.ranks.tolist() == [7, 6, 4, 1, 2, 3, 5]
 
 
 def test_widths_relative_to_the_data_stand_in_their_order():

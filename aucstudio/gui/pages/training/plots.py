@@ -217,7 +217,6 @@ class TrainingPlots(QVBoxLayout):
         for sample in (self._held, self._train):
             keep_sample(sample, self.lower)
         self.lower.sigDeviceRangeChanged.connect(lambda *_changed: self.list_runs())
-        self._listed: object = None
         for plot, share in zip(self.both(), (5, 6), strict=True):
             plot.restored.connect(self.show_all)
             self.addWidget(plot, stretch=share)
@@ -228,7 +227,7 @@ class TrainingPlots(QVBoxLayout):
 
     def restyle(self) -> None:
         """Apply the current theme."""
-        muted, self._listed = current_theme().muted, None
+        muted = current_theme().muted
         for plot in self.both():
             style_plot(plot)
         self._held.setData(pen=pen(muted, _HELD_WIDTH), symbolBrush=muted, symbolPen=None)
@@ -326,11 +325,8 @@ class TrainingPlots(QVBoxLayout):
         if any(lines.drawn for lines in self.lower_lines):
             entries += [("held-out rows", self._held), ("training rows", self._train)]
         top = self.upper.isVisibleTo(self.parentWidget())
-        listed = [plot.size() for plot in self.both()], top, entries
-        if listed != self._listed:
-            self._listed = listed
-            for legend, shown in zip(self._legends, (top, not top), strict=True):
-                legend.explain(entries if shown else ())
+        for legend, shown in zip(self._legends, (top, not top), strict=True):
+            legend.explain(entries if shown else ())
 
 
 def _united(found: Sequence[tuple[Range, Range] | None]) -> tuple[Range, Range] | None:
