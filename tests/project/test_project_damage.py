@@ -208,6 +208,9 @@ def test_a_damaged_plan_leaves_the_runs(copied):
     database.close()
     study = read_project(copied)
     assert len(study.records) == 4
+    assert not {look.name for look in study.plan(Plan()).looks.values()} & {
+        f"my {k}" for k in range(4)
+    }
     assert any("plan is damaged" in sentence for sentence in study.warnings)
     ProjectFile(copied).set_plan({"name": "anew"})
     assert ProjectFile(copied).plan() == {"name": "anew"}
@@ -457,6 +460,9 @@ def test_a_plan_that_no_window_wrote_gives_way_to_the_default(stored, tmp_path, 
     query = "UPDATE documents SET document = ?, checksum = ? WHERE name = 'plan'"
     path = altered(stored, tmp_path, (query, sealed))
     study = read_project(path)
+    assert not {look.name for look in study.plan(Plan()).looks.values()} & {
+        f"my {k}" for k in range(4)
+    }
     assert len(study.records) == 4
     assert any("plan is damaged" in sentence for sentence in study.warnings)
     told = []
