@@ -12,43 +12,12 @@ from aucstudio.engine import inference, roc
 from aucstudio.gui.common import curves
 from aucstudio.gui.pages.roc import axes, words
 from aucstudio.gui.pages.roc import confidence_bands as bands
-from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import ShownRun
-from aucstudio.project.data.splitting.validation import Validation
-from aucstudio.project.data.table import read_table
-from tests.conftest import write_table
-from tests.gui.conftest import choose, make_record, shown
+from tests.gui.conftest import choose, shown
+from tests.gui.roc_runs import BAND, records, show, table, view  # noqa: F401  (fixtures)
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
-
-BAND = (0.0, 0.1)
-
-
-@pytest.fixture(scope="module")
-def records(tmp_path_factory):
-    table = read_table(write_table(tmp_path_factory.mktemp("roc") / "study.csv", rows=240))
-    one, four = Validation(test_size=0.5), Validation(test_size=0.5, repeats=4)
-    return {
-        "RLS": make_record(table, "auc-rls", validation=one),
-        "Logistic": make_record(table, "logistic", validation=one),
-        "SVM-pAUC": make_record(table, "svm-pauc", {"fpr_range": (0.0, 0.3)}, one),
-        "RLS x4": make_record(table, "auc-rls", validation=four),
-    }
-
-
-@pytest.fixture
-def view(session, open_view):
-    return open_view(RocView, session)
-
-
-def show(session, records, *names):
-    chosen = [records[name] for name in names]
-    session.study.records = {record.id: record for record in chosen}
-    looks = {r.id: RunLook(name, k) for k, (r, name) in enumerate(zip(chosen, names, strict=True))}
-    session.put_plan(dataclasses.replace(session.plan, looks=looks))
-    session.select(chosen[0].id)
-    QApplication.processEvents()
 
 
 def stand_on(view, kind):

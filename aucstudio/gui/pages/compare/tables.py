@@ -13,12 +13,11 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QSplitter, QTableV
 
 from aucstudio.gui.common.plain_text import plain_tooltip, tip_text
 from aucstudio.gui.common.plotting import MARKER, faded, swatch
-from aucstudio.gui.common.table import Index, Row, SheetTable
+from aucstudio.gui.common.table import Index, Row, SheetTable, worded_columns
 from aucstudio.gui.common.theme import current_theme, run_colour
 from aucstudio.gui.common.widgets import down, holding, label, named, quietly
 from aucstudio.gui.pages.compare.forest import ForestPlot
 from aucstudio.gui.pages.compare.words import (
-    MARK,
     ShownComparison,
     pair_sentence,
     rows_words,
@@ -40,33 +39,13 @@ from aucstudio.project.runs.experiments.experiment import Band
 ROW = 28
 _MOST_SURELY_SEEN = 3
 
-RUN_HEADS = (
-    *("Run", "AUC", "95 %", "pAUC", "95 %", "Wins/ties/losses", "Rank"),
-    *("Gap to training", "Time of a fit", "Splits"),
-)
-RUN_TIPS = {
-    0: f"{MARK} marks a run that was trained for another FPR range than the one shown",
-    1: "Area under the held-out ROC curve; with several splits their mean",
-    3: "Partial area in the FPR range, divided by its width",
-    5: "Comparisons won, not significant (a tie) and lost, after the correction",
-    6: "Mean rank over the splits by the compared measure; equal areas share theirs. "
-    "Not tested: the splits of one table share rows, and rank tests assume independent splits",
-    7: "Training AUC minus held-out AUC; a large gap suggests overfitting",
-    8: "Mean time of one fit",
-}
+RUN_HEADS, RUN_TIPS = worded_columns("compare_runs_table")
 # Page widths in pixels below which columns are hidden; copies and files have all columns.
 _ROOM = {"Splits": 800, "Gap to training": 700, "Rank": 560}
 _ROOM_FOR_BOTH = 760
 
-PAIR_HEADS = ("A", "B", "A − B", "95 %", "p", "Holm-corrected p", "Better")
+PAIR_HEADS, PAIR_TIPS = worded_columns("compare_pairs_table")
 _P, _P_CORRECTED = 4, 5
-PAIR_TIPS = {
-    2: "Difference of the chosen measure",
-    4: "Paired DeLong test, by Student's t where a class has fewer than 60 rows; for several "
-    "splits the corrected resampled t test",
-    5: "p-value corrected for all pairs at once; significant below 0.05",
-    6: "No significant difference between A and B on these rows",
-}
 
 
 def fill(table: SheetTable, rows: list[Row]) -> None:
@@ -119,17 +98,12 @@ def _run_cells(run: RunFigures, standing: WinCount, band: Band) -> tuple[str, ..
         words.interval_words(run.auc.low, run.auc.high),
         words.figure_words(run.pauc.value),
         words.interval_words(run.pauc.low, run.pauc.high),
-        tally_cell(standing),
+        text("wins_ties_losses", standing=standing),
         rank_cell(standing),
         words.figure_words(run.gap, "+"),
         words.seconds_words(run.fit_seconds),
         str(run.splits),
     )
-
-
-def tally_cell(standing: WinCount) -> str:
-    """Write wins, ties and losses."""
-    return f"{standing.wins}/{standing.ties}/{standing.losses}"
 
 
 def rank_cell(standing: WinCount) -> str:
@@ -193,7 +167,7 @@ class PairMatrix(QAbstractTableModel):
         for i, j, pair in shown.found.places():
             self._cells[i, j], self._cells[j, i] = pair, pair.turned()
         self._standings = [
-            f"{tally_cell(standing)}\nrank {rank_cell(standing)}"
+            f"{text('wins_ties_losses', standing=standing)}\nrank {rank_cell(standing)}"
             for standing in shown.found.standings()
         ]
         self.endResetModel()
