@@ -12,7 +12,7 @@ import pytest
 
 from aucstudio.cli import main
 from aucstudio.gui.state.plan import Plan, RunLook
-from aucstudio.gui.state.session_files import read_study
+from aucstudio.gui.state.session_files import read_project
 from aucstudio.project.bounded_cache import BoundedCache
 from aucstudio.project.data.preparing.stored import arrays_of, settings_of
 from aucstudio.project.errors import InputError
@@ -84,7 +84,7 @@ def shown(path):
     """Give what a window or a command line shows of a project, and what is told beside."""
     told = []
     try:
-        study = read_study(path)
+        study = read_project(path)
     except InputError as error:
         return {}, None, [str(error)]
     told += study.warnings
@@ -97,7 +97,7 @@ def shown(path):
             told.append(str(error))
     named, band = named_runs(path, told.append)
     readable_runs(named, band, told.append)
-    return runs, study.kept, told
+    return runs, study.plan(Plan()), told
 
 
 def judge(found, whole):
@@ -187,7 +187,7 @@ def test_a_damaged_run_is_named_while_the_others_load(copied, stored):
     assert (damaged.position, damaged.name) == (1, "my 0")
     assert damaged.id in stored[1][0]
     assert "checksum" in damaged.what
-    assert "my 0" in read_study(copied).warnings[0]
+    assert "my 0" in read_project(copied).warnings[0]
 
 
 def test_a_missing_run_is_told(copied):
@@ -205,9 +205,11 @@ def test_a_damaged_plan_leaves_the_runs(copied):
     with sqlite3.connect(copied) as database:
         database.execute("UPDATE documents SET document = '{}' WHERE name = 'plan'")
     database.close()
-    study = read_study(copied)
+    study = read_project(copied)
     assert len(study.records) == 4
-    assert study.kept is None
+    assert not {look.name for look in study.plan(Plan()).looks.values()} & {
+        f"my {k}" for k in range(4)
+    }
     assert any("plan is damaged" in sentence for sentence in study.warnings)
     ProjectFile(copied).set_plan({"name": "anew"})
     assert ProjectFile(copied).plan() == {"name": "anew"}
@@ -332,7 +334,7 @@ def altered(stored, tmp_path, *statements):
 def test_a_schema_that_is_not_ours_is_refused(stored, tmp_path, statements):
     path = altered(stored, tmp_path, *statements)
     before = path.read_bytes()
-    for act in (ProjectFile.open, read_study, named_runs):
+    for act in (ProjectFile.open, read_project, named_runs):
         with pytest.raises(InputError, match="is not an AUC Studio project"):
             act(path)
     with pytest.raises(InputError, match="is not an AUC Studio project"):
@@ -480,8 +482,10 @@ def test_a_plan_that_no_window_wrote_gives_way_to_the_default(stored, tmp_path, 
     sealed = seal({"version": 9, "plan": {"window": document}}, "plan")
     query = "UPDATE documents SET document = ?, checksum = ? WHERE name = 'plan'"
     path = altered(stored, tmp_path, (query, sealed))
-    study = read_study(path)
-    assert study.kept is None
+    study = read_project(path)
+    assert not {look.name for look in study.plan(Plan()).looks.values()} & {
+        f"my {k}" for k in range(4)
+    }
     assert len(study.records) == 4
     assert any("plan is damaged" in sentence for sentence in study.warnings)
     told = []
