@@ -2,14 +2,13 @@
 
 import pytest
 from PySide6.QtGui import QFontMetricsF
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication
 
 from aucstudio.gui.app import make_application
 from aucstudio.gui.common.plots.axes import fitting
 from aucstudio.gui.common.plotting import make_plot, style_plot
 from aucstudio.gui.common.printing import Sheet, draw
 from aucstudio.gui.pages.roc.roc_view import RocView
-from aucstudio.gui.pages.training.plots import TrainingPlots
 from tests.gui.conftest import make_record, put, settle
 
 LONG = "a column of sixty letters & more that goes on < and on and on (sd)"
@@ -78,21 +77,6 @@ def test_the_fullest_form_that_fits_is_taken(qapp, full, forms):
     cut = fitting(full, room, metrics)
     assert "…" in cut if len(last) > 4 else not cut
     assert metrics.horizontalAdvance(cut) <= room
-
-
-def test_the_axes_of_training_have_titles_that_fit(qtbot):
-    make_application("light")
-    plots, holder = TrainingPlots(), QWidget()
-    qtbot.addWidget(holder)
-    holder.setLayout(plots)
-    upper = plots.upper
-    upper.setParent(None)  # alone
-    qtbot.addWidget(upper)
-    upper.setLabel("left", "Gap to optimum")
-    upper.resize(300, 100)
-    with qtbot.waitExposed(upper):
-        upper.show()
-    assert title(upper, "left")[0] == "Gap"
 
 
 def test_on_paper_a_title_has_the_room_of_the_sheet(qtbot, table_session, open_view):

@@ -323,31 +323,6 @@ def test_clicking_a_row_chooses_the_run(view, three, session, qtbot):
     assert session.selected == view.shown.runs[0].record.id
 
 
-def test_same_answer_is_not_computed_twice(view, three, session, qtbot, monkeypatch):
-    shown(view, qtbot)
-    monkeypatch.setattr(compare_view, "compare_checked", None)
-    session.select(three["a"].id)
-    assert "Holm-corrected p" in shown(view, qtbot)
-
-
-def test_late_answers_are_dropped(view, three, session, qtbot, monkeypatch):
-    shown(view, qtbot)
-    real, gate = compare_view.compare_checked, threading.Event()
-
-    def slow(runs, band, measure, post, workers):
-        if band == (0.0, 0.3):
-            gate.wait(5)
-        return real(runs, band, measure, post, workers)
-
-    monkeypatch.setattr(compare_view, "compare_checked", slow)
-    session.set_band(0.0, 0.3)
-    qtbot.waitUntil(lambda: view.sentence.text() == "Comparing…")
-    session.set_band(0.0, 0.5)
-    gate.set()
-    shown(view, qtbot)
-    assert view.shown.found.runs[0].pauc == pauc_summary(view.shown.runs[0].record, (0.0, 0.5))
-
-
 def test_a_run_unchecked_while_the_page_is_hidden_and_compares(
     view, three, session, qtbot, monkeypatch
 ):
@@ -417,11 +392,6 @@ def test_what_cannot_be_saved_is_said(view, three, qtbot, monkeypatch, tmp_path)
     assert len(said) == 2
     assert "table.docx has another ending" in said[0]
     assert "cannot write" in said[1]
-
-
-def test_nothing_to_save_where_nothing_is_shown(view, qtbot):
-    shown(view, qtbot)
-    assert view.figure_data() == {}
 
 
 def test_sentences():

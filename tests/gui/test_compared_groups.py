@@ -47,6 +47,8 @@ def test_curves_and_figures_are_those_of_the_levels(table_session, view, qtbot):
     assert "by town" in view.sentence.text()
     assert view.figure() is page.plot
     assert view.figure_data()["town"] == ["north", "south"]
+    assert view.figure_data()["auc"][0] == page.found.groups[0].auc.value
+    assert not view.copy_tables.isEnabled()  # Copy numbers copies them
     assert not view.measure_combo.isVisible()
     assert page.by_combo.isVisible()
     page.table.selectRow(1)
@@ -86,15 +88,6 @@ def test_rates_follow_the_threshold(table_session, view, qtbot):
     qtbot.waitUntil(lambda: not view.busy())
     assert view.groups.found.groups[0].tpr.value == 0.0 != before.value
     assert "the chosen threshold" in view.sentence.text()
-
-
-def test_figures_are_the_numbers_of_the_picture(table_session, view, qtbot):
-    put(table_session, make_record(table_session.table))
-    turn_to(view, GROUPS, qtbot)
-    data = view.figure_data()
-    assert data["town"] == ["north", "south"]
-    assert data["auc"][0] == view.groups.found.groups[0].auc.value
-    assert not view.copy_tables.isEnabled()  # Copy numbers copies them
 
 
 def test_what_cannot_be_shown_says_so(table_session, view, qtbot):

@@ -1,7 +1,6 @@
 """The picture of difference vectors, against the scores and weights of the runs."""
 
 import dataclasses
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -333,18 +332,6 @@ def test_split_combo_changes_the_rows(qtbot, session, view):
     assert view.split_combo.currentIndex() == 0
 
 
-def test_late_answers_are_dropped(qtbot, session, view, monkeypatch):
-    monkeypatch.setattr("aucstudio.gui.state.background._WAIT_SECONDS", 0.0)
-    one, two = train(qtbot, session), train(qtbot, session, "logistic")
-    session.select(one.id)
-    view.refresh()
-    session.select(two.id)
-    view.refresh()
-    qtbot.waitUntil(lambda: not view.busy())
-    assert_allclose(view.picture.sample.scores, two.splits[0].train_scores)
-    assert view.sentence.text().startswith(session.run(two.id).look.name)
-
-
 def live_run(session, record, weights):
     split = record.splits[0]
     live = LiveRun(record.experiment, session.run(record.id).look)
@@ -409,20 +396,6 @@ def test_the_first_run_has_a_picture_while_it_trains(qtbot, session, view):
     put_in_flight(session, None)
     assert not view.live_line.isVisible()
     assert "press Run" in view.sentence.text()
-
-
-def test_double_click_shows_everything_again(qtbot, session, view):
-    train(qtbot, session)
-    settle(qtbot, view)
-    home = view.plot.getViewBox().viewRange()
-    view.plot.setRange(xRange=(0.0, 0.1), yRange=(0.0, 0.1))
-    assert view.plot.reset_button.isVisible()
-    view.plot.scene().sigMouseClicked.emit(SimpleNamespace(double=lambda: True))
-    assert not view.plot.reset_button.isVisible()
-    assert_allclose(view.plot.getViewBox().viewRange(), home)
-    places = points(view.cloud.dots)
-    assert home[0][0] < places[:, 0].min()
-    assert home[0][1] > places[:, 0].max()
 
 
 def test_a_name_along_the_line_is_whole_or_left_to_the_legend(qtbot, session, view):

@@ -58,14 +58,14 @@ def test_bars_are_the_contributions(qtbot, table_session, view):
 def test_a_number_points_at_another_row(qtbot, table_session, view):
     put(table_session, make_record(table_session.table))
     part = explained(qtbot, view, 0)
-    before = part.found.detail
+    before = part.found
     part.row_box.setValue(18)
     settle(qtbot, view)
     assert table_session.focus.row == 17
-    assert part.found.detail.row == 17
+    assert part.found.row == 17
     table_session.point_at(row=0)
     settle(qtbot, view)
-    assert part.found.detail is before  # known already
+    assert part.found is before  # known already
     table_session.point_at(row=None)
     settle(qtbot, view)
     split = table_session.run(table_session.selected).record.splits[0]
@@ -84,7 +84,7 @@ def test_it_is_said_which_split_has_not_seen_the_row(qtbot, table_session, view)
     table_session.point_at(split=2)
     settle(qtbot, view)
     assert "Split 3 held this row out." in view.sentence.text()
-    assert part.found.detail.score == pytest.approx(record.splits[2].test_scores[0])
+    assert part.found.score == pytest.approx(record.splits[2].test_scores[0])
 
 
 def test_sampled_contributions_have_errors_and_can_be_stopped(
@@ -92,7 +92,7 @@ def test_sampled_contributions_have_errors_and_can_be_stopped(
 ):
     put(table_session, make_record(table_session.table, "svm", {"kernel": "rbf"}))
     part = explained(qtbot, view, 7)
-    assert not part.found.detail.exact
+    assert not part.found.exact
     assert all(row.low < row.value < row.high for row in part.chart.rows)
     assert "standard error" in view.sentence.text()
     assert not part.stop_button.isVisible()
@@ -111,7 +111,7 @@ def test_sampled_contributions_have_errors_and_can_be_stopped(
     monkeypatch.setattr(row_picture, "explain_row", real)
     part.again_button.click()
     qtbot.waitUntil(lambda: not view.busy())
-    assert part.found.detail.found.complete
+    assert part.found.found.complete
 
 
 def test_without_the_table_it_is_said(qtbot, table_session, view):
@@ -171,7 +171,7 @@ def test_many_columns_are_merged_until_all_are_asked_for(qtbot, session, open_vi
     put(session, make_record(session.table))
     view = open_view(ModelView, session, (728, 640))
     part = explained(qtbot, view, 2)
-    detail = part.found.detail
+    detail = part.found
     assert len(part.chart.rows) == 15
     last = part.chart.rows[-1]
     assert last.name == "and 26 others"
@@ -194,6 +194,6 @@ def test_the_window_turns_to_the_page_and_back(window, table_file, run_to_end, q
     assert page.objectName() == "model_view"
     assert page.part is page.row_part
     qtbot.waitUntil(lambda: not page.busy() and page.row_part.found is not None)
-    assert page.row_part.found.detail.row == 3
+    assert page.row_part.found.row == 3
     session.asked.emit("back", ())
     assert deck.active().objectName() == "data_view"

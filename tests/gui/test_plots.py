@@ -11,7 +11,6 @@ from aucstudio.gui.app import make_application
 from aucstudio.gui.common.plots.plot import Readout, in_lines, plot_menu
 from aucstudio.gui.common.plotting import make_plot
 from aucstudio.gui.pages.roc.roc_view import RocView
-from aucstudio.gui.pages.scores.scores_view import ScoresView
 from tests.gui.conftest import make_record, put
 
 LEFT, RIGHT = Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton
@@ -258,17 +257,6 @@ def test_the_window_offers_picture_and_numbers_in_every_plots_menu(window, run_t
     head, first = copied[0].split("\t"), copied[1].split("\t")
     assert head[:2] == ["run", "split"]
     assert len(head) == len(first)
-
-
-def test_scores_come_back_along_both_axes(table_session, open_view, qtbot):
-    view = open_view(ScoresView, table_session)
-    put(table_session, make_record(table_session.table, "auc-rls"), "Run")
-    qtbot.waitUntil(lambda: view.distribution is not None)
-    home = shown(view.plot)
-    wheel(view.plot, 3)
-    assert (np.abs(shown(view.plot) - home).max(axis=1) > 0).all()
-    double_click(view.plot)
-    np.testing.assert_allclose(shown(view.plot), home)
 
 
 # ------------------------------------------------------------- the read-out

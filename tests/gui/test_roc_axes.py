@@ -11,44 +11,13 @@ from scipy.stats import norm
 from aucstudio.engine import inference, roc
 from aucstudio.gui.common import curves
 from aucstudio.gui.pages.roc import axes, words
-from aucstudio.gui.pages.roc import confidence_bands as bands
-from aucstudio.gui.pages.roc.roc_view import RocView
+from aucstudio.gui.pages.roc.overlays import NONE, bounds_of
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import ShownRun
-from aucstudio.project.data.splitting.validation import Validation
-from aucstudio.project.data.table import read_table
-from tests.conftest import write_table
-from tests.gui.conftest import choose, make_record, shown
+from tests.gui.conftest import choose, shown
+from tests.gui.roc_runs import BAND, records, show, table, view  # noqa: F401  (fixtures)
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
-
-BAND = (0.0, 0.1)
-
-
-@pytest.fixture(scope="module")
-def records(tmp_path_factory):
-    table = read_table(write_table(tmp_path_factory.mktemp("roc") / "study.csv", rows=240))
-    one, four = Validation(test_size=0.5), Validation(test_size=0.5, repeats=4)
-    return {
-        "RLS": make_record(table, "auc-rls", validation=one),
-        "Logistic": make_record(table, "logistic", validation=one),
-        "SVM-pAUC": make_record(table, "svm-pauc", {"fpr_range": (0.0, 0.3)}, one),
-        "RLS x4": make_record(table, "auc-rls", validation=four),
-    }
-
-
-@pytest.fixture
-def view(session, open_view):
-    return open_view(RocView, session)
-
-
-def show(session, records, *names):
-    chosen = [records[name] for name in names]
-    session.study.records = {record.id: record for record in chosen}
-    looks = {r.id: RunLook(name, k) for k, (r, name) in enumerate(zip(chosen, names, strict=True))}
-    session.put_plan(dataclasses.replace(session.plan, looks=looks))
-    session.select(chosen[0].id)
-    QApplication.processEvents()
 
 
 def stand_on(view, kind):
@@ -270,13 +239,13 @@ def test_a_band_is_the_engines(view, session, records, qtbot, kind):
         box = view.confidence.items[0].path().boundingRect()
         assert (box.left(), box.right()) == pytest.approx(axes.ends(view.canvas.along))
         assert box.bottom() == pytest.approx(axes.place(view.canvas.up, expected.high.max()))
-    view.choices.choose(confidence=bands.NONE)
+    view.choices.choose(confidence=NONE)
     assert view.confidence.items == []
     assert "Band" not in " ".join(view.canvas.legend.notes)
 
 
 def test_the_bootstrap_band_holds_the_curve(records):
-    found = bands.bounds_of(records["RLS"], "simultaneous")
+    found = bounds_of(records["RLS"], "simultaneous")
     split = records["RLS"].splits[0]
     tpr = roc.tpr_at(roc.roc_curve(split.test_positive, split.test_scores), found.fpr)
     assert ((found.low <= tpr) & (tpr <= found.high)).all()
@@ -285,7 +254,7 @@ def test_the_bootstrap_band_holds_the_curve(records):
 
 def test_the_band_of_several_splits_is_the_corrected_t_of_each_place(records):
     record = records["RLS x4"]
-    found = bands.bounds_of(record, "simultaneous")
+    found = bounds_of(record, "simultaneous")
     known = curves.run_curves(record).curves
     for k in (3, 50, 150):
         values = [float(roc.tpr_at(curve, found.fpr[k])) for curve in known]
@@ -294,7 +263,7 @@ def test_the_band_of_several_splits_is_the_corrected_t_of_each_place(records):
     assert "pointwise" in found.words
     assert "4 splits" in found.words
     two = dataclasses.replace(records["RLS x4"], id="two", splits=records["RLS x4"].splits[:2])
-    assert not len(bands.bounds_of(two, "pointwise").fpr)
+    assert not len(bounds_of(two, "pointwise").fpr)
 
 
 @pytest.mark.slow

@@ -1,7 +1,5 @@
 """The other faces of a ranking against scikit-learn, brute force and the engine."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 from PySide6.QtWidgets import QApplication
@@ -11,45 +9,14 @@ from aucstudio.engine import inference, roc
 from aucstudio.gui.common import curves
 from aucstudio.gui.pages.roc import words
 from aucstudio.gui.pages.roc.axes import nearest
-from aucstudio.gui.pages.roc.curve_kinds import FACES
-from aucstudio.gui.pages.roc.lines import shapes_of
-from aucstudio.gui.pages.roc.roc_view import RocView
+from aucstudio.gui.pages.roc.lines import FACES, shapes_of
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.runner import LiveRun
-from aucstudio.project.data.splitting.validation import Validation
-from aucstudio.project.data.table import read_table
 from aucstudio.project.runs.progress import Look
-from tests.conftest import write_table
-from tests.gui.conftest import choose, make_record, put_in_flight, shown
+from tests.gui.conftest import choose, put_in_flight, shown
+from tests.gui.roc_runs import records, show_face, table, view  # noqa: F401  (fixtures)
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
-
-
-@pytest.fixture(scope="module")
-def records(tmp_path_factory):
-    table = read_table(write_table(tmp_path_factory.mktemp("roc") / "study.csv", rows=240))
-    one, four = Validation(test_size=0.5), Validation(test_size=0.5, repeats=4)
-    return {
-        "RLS": make_record(table, "auc-rls", validation=one),
-        "Logistic": make_record(table, "logistic", validation=one),
-        "RLS x4": make_record(table, "auc-rls", validation=four),
-    }
-
-
-@pytest.fixture
-def view(session, open_view):
-    return open_view(RocView, session)
-
-
-def show(view, records, *names, face="roc"):
-    session = view.session
-    chosen = [records[name] for name in names]
-    session.study.records = {record.id: record for record in chosen}
-    looks = {r.id: RunLook(name, k) for k, (r, name) in enumerate(zip(chosen, names, strict=True))}
-    session.put_plan(dataclasses.replace(session.plan, looks=looks))
-    session.select(chosen[0].id)
-    choose(view.choices.face_combo, face)
-    QApplication.processEvents()
 
 
 def held_out(record, split=0):
@@ -127,7 +94,7 @@ def test_several_splits_are_averaged_at_each_place(records, key):
 
 @pytest.mark.parametrize("key", list(FACES))
 def test_every_face_is_drawn_with_its_own_axes_legend_and_sentence(view, records, key, qtbot):
-    show(view, records, "RLS", "Logistic", face=key)
+    show_face(view, records, "RLS", "Logistic", face=key)
     face = FACES[key]
     axes = {side: view.plot.getAxis(side).labelText for side in ("bottom", "left")}
     assert axes == {"bottom": face.x_title, "left": face.y_title}
@@ -153,7 +120,7 @@ def test_every_face_is_drawn_with_its_own_axes_legend_and_sentence(view, records
 
 
 def test_the_sentence_of_a_face_names_the_best_and_what_chance_gives(view, records):
-    show(view, records, "RLS", "Logistic", face="precision")
+    show_face(view, records, "RLS", "Logistic", face="precision")
     figures = {n: average_precision_score(*held_out(records[n])) for n in ("RLS", "Logistic")}
     best = max(figures, key=figures.get)
     told = view.sentence.text()
@@ -161,12 +128,12 @@ def test_the_sentence_of_a_face_names_the_best_and_what_chance_gives(view, recor
     assert f"{figures[best]:.3f}" in told
     share = held_out(records["RLS"])[0].mean()
     assert f"Chance gives {share:.3f}, the share of positives." in told
-    show(view, records, "RLS", face="cost")
+    show_face(view, records, "RLS", face="cost")
     assert view.sentence.text().startswith("RLS: mean cost ")
 
 
 def test_several_splits_have_the_corrected_interval(view, records):
-    show(view, records, "RLS x4", face="precision")
+    show_face(view, records, "RLS x4", face="precision")
     figures = [average_precision_score(*held_out(records["RLS x4"], k)) for k in range(4)]
     found = inference.splits_interval(figures, 0.95, test_fraction=0.5)
     told = view.canvas.legend.toolTip()
@@ -185,20 +152,20 @@ def test_several_splits_have_the_corrected_interval(view, records):
     ],
 )
 def test_pointing_reads_values_in_every_face(view, records, key, words):
-    show(view, records, "RLS", face=key)
+    show_face(view, records, "RLS", face=key)
     across, up = view.lines.drawn[0].points
     view.point_at(across[2], up[2])
     for word in words:
         assert word in view.readout.text()
     assert view.canvas.marker.getData()[0][0] == across[2]
-    show(view, records, "RLS x4", face=key)
+    show_face(view, records, "RLS x4", face=key)
     view.point_at(0.4, 0.4)
     assert "over 4 splits" in view.readout.text()
 
 
 def test_the_nearest_point_is_that_of_all_points(view, records):
     for key in ("roc", "precision", "lift"):
-        show(view, records, "RLS", face=key)
+        show_face(view, records, "RLS", face=key)
         drawn = view.lines.drawn[0]
         x, y = drawn.points
         rng = np.random.default_rng(1)
@@ -210,7 +177,7 @@ def test_the_nearest_point_is_that_of_all_points(view, records):
 
 @pytest.mark.parametrize("key", list(FACES))
 def test_the_numbers_behind_the_picture(view, records, key):
-    show(view, records, "RLS", "RLS x4", face=key)
+    show_face(view, records, "RLS", "RLS x4", face=key)
     choose(view.choices.curve_combo, "every")
     QApplication.processEvents()
     data = view.figure_data()
@@ -234,7 +201,7 @@ def test_the_numbers_behind_the_picture(view, records, key):
 
 
 def test_the_numbers_of_an_average_have_no_threshold(view, records):
-    show(view, records, "RLS x4")
+    show_face(view, records, "RLS x4", face="roc")
     data = view.figure_data()
     average = curves.run_curves(records["RLS x4"]).average
     assert np.array_equal(data["fpr"], average.x)
@@ -247,7 +214,7 @@ def test_the_numbers_of_an_average_have_no_threshold(view, records):
 @pytest.mark.parametrize("key", list(FACES))
 @pytest.mark.parametrize("kind", ["linear", "log"])
 def test_the_run_in_flight_is_drawn_in_every_face(view, records, key, kind):
-    show(view, records, "RLS", face=key)
+    show_face(view, records, "RLS", face=key)
     choose(view.choices.axis_combo, kind)
     QApplication.processEvents()
     y, scores = held_out(records["RLS"])

@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QImage, QPainter, QPen, QTransform
 from aucstudio.engine import roc
 from aucstudio.gui.common.plots.curves import CurveItem, PlacedLine
 from aucstudio.gui.pages.roc import axes
-from aucstudio.gui.pages.roc.curve_kinds import FACES
+from aucstudio.gui.pages.roc.lines import FACES
 
 PIXELS = 320, 240
 ROWS = 60_000
@@ -82,21 +82,6 @@ def test_no_pixel_differs_from_the_whole_curve(qapp, ranked, kind, axis):
         assert np.array_equal(painted(x, y, window, 1), whole)
 
 
-@pytest.mark.parametrize("kind", ["random", "tied", "staircase"])
-def test_what_is_left_out_lies_within_half_a_pixel(ranked, kind):
-    line = PlacedLine(*rates(ranked[kind]))
-    for window in windows(line):
-        x, y = line.seen(window, PIXELS)
-        left, right, bottom, top = window
-        inside = (line.x > left) & (line.x < right) & (line.y > bottom) & (line.y < top)
-        # x + y grows along both lines, so it tells which place belongs to which.
-        scale = PIXELS[0] / (right - left), PIXELS[1] / (top - bottom)
-        along = x * scale[0] + y * scale[1]
-        own = line.x[inside] * scale[0] + line.y[inside] * scale[1]
-        off = np.abs(np.interp(own, along, x) - line.x[inside]) * scale[0]
-        assert off.max(initial=0.0) <= 0.51
-
-
 @pytest.mark.parametrize("key", ["precision", "lift"])
 def test_lines_that_go_up_and_down_keep_their_extremes(qapp, ranked, key):
     line = PlacedLine(*FACES[key].path(ranked["random"]))
@@ -118,15 +103,6 @@ def test_lines_that_go_up_and_down_keep_their_extremes(qapp, ranked, key):
         assert np.abs(reached).max() <= 1
 
 
-def test_short_lines_are_handed_on_whole():
-    x = np.linspace(0, 1, 50)
-    line = PlacedLine(x, x**2)
-    assert [a.tolist() for a in line.seen((-0.1, 1.1, -0.1, 1.1), PIXELS)] == [
-        x.tolist(),
-        (x**2).tolist(),
-    ]
-
-
 def test_a_part_begins_where_the_line_does_so_that_dashes_stay():
     x = np.linspace(0, 1, 101)
     line = PlacedLine(x, x)
@@ -140,13 +116,6 @@ def test_a_window_beside_the_line_shows_little():
     line = PlacedLine(x, x**0.5)
     for window in ((2.0, 3.0, 0.0, 1.0), (-2.0, -1.0, 0.0, 1.0), (0.0, 0.1, 0.9, 1.0)):
         assert len(line.seen(window, PIXELS)[0]) <= 6
-
-
-def test_more_pixels_take_more_of_the_line(ranked):
-    line = PlacedLine(*rates(ranked["random"]))
-    window = (0.0, 1.0, 0.0, 1.0)
-    once, twice = (len(line.seen(window, (k * 200, k * 150))[0]) for k in (1, 2))
-    assert once < twice < len(line.x)
 
 
 @pytest.mark.parametrize("turns", [False, True])

@@ -15,57 +15,17 @@ from aucstudio.gui.common import curves, printing
 from aucstudio.gui.common.theme import DARK, LIGHT, apply_theme, run_colour
 from aucstudio.gui.pages.roc import words as texts
 from aucstudio.gui.pages.roc.axes import place
-from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import ShownRun
-from aucstudio.project.data.splitting.validation import Validation
-from aucstudio.project.data.table import read_table
 from aucstudio.project.results.comparison import AUC, PAUC, compare_runs
 from aucstudio.project.results.summary import auc_summary, pauc_summary
 from aucstudio.project.runs.progress import Look
-from tests.conftest import write_table
 from tests.gui.conftest import choose, make_record, put_in_flight, shown
+from tests.gui.roc_runs import BAND, records, show, table, view  # noqa: F401  (fixtures)
 
 # The offscreen platform says so of every window that is shown.
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
-
-BAND = (0.0, 0.1)
-
-
-@pytest.fixture(scope="module")
-def table(tmp_path_factory):
-    return read_table(write_table(tmp_path_factory.mktemp("roc") / "study.csv", rows=240))
-
-
-@pytest.fixture(scope="module")
-def records(table):
-    """Two single hold-outs and two runs of four splits."""
-    four = Validation(test_size=0.5, repeats=4)
-    return {
-        name: make_record(table, method, validation=validation)
-        for name, method, validation in (
-            ("RLS", "auc-rls", Validation(test_size=0.5)),
-            ("Logistic", "logistic", Validation(test_size=0.5)),
-            ("RLS x4", "auc-rls", four),
-            ("Logistic x4", "logistic", four),
-        )
-    }
-
-
-@pytest.fixture
-def view(session, open_view):
-    return open_view(RocView, session)
-
-
-def show(session, records, *names, select=0):
-    """Put records into the session's list, under their names."""
-    chosen = [records[name] for name in names]
-    session.study.records = {record.id: record for record in chosen}
-    looks = {r.id: RunLook(name, k) for k, (r, name) in enumerate(zip(chosen, names, strict=True))}
-    session.put_plan(dataclasses.replace(session.plan, looks=looks))
-    session.select(chosen[select].id)
-    QApplication.processEvents()
 
 
 def lines(view):
@@ -505,10 +465,6 @@ def test_nothing_is_drawn_while_hidden(view, session, records):
     view.show()
     assert len(lines(view)) == 1
     assert view.canvas.band_item.getRegion() == (0.1, 0.2)
-
-
-def test_a_record_is_measured_once(records):
-    assert curves.run_curves(records["RLS"]) is curves.run_curves(records["RLS"])
 
 
 def test_curves_of_very_many_rows_are_made_beside_the_window(

@@ -157,20 +157,6 @@ def test_training_marks_the_looks_of_each_run(session, three, open_view, qtbot):
     assert lines._marker.opts["symbol"] is run_symbol(lines.drawn[0].course.look.colour)
 
 
-def test_another_colour_is_another_marker(session, three, open_view, qtbot):
-    view = open_view(TrainingView, session)
-    shown(view, qtbot)
-    session.set_look(three[0].record.id, "Colour run", colour=7)
-    settle(qtbot, view)
-    lines = view.plots_.lower_lines[0]
-    worn = {
-        which(item.opts["symbol"])
-        for line, item in zip(lines.drawn, lines.items, strict=True)
-        if line.course.run == three[0].record.id and line.dots
-    }
-    assert worn == {which(run_symbol(7))}
-
-
 def test_the_whiskers_of_a_model_have_its_marker(session, qtbot):
     chart = WhiskerChart("marked_chart", "Weight")
     qtbot.addWidget(chart)

@@ -448,11 +448,6 @@ def test_very_many_live_points_are_thinned_to_the_last(view, add, session, qtbot
     assert drawn[-1] == 20_000
 
 
-def test_power_words():
-    assert power_words(2e-7) == "2·10⁻⁷"
-    assert power_words(0.0) == "0"
-
-
 def test_one_legend_stands_above_both_plots(qtbot, view, add):
     one, two = add(name="One"), add("svm-pauc", name="Two")
     view.resize(760, 760)
@@ -473,10 +468,3 @@ def test_one_legend_stands_above_both_plots(qtbot, view, add):
     above = view.plots_.upper.getViewBox().sceneBoundingRect().top()
     assert legend.sceneBoundingRect().bottom() <= above + 1
     assert {one.id, two.id} == {line.course.run for line in areas(view)}
-
-
-def test_vertical_axes_have_room_for_their_numbers_and_stand_in_line(view, qtbot):
-    upper, lower = (plot.getAxis("left") for plot in view.plots_.both())
-    for widest in (20, 120):
-        lower._updateMaxTextSize(widest)
-        assert upper.fixedWidth == lower.fixedWidth >= widest + lower.label.boundingRect().height()

@@ -107,9 +107,9 @@ def test_what_is_joined_is_found_no_more(tables):
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("spellings = { city = 5 }", "'city' in \\[data.spellings\\] must be"),
-        ('missing = { x = "a" }', "'x' in \\[data.missing\\] must be a list"),
-        ('missing = { x = ["a"] }', "each of 'x' in \\[data.missing\\] must be"),
+        ("spellings = { city = 5 }", "data.spellings: expected true or false or a list"),
+        ('missing = { x = "a" }', "data.missing: expected a list"),
+        ('missing = { x = ["a"] }', "data.missing: expected a whole number or a number"),
         ("missing = { city = [-1] }", "holds text"),
         ("missing = { town = [-1] }", "has no column 'town'"),
         ('spellings = { city = [["Bern", "bern"], ["bern", "x"]] }', "keep one"),

@@ -6,13 +6,14 @@ import json
 import random
 import shutil
 import sqlite3
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from aucstudio.cli import main
 from aucstudio.gui.state.plan import Plan, RunLook
-from aucstudio.gui.state.session_files import read_study
+from aucstudio.gui.state.session_files import read_project
 from aucstudio.project.bounded_cache import BoundedCache
 from aucstudio.project.data.preparing.stored import arrays_of, settings_of
 from aucstudio.project.errors import InputError
@@ -84,7 +85,7 @@ def shown(path):
     """Give what a window or a command line shows of a project, and what is told beside."""
     told = []
     try:
-        study = read_study(path)
+        study = read_project(path)
     except InputError as error:
         return {}, None, [str(error)]
     told += study.warnings
@@ -97,7 +98,7 @@ def shown(path):
             told.append(str(error))
     named, band = named_runs(path, told.append)
     readable_runs(named, band, told.append)
-    return runs, study.kept, told
+    return runs, study.plan(Plan()), told
 
 
 def judge(found, whole):
@@ -187,7 +188,7 @@ def test_a_damaged_run_is_named_while_the_others_load(copied, stored):
     assert (damaged.position, damaged.name) == (1, "my 0")
     assert damaged.id in stored[1][0]
     assert "checksum" in damaged.what
-    assert "my 0" in read_study(copied).warnings[0]
+    assert "my 0" in read_project(copied).warnings[0]
 
 
 def test_a_missing_run_is_told(copied):
@@ -205,9 +206,11 @@ def test_a_damaged_plan_leaves_the_runs(copied):
     with sqlite3.connect(copied) as database:
         database.execute("UPDATE documents SET document = '{}' WHERE name = 'plan'")
     database.close()
-    study = read_study(copied)
+    study = read_project(copied)
     assert len(study.records) == 4
-    assert study.kept is None
+    assert not {look.name for look in study.plan(Plan()).looks.values()} & {
+        f"my {k}" for k in range(4)
+    }
     assert any("plan is damaged" in sentence for sentence in study.warnings)
     ProjectFile(copied).set_plan({"name": "anew"})
     assert ProjectFile(copied).plan() == {"name": "anew"}
@@ -332,7 +335,7 @@ def altered(stored, tmp_path, *statements):
 def test_a_schema_that_is_not_ours_is_refused(stored, tmp_path, statements):
     path = altered(stored, tmp_path, *statements)
     before = path.read_bytes()
-    for act in (ProjectFile.open, read_study, named_runs):
+    for act in (ProjectFile.open, read_project, named_runs):
         with pytest.raises(InputError, match="is not an AUC Studio project"):
             act(path)
     with pytest.raises(InputError, match="is not an AUC Studio project"):
@@ -367,47 +370,23 @@ def put(*path, value):
     return change
 
 
-HOSTILE = {
-    "a list": lambda _: [],
-    "no splits": put("splits", value=None),
-    "a method of another program": put("experiment", "method", value="alien"),
-    "a number for a name": put("experiment", "data", "label", value=7),
-    "a range of text": lambda run: run["experiment"].update(
-        method="svm-pauc", params={"fpr_range": "wide"}
-    ),
-    "a band backwards": put("experiment", "band", value=[0.5, 0.1]),
-    "an endless band": put("experiment", "band", value=[0.0, float("inf")]),
-    "a setting that is a tree": put("experiment", "params", "C", value={"a": {"b": 1}}),
-    "a validation of its own": put("experiment", "validation", "scheme", value="alien"),
-    "negative folds": put("experiment", "validation", "folds", value=-1),
-    "an endless time": put("seconds", value=float("inf")),
-    "no status of ours": put("status", value="great"),
-    "notes that are numbers": put("splits", 0, "notes", value=[1, 2]),
-    "a checksum that is none": put("splits", 0, "parts", "model", value="xyz"),
-    "a problem with no candidate": put(
-        "searches",
-        value=[
-            {"metric": "auc", "candidates": [], "areas": [], "problems": {"3": ""}, "seconds": 1.0}
-        ],
-    ),
-    "searches that are ragged": put(
-        "searches",
-        value=[
-            {
-                "metric": "auc",
-                "candidates": [{}, {}],
-                "areas": [[1.0], [1.0, 2.0]],
-                "problems": {},
-                "seconds": 1.0,
-            }
-        ],
-    ),
-}
+HOSTILE = json.loads(Path(__file__).with_suffix(".json").read_text())
+
+
+def changed(path, value, method=None):
+    """Make a change of a run's document: a value at a path, and another method."""
+
+    def change(document):
+        if method is not None:
+            document["experiment"]["method"] = method
+        return put(*path, value=value)(document) if path else value
+
+    return change
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_a_run_that_no_program_of_ours_wrote_is_left_out(stored, tmp_path, kind):
-    path = altered(stored, tmp_path, *resealed(HOSTILE[kind])(stored[0]))
+    path = altered(stored, tmp_path, *resealed(changed(**HOSTILE[kind]))(stored[0]))
     contents = ProjectFile.open(path).read()
     assert [run.position for run in contents.damaged] == [1]
     assert len(contents.records) == 3
@@ -480,8 +459,10 @@ def test_a_plan_that_no_window_wrote_gives_way_to_the_default(stored, tmp_path, 
     sealed = seal({"version": 9, "plan": {"window": document}}, "plan")
     query = "UPDATE documents SET document = ?, checksum = ? WHERE name = 'plan'"
     path = altered(stored, tmp_path, (query, sealed))
-    study = read_study(path)
-    assert study.kept is None
+    study = read_project(path)
+    assert not {look.name for look in study.plan(Plan()).looks.values()} & {
+        f"my {k}" for k in range(4)
+    }
     assert len(study.records) == 4
     assert any("plan is damaged" in sentence for sentence in study.warnings)
     told = []

@@ -233,7 +233,7 @@ TRAIN = """
 
 @pytest.mark.slow
 def test_a_run_that_another_program_trains_is_told_and_left(project, plan, table):
-    from aucstudio.gui.state.session_files import read_study
+    from aucstudio.gui.state.session_files import read_project
 
     record = project.add_run(execute(plan(), table))
     process = started(TRAIN, project.path)
@@ -244,13 +244,13 @@ def test_a_run_that_another_program_trains_is_told_and_left(project, plan, table
         ((experiment, owner),) = flights.elsewhere
         assert experiment.id == record.experiment.id
         assert owner.pid == process.pid
-        (warning,) = read_study(project.path).warnings
+        (warning,) = read_project(project.path).warnings
         assert "is being trained by another program" in warning
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=MOST_SECONDS)
-    (warning,) = read_study(project.path).warnings
+    (warning,) = read_project(project.path).warnings
     assert "was running when the program last ended" in warning
-    assert read_study(project.path).warnings == []
+    assert read_project(project.path).warnings == []
 
 
 def test_an_owner_is_asked_by_more_than_its_number():

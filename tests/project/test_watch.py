@@ -12,6 +12,7 @@ from aucstudio.project.runs import progress as watching
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.progress import StageLog, Thinned, Watch, following, sample_rows
 from aucstudio.project.runs.record import ScoresOnTheWay, Stage
+from aucstudio.project.runs.rows import PreparedRows
 
 
 class Clock:
@@ -48,7 +49,7 @@ def parts(train=40, held=30, seed=0):
     made = []
     for rows in (train, held):
         X = rng.normal(size=(rows, 3))
-        made.append((X, np.arange(rows) % 3 == 0))
+        made.append(PreparedRows(X, np.arange(rows) % 3 == 0, np.arange(rows)))
     return made
 
 
@@ -108,7 +109,7 @@ def test_the_course_does_not_depend_on_the_time(clock, step_seconds):
     while expected[-1] < 400:
         expected.append(min(following(expected[-1]), 400))
     np.testing.assert_array_equal(looks.iteration, expected)
-    (X, _), _ = parts()
+    X = parts()[0].X
     weights = np.array([[1.0, k, -(k**2)] for k in expected[:-1]])
     np.testing.assert_allclose(looks.train.scores[:-1], weights @ X.T, rtol=1e-4)
 
@@ -147,7 +148,8 @@ def test_few_of_thousands_of_steps_are_reported_and_all_are_stored(clock):
 
 def test_the_trajectory_is_the_scores_of_the_same_rows(clock):
     watch, _ = train_for(clock, 1.0, 1e-3, Dear(clock, 1e-4))
-    (X, positive), (Z, outcome) = parts()
+    train, held = parts()
+    (X, positive), (Z, outcome) = (train.X, train.positive), (held.X, held.positive)
     final = np.linspace(0, 1, len(X)), np.linspace(1, 0, len(Z))
     looks = watch.trajectory(*final)
     assert 2 <= len(looks.iteration) <= 64

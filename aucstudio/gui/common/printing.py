@@ -48,7 +48,7 @@ from PySide6.QtSvg import QSvgGenerator, QSvgRenderer
 from PySide6.QtWidgets import QApplication
 
 from aucstudio.gui.common.plots.paper import at_sizes
-from aucstudio.gui.common.plotting import SWATCH, grid_colour, paint_sample
+from aucstudio.gui.common.plotting import SWATCH, paint_sample
 from aucstudio.gui.common.theme import DARK, LIGHT, Theme, current_theme
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.state.plan import RunLook
@@ -551,5 +551,4 @@ def _exchange(old: Theme, new: Theme) -> dict[str, str]:
     pairs = {
         getattr(old, role): getattr(new, role) for role in roles if role not in ("name", "runs")
     }
-    pairs[grid_colour(old).name()] = grid_colour(new).name()
     return dict(zip(old.runs, new.runs, strict=True)) | pairs

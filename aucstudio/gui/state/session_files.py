@@ -32,7 +32,6 @@ from aucstudio.project.examples import make_study
 from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.experiments.experiment_file import ExperimentFile
 from aucstudio.project.runs.experiments.experiment_file import read_study as read_experiments
-from aucstudio.project.runs.experiments.planning import is_given
 from aucstudio.project.runs.record import FAILED, RunRecord
 from aucstudio.project.runs.rows import in_memory
 from aucstudio.project.runs.verification import Verification
@@ -309,7 +308,7 @@ def _reference(document: dict[str, Any], records: list[RunRecord]) -> DataRefere
     if not records:
         return None
     # A run of given scores ignores all other columns.
-    trained = (record for record in reversed(records) if not is_given(record))
+    trained = (record for record in reversed(records) if not record.experiment.is_given)
     return next(trained, records[-1]).experiment.data.without_scores()
 
 

@@ -38,7 +38,7 @@ from aucstudio.project.runs.record import (
     SplitResult,
 )
 from aucstudio.project.runs.rows import (
-    Prepared,
+    PreparedRows,
     far_cells,
     fit,
     forward_notes,
@@ -180,15 +180,13 @@ class _Run:
         params, warning = self._choose_settings(k, count, part, table)
         # With leave-pair-out every row trains: a picture of them would be optimistic.
         in_sample = self.experiment.validation.scheme == LEAVE_PAIR_OUT
-        train, weights = (part.train, part.train_positive), (part.train_weights, part.test_weights)
-        held = None if in_sample else (part.test, part.test_positive)
-        watch = Watch(self.report, k, count, part.preparation, train, held, weights)
+        held = None if in_sample else part.test
+        watch = Watch(self.report, k, count, part.preparation, part.train, held)
         method = METHODS[self.experiment.method](**params)
-        given = part.groups, part.train_weights, self.kept
-        fit(method, part.train, part.train_positive, watch, *given)
+        fit(method, part.train, watch, part.groups, self.kept)
         seconds = watch.seconds()
         test_scores, notes = self._held_out_scores(method, part, watch)
-        rows = f"{len(part.train_rows)} rows"
+        rows = f"{len(part.train.rows)} rows"
         rows += f" (split {k + 1} of {count})" if count > 1 else ""
         model = trained_model(self.experiment, table, part.preparation, method, rows)
         checked: Sequence[Notice] = ()
@@ -217,9 +215,9 @@ class _Run:
         if self.searched is not None:
             found = check_found(self.searched)
         else:
-            found = search(experiment, in_memory(table), part.train_rows, report)
+            found = search(experiment, in_memory(table), part.train.rows, report)
         self.searches.append(found)
-        negatives = int(np.count_nonzero(~part.train_positive))
+        negatives = int(np.count_nonzero(~part.train.positive))
         warning = few_negatives_notes(found, negatives, experiment.band)
         return {**experiment.params, **found.chosen}, warning
 
@@ -227,10 +225,11 @@ class _Run:
         self, method: AUCClassifier, part: SplitRows, watch: Watch
     ) -> tuple[Array, tuple[Notice, ...]]:
         if self.experiment.validation.scheme != LEAVE_PAIR_OUT or self.stopped:
-            return score(method.scorer_, part.test, watch.pulse) + method.intercept_, ()
-        assert isinstance(part.train, np.ndarray)  # a table on disk is refused
-        (outcome,) = method.leave_pair_out(part.train, part.train_positive, callback=watch)
-        return outcome.placements(part.train_positive), (notice("leave_pair_out"),)
+            return score(method.scorer_, part.test.X, watch.pulse) + method.intercept_, ()
+        X, positive = part.train.X, part.train.positive
+        assert isinstance(X, np.ndarray)  # a table on disk is refused
+        (outcome,) = method.leave_pair_out(X, positive, callback=watch)
+        return outcome.placements(positive), (notice("leave_pair_out"),)
 
     def report(self, message: Progress) -> bool:
         """Forward a message; return whether to stop."""
@@ -285,19 +284,14 @@ def refit(experiment: Experiment, table: AnyTable, listen: Listener | None = Non
         report = functools.partial(is_stopped, None)
         params |= search(experiment, in_memory(table), rows, report).chosen
     method: AUCClassifier = known(**params)
-    trained = prepared(preparation, table, rows), table.is_positive()
-    together = kept_together(experiment.validation, table, np.arange(len(rows)))
-    fit(method, *trained, callback, together, table.weights)
+    X, places = prepared(preparation, table, rows), np.arange(len(rows))
+    together = kept_together(experiment.validation, table, places)
+    fit(method, PreparedRows(X, table.is_positive(), rows, table.weights), callback, together)
     return trained_model(experiment, table, preparation, method, f"all {len(rows)} labelled rows")
 
 
 Mask = NDArray[np.bool_]
 
-# Attributes that rows and results of a split share.
-_SHARED = (
-    *("train_rows", "train_positive", "train_weights"),
-    *("test_rows", "test_positive", "test_weights", "test_groups", "weight_kind"),
-)
 _FEATURE_ROLES = ("number", "category")
 
 
@@ -308,18 +302,12 @@ class SplitRows:
     split: Split
     test_table: AnyTable | None
     preparation: Preparation
-    train_rows: Rows
-    train_positive: Mask
-    train: Prepared
-    test_rows: Rows
-    test_positive: Mask
-    test: Prepared
+    train: PreparedRows
+    test: PreparedRows
     groups: Groups | None
+    test_groups: Rows | None
     notes: tuple[Notice, ...]
-    train_weights: Array | None = None
-    test_weights: Array | None = None
-    test_groups: Rows | None = None
-    weight_kind: str = "sampling"
+    weight_kind: str
 
 
 def rows_of_split(
@@ -331,33 +319,31 @@ def rows_of_split(
 ) -> SplitRows:
     """Prepare the rows of one split; the preprocessing is fitted on its training rows."""
     split, notes = with_scores(method, split, table, test_table)
-    positive = table.is_positive()
-    labelled = np.flatnonzero(table.labelled())
-    train_rows = labelled[split.train]
+    train_rows = np.flatnonzero(table.labelled())[split.train]
     sparse = stays_sparse(experiment, table)
     preparation = learn(method, table, train_rows, experiment.preparation, sparse=sparse)
-    if test_table is None:
-        held, test_rows, test_positive = table, labelled[split.test], positive[split.test]
-    else:
-        held, test_rows = test_table, np.flatnonzero(test_table.labelled())[split.test]
-        test_positive = test_table.is_positive()[split.test]
+    held = test_table or table
     return SplitRows(
         split,
         test_table,
         preparation,
-        train_rows,
-        positive[split.train],
-        prepared(preparation, table, train_rows),
-        test_rows,
-        test_positive,
-        prepared(preparation, held, test_rows),
+        _prepared_part(preparation, table, split.train, "training part"),
+        _prepared_part(preparation, held, split.test, "held-out part"),
         kept_together(experiment.validation, table, split.train),
-        (*notes, *_preparation_notes(preparation, table)),
-        part_weights(table, split.train, "training part"),
-        part_weights(held, split.test, "held-out part"),
         _test_groups(table, held, split.test),
+        (*notes, *_preparation_notes(preparation, table)),
         table.weight_kind or "sampling",
     )
+
+
+def _prepared_part(
+    preparation: Preparation, table: AnyTable, places: Rows, part: str
+) -> PreparedRows:
+    """Prepare some of the labelled rows; ``part`` names them in messages."""
+    rows = np.flatnonzero(table.labelled())[places]
+    weights = part_weights(table, places, part)
+    X = prepared(preparation, table, rows)
+    return PreparedRows(X, table.is_positive()[places], rows, weights)
 
 
 def _test_groups(table: AnyTable, held: AnyTable, places: Rows) -> Rows | None:
@@ -432,12 +418,26 @@ def split_result(
     notes: tuple[Notice, ...],
 ) -> SplitResult:
     """Return the result of a split."""
-    pairs = method.support_pairs_
-    support = np.empty((2, 0), dtype=np.intp) if pairs is None else part.train_rows[np.array(pairs)]
+    train, test, pairs = part.train, part.test, method.support_pairs_
+    support = np.empty((2, 0), dtype=np.intp) if pairs is None else train.rows[np.array(pairs)]
+    of_scores = score_notes(
+        train.positive,
+        method.train_scores_,
+        test.positive,
+        test_scores,
+        method=type(method),
+        params=method.get_params(deep=False),
+        weights=(train.weights, test.weights),
+        weight_kind=part.weight_kind,
+        groups=part.test_groups,
+    )
     return SplitResult(
         repeat=part.split.repeat,
         fold=part.split.fold,
-        **{name: getattr(part, name) for name in _SHARED},
+        train_rows=train.rows,
+        test_rows=test.rows,
+        train_positive=train.positive,
+        test_positive=test.positive,
         train_scores=method.train_scores_,
         test_scores=test_scores,
         model=model,
@@ -448,36 +448,26 @@ def split_result(
         n_iter=getattr(method, "n_iter_", None),
         converged=bool(method.converged_),
         support_pairs=support.astype(np.int64),
-        notes=(
-            *method.notes_,
-            *notes,
-            *score_notes(
-                part.train_positive,
-                method.train_scores_,
-                part.test_positive,
-                test_scores,
-                method=type(method),
-                params=method.get_params(deep=False),
-                weights=(part.train_weights, part.test_weights),
-                weight_kind=part.weight_kind,
-                groups=part.test_groups,
-            ),
-            *_leak_notes(part, test_scores),
-        ),
+        notes=(*method.notes_, *notes, *of_scores, *_leak_notes(part, test_scores)),
         trajectory=watch.trajectory(method.train_scores_, test_scores),
-        needed=None if method.dual_gap_ is None else float(method.needed_gap_),
         trained_range=getattr(method, "fpr_range_used_", None),
+        needed=None if method.dual_gap_ is None else float(method.needed_gap_),
+        train_weights=train.weights,
+        test_weights=test.weights,
+        test_groups=part.test_groups,
+        weight_kind=part.weight_kind,
     )
 
 
 def _leak_notes(part: SplitRows, test_scores: Array) -> tuple[Notice, ...]:
     """Search for a column that copies the label if held-out rows are separated perfectly."""
-    held = test_scores[part.test_positive], test_scores[~part.test_positive]
-    if not all(map(len, held)) or held[0].min() <= held[1].max():
+    held, X = part.test.positive, part.train.X
+    above, below = test_scores[held], test_scores[~held]
+    if not len(above) or not len(below) or above.min() <= below.max():
         return ()
-    if not isinstance(part.train, np.ndarray):
+    if not isinstance(X, np.ndarray):
         return ()
-    return leak_notes(part.preparation.feature_names, part.train, part.train_positive)
+    return leak_notes(part.preparation.feature_names, X, part.train.positive)
 
 
 def with_scores(

@@ -6,7 +6,7 @@ import dataclasses
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 import scipy
@@ -24,6 +24,9 @@ from aucstudio.project.runs.record import (
     Trajectory,
 )
 from aucstudio.project.runs.tuning import Search
+
+if TYPE_CHECKING:
+    from aucstudio.project.runs.rows import PreparedRows
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -156,16 +159,6 @@ Listener = Callable[[Progress], object]
 ProgressCallback = Callable[[Progress], bool]
 
 
-class Rows(Protocol):
-    """Rows of a fit, in memory or not, that are indexed by their numbers."""
-
-    def __getitem__(self, numbers: NDArray[np.intp], /) -> Any:
-        """Return some rows."""
-
-
-Weights = tuple[Array | None, Array | None]
-
-
 class Watch:
     """The engine's callback: stores the course of a fit, evaluates the scorer, forwards a stop.
 
@@ -181,13 +174,11 @@ class Watch:
     k, count : int
         Number of the fit, and of all fits.
     preparation : Preparation
-    train : (X, positive)
+    train : PreparedRows
         Rows of the fit.
-    held : (X, positive) or None
+    held : PreparedRows or None
         Held-out rows; None if every row trains. Then no picture is reported, since it would be
         optimistic.
-    weights : (ndarray or None, ndarray or None)
-        Of both; None if every row counts once.
     """
 
     def __init__(
@@ -196,12 +187,11 @@ class Watch:
         k: int,
         count: int,
         preparation: Preparation,
-        train: tuple[Rows, Mask],
-        held: tuple[Rows, Mask] | None,
-        weights: Weights = (None, None),
+        train: PreparedRows,
+        held: PreparedRows | None,
     ) -> None:
         self._report, self._k, self._count, self._preparation = report, k, count, preparation
-        self._samples = _Samples(train, held, weights)
+        self._samples = _Samples(train, held)
         self._looks: Thinned[_Scored] = Thinned(self._samples.most_looks(count))
         self._stages = StageLog()
         self._steps: list[tuple[int, float, float, float]] = []
@@ -245,9 +235,9 @@ class Watch:
         self._next_look = began + max(_LOOK_EVERY, (_LOOK_SHARE + 1.0) * took)
         if not len(held):
             return None
-        shown = samples.held_positive, held, scorer, step.iteration, seconds
-        weights = samples.held_weights, samples.train_weights
-        return Look(*shown, samples.train_positive, train, *weights)
+        shown = samples.held.positive, held, scorer, step.iteration, seconds
+        weights = samples.held.weights, samples.train.weights
+        return Look(*shown, samples.train.positive, train, *weights)
 
     def _score(self, scorer: Scorer) -> Array:
         """Score the evaluated rows; of an ensemble, only the trees that were added since."""
@@ -295,21 +285,13 @@ class Watch:
         samples = self._samples
         iteration, seconds = self._steps[-1][:2] if self._steps else (1, self.seconds())
         scored = [look for look in self._looks if look.iteration < iteration]
-        train, held = train_scores[samples.train], held_scores[samples.held]
+        train, held = train_scores[samples.train.places], held_scores[samples.held.places]
         scored.append(_Scored(iteration, seconds, _single(train), _single(held)))
         return Trajectory(
             np.array([look.iteration for look in scored], dtype=np.int64),
             np.array([look.seconds for look in scored]),
-            ScoresOnTheWay(
-                samples.train_positive,
-                np.stack([look.train for look in scored]),
-                samples.train_weights,
-            ),
-            ScoresOnTheWay(
-                samples.held_positive,
-                np.stack([look.held for look in scored]),
-                samples.held_weights,
-            ),
+            samples.train.course([look.train for look in scored]),
+            samples.held.course([look.held for look in scored]),
         )
 
 
@@ -328,34 +310,40 @@ class _Scored:
     held: NDArray[np.float32]
 
 
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Sample:
+    """Some of the rows of a part: their positions, classes and weights."""
+
+    places: NDArray[np.intp]
+    positive: Mask
+    weights: Array | None
+
+    @classmethod
+    def of(cls, rows: PreparedRows | None, most: int) -> _Sample:
+        """Choose rows; none if there are none."""
+        if rows is None:
+            return cls(np.empty(0, dtype=np.intp), np.empty(0, dtype=bool), None)
+        places = sample_rows(rows.positive, most)
+        weights = None if rows.weights is None else rows.weights[places]
+        return cls(places, rows.positive[places], weights)
+
+    def course(self, scores: list[Floats]) -> ScoresOnTheWay:
+        """Return their scores at several evaluations."""
+        return ScoresOnTheWay(self.positive, np.stack(scores), self.weights)
+
+
 class _Samples:
-    """Rows on which a scorer is evaluated during training, held-out rows first.
+    """Rows on which a scorer is evaluated during training, held-out rows first."""
 
-    ``train`` and ``held`` are their positions among the rows of each part.
-    """
-
-    def __init__(
-        self, train: tuple[Rows, Mask], held: tuple[Rows, Mask] | None, weights: Weights
-    ) -> None:
-        X, positive = train
-        of_train, of_held = weights
-        self.train = sample_rows(positive, _TRAIN_ROWS)
-        self.train_positive = positive[self.train]
-        self.train_weights = None if of_train is None else of_train[self.train]
-        self.held_weights: Array | None = None
-        self.held = np.empty(0, dtype=np.intp)
-        self.held_positive = np.empty(0, dtype=bool)
-        self.rows = X[self.train]
+    def __init__(self, train: PreparedRows, held: PreparedRows | None) -> None:
+        self.train, self.held = _Sample.of(train, _TRAIN_ROWS), _Sample.of(held, _HELD_ROWS)
+        self.rows: Any = train.X[self.train.places]
         if held is not None:
-            Z, outcome = held
-            self.held = held_sample(outcome)
-            self.held_weights = None if of_held is None else of_held[self.held]
-            self.held_positive = outcome[self.held]
-            self.rows = _beneath(Z[self.held], self.rows)
+            self.rows = _beneath(held.X[self.held.places], self.rows)
 
     def split(self, scores: Array) -> tuple[Array, Array]:
         """Split the scores of ``rows`` into those of the held-out rows and of training rows."""
-        return scores[: len(self.held)], scores[len(self.held) :]
+        return scores[: len(self.held.places)], scores[len(self.held.places) :]
 
     def most_looks(self, fits: int) -> int:
         """Return how many evaluations each of so many fits may store."""

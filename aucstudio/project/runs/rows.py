@@ -39,6 +39,26 @@ Prepared: TypeAlias = "Matrix | TableBlocks"
 Pulse = Callable[[str, float], None]
 
 
+@dataclasses.dataclass(frozen=True, eq=False)
+class PreparedRows:
+    """Rows for training or for testing.
+
+    Attributes
+    ----------
+    X : ndarray, sparse matrix or TableBlocks
+    positive : ndarray of bool
+    rows : ndarray of int
+        Their numbers in the table, or in the test file.
+    weights : ndarray or None
+        None if every row counts once.
+    """
+
+    X: Prepared
+    positive: Mask
+    rows: Rows
+    weights: Array | None = None
+
+
 def learn(
     method: type[AUCClassifier],
     table: AnyTable,
@@ -123,11 +143,9 @@ def in_memory(table: AnyTable) -> Table:
 
 def fit(
     method: AUCClassifier,
-    rows: Prepared,
-    positive: Mask,
+    train: PreparedRows,
     callback: Callback,
     groups: Groups | None = None,
-    weights: Array | None = None,
     kept: Any = None,
 ) -> None:
     """Fit on prepared rows; rows of a group stay together if the method holds rows out.
@@ -137,13 +155,14 @@ def fit(
     :func:`~aucstudio.project.runs.execute.execute_split`.
     """
     with without_convergence_warnings():  # the fit has a note on convergence
-        if isinstance(rows, RowBlocks):
-            method.fit_blocks(rows, callback=callback)
+        if isinstance(train.X, RowBlocks):
+            method.fit_blocks(train.X, callback=callback)
         else:
             codes = None if groups is None else groups.codes
-            more: dict[str, Any] = {} if weights is None else {"sample_weight": relative(weights)}
+            weights = None if train.weights is None else relative(train.weights)
             together = {"groups": codes, "spread": side_by_side, "kept": kept}
-            method.fit(rows, positive, callback=callback, **together, **more)
+            more: dict[str, Any] = {} if weights is None else {"sample_weight": weights}
+            method.fit(train.X, train.positive, callback=callback, **together, **more)
 
 
 def relative(weights: Array) -> Array:

@@ -43,6 +43,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.tournament.standings import RUNNING, Standing, Standings, Verdict
 
 COURSE, CURVE = "course", "curve"
+_PICTURES = ("Measure against time", COURSE), ("ROC curve of the best", CURVE)
 
 
 class BestView(PageView):
@@ -82,32 +83,19 @@ class BestView(PageView):
     # ------------------------------------------------------------- making
 
     def _make_controls(self) -> None:
-        row = self.controls
-        self.begin = primary(
-            row.button(
-                "best_begin_button",
-                "Find the best…",
-                text("best_begin_tip"),
-                lambda: self.session.asked.emit("best", ()),
-            )
-        )
-        self.stop = row.button(
-            "best_stop_button",
-            "Stop",
-            text("best_stop_tip"),
-            lambda: self.session.study.tournament.stop(),
-        )
+        row, session = self.controls, self.session
+        tip, words = text("best_begin_tip"), "Find the best…"
+        begin = row.button("best_begin_button", words, tip, lambda: session.asked.emit("best", ()))
+        self.begin = primary(begin)
+        tip, stop = text("best_stop_tip"), lambda: session.study.tournament.stop()
+        self.stop = row.button("best_stop_button", "Stop", tip, stop)
         self.doing = row.put(label("", "muted", name="best_doing"))
         self.which = row.choice("best_which_combo", "", "", says="Search to show")
-        self.which.activated.connect(self.mark_stale)
         row.addStretch(1)
-        self.picture = row.choice(
-            "best_picture_combo",
-            "Picture",
-            text("best_picture_tip"),
-            (("Measure against time", COURSE), ("ROC curve of the best", CURVE)),
-        )
-        self.picture.activated.connect(self.mark_stale)
+        tip = text("best_picture_tip")
+        self.picture = row.choice("best_picture_combo", "Picture", tip, _PICTURES)
+        for combo in (self.which, self.picture):
+            combo.activated.connect(self.mark_stale)
 
     def _lay_out(self) -> None:
         self.nothing = hint_label("best_course_hint")
@@ -132,10 +120,8 @@ class BestView(PageView):
     # ------------------------------------------------------------- showing
 
     def refresh(self) -> None:
-        found = self.session.best.standings()
         held = self.session.study.tournament
-        self._offer(found)
-        self.standings = self._wanted(found)
+        self.standings = self._offer(self.session.best.standings())
         self._turn_picture(self.standings)
         running = held.live is not None
         self.begin.setVisible(not running)
@@ -154,18 +140,15 @@ class BestView(PageView):
         else:
             self._show(self.standings)
 
-    def _offer(self, found: Sequence[Standings]) -> None:
-        """List the searches if there are several, the latest first."""
+    def _offer(self, found: Sequence[Standings]) -> Standings | None:
+        """List the searches if there are several, the latest first; return the chosen one."""
         keys = [one.key for one in found]
         if keys != [self.which.itemData(k) for k in range(self.which.count())]:
             fill_combo(self.which, [(one.created[:16].replace("T", " "), one.key) for one in found])
             if found and found[0].ended == RUNNING:
                 quietly(self.which.setCurrentIndex, 0)
         self.which.setVisible(len(found) > 1)
-
-    def _wanted(self, found: Sequence[Standings]) -> Standings | None:
-        chosen = self.which.currentData()
-        return next((one for one in found if one.key == chosen), None)
+        return next((one for one in found if one.key == self.which.currentData()), None)
 
     def _turn_picture(self, standings: Standings | None) -> None:
         """Show the curve when a search has ended or another one is selected."""
@@ -294,16 +277,10 @@ class VerdictPanel(QScrollArea):
         names = ("best_figures", "best_simpler", "best_settles", "best_rests")
         texts = [label("", wrap=True, name=name) for name in names]
         self.figures, self.simpler, self.settles, self.rests = texts
-        self.prefer = push_button(
-            "best_prefer_button", "Prefer it", "", lambda: self.taken.emit(self._simpler)
-        )
-        export = push_button(
-            "best_export_button",
-            "Export model…",
-            text("best_export_tip"),
-            lambda: self.export_asked.emit(self._best),
-        )
-        self.export = primary(export)
+        prefer, export = (lambda: self.taken.emit(self._simpler)), self._on_export
+        self.prefer = push_button("best_prefer_button", "Prefer it", "", prefer)
+        tip, words = text("best_export_tip"), "Export model…"
+        self.export = primary(push_button("best_export_button", words, tip, export))
         self.simpler_head = label("SIMPLER MODEL", "heading")
         parts: list[Part] = [self.title, self.figures, across(self.export, STRETCH)]
         parts += [self.simpler_head, self.simpler, across(self.prefer, STRETCH)]
@@ -312,6 +289,9 @@ class VerdictPanel(QScrollArea):
         self.setWidget(holding(down(*parts, around=(4, 0, 8, 0))))
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
+
+    def _on_export(self) -> None:
+        self.export_asked.emit(self._best)
 
     def show_standings(self, standings: Standings, chosen: str | None, kept: set[str]) -> None:
         """Show the result of a search.

@@ -13,7 +13,7 @@ from aucstudio.gui.common import prompts
 from aucstudio.gui.common.controls import Segments
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import down, label, make_action, show_note
+from aucstudio.gui.common.widgets import down, label, make_action, show_note, worded
 from aucstudio.gui.pages.compare import words as texts
 from aucstudio.gui.pages.compare.subgroups import GroupsPage
 from aucstudio.gui.pages.compare.tables import PicturePage, TablesPage
@@ -99,7 +99,7 @@ class CompareView(PageView):
     def __init__(self, session: Session) -> None:
         super().__init__(session, "compare_view", "Compare")
         self.shown: ShownComparison | None = None
-        self._filled: object = None
+        self._filled = self._compared = object()
         self._answer = Answer(self, self._show, self._on_failed, keep=_KEPT)
         self._make_controls()
         self._make_pages()
@@ -112,22 +112,11 @@ class CompareView(PageView):
         self.show_switch.offer(_SHOWN, PICTURE)
         self.show_switch.chosen.connect(self._on_show)
         self.controls.addWidget(self.show_switch)
-        self.measure_combo = self.controls.choice(
-            "measure_combo",
-            "&Compare",
-            "Measure that orders the runs and is tested for each pair: AUC or partial AUC",
-            (("AUC", comparison.AUC), ("pAUC", comparison.PAUC)),
-            self.mark_stale,
-            says="Compared measure",
-        )
-        self.correction_combo = self.controls.choice(
-            "correction_combo",
-            "C&orrection",
-            "Correction of p-values for testing many pairs; Holm is at least as powerful as "
-            "Bonferroni at the same error rate",
-            [(text, key) for key, text in CORRECTION_NAMES.items()],
-            self.mark_stale,
-            says="Correction for many pairs",
+        row, measures = self.controls, (("AUC", comparison.AUC), ("pAUC", comparison.PAUC))
+        corrections = [(title, key) for key, title in CORRECTION_NAMES.items()]
+        self.measure_combo = row.choice(*worded("measure_combo"), measures, self.mark_stale)
+        self.correction_combo = row.choice(
+            *worded("correction_combo"), corrections, self.mark_stale
         )
         self.groups = GroupsPage(self.session, self.controls)
         self.groups.concluded.connect(self._on_groups)
@@ -180,8 +169,10 @@ class CompareView(PageView):
         if not runs:
             self._answer.drop()
             self._show(None)
-        elif self._answer.ask(key, work):
+        elif self._answer.ask(key, work) and key[0] != self._compared:
+            # The comparison of the same runs in another range stays until the new one.
             self.sentence.setText("Comparing…")
+        self._compared = key[0]
 
     def _on_failed(self, words: str) -> None:
         self._show(None)

@@ -13,8 +13,8 @@ from aucstudio.gui.common.controls import ControlRow, fill_combo
 from aucstudio.gui.common.plots.roc_sketch import RocSketch
 from aucstudio.gui.common.plotting import run_pen
 from aucstudio.gui.common.sentence import Statement
-from aucstudio.gui.common.table import Row, SheetTable
-from aucstudio.gui.common.widgets import named, quietly
+from aucstudio.gui.common.table import Row, SheetTable, worded_columns
+from aucstudio.gui.common.widgets import named, quietly, worded
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session, ShownRun
@@ -37,14 +37,7 @@ from aucstudio.project.runs.record import RunRecord
 
 _ROW = 42  # two lines
 _MOST_NAMED = 8  # levels that the legend has room for
-_HEADS = ("Level", "Rows", "AUC", "pAUC", "TPR", "FPR")
-_TIPS = {
-    1: "Held-out rows, and how many of them are positive",
-    2: "AUC of the level's own rows, with its 95 % interval",
-    3: "Partial AUC in the FPR range of the level's own negatives",
-    4: "Share of the level's positives found at the threshold of the run",
-    5: "Share of the level's negatives predicted positive at the threshold of the run",
-}
+_HEADS, _TIPS = worded_columns("groups_table")
 
 Key = tuple[Any, ...]
 
@@ -85,19 +78,11 @@ class GroupsPage(QSplitter):
 
     def _make_controls(self, row: ControlRow) -> None:
         self.by_combo = row.choice(
-            "groups_by_combo",
-            "&By",
-            "Column whose levels define the subgroups; it need not be a feature",
-            says="Column that defines subgroups",
-            elided=True,
+            *worded("groups_by_combo"), says="Column that defines subgroups", elided=True
         )
         self.by_combo.activated.connect(lambda _k: self._on_column())
         self.cuts_field = named(QLineEdit(), "groups_cuts_field", "Cut points")
-        row.put(
-            self.cuts_field,
-            tip="Cut points of a column of numbers, e.g. 40, 65; empty: quartiles, or the values "
-            f"where there are at most {MOST_LEVELS}",
-        )
+        row.put(self.cuts_field, tip=text("groups_cuts_field", most=MOST_LEVELS))
         self.cuts_field.setPlaceholderText("cut points, e.g. 40, 65")
         self.cuts_field.setMaximumWidth(180)
         self.cuts_field.editingFinished.connect(self.refresh)

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from itertools import product
+from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontMetrics
+from PySide6.QtGui import QColor, QFont
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QSplitter, QTableView, QWidget
 
 from aucstudio.gui.common.plain_text import plain_tooltip, tip_text
 from aucstudio.gui.common.plotting import MARKER, faded, swatch
-from aucstudio.gui.common.table import Index, Row, SheetTable
+from aucstudio.gui.common.table import Index, Row, SheetTable, worded_columns
 from aucstudio.gui.common.theme import current_theme, run_colour
-from aucstudio.gui.common.widgets import down, holding, label, named, quietly
+from aucstudio.gui.common.widgets import down, holding, label, named
 from aucstudio.gui.pages.compare.forest import ForestPlot
 from aucstudio.gui.pages.compare.words import (
-    MARK,
     ShownComparison,
     pair_sentence,
     rows_words,
@@ -40,33 +38,13 @@ from aucstudio.project.runs.experiments.experiment import Band
 ROW = 28
 _MOST_SURELY_SEEN = 3
 
-RUN_HEADS = (
-    *("Run", "AUC", "95 %", "pAUC", "95 %", "Wins/ties/losses", "Rank"),
-    *("Gap to training", "Time of a fit", "Splits"),
-)
-RUN_TIPS = {
-    0: f"{MARK} marks a run that was trained for another FPR range than the one shown",
-    1: "Area under the held-out ROC curve; with several splits their mean",
-    3: "Partial area in the FPR range, divided by its width",
-    5: "Comparisons won, not significant (a tie) and lost, after the correction",
-    6: "Mean rank over the splits by the compared measure; equal areas share theirs. "
-    "Not tested: the splits of one table share rows, and rank tests assume independent splits",
-    7: "Training AUC minus held-out AUC; a large gap suggests overfitting",
-    8: "Mean time of one fit",
-}
+RUN_HEADS, RUN_TIPS = worded_columns("compare_runs_table")
 # Page widths in pixels below which columns are hidden; copies and files have all columns.
 _ROOM = {"Splits": 800, "Gap to training": 700, "Rank": 560}
 _ROOM_FOR_BOTH = 760
 
-PAIR_HEADS = ("A", "B", "A − B", "95 %", "p", "Holm-corrected p", "Better")
+PAIR_HEADS, PAIR_TIPS = worded_columns("compare_pairs_table")
 _P, _P_CORRECTED = 4, 5
-PAIR_TIPS = {
-    2: "Difference of the chosen measure",
-    4: "Paired DeLong test, by Student's t where a class has fewer than 60 rows; for several "
-    "splits the corrected resampled t test",
-    5: "p-value corrected for all pairs at once; significant below 0.05",
-    6: "No significant difference between A and B on these rows",
-}
 
 
 def fill(table: SheetTable, rows: list[Row]) -> None:
@@ -119,17 +97,12 @@ def _run_cells(run: RunFigures, standing: WinCount, band: Band) -> tuple[str, ..
         words.interval_words(run.auc.low, run.auc.high),
         words.figure_words(run.pauc.value),
         words.interval_words(run.pauc.low, run.pauc.high),
-        tally_cell(standing),
+        text("wins_ties_losses", standing=standing),
         rank_cell(standing),
         words.figure_words(run.gap, "+"),
         words.seconds_words(run.fit_seconds),
         str(run.splits),
     )
-
-
-def tally_cell(standing: WinCount) -> str:
-    """Write wins, ties and losses."""
-    return f"{standing.wins}/{standing.ties}/{standing.losses}"
 
 
 def rank_cell(standing: WinCount) -> str:
@@ -154,20 +127,15 @@ def pair_row(pair: PairComparison) -> Row:
 
 
 def _better(pair: PairComparison) -> str:
-    if pair.refused:
-        return str(pair.refused)
-    if math.isnan(pair.p):
-        return pair.reason or "too few rows to test"
-    if pair.alike:
-        return "alike"
-    if not pair.significant:
-        return "open"
+    if pair.refused or math.isnan(pair.p):
+        return str(pair.refused or pair.reason or "too few rows to test")
+    if pair.alike or not pair.significant:
+        return "alike" if pair.alike else "open"
     return "A" if pair.difference >= 0 else "B"
 
 
 _TALLY = "Wins/ties/\nlosses"
 _TINT = 64
-_AIR = 16
 _NAME_WIDTH = 128  # at least, where the names need as much
 
 _CENTRE = Qt.AlignmentFlag.AlignCenter
@@ -193,7 +161,7 @@ class PairMatrix(QAbstractTableModel):
         for i, j, pair in shown.found.places():
             self._cells[i, j], self._cells[j, i] = pair, pair.turned()
         self._standings = [
-            f"{tally_cell(standing)}\nrank {rank_cell(standing)}"
+            f"{text('wins_ties_losses', standing=standing)}\nrank {rank_cell(standing)}"
             for standing in shown.found.standings()
         ]
         self.endResetModel()
@@ -203,14 +171,6 @@ class PairMatrix(QAbstractTableModel):
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         return 0 if parent.isValid() or not self._looks else len(self._looks) + 1
-
-    def lines(self, last: bool) -> Iterator[tuple[str, bool]]:
-        """Yield every line of the pairs, or of the last column, and whether it is bold."""
-        pairs = range(len(self._looks))
-        for row, column in product(pairs, [len(self._looks)] if last else pairs):
-            index = self.index(row, column)
-            bold = index.data(_ROLE.FontRole) is not None
-            yield from ((line, bold) for line in (index.data() or "").split("\n"))
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         is_pair = (index.row(), index.column()) in self._cells
@@ -222,9 +182,7 @@ class PairMatrix(QAbstractTableModel):
         across = orientation == Qt.Orientation.Horizontal
         if section >= len(self._looks):
             if role == _ROLE.ToolTipRole:
-                return (
-                    "Comparisons won, not significant (a tie) and lost; mean rank over the splits"
-                )
+                return text("tally_tip")
             return _TALLY if role == _ROLE.DisplayRole else None
         if role == _ROLE.DisplayRole:
             return f" {section + 1}" if across else f" {section + 1}  {self._looks[section].name}"
@@ -249,16 +207,12 @@ class PairMatrix(QAbstractTableModel):
         """Return what a cell shows of its pair; the tint repeats the weight and the sign."""
         pair = self._cells[row, column]
         if role == _ROLE.DisplayRole:
-            if pair.refused:
-                return "–"
-            if pair.alike:
-                return "alike"
             difference = words.figure_words(pair.difference, "+")
-            return f"{difference}\n{words.p_number(pair.p_corrected)}"
-        if role == _ROLE.ToolTipRole:
-            return tip_text(pair_sentence(pair, *self._about).text)
-        if role == _ROLE.AccessibleTextRole:
-            return pair_sentence(pair, *self._about).text
+            known = f"{difference}\n{words.p_number(pair.p_corrected)}"
+            return "–" if pair.refused else "alike" if pair.alike else known
+        if role in (_ROLE.ToolTipRole, _ROLE.AccessibleTextRole):
+            sentence = pair_sentence(pair, *self._about).text
+            return tip_text(sentence) if role == _ROLE.ToolTipRole else sentence
         if role == _ROLE.FontRole and pair.significant:
             font = QFont()
             font.setBold(True)
@@ -276,7 +230,6 @@ class MatrixTable(QTableView):
 
     def __init__(self, model: PairMatrix) -> None:
         super().__init__()
-        self._matrix = model
         self.setModel(model)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setShowGrid(False)
@@ -287,35 +240,28 @@ class MatrixTable(QTableView):
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         for header in (self.horizontalHeader(), self.verticalHeader()):
             header.setHighlightSections(False)
-            header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+            header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
             header.setIconSize(MARKER)
-        # Cut short, two lines would become one; fit() gives them room.
+        # Cut short, two lines would become one.
         self.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideNone)
         self.verticalHeader().setTextElideMode(Qt.TextElideMode.ElideMiddle)
 
     def fit(self) -> None:
-        """Fit every cell to its two lines, and to the width of the page."""
-        self.ensurePolished()
-        font = self.font()
-        plain = QFontMetrics(font)
-        font.setBold(True)
-        metrics = QFontMetrics(font)
-        pair, tally = (
-            _AIR + max((metrics if bold else plain).horizontalAdvance(line) for line, bold in lines)
-            for lines in (
-                [("−0.000", True), *self._matrix.lines(last=False)],
-                [*((line, False) for line in _TALLY.split("\n")), *self._matrix.lines(last=True)],
-            )
-        )
-        pairs, names = max(1, self._matrix.columnCount() - 1), self.verticalHeader()
-        room = self.width() - self.verticalScrollBar().sizeHint().width() - tally
-        names.setMaximumWidth(max(_NAME_WIDTH, room - pairs * pair))
-        room -= min(names.sizeHint().width(), names.maximumWidth())
-        across = self.horizontalHeader()
-        across.setDefaultSectionSize(max(pair, min(room // pairs, 2 * pair)))
-        if self._matrix.columnCount():
-            across.resizeSection(self._matrix.columnCount() - 1, tally)
-        names.setDefaultSectionSize(2 * metrics.lineSpacing() + 12)
+        """Leave the names of the runs the room beside the pairs."""
+        pairs, bar = self.horizontalHeader().length(), self.verticalScrollBar().sizeHint().width()
+        self.verticalHeader().setMaximumWidth(max(_NAME_WIDTH, self.width() - pairs - bar))
+
+
+def _choose(table: QTableView, index: QModelIndex | None) -> None:
+    """Select a cell or a row without a signal, or nothing."""
+    with QSignalBlocker(table.selectionModel()):
+        if index is None:
+            table.selectionModel().clear()
+        else:
+            table.setCurrentIndex(index)
+    if index is not None:
+        table.scrollTo(index)
+    table.viewport().update()
 
 
 _FOREST_SHARE = 0.5  # of the page, at most, until the user moves the splitter
@@ -356,7 +302,7 @@ class PicturePage(QSplitter):
         for part in (self.forest.area, self.pairs_part):
             self.addWidget(part)
         self._moved = False
-        self.splitterMoved.connect(self._on_moved)
+        self.splitterMoved.connect(lambda *_: setattr(self, "_moved", True))
 
     def show_comparison(self, shown: ShownComparison) -> None:
         """Draw a comparison."""
@@ -372,13 +318,10 @@ class PicturePage(QSplitter):
     def mark(self, chosen: int | None, compared: int | None) -> None:
         """Mark the selected and the compared run, and their pair."""
         self.forest.mark(chosen, compared)
-        if chosen is None or compared is None or chosen == compared:
-            quietly(self.table.selectionModel().clear)
-        else:
-            with QSignalBlocker(self.table.selectionModel()):
-                self.table.setCurrentIndex(self.matrix.index(chosen, compared))
-            self.table.scrollTo(self.table.currentIndex())
-        self.table.viewport().update()
+        cell = None
+        if chosen is not None and compared is not None and chosen != compared:
+            cell = self.matrix.index(chosen, compared)
+        _choose(self.table, cell)
 
     def fit(self) -> None:
         """Use the available width."""
@@ -387,9 +330,6 @@ class PicturePage(QSplitter):
         if not self._moved:
             wanted = min(self.forest.wanted_height(), int(_FOREST_SHARE * self.height()))
             self.setSizes([wanted, self.height() - wanted])
-
-    def _on_moved(self) -> None:
-        self._moved = True
 
     def _on_cell(self, index: QModelIndex) -> None:
         if index.isValid() and index.column() < self.matrix.rowCount():
@@ -443,13 +383,8 @@ class TablesPage(QWidget):
         """Mark the selected run and a pair."""
         if chosen is not None:
             self.runs_table.selectRow(chosen)
-        if pair is None:
-            quietly(self.pairs_table.selectionModel().clear)
-        else:
-            with QSignalBlocker(self.pairs_table.selectionModel()):
-                self.pairs_table.selectRow(pair)
-            self.pairs_table.scrollTo(self.pairs_table.currentIndex())
-        self.pairs_table.viewport().update()
+        rows = self.pairs_table
+        _choose(rows, None if pair is None else rows.sheet.index(pair, 0))
 
     def fit(self, width: int) -> None:
         """Hide columns without room."""

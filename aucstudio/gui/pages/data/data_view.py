@@ -90,24 +90,19 @@ class DataView(PageView):
     # ------------------------------------------------------------- making
 
     def _make_controls(self) -> None:
-        row = self.controls
-        self.back_button = row.button(
-            "data_back_button", "Back", "Back to the previous page", self._on_back
-        )
-        self.show_combo = row.choice(
-            "data_show_combo",
-            "",
-            "Rows, columns, missing values or correlations",
-            [(words, what) for what, words in _SHOWN.items()],
-            self._on_show,
-            says="View of the table",
-        )
+        row, session = self.controls, self.session
+        tip = "Back to the previous page"
+        self.back_button = row.button("data_back_button", "Back", tip, self._on_back)
+        items = [(words, what) for what, words in _SHOWN.items()]
+        tip, says = "Rows, columns, missing values or correlations", "View of the table"
+        self.show_combo = row.choice("data_show_combo", "", tip, items, self._on_show, says=says)
         row.put(self.filters.class_combo)
         row.put(self.filters.part_combo)
+        tip = "Split of the chosen run"
         self.split_combo = row.splits(
             "data_split_combo",
-            "Split of the chosen run",
-            lambda: self.session.point_at(split=self.split_combo.currentIndex()),
+            tip,
+            lambda: session.point_at(split=self.split_combo.currentIndex()),
         )
         row.put(self.correlation.kind_combo)
         row.show(False, self.back_button, self.split_combo)

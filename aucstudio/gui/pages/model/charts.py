@@ -144,25 +144,20 @@ def _importance_sentence(
     is_known = 0 < idle < count and not np.isnan(first.low)
     head = text(
         "model_importance_first" if first.value > 0 else "model_importance_none",
-        first=first.name,
+        first=first,
         name=subject.name,
         area=area,
-        loss=first.value,
         interval=(first.low, first.high),
     )
-    several, fewer = len(found.areas) > 1, count < found.of_columns
+    several = "model_importance_splits" if len(found.areas) > 1 else "model_importance_one_split"
+    movers = text("model_importance_movers", found=found, count=count)
+    rows_seen = text("model_importance_rows", found=found)
     return Statement.of(
         head,
         text("model_importance_idle", idle=idle, count=count) if is_known else "",
-        text(
-            "model_importance_splits" if several else "model_importance_one_split",
-            repeats=found.repeats,
-            splits=found.splits,
-        ),
-        text("model_importance_movers", columns=found.of_columns, count=count) if fewer else "",
-        text("model_importance_rows", rows=found.rows, of=found.of_rows)
-        if found.rows < found.of_rows
-        else "",
+        text(several, found=found),
+        movers if count < found.of_columns else "",
+        rows_seen if found.rows < found.of_rows else "",
         "" if found.complete else text("model_stopped"),
     )
 
@@ -402,13 +397,8 @@ def _weight_tip(found: Coefficients, k: int) -> str:
 
 def _live_sentence(live: LiveRun, found: Coefficients) -> Statement:
     count = len(found.names)
-    head = text(
-        "model_weights_live",
-        name=live.look.name,
-        stopping=live.stopping,
-        split=live.split + 1 if live.splits > 1 else None,
-        splits=live.splits,
-    )
+    split = live.split + 1 if live.splits > 1 else None
+    head = text("model_weights_live", live=live, split=split)
     if not found.mean.any():
         return Statement(head, text("model_weights_live_none"))
     drawn = text("model_weights_drawn", count=count, most=MOST_ROWS) if count > MOST_ROWS else ""

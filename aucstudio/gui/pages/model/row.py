@@ -30,22 +30,7 @@ _SHOWN, _MOST_SHOWN = 15, 500  # lines, of all columns too
 _REACH = 1.96  # standard errors to either end of a 95 % interval
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class Explained:
-    """Contributions to the score of a row.
-
-    Attributes
-    ----------
-    detail : RowDetail
-    place : str
-        Whether the model was trained on the row, in one sentence.
-    """
-
-    detail: RowDetail
-    place: str
-
-
-class RowPart(LongPicture[Explained]):
+class RowPart(LongPicture[RowDetail]):
     """Contributions of columns to the score of one row; they appear as they are computed."""
 
     key: ClassVar = "row"
@@ -106,19 +91,18 @@ class RowPart(LongPicture[Explained]):
         is_missing = table is not None and (row is None or row >= table.rows)
         return text("model_row_none") if is_missing else super().why_none(subject)
 
-    def work(self, subject: ModelSubject) -> Work[Explained]:
+    def work(self, subject: ModelSubject) -> Work[RowDetail]:
         split, row = subject.split, subject.row
         assert row is not None
 
-        def work(post: Post) -> Explained:
+        def work(post: Post) -> RowDetail:
             def listen(share: float, sofar: RowDetail | None) -> bool:
                 return post(share if sofar is None else sofar)
 
             weights = split.train_weights
-            detail = explain_row(
+            return explain_row(
                 subject.data, split.model, row, split.train_rows, weights=weights, listen=listen
             )
-            return Explained(detail, _place(subject.record, subject.index, row))
 
         return work
 
@@ -126,38 +110,36 @@ class RowPart(LongPicture[Explained]):
         if isinstance(message, float):
             super()._on_progress(message)
         else:
-            self._on_found(Explained(message, ""))
+            self._on_found(message)
 
     # ------------------------------------------------------------- drawing
 
-    def is_complete(self, found: Explained) -> bool:
-        return found.detail.found.complete
+    def is_complete(self, found: RowDetail) -> bool:
+        return found.found.complete
 
     def show_progress(self) -> None:
         super().show_progress()
-        columns = 0 if self.found is None else len(self.found.detail.parts)
+        columns = 0 if self.found is None else len(self.found.parts)
         self.all_check.setVisible(columns > _SHOWN)
 
-    def draw(self, subject: ModelSubject, found: Explained) -> None:
-        detail = found.detail
+    def draw(self, subject: ModelSubject, found: RowDetail) -> None:
         positive = subject.split.model.positive
         self.plot.setLabel("bottom", text("model_row_axis", positive=positive))
         most = _MOST_SHOWN if self.all_check.isChecked() else _SHOWN
-        rows = [_whisker(part, exact=detail.exact) for part in detail.shown(most)]
+        rows = [_whisker(part, exact=found.exact) for part in found.shown(most)]
         self.chart.show_rows(rows, subject.run.look)
-        words = headline(detail, detail.row + 1, "the training rows")
+        words = headline(found, found.row + 1, "the training rows")
         if self._answer.busy:
             details = [text("model_row_sampling")]
         else:
-            details = [found.place, *texts(about(detail))]
+            place = _place(subject.record, subject.index, found.row)
+            details = [place, *texts(about(found))]
         self.message.emit(Statement.of(words, *details))
 
     def data(self) -> Columns:
         if self.found is None:
             return {}
-        return dict(
-            zip(CSV_HEAD, map(list, zip(*as_lines(self.found.detail), strict=True)), strict=True)
-        )
+        return dict(zip(CSV_HEAD, map(list, zip(*as_lines(self.found), strict=True)), strict=True))
 
 
 def _worst_positive(subject: ModelSubject) -> int | None:

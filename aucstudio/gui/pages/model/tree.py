@@ -195,13 +195,7 @@ def _sentence(subject: ModelSubject, root: Node, levels: int) -> Statement:
     small = sum(node.positives + node.negatives < 5 for node in leaves)
     return Statement.of(
         text("model_tree_leaves", leaves=len(leaves), deep=deep, first=root.condition),
-        text(
-            "model_tree_best",
-            m=best.positives,
-            positives=root.positives,
-            n=best.negatives,
-            negatives=root.negatives,
-        ),
+        text("model_tree_best", best=best, root=root),
         text("model_tree_drawn", levels=levels, deep=deep) if levels < deep else "",
         text("model_tree_small", small=small) if small else "",
     )

@@ -22,7 +22,7 @@ from aucstudio.gui.common.controls import fill_combo
 from aucstudio.gui.common.plots.legend import Entry
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.theme import current_theme, run_colour
-from aucstudio.gui.common.widgets import quietly
+from aucstudio.gui.common.widgets import quietly, worded
 from aucstudio.gui.pages.planes import words
 from aucstudio.gui.pages.planes.hyperplane import RunPlanes, SideNames, own_normal
 from aucstudio.gui.pages.planes.pair_items import CloseUp, CloudItems, MarkedPairs, Pointing
@@ -43,7 +43,7 @@ class DifferenceView(PlaneView):
     """The difference vectors of the pairs of one fit."""
 
     prefix: ClassVar = ""
-    rows_choice: ClassVar = ("pairs_combo", "P&airs", "Rows that the pairs are made of")
+    rows_control: ClassVar = "pairs_combo"
     of_pairs: ClassVar = True
     busy_words: ClassVar = "counting pairs…"
 
@@ -69,39 +69,14 @@ class DifferenceView(PlaneView):
     def _make_controls(self) -> None:
         row = self.controls
         self.compare_combo = row.choice(
-            "compare_combo",
-            "Besi&de",
-            "A second run, whose hyperplane is drawn in the same plane",
-            verb=self._on_compare,
-            elided=True,
+            *worded("compare_combo"), verb=self._on_compare, elided=True
         )
         self.all_check, self.errors_check, self.spread_check = (
-            row.check(name, words, tip, self.mark_stale)
-            for name, words, tip in (
-                (
-                    "all_runs_check",
-                    "All r&uns",
-                    "Draw the line of equal scores of every checked run that is linear",
-                ),
-                (
-                    "misranked_check",
-                    "&Misranked pairs",
-                    "Draw pairs whose positive does not score above its negative, one by one",
-                ),
-                (
-                    "spread_check",
-                    "&Spread",
-                    "Draw the mean of all pairs, and the ellipses of their covariance Σ",
-                ),
-            )
+            row.check(*worded(name), self.mark_stale)
+            for name in ("all_runs_check", "misranked_check", "spread_check")
         )
         self.offer_following()
-        self.worst_button = row.button(
-            "worst_pair_button",
-            "&Worst pair",
-            "The two rows with the lowest margin, side by side (F8)",
-            self._on_worst,
-        )
+        self.worst_button = row.button(*worded("worst_pair_button"), self._on_worst)
         row.addStretch(0)
 
     def _make_keys(self) -> None:

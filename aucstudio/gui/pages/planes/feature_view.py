@@ -14,7 +14,7 @@ from aucstudio.gui.common.plots.legend import Entry
 from aucstudio.gui.common.plotting import pen
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.common.widgets import quietly
+from aucstudio.gui.common.widgets import quietly, worded
 from aucstudio.gui.pages.planes import words
 from aucstudio.gui.pages.planes.boundaries import Boundaries, LiveContour, Mapper, Shading, Surface
 from aucstudio.gui.pages.planes.plane_view import PlaneView
@@ -81,7 +81,7 @@ class FeatureView(PlaneView):
     listens_to: ClassVar = {**PlaneView.listens_to, "band_rested": "mark_stale"}
 
     prefix: ClassVar = "feature_"
-    rows_choice: ClassVar = ("feature_rows_combo", "Ro&ws", "Which rows are drawn")
+    rows_control: ClassVar = "feature_rows_combo"
     of_pairs: ClassVar = False
     busy_words: ClassVar = "placing rows…"
 
@@ -102,21 +102,11 @@ class FeatureView(PlaneView):
         row = self.controls
         self._rows_wanted: bool | None = None  # None: as it suits their number
         self.rows_check, self.shade_check, self.support_check = (
-            row.check(f"feature_{name}_check", words, tip, verb, on=True)
-            for name, words, tip, verb in (
-                (
-                    "rows",
-                    "Si&ngle rows",
-                    "Draw rows one by one; a sample if there are very many",
-                    self._on_rows,
-                ),
-                ("shade", "Shad&ing", "Shade the plane by the chosen run's score", self.mark_stale),
-                (
-                    "support",
-                    "S&upport",
-                    "Mark the training rows that the fit rests on",
-                    self.mark_stale,
-                ),
+            row.check(*worded(name), verb, on=True)
+            for name, verb in (
+                ("feature_rows_check", self._on_rows),
+                ("feature_shade_check", self.mark_stale),
+                ("feature_support_check", self.mark_stale),
             )
         )
         row.addStretch(0)

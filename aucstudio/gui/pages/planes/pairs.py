@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QAbstractItemView, QWidget
 
 from aucstudio.engine.scorers import KernelScorer
 from aucstudio.engine.types import Array, Index, Mask
-from aucstudio.gui.common.table import Row, SheetTable
+from aucstudio.gui.common.table import Row, SheetTable, worded_columns
 from aucstudio.gui.common.widgets import (
     across,
     data_button,
@@ -21,6 +21,7 @@ from aucstudio.gui.common.widgets import (
     named,
     push_button,
     show_note,
+    worded,
 )
 from aucstudio.gui.pages.planes.subject import PlanePicture
 from aucstudio.gui.pages.planes.words import reasons, row_name, signed
@@ -173,13 +174,7 @@ def pair_columns(picture: PlanePicture, band: Band) -> dict[str, NDArray[np.gene
 
 _ROW, _MOST_ROWS, _LEAST = 24, 4, 72
 _HEADED = 440
-_TIPS = {
-    1: "Cells as in the table",
-    2: "Cells as in the table",
-    3: "z: positive minus negative, as preprocessing scales them",
-    4: "What the column adds to the positive's lead over the negative. Linear scores: w·z. "
-    "Other scores: how much of the lead is lost when the two rows swap this column",
-}
+_HEADS, _TIPS = worded_columns("pair_table")
 
 
 class PairPanel(QWidget):
@@ -205,29 +200,18 @@ class PairPanel(QWidget):
         self._answer = Answer[PairDetail](self, self._show, self._on_failed)
         self.heading = label("", "title", name="pair_heading")
         self.message = label("", "muted", name="pair_words", wrap=True)
-        heads = ("Column", "", "", "Difference (sd)", "To the lead")
-        self.table = SheetTable("pair_table", "Columns of the two rows", heads, _ROW, tips=_TIPS)
+        self.table = SheetTable("pair_table", "Columns of the two rows", _HEADS, _ROW, tips=_TIPS)
         self.table.setMinimumHeight(_LEAST)
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
         self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.table.horizontalHeader().setMaximumSectionSize(240)
         self.data_button = data_button("pair_data_button", self.data_asked.emit)
         back, on, close = (
-            push_button(f"{name}_button", words, tip, verb)
-            for words, name, tip, verb in (
-                (
-                    "Pre&vious",
-                    "pair_previous",
-                    "The next worse pair (Shift+F8)",
-                    lambda: self.stepped.emit(-1),
-                ),
-                (
-                    "&Next",
-                    "pair_next",
-                    "The pair ranked next worst (F8)",
-                    lambda: self.stepped.emit(1),
-                ),
-                ("C&lose", "pair_close", "Deselect the pair", self.closed.emit),
+            push_button(*worded(name), verb)
+            for name, verb in (
+                ("pair_previous_button", lambda: self.stepped.emit(-1)),
+                ("pair_next_button", lambda: self.stepped.emit(1)),
+                ("pair_close_button", self.closed.emit),
             )
         )
         head = across((self.heading, 1), back, on, self.data_button, close)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import time
 from collections.abc import Container
+from functools import partial
 from typing import ClassVar
 
 from PySide6.QtWidgets import QGraphicsItem, QVBoxLayout, QWidget
@@ -20,7 +20,7 @@ from aucstudio.gui.common.plotting import finite_range, make_plot, run_pen
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import down, label, quietly
+from aucstudio.gui.common.widgets import down, label, quietly, worded
 from aucstudio.gui.pages.planes.subject import (
     PlanePicture,
     Subject,
@@ -34,31 +34,51 @@ from aucstudio.gui.pages.planes.words import axis_words
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session
+from aucstudio.notices import text
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.geometry.planes import (
     COMPONENTS,
     FEATURES,
     SCORE,
-    Plane,
     carried,
     choose_plane,
 )
 from aucstudio.project.runs.progress import Look
 
+_LIVE_PAUSE = 0.3  # s, at least, between two pictures of the run in progress
+_LIVE_SHARE = 3.0  # pause per time of computing a picture
+_ROOM_FOR_CAPTION = 400  # pixels
 
-class PlaneControls(PageView):
-    """A page with a choice of plane, features, split and rows.
 
-    A subclass declares the prefix of the names of its controls.
+def is_whole_plane(preparation: Preparation) -> bool:
+    """Return whether the features are exactly two numbers."""
+    return len(preparation.numbers) == 2 == len(preparation.feature_names)
+
+
+class PlaneView(PageView):
+    """A picture of prepared rows, or of their differences, in a plane that can be chosen.
+
+    A subclass draws the picture, may ``compute`` more from the placed rows on another thread, and
+    may ``follow`` the focus of the session.
+
+    Attributes
+    ----------
+    prefix : str
+        Class attribute: of the names of its controls.
+    rows_control : str
+        Class attribute: name of the choice of rows.
+    of_pairs : bool
+        Class attribute: whether differences of rows are drawn.
+    busy_words : str
+        Class attribute: the sentence until the picture is there.
     """
 
-    planes: ClassVar = {
-        SCORE: "Score × widest direction",
-        FEATURES: "Two features",
-        COMPONENTS: "Principal components",
-    }
     prefix: ClassVar[str]
-    rows_choice: ClassVar[tuple[str, str, str]]  # name, label and tip of the choice of rows
+    rows_control: ClassVar[str]
+    of_pairs: ClassVar[bool]
+    busy_words: ClassVar[str]
+
+    listens_to: ClassVar = {**PageView.listens_to, "focus": "_on_focus"}
 
     def __init__(self, session: Session, name: str, title: str) -> None:
         super().__init__(session, name, title)
@@ -66,35 +86,35 @@ class PlaneControls(PageView):
         self._chosen_for: str | None = None
         self.picture: PlanePicture | None = None
         self._make_plane_controls()
+        self.plot = make_plot(f"{name}_plot", "", "")
+        self.pictures = (self.plot,)
+        self.axes = (self.plane_combo,)
+        self.caption = label("", "muted", wrap=True, name=f"{name}_caption")
+        self.body.addLayout(down(self.caption, (self.plot, 1), gap=4))
+        self.legend = Legend(self.plot)
+        self.live_line = add_line(self.plot, 15)
+        self.subject: Subject | None = None
+        self._look: Look | None = None
+        self._began, self._took = 0.0, 0.0
+        self._placing = Answer(self, self._on_placed, self._show_nothing)
+
+    # ------------------------------------------------------------- controls
 
     def _make_plane_controls(self) -> None:
-        row = self.controls
+        row, words, prefix = self.controls, text("plane_controls").split("|"), self.prefix
+        planes = list(zip(words[:3], (SCORE, FEATURES, COMPONENTS), strict=True))
         self.plane_combo = row.choice(
-            f"{self.prefix}plane_combo",
-            "&Plane",
-            "Projection of the rows",
-            [(words, kind) for kind, words in self.planes.items()],
-            self._on_plane,
+            f"{prefix}plane_combo", "&Plane", words[3], planes, self._on_plane
         )
-        self.x_feature, self.y_feature = (
-            row.choice(
-                f"{self.prefix}{axis}_feature",
-                words,
-                f"The feature that runs {where}",
-                verb=functools.partial(self._on_feature, k),
-                elided=True,
-            )
-            for k, (axis, words, where) in enumerate(
-                (("x", "Right", "right"), ("y", "Up", "upwards"))
-            )
+        self.x_feature = row.choice(
+            f"{prefix}x_feature", "Right", words[4], verb=partial(self._on_feature, 0), elided=True
         )
-        self.split_combo = row.splits(
-            f"{self.prefix}split",
-            "Which fit of the run: each has its own training rows",
-            self._on_split,
+        self.y_feature = row.choice(
+            f"{prefix}y_feature", "Up", words[5], verb=partial(self._on_feature, 1), elided=True
         )
+        self.split_combo = row.splits(f"{prefix}split", words[6], self._on_split)
         held_out = (("Held-out", True), ("Training", False))
-        self.rows_combo = row.choice(*self.rows_choice, held_out, self.mark_stale)
+        self.rows_combo = row.choice(*worded(self.rows_control), held_out, self.mark_stale)
 
     def _on_plane(self) -> None:
         # The choice holds for this table only.
@@ -111,7 +131,7 @@ class PlaneControls(PageView):
     def _turn_to_default(self, subject: Subject) -> None:
         """Show the features themselves if there are exactly two, unless a plane was chosen."""
         if self._chosen_for != self._table_key():
-            kind = FEATURES if self.is_exact(subject) else next(iter(self.planes))
+            kind = FEATURES if self.is_exact(subject) else SCORE
             quietly(self.plane_combo.setCurrentIndex, self.plane_combo.findData(kind))
 
     def _on_split(self) -> None:
@@ -149,51 +169,6 @@ class PlaneControls(PageView):
         if self._wanted is None or not set(self._wanted) <= set(names):
             return (0, 1) if is_whole_plane(subject.preparation) else None
         return names.index(self._wanted[0]), names.index(self._wanted[1])
-
-    def show_features(self, plane: Plane) -> None:
-        """Update the choices to the features a plane shows."""
-        if plane.features is not None:
-            for combo, feature in zip(
-                (self.x_feature, self.y_feature), plane.features, strict=True
-            ):
-                quietly(combo.setCurrentIndex, feature)
-
-
-def is_whole_plane(preparation: Preparation) -> bool:
-    """Return whether the features are exactly two numbers."""
-    return len(preparation.numbers) == 2 == len(preparation.feature_names)
-
-
-_LIVE_PAUSE = 0.3  # s, at least, between two pictures of the run in progress
-_LIVE_SHARE = 3.0  # pause per time of computing a picture
-_ROOM_FOR_CAPTION = 400  # pixels
-
-
-class PlaneView(PlaneControls):
-    """A picture of prepared rows, or of their differences, in a plane that can be chosen.
-
-    A subclass names the planes, draws the picture, may ``compute`` more from the placed rows on
-    another thread, and may ``follow`` the focus of the session.
-    """
-
-    of_pairs: ClassVar[bool]
-    busy_words: ClassVar[str]
-
-    listens_to: ClassVar = {**PlaneControls.listens_to, "focus": "_on_focus"}
-
-    def __init__(self, session: Session, name: str, title: str) -> None:
-        super().__init__(session, name, title)
-        self.plot = make_plot(f"{name}_plot", "", "")
-        self.pictures = (self.plot,)
-        self.axes = (self.plane_combo,)
-        self.caption = label("", "muted", wrap=True, name=f"{name}_caption")
-        self.body.addLayout(down(self.caption, (self.plot, 1), gap=4))
-        self.legend = Legend(self.plot)
-        self.live_line = add_line(self.plot, 15)
-        self.subject: Subject | None = None
-        self._look: Look | None = None
-        self._began, self._took = 0.0, 0.0
-        self._placing = Answer(self, self._on_placed, self._show_nothing)
 
     # ------------------------------------------------------------- for subclasses
 
@@ -302,7 +277,9 @@ class PlaneView(PlaneControls):
             words, tip = axis_words(picture.subject, picture.plane, axis, self.of_pairs)
             self.plot.setLabel(side, words, color=current_theme().muted)
             plain_tooltip(self.plot.getAxis(side), tip)
-        self.show_features(picture.plane)
+        combos = self.x_feature, self.y_feature
+        for combo, feature in zip(combos, picture.plane.features or (), strict=False):
+            quietly(combo.setCurrentIndex, feature)
         self._reset_range(picture)
         self._draw(picture)
 

@@ -13,13 +13,14 @@ from PySide6.QtCore import QModelIndex, Qt, Signal
 from aucstudio.gui.common.plots.legend import Legend
 from aucstudio.gui.common.plotting import class_steps, faded, make_plot, pen, run_pen
 from aucstudio.gui.common.sentence import Statement
-from aucstudio.gui.common.table import Row, SheetTable, in_columns
+from aucstudio.gui.common.table import Row, SheetTable, in_columns, worded_columns
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol, scaled
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import across, down
+from aucstudio.gui.common.widgets import across, down, worded
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.notices import text
 from aucstudio.notices.words import figure_words
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.calibration import AS_IT_STANDS, TITLES, JudgedMaps, judge
@@ -135,19 +136,7 @@ class ProbabilityPlot:
         )
 
 
-# On two lines, so that the names of runs have the room.
-_HEADS = ("Run", "By", "Brier", "Miscali-\nbration", "Discrimi-\nnation", "Log\nscore", "ECE")
-_TIPS = {
-    1: "How scores are converted to probabilities; None: scores are read as log-odds",
-    2: "Brier score: mean squared distance of the probability from 1 for positives and 0 for "
-    "negatives; less is better",
-    3: "Miscalibration: the part of the Brier score that a better calibration would remove",
-    4: "Discrimination: what the ranking gains in the Brier score over giving each row the same "
-    "probability",
-    5: "Log score: mean of −ln of the probability given to the true class; less is better",
-    6: "Expected calibration error: mean distance between share and probability over the bins; "
-    "above 0 by chance alone",
-}
+_HEADS, _TIPS = worded_columns("calibration_table")
 _HEIGHT, _LEAST = 190, 100  # pixels
 _SHARE = 0.3  # of the page: the pictures come first
 
@@ -235,23 +224,10 @@ class CalibrationView(PageView):
     # ------------------------------------------------------------- making
 
     def _make_controls(self) -> None:
-        self.map_combo = self.controls.choice(
-            "calibration_map_combo",
-            "Calibrated by",
-            (
-                "How scores become probabilities; all ways increase with the score and keep "
-                "the ranking"
-            ),
-            [(title, kind) for kind, title in TITLES.items()],
-            self.mark_stale,
-        )
+        row, titles = self.controls, [(title, kind) for kind, title in TITLES.items()]
+        self.map_combo = row.choice(*worded("calibration_map_combo"), titles, self.mark_stale)
         self.map_combo.setCurrentIndex(self.map_combo.findData("platt"))
-        self.before_check = self.controls.check(
-            "calibration_before_check",
-            "Uncalibrated too",
-            "Dotted: the raw scores read as log-odds",
-            self.mark_stale,
-        )
+        self.before_check = row.check(*worded("calibration_before_check"), self.mark_stale)
         self.controls.addStretch(1)
 
     def _lay_out(self) -> None:
@@ -361,24 +337,15 @@ def _judge_all(records: Sequence[RunRecord], known: Found, post: Callable[[Any],
 
 
 def _words(run: ShownRun, one: JudgedMaps) -> Statement:
-    name, brier, rows = run.look.name, one.brier, one.rows
-    if one.error_reason:
-        headline = f"{name}: the error of its probabilities is unknown: {one.error_reason}."
-    else:
-        off = figure_words(one.error)
-        headline = f"{name}: on average its probabilities are off by {off}."
-    is_map = one.kind != AS_IT_STANDS
+    is_map, name = one.kind != AS_IT_STANDS, run.look.name
+    known = text("calibration_error", name=name, error=one.error)
+    unknown = text("calibration_error_unknown", name=name, reason=one.error_reason)
+    rows = "probabilities_of_map" if is_map else "probabilities_of_scores"
     return Statement.of(
-        headline,
+        unknown if one.error_reason else known,
         one.caution,
-        f"Brier score {figure_words(brier.value)}; it is {figure_words(brier.uncertainty)} where "
-        "each row gets the share of positives.",
-        f"Of {rows}, each with a probability from a calibration that was fitted without it."
-        if is_map
-        else f"Of {rows}: 1 / (1 + exp(−score)), though a score of 0 is the threshold and need "
-        "not mean one half.",
-        "Bins have about equal numbers of rows; the 95 % intervals hold for all bars together.",
-        "The probabilities are valid where positives are as frequent as in these rows."
-        if is_map
-        else "",
+        text("brier_score", brier=one.brier),
+        text(rows, rows=one.rows),
+        text("bins_of_diagram"),
+        text("probabilities_valid") if is_map else "",
     )

@@ -17,7 +17,7 @@ from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.gui.common.threshold import CARD_WIDTH, Chosen, ThresholdChooser
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import across, down, quietly, scrolled
+from aucstudio.gui.common.widgets import across, down, quietly, scrolled, worded
 from aucstudio.gui.pages.scores.score_plot import COUNTS, DENSITY, ScorePlot
 from aucstudio.gui.pages.scores.worst_rows import (
     WorstRows,
@@ -27,6 +27,7 @@ from aucstudio.gui.pages.scores.worst_rows import (
 )
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.notices import text
 from aucstudio.project.results.summary import Scores
 from aucstudio.project.results.thresholds import Confusion, ScoreDistribution, counts_at, curve_of
 from aucstudio.project.runs.record import SplitResult
@@ -91,26 +92,13 @@ class ScoresView(PageView):
             "Each split has its own model and therefore its own scale of scores",
             lambda: session.point_at(split=self.split_combo.currentIndex()),
         )
-        self.threshold_box = row.put(
-            _threshold_box(),
-            "&Threshold",
-            "The positive class is predicted where the score exceeds this threshold",
-        )
+        self.threshold_box = row.put(_threshold_box(), *worded("threshold_box")[1:])
         self.threshold_box.valueChanged.connect(self.set_threshold)
         self.own_button = row.button(
-            "own_threshold_button",
-            "&Model's own",
-            "Back to 0, the model's own threshold",
-            lambda: self.threshold_box.setValue(0.0),
+            *worded("own_threshold_button"), lambda: self.threshold_box.setValue(0.0)
         )
-        self.scale_combo = row.choice(
-            "scores_scale_combo",
-            "Hei&ghts",
-            "Density scales both classes to equal area; counts on a logarithmic axis show how "
-            "rare a class is and its single rows",
-            (("Density", DENSITY), ("Count, log", COUNTS)),
-            self._on_scale,
-        )
+        heights = ("Density", DENSITY), ("Count, log", COUNTS)
+        self.scale_combo = row.choice(*worded("scores_scale_combo"), heights, self._on_scale)
         self.offer_following()
         row.addStretch(1)
 
@@ -194,8 +182,7 @@ class ScoresView(PageView):
         rows = len(picture.positive)
         self.sentence.setText(
             Statement(
-                f"{live.look.name} is training: scores of {rows:,} held-out rows so far.",
-                "The threshold is set when it ends.",
+                text("scores_so_far", name=live.look.name, rows=rows), text("threshold_at_end")
             )
         )
 

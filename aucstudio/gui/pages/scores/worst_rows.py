@@ -10,10 +10,9 @@ from PySide6.QtCore import QItemSelectionModel, Signal, SignalInstance
 from PySide6.QtWidgets import QWidget
 
 from aucstudio.engine.types import Array, Index
-from aucstudio.gui.common.curves import band_words
 from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
 from aucstudio.gui.common.sentence import Statement
-from aucstudio.gui.common.table import Row, SheetTable
+from aucstudio.gui.common.table import Row, SheetTable, worded_columns
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.threshold import CARD_WIDTH
 from aucstudio.gui.common.widgets import (
@@ -27,6 +26,7 @@ from aucstudio.gui.common.widgets import (
     show_note,
 )
 from aucstudio.gui.state.session import ShownRun
+from aucstudio.notices import text
 from aucstudio.notices.words import class_words
 from aucstudio.project.data.columns import spelled
 from aucstudio.project.data.table import Table
@@ -40,28 +40,32 @@ def threshold_sentence(
     name: str, threshold: float, counts: Confusion, names: tuple[str, str]
 ) -> Statement:
     """State the errors of a run at a threshold."""
-    positive, negative = map(class_words, names)
-    where = "the default threshold 0," if threshold == 0 else f"threshold {number(threshold)},"
-    m, n = counts.tp + counts.fn, counts.fp + counts.tn
-    missed = f"{counts.fn:,} of {m:,} {positive}"
-    alarms = f"{counts.fp:,} of {n:,} {negative}"
-    precise = "" if math.isnan(counts.precision) else f", precision {counts.precision:.3f}"
+    positive, negative = names
     return Statement(
-        f"At {where} {name} misses {missed} and wrongly flags {alarms}.",
-        f"TPR {counts.tpr:.3f}, FPR {counts.fpr:.3f}{precise}.",
+        text(
+            "errors_at_threshold",
+            default=threshold == 0,
+            threshold=number(threshold) if threshold else "",
+            name=name,
+            counts=counts,
+            positives=counts.tp + counts.fn,
+            negatives=counts.fp + counts.tn,
+            positive=positive,
+            negative=negative,
+        ),
+        text(
+            "rates_of_threshold",
+            counts=counts,
+            precision=None if math.isnan(counts.precision) else counts.precision,
+        ),
     )
 
 
 def band_sentence(band: Band, scores: tuple[float, float]) -> str:
     """State the scores of an FPR range; empty for the full range."""
     low, high = _bounds(*scores)
-    if low and high:
-        place = f"between {low} and {high}"
-    elif low or high:
-        place = f"above {low}" if low else f"up to {high}"
-    else:
-        return ""
-    return f"The FPR range {band_words(band)} lies at scores {place}."
+    side = "between" if low and high else "above" if low else "upto"
+    return text("range_in_scores", band=band, side=side, low=low, high=high) if low or high else ""
 
 
 def _bounds(low: float, high: float) -> list[str]:
@@ -108,12 +112,7 @@ def score_columns(run: ShownRun, table: Table | None) -> dict[str, list[object]]
 
 MOST = 100  # rows that are listed
 _LINE = 22
-_HEADS = ("Row", "Score", "Wrong pairs")
-_TIPS = {
-    0: "Number of the row in the table, from 1",
-    2: "Rows of the other class that this row is ranked wrongly against: negatives above a "
-    "positive, positives below a negative",
-}
+_HEADS, _TIPS = worded_columns("worst_table")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -173,10 +172,9 @@ class WorstRows(QWidget):
         self._split: SplitResult | None = None
         self._table: Table | None = None
         self.side = named(ElidedCombo(), "worst_side_combo", "Which rows are listed")
-        self.side.addItems(
-            ["Positives with the lowest scores", "Negatives with the highest scores"]
-        )
-        plain_tooltip(self.side, "The rows that are ranked worst; click one to see its cells")
+        ends = _ends("positives", "negatives")
+        self.side.addItems([end.capitalize() for end in ends])
+        plain_tooltip(self.side, text("worst_side_combo"))
         self.side.currentIndexChanged.connect(self._fill)
         title = PlainLabel("&Worst-ranked rows")
         title.setBuddy(self.side)
@@ -200,11 +198,10 @@ class WorstRows(QWidget):
         """List the rows of a split; ``table`` is None if its rows are not available."""
         if (split, table) != (self._split, self._table):
             self._split, self._table = split, table
-            for k, name in enumerate((split.model.positive, split.model.negative)):
-                words = ("with the lowest scores", "with the highest scores")[k]
-                self.side.setItemText(
-                    k, f"{class_words(name if len(name) < 16 else name[:15] + '…')} {words}"
-                )
+            names = (split.model.positive, split.model.negative)
+            short = (name if len(name) < 16 else f"{name[:15]}…" for name in names)
+            for k, end in enumerate(_ends(*map(class_words, short))):
+                self.side.setItemText(k, end)
             self._fill()
 
     @property
@@ -222,7 +219,7 @@ class WorstRows(QWidget):
         if row is None or self._table is None or not seen:
             show_note(
                 self.about,
-                "" if self._table else ("The rows of the test file are not part of the table."),
+                "" if self._table else text("rows_of_test_file"),
             )
             return
         assert self._split is not None
@@ -256,6 +253,11 @@ class WorstRows(QWidget):
         index = self.list.currentIndex()
         if index.isValid() and self.worst is not None and self._table is not None:
             signal.emit(int(self.worst.rows[index.row()]))
+
+
+def _ends(positives: str, negatives: str) -> tuple[str, str]:
+    """Name the rows of both classes that are ranked worst."""
+    return text("lowest_scores", what=positives), text("highest_scores", what=negatives)
 
 
 def row_cells(table: Table, row: int) -> list[tuple[str, str]]:

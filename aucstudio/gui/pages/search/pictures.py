@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 
 import numpy as np
@@ -22,28 +21,6 @@ from aucstudio.notices.words import figure_words
 
 _REACH = 24.0  # pixels from the pointer within which a point answers
 _NARROWEST = 0.002  # span of the colour scale
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class SearchAxes:
-    """What a picture needs besides the ranked candidates.
-
-    Attributes
-    ----------
-    along : list of Setting
-        That of the horizontal axis first.
-    title : str
-        The measure.
-    unit : {"fold", "split"}
-        What each area comes from.
-    colour : QColor
-        The run's.
-    """
-
-    along: list[Setting]
-    title: str
-    unit: str
-    colour: QColor
 
 
 def _name_axes(plot: Plot, key: str, **titles: str) -> None:
@@ -79,9 +56,16 @@ class Profile:
             self.plot.addItem(item)
         self._places = np.empty((0, 2))
 
-    def draw(self, standing: CandidateStanding, shown: SearchAxes) -> None:
-        """Draw the candidates as points."""
-        setting, alone, colour = shown.along[0], len(shown.along) == 1, shown.colour
+    def draw(
+        self,
+        standing: CandidateStanding,
+        along: list[Setting],
+        title: str,
+        unit: str,
+        colour: QColor,
+    ) -> None:
+        """Draw the candidates as points along the first setting, in the colour of the run."""
+        setting, alone = along[0], len(along) == 1
         areas, errors, theme = standing.search.areas, standing.errors, current_theme()
         places = setting.places[setting.index(standing.search.candidates)]
         self._places = np.column_stack([places, standing.means])
@@ -106,9 +90,9 @@ class Profile:
         self.plot.set_whole(finite_range(setting.places), finite_range(heights))
         ticks = setting.ticks()
         self.plot.getAxis("bottom").setTicks(None if ticks is None else [ticks])
-        dotted = shown.unit if len(dots) else None
+        dotted = unit if len(dots) else None
         key = text("tuned_profile_key", several=not alone, bars=len(barred) > 0, dots=dotted)
-        _name_axes(self.plot, key, bottom=setting.title, left=shown.title)
+        _name_axes(self.plot, key, bottom=setting.title, left=title)
 
     def _draw_means(
         self, standing: CandidateStanding, high: Index, colour: QColor, *, alone: bool
@@ -178,9 +162,9 @@ class HeatMap:
         self.values = np.empty((0, 0))
         self._of = np.empty((0, 2), dtype=np.intp)
 
-    def draw(self, standing: CandidateStanding, shown: SearchAxes) -> None:
+    def draw(self, standing: CandidateStanding, along: list[Setting], title: str) -> None:
         """Draw the candidates as cells."""
-        across, up = shown.along
+        across, up = along
         found = standing.search.candidates
         self._of = np.column_stack([across.index(found), up.index(found)])
         self.values = np.full((len(across.values), len(up.values)), np.nan)
@@ -192,7 +176,7 @@ class HeatMap:
         right, top = self.values.shape
         self.plot.set_whole((-0.55, 1.1 * right - 0.45), (-0.55, top - 0.45))
         key = text("tuned_heat_key", blank=bool(np.isnan(self.values).any()))
-        _name_axes(self.plot, key, bottom=across.title, left=up.title, right=shown.title)
+        _name_axes(self.plot, key, bottom=across.title, left=up.title, right=title)
 
     def _draw_cells(self, standing: CandidateStanding) -> None:
         theme, (right, top) = current_theme(), self.values.shape

@@ -19,7 +19,7 @@ from aucstudio.gui.common.theme import current_theme, run_colour
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import across, down, holding, named, push_button, quietly
 from aucstudio.gui.pages.search.candidates_table import CandidateTable
-from aucstudio.gui.pages.search.pictures import HeatMap, Profile, SearchAxes
+from aucstudio.gui.pages.search.pictures import HeatMap, Profile
 from aucstudio.gui.pages.search.results import (
     CandidateStanding,
     SearchedRun,
@@ -81,18 +81,10 @@ class SearchView(PageView):
 
     def _make_controls(self) -> None:
         row = self.controls
-        self.split_combo = row.choice(
-            "search_split_combo",
-            "&Split",
-            text("tuned_split_tip"),
-            verb=self._on_split,
-        )
-        self.along_combo = row.choice(
-            "search_along_combo",
-            "&Across",
-            "The setting on the horizontal axis",
-            verb=self._on_choice,
-        )
+        tip, on_split = text("tuned_split_tip"), self._on_split
+        self.split_combo = row.choice("search_split_combo", "&Split", tip, verb=on_split)
+        tip, on_choice = "The setting on the horizontal axis", self._on_choice
+        self.along_combo = row.choice("search_along_combo", "&Across", tip, verb=on_choice)
         self.offer_following()
         row.addStretch(1)
 
@@ -241,8 +233,11 @@ class SearchView(PageView):
         picture, name = self._picture(), self.along_combo.currentData()
         along = sorted(self._settings, key=lambda setting: setting.name != name)
         title = area_title(subject.experiment, standing.search)
-        colour = run_colour(current_theme(), subject.look.colour)
-        picture.draw(standing, SearchAxes(along, title, self._unit, colour))
+        if isinstance(picture, Profile):
+            colour = run_colour(current_theme(), subject.look.colour)
+            picture.draw(standing, along, title, self._unit, colour)
+        else:
+            picture.draw(standing, along, title)
         framed = (subject.key, self.split_combo.currentData(), along[0].name)
         if framed != self._framed:
             self._framed = framed

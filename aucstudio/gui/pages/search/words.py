@@ -78,9 +78,8 @@ def search_statement(
             text(
                 "tuned_live",
                 name=name,
-                stopping=live.stopping,
+                live=live,
                 split=of_split,
-                splits=live.splits,
                 done=_done_words(standing),
                 best=best,
                 area=area,
@@ -97,7 +96,7 @@ def search_statement(
     else:
         folds = None if search.metric == LEAVE_PAIR_OUT else search.areas.shape[1]
         head = text("tuned_best", name=name, best=best, folds=folds, area=area)
-    trains = "" if live is None else text("tuned_trains", split=of_split, splits=live.splits)
+    trains = "" if live is None else text("tuned_trains", split=of_split, live=live)
     return Statement.of(head, *_caveats(settings, standing, top), trains)
 
 

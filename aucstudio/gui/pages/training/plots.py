@@ -217,7 +217,6 @@ class TrainingPlots(QVBoxLayout):
         for sample in (self._held, self._train):
             keep_sample(sample, self.lower)
         self.lower.sigDeviceRangeChanged.connect(lambda *_changed: self.list_runs())
-        self._listed: object = None
         for plot, share in zip(self.both(), (5, 6), strict=True):
             plot.restored.connect(self.show_all)
             self.addWidget(plot, stretch=share)
@@ -228,7 +227,7 @@ class TrainingPlots(QVBoxLayout):
 
     def restyle(self) -> None:
         """Apply the current theme."""
-        muted, self._listed = current_theme().muted, None
+        muted = current_theme().muted
         for plot in self.both():
             style_plot(plot)
         self._held.setData(pen=pen(muted, _HELD_WIDTH), symbolBrush=muted, symbolPen=None)
@@ -326,11 +325,8 @@ class TrainingPlots(QVBoxLayout):
         if any(lines.drawn for lines in self.lower_lines):
             entries += [("held-out rows", self._held), ("training rows", self._train)]
         top = self.upper.isVisibleTo(self.parentWidget())
-        listed = [plot.size() for plot in self.both()], top, entries
-        if listed != self._listed:
-            self._listed = listed
-            for legend, shown in zip(self._legends, (top, not top), strict=True):
-                legend.explain(entries if shown else ())
+        for legend, shown in zip(self._legends, (top, not top), strict=True):
+            legend.explain(entries if shown else ())
 
 
 def _united(found: Sequence[tuple[Range, Range] | None]) -> tuple[Range, Range] | None:
@@ -379,11 +375,19 @@ class _LeftAxis(NumberAxis):
             if axis.fixedWidth != wide:
                 axis.setWidth(wide)
 
+    def tickValues(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:
+        levels: list[tuple[float, list[float]]] = super().tickValues(low, high, size)
+        if not self.logMode:
+            return levels
+        # At all multiples of the powers lines would be a grey area.
+        kept = (1, 2, 5, 10) if high - low < self._few_decades else (1, 10)
+        return [
+            (step, [value for value in values if round(10 ** (value % 1)) in kept])
+            for step, values in levels
+        ]
+
     def logTickStrings(self, values: Sequence[float], _scale: float, _spacing: float) -> list[str]:
-        few = self.range[1] - self.range[0] < self._few_decades
-        written = [power_words(10.0**value) for value in values]
-        leading = ("1·", "2·", "5·") if few else ("1·",)
-        return [text.removeprefix("1·") if text.startswith(leading) else "" for text in written]
+        return [power_words(10.0**value).removeprefix("1·") for value in values]
 
 
 class _StepAxis(NumberAxis):

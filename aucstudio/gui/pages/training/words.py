@@ -194,15 +194,7 @@ def live_sentence(live: LiveRun, held: Array, band: Band | None) -> Statement:
             first = held[0] if len(held) > 1 else None
             areas = text("training_live_area", area=area_name(band), now=held[-1], first=first)
     which = live.split + 1 if live.splits > 1 else None
-    words = text(
-        "training_live",
-        name=live.look.name,
-        stopping=live.stopping,
-        split=which,
-        splits=live.splits,
-        stage=stage,
-    )
-    return Statement(words, areas)
+    return Statement(text("training_live", live=live, split=which, stage=stage), areas)
 
 
 def step_words(course: Course, k: int) -> str:

@@ -404,7 +404,8 @@ def _type_error(message: str) -> str:
         lambda found: " or ".join(_WORDS.get(kind, kind) for kind in found[1].split(" | ")),
         problem[:1].lower() + problem[1:],
     )
-    return f"{_shown(place.strip('`.').removesuffix('[...]'))}: {words}".removeprefix(": ")
+    # msgspec writes keys of tables that it does not know as "[...]".
+    return f"{_shown(place.strip('`.').partition('[...]')[0])}: {words}".removeprefix(": ")
 
 
 def write_study(
