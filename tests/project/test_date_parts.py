@@ -25,7 +25,7 @@ from aucstudio.project.data.preparing.stored import arrays_of, settings_of
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
-from aucstudio.project.data.text import dates
+from aucstudio.project.data.text import dates, vocabulary
 from aucstudio.project.errors import InputError
 from aucstudio.project.explain.contributions import explain_pair, explain_row
 from aucstudio.project.explain.effects import score_curve
@@ -232,7 +232,7 @@ def test_a_script_knows_the_months_of_all_languages(tmp_path):
     script = runpy.run_path(str(tmp_path / "m.py"))
     read = script["read_numbers"]("at", cells, ".")
     np.testing.assert_array_equal(read, table.column("at").values)
-    assert list(script["MONTHS"]) == list(dates._MONTHS)
+    assert script["MONTHS"] == tuple(vocabulary.words("dates", "months"))
 
 
 def test_only_what_goes_on_with_time_lies_beyond_earlier_rows(file):

@@ -292,13 +292,10 @@ def test_manifests_that_are_none_are_refused(name):
     refused(sealed(MANIFESTS[name], parts("linear")[1]))
 
 
-CHANGES = CASES["manifests"]
-
-
-@pytest.mark.parametrize("key", CHANGES)
+@pytest.mark.parametrize("key", CASES["changes"])
 def test_a_manifest_of_wrong_types_is_refused(key):
     manifest, arrays = parts("linear")
-    for value in CHANGES[key]:
+    for value in CASES["changes"][key]:
         refused(sealed(manifest | {key: value}, arrays))
     refused(sealed({k: v for k, v in manifest.items() if k != key}, arrays))
 

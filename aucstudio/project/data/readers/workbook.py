@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import datetime
 import functools
@@ -311,21 +312,20 @@ def _whole(number: str | None) -> int:
 
 # ------------------------------------------------------------- hidden parts, leading zeros
 
-_STYLES = "xl/styles.xml"
 _CHUNK = 1 << 20
-# How files of Excel 97 to 2003 begin.
-_COMPOUND = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-_DAMAGES = zipfile.BadZipFile, zlib.error, ElementTree.ParseError
+_DAMAGES = (
+    *(zipfile.BadZipFile, zlib.error, ElementTree.ParseError),
+    *(OSError, LookupError, ValueError, RuntimeError),
+)
 _HIDDEN = re.compile(rb'<(?:\w+:)?(row|col)\s([^>]*\bhidden="(?:1|true)"[^>]*)')
+_STYLED = re.compile(rb'<(?:\w+:)?(c)\s([^>]*\bs="[^>]*)')
+# Of an OpenDocument spreadsheet.
+_PARTS = re.compile(rb"<table:(table|table-column|table-row)(?=[\s/>])([^>]*)")
 # A formula may yield an empty text.
 _UNCOMPUTED = re.compile(
     rb'<c\s(?![^>]*\bt="str")[^>]*\br="([A-Z]+)[0-9]+"[^>]*>\s*'
     rb"(?:<f\b[^>]*/>|<f\b[^>]*>[^<]*</f>)\s*(?:<v\s*/>|<v>\s*</v>)?\s*$"
 )
-_STYLED = re.compile(rb'<(?:\w+:)?(c)\s([^>]*\bs="[^>]*)')
-# Of an OpenDocument spreadsheet.
-_CONTENT = "content.xml"
-_PARTS = re.compile(rb"<table:(table|table-column|table-row)(?=[\s/>])([^>]*)")
 _UNSEEN = "collapse", "filter"
 _MOST = 1 << 20
 _ATTRIBUTE = re.compile('([\\w:-]+)="([^"]*)"')
@@ -340,10 +340,8 @@ class Looks:
 
     Attributes
     ----------
-    rows : set of int
-        Hidden rows, from 0.
-    columns : set of int
-        Hidden columns, from 0.
+    rows, columns : set of int
+        Those that are hidden, from 0.
     widths : dict of row and column to int
         Number of digits that cells are padded to with zeros.
     """
@@ -369,94 +367,81 @@ class Looks:
 def looks(path: Path, sheet: str) -> Looks:
     """Read the formatting of a sheet; that of a binary workbook (xlsb) is not known."""
     try:
-        with path.open("rb") as file:
-            if file.read(len(_COMPOUND)) == _COMPOUND:
-                return _old_workbook(path, sheet)
+        if not zipfile.is_zipfile(path):
+            return _old_workbook(path, sheet)
         with zipfile.ZipFile(path) as archive:
-            if _CONTENT in archive.namelist():
-                return _opendocument(archive, sheet)
-            return _workbook(archive, sheet)
-    except (*_DAMAGES, OSError, LookupError, ValueError, RuntimeError):
+            is_open_document = "content.xml" in archive.namelist()
+            return (_opendocument if is_open_document else _workbook)(archive, sheet)
+    except _DAMAGES:
         return Looks()
 
 
 def _old_workbook(path: Path, sheet: str) -> Looks:
     import xlrd
 
-    try:
-        with xlrd.open_workbook(
+    shown = Looks()
+    # xlrd may raise anything for a damaged file.
+    with (
+        contextlib.suppress(Exception),
+        xlrd.open_workbook(
             str(path), logfile=io.StringIO(), formatting_info=True, on_demand=True
-        ) as book:
-            found = book.sheet_by_name(sheet)
-            rows = {place for place, info in found.rowinfo_map.items() if info.hidden}
-            columns = {place for place, info in found.colinfo_map.items() if info.hidden}
-            digits = [_digits(book.format_map[xf.format_key].format_str) for xf in book.xf_list]
-            places = itertools.product(range(found.nrows), range(found.ncols if any(digits) else 0))
-            widths = {
-                (row, column): width
-                for row, column in places
-                if column < found.row_len(row)
-                and (width := digits[found.cell_xf_index(row, column)])
-            }
-            return Looks(rows, columns, widths)
-    except Exception:  # noqa: BLE001  (xlrd may raise anything for a damaged file)
-        return Looks()
+        ) as book,
+    ):
+        cells = book.sheet_by_name(sheet)
+        shown.rows |= {place for place, info in cells.rowinfo_map.items() if info.hidden}
+        shown.columns |= {place for place, info in cells.colinfo_map.items() if info.hidden}
+        digits = [_digits(book.format_map[xf.format_key].format_str) for xf in book.xf_list]
+        for row in range(cells.nrows if any(digits) else 0):
+            for column in range(cells.row_len(row)):
+                if width := digits[cells.cell_xf_index(row, column)]:
+                    shown.widths[row, column] = width
+    return shown
 
 
 def columns_never_computed(path: Path, sheet: str) -> set[int]:
     """Find the columns of an XML workbook with formulas whose values are not stored."""
     columns, rest = set[int](), b""
-    try:
-        with zipfile.ZipFile(path) as archive, archive.open(_member(archive, sheet)) as file:
-            while chunk := file.read(_CHUNK):
-                *cells, rest = (rest + chunk).split(b"</c>")
-                uncomputed = map(_UNCOMPUTED.search, cells)
-                columns.update(_column(cell[1].decode()) for cell in uncomputed if cell)
-    except (*_DAMAGES, OSError, LookupError, ValueError, RuntimeError):
-        return set()
+    with (
+        contextlib.suppress(*_DAMAGES),
+        zipfile.ZipFile(path) as archive,
+        archive.open(_member(archive, sheet)) as file,
+    ):
+        while chunk := file.read(_CHUNK):
+            *cells, rest = (rest + chunk).split(b"</c>")
+            uncomputed = map(_UNCOMPUTED.search, cells)
+            columns.update(_column(cell[1].decode()) for cell in uncomputed if cell)
     return columns
 
 
 def _workbook(archive: zipfile.ZipFile, sheet: str) -> Looks:
-    found = Looks()
-    padded = _padded_styles(archive)
+    shown, padded = Looks(), _padded_styles(archive)
     with archive.open(_member(archive, sheet)) as file:
-        for kind, attributes in _tags(file, (_HIDDEN, _STYLED) if padded else (_HIDDEN,)):
-            _look(found, kind, attributes, padded)
-    return found
+        for kind, about in _tags(file, (_HIDDEN, _STYLED) if padded else (_HIDDEN,)):
+            if kind == b"row":
+                shown.rows.add(int(about["r"]) - 1)
+            elif kind == b"col":
+                shown.columns.update(range(int(about["min"]) - 1, int(about["max"])))
+            elif int(about["s"]) in padded and (place := _PLACE.fullmatch(about["r"])):
+                shown.widths[int(place[2]) - 1, _column(place[1])] = padded[int(about["s"])]
+    return shown
 
 
 def _opendocument(archive: zipfile.ZipFile, sheet: str) -> Looks:
     """Find the hidden rows and columns of a sheet."""
-    found = Looks()
-    within, row, column = False, 0, 0
-    with archive.open(_CONTENT) as file:
-        for kind, attributes in _tags(file, (_PARTS,)):
-            unseen = attributes.get("table:visibility") in _UNSEEN
+    hidden: dict[bytes, set[int]] = {b"table-row": set(), b"table-column": set()}
+    place = dict.fromkeys(hidden, 0)
+    within = False
+    with archive.open("content.xml") as file:
+        for kind, about in _tags(file, (_PARTS,)):
             if kind == b"table":
-                within = html.unescape(attributes.get("table:name", "")) == sheet
-            elif within and kind == b"table-row":
-                start, row = row, row + _repeated(attributes, "rows")
-                found.rows.update(range(start, row) if unseen else ())
+                within = html.unescape(about.get("table:name", "")) == sheet
             elif within:
-                start, column = column, column + _repeated(attributes, "columns")
-                found.columns.update(range(start, column) if unseen else ())
-    return found
-
-
-def _repeated(attributes: dict[str, str], what: str) -> int:
-    return min(int(attributes.get(f"table:number-{what}-repeated", 1)), _MOST)
-
-
-def _look(found: Looks, kind: bytes, attributes: dict[str, str], padded: dict[int, int]) -> None:
-    if kind == b"row":
-        found.rows.add(int(attributes["r"]) - 1)
-    elif kind == b"col":
-        found.columns.update(range(int(attributes["min"]) - 1, int(attributes["max"])))
-    elif width := padded.get(int(attributes["s"])):
-        place = _PLACE.fullmatch(attributes["r"])
-        if place:
-            found.widths[int(place[2]) - 1, _column(place[1])] = width
+                what = kind.removeprefix(b"table-").decode()
+                count = min(int(about.get(f"table:number-{what}s-repeated", 1)), _MOST)
+                if about.get("table:visibility") in _UNSEEN:
+                    hidden[kind] |= {*range(place[kind], place[kind] + count)}
+                place[kind] += count
+    return Looks(hidden[b"table-row"], hidden[b"table-column"])
 
 
 def _column(letters: str) -> int:
@@ -480,19 +465,18 @@ def _tags(
 
 def _padded_styles(archive: zipfile.ZipFile) -> dict[int, int]:
     """Return the cell styles with leading zeros, and their numbers of digits."""
-    if _STYLES not in archive.namelist():
+    if "xl/styles.xml" not in archive.namelist():
         return {}
-    styles = ElementTree.fromstring(archive.read(_STYLES))
+    styles = ElementTree.fromstring(archive.read("xl/styles.xml"))
     codes = {f.get("numFmtId"): f.get("formatCode", "") for f in styles.iterfind(".//{*}numFmt")}
-    zeros = {key: digits for key, code in codes.items() if (digits := _digits(code))}
     used = [xf.get("numFmtId") for xf in styles.iterfind("{*}cellXfs/{*}xf")]
-    return {k: zeros[key] for k, key in enumerate(used) if key in zeros}
+    return {k: width for k, key in enumerate(used) if (width := _digits(codes.get(key, "")))}
 
 
 def _digits(code: str) -> int:
     """Return the number of digits that a number format pads to with zeros; 0 if it does not."""
-    found = _ZEROS.fullmatch(code)
-    return len(found[1]) if found else 0
+    zeros = _ZEROS.fullmatch(code)
+    return len(zeros[1]) if zeros else 0
 
 
 def _member(archive: zipfile.ZipFile, sheet: str) -> str:

@@ -26,12 +26,7 @@ _NEAR = 0.9
 _MOST_WORDS = 200
 _PAIR = re.compile(r"[^\x00-\x7f]{2}")
 _WORD = re.compile(r"[^\W\d_]+")
-# Currencies and blanks that group belong to numbers; single accented letters do not.
-_WITH_DIGITS = re.compile(
-    "(?<=[0-9])[\u00a0\u20ac\u00a3\u00a5\u00b0\u2019](?![^\\W\\d_])|(?<=[0-9][ \u00a0])\u20ac|"
-    "\u00b0(?=[CF](?![^\\W\\d_]))|\u00b5(?=[glmLMsVA](?![^\\W\\d_]))|(?<=m)[\u00b2\u00b3]"
-)
-_WITHIN_NUMBER = re.compile(r"(?<=[0-9])[^\W\d_\x00-\x7f](?=[.,]?[0-9])")
+# Single letters beside digits.
 _AMONG_DIGITS = re.compile(r"(?<=[0-9])[ \u00a0]?[^\W\d_\x00-\x7f](?![^\W\d_])")
 
 
@@ -119,22 +114,14 @@ def _score(text: str, encoding: str) -> float:
     alphabet = max(sum(c.lower()[0] in known for c in letters) for known in _LETTERS[script])
     if script == "western":
         alphabet -= _not_western(text, letters)
-    units = len(_WITH_DIGITS.findall(text))
-    worth = (0.5 if letters else 0.9) * (symbols - units) + 0.9 * units
-    # In the other scripts units may be one letter.
-    is_own = script in _OWN_SCRIPTS
-    odd += len((_WITHIN_NUMBER if is_own else _AMONG_DIGITS).findall(text))
-    share = (alphabet + worth) / len(others)
+    odd += len(_AMONG_DIGITS.findall(text))
+    share = (alphabet + 0.9 * symbols) / len(others)
     if words and all(len(word) == 1 for word in words):
         share *= 0.5
-    if is_own:
+    if script in _OWN_SCRIPTS:
         share *= _own_script(words)
         if script == "cyrillic" and letters:
             share *= 0.6 + 0.4 * sum(c.lower() in _COMMON_CYRILLIC for c in letters) / len(letters)
-    elif longer := [word for word in words if len(word) > 1]:
-        # Accented letters are among plain ones.
-        accented = sum(not c.isascii() for word in longer for c in word) / sum(map(len, longer))
-        share *= 1.0 if accented <= 0.5 else 0.3
     cased = [word for word in words if _is_cased(word)]
     share *= len(cased) / len(words) if words else 1.0
     return max(0.0, share * (1 - 3 * (odd + inside) / len(others)))
@@ -157,7 +144,6 @@ def _own_script(words: list[str]) -> float:
     """Return the share of words that do not mix scripts."""
     if not words:
         return 0.0
-    words = [word for word in words if len(word) > 1] or words
     return sum(not any(c.isascii() for c in word) for word in words) / len(words)
 
 
@@ -173,8 +159,6 @@ def _asian(text: str, others: list[str], encoding: str) -> float:
         # Korean syllables have the bytes of common Chinese characters.
         is_korean = all(_is_common(_as_korean(c, encoding), "euc_kr") for c in others)
         common *= 0.95 if is_korean else 1.0
-    if encoding == "euc_jp" and not any("\u3041" <= c <= "\u30ff" for c in others):
-        common *= 0.9
     # Western letters would become single characters between ASCII characters.
     return common if _PAIR.search(text) else 0.5 * common
 
@@ -204,5 +188,4 @@ def _is_first_level(c: str, encoding: str, low: int, high: int) -> bool:
         code = c.encode(encoding)
     except UnicodeEncodeError:
         return False
-    is_full_width = "\u3000" <= c <= "\u3003" or "\uff01" <= c <= "\uff5e"
-    return (len(code) == 2 and low <= code[0] <= high) or is_full_width
+    return len(code) == 2 and low <= code[0] <= high

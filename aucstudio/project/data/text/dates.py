@@ -14,73 +14,19 @@ from collections.abc import Sequence
 
 from aucstudio.project.data.text import vocabulary
 
-# Groups: y year, m month, b name of a month or quarter, d day, w week, H hours, M minutes,
-# S seconds, p half of the day, z distance from UTC, D days of a duration.
-_YEAR, _MONTH = "(?P<y>[1-9][0-9]{3})", "(?P<m>0?[1-9]|1[0-2])"
-_DAY = "(?P<d>0?[1-9]|[12][0-9]|3[01])"
-_SHORT_YEAR = "(?P<y>[1-9][0-9]{3}|[0-9]{2})"
-_MARK, _SAME = "(?P<mark>[-/.])", "(?P=mark)"
-_DIGITS_OF_DAY = "(?P<y>(?:19|20)[0-9]{2})(?P<m>0[1-9]|1[0-2])(?P<d>0[1-9]|[12][0-9]|3[01])"
-_MONTHS = vocabulary.words("dates", "months")
-_MONTH_OF = {name: k for k, names in enumerate(_MONTHS, 1) for name in names.split()}
-# The longest first, as the first that fits is taken.
-_NAME = rf"(?P<b>{'|'.join(sorted(filter(str.isalpha, _MONTH_OF), key=len, reverse=True))})\.?"
-_QUARTER = "(?P<b>q[1-4]|[1-4]q)"
-_CLOCK = (
-    r"(?P<H>[01]?[0-9]|2[0-4])[:h](?P<M>[0-5][0-9])"
-    r"(?::(?P<S>[0-5][0-9](?:[.,][0-9]{1,9})?))?(?: ?(?P<p>[ap])\.?m?\.?)?"
-)
-# Named zones: the hour is local.
-_NAMED_ZONE = "[pmce][sd]t|[cew]es?t|bst|ist|jst|msk|hst|ak[sd]t|ae[sd]t"
-# After a date, hours have more forms: 14.30, 14.30.05, 14:30 Uhr.
-_HOUR_OF_DAY = _CLOCK.replace("[:h]", "[:.h]").replace("(?::(", "(?:[:.](")
-_FROM_UTC = "(?:utc|gmt)?(?P<z>[+-](?:[0-9]{2}:?(?:[0-9]{2})?|[1-9]))"
-_ZONE = rf"(?: ?(?:z|uhr|utc|gmt|{_NAMED_ZONE}|{_FROM_UTC}))?"
-_TIME = rf"(?:(?:t|:|-| ?@ ?|,? +){_HOUR_OF_DAY}{_ZONE})?"
-_WEEKDAY = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? )?"
-
-_LAYOUTS = {
-    "y-m-d": rf"{_YEAR}{_MARK} ?{_MONTH}{_SAME} ?{_DAY}\.?",
-    "ymd": _DIGITS_OF_DAY,
-    "ymdhms": rf"{_DIGITS_OF_DAY}(?P<H>[01][0-9]|2[0-3])(?P<M>[0-5][0-9])(?P<S>[0-5][0-9])",
-    "d.m.y": rf"{_DAY}{_MARK} ?{_MONTH}{_SAME} ?{_SHORT_YEAR}(?: ?г\.?)?",
-    "m/d/y": rf"{_MONTH}{_MARK}{_DAY}{_SAME}{_SHORT_YEAR}",
-    "y年m月d日": rf"{_YEAR} ?[年년] ?{_MONTH} ?[月월] ?{_DAY} ?[日일]",
-    "d mon y": (
-        rf"{_WEEKDAY}{_DAY}(?:er)?[-/. ]? ?(?:de )?{_NAME}[-/., ]? ?(?:de )?"
-        rf"{_SHORT_YEAR}(?: ?г\.?)?"
-    ),
-    "mon d y": rf"{_WEEKDAY}{_NAME} {_DAY}(?:st|nd|rd|th)?,? {_YEAR}",
-    "y-m": rf"{_YEAR}[-/.m]{_MONTH}",
-    "m/y": rf"{_MONTH}[-/.]{_YEAR}",
-    "mon y": rf"{_NAME}[-/]{_SHORT_YEAR}",
-    # After a blank, two digits would be a day.
-    "mon year": rf"{_NAME} {_YEAR}",
-    "y q": rf"{_YEAR}[-/. ]?{_QUARTER}",
-    "q y": rf"{_QUARTER}[-/. ]?{_YEAR}",
-    "y-w": rf"{_YEAR}-?w(?P<w>0[1-9]|[1-4][0-9]|5[0-3])",
-    "h:m": _CLOCK,
+_MONTH_OF = {
+    name: k
+    for k, names in enumerate(vocabulary.words("dates", "months"), 1)
+    for name in names.split()
 }
-# Durations: days, hours, minutes and seconds with units, in words or by ISO 8601, or with colons.
-_WHOLE, _BROKEN = "[0-9]{1,6}", "[0-9]{1,6}(?:[.,][0-9]{1,9})?"
-_LASTING = {
-    "h:m:s": (
-        rf"(?:(?P<D>{_WHOLE}) ?d(?:ays?)?,? ?)?"
-        rf"(?P<H>{_WHOLE}):(?P<M>[0-5][0-9]):(?P<S>[0-5][0-9](?:[.,][0-9]{{1,9}})?)"
-    ),
-    "d h m s": (
-        rf"(?=[0-9])(?:(?P<D>{_WHOLE}) ?(?:d(?:ays?)?|tage?)(?:,? ?(?=[0-9])|$))?"
-        rf"(?:(?P<H>{_WHOLE}) ?(?:h(?:rs?|ours?)?|std\.?)(?:,? ?(?=[0-9])|$))?"
-        rf"(?:(?P<M>{_WHOLE}) ?(?:m(?:ins?\.?|inutes?)?)(?:,? ?(?=[0-9])|$))?"
-        rf"(?:(?P<S>{_BROKEN}) ?(?:s(?:ecs?|econds?)?))?"
-    ),
-    "PnDTnHnMnS": (
-        rf"p(?=.)(?:(?P<D>{_WHOLE})d)?"
-        rf"(?:t(?=[0-9])(?:(?P<H>{_WHOLE})h)?(?:(?P<M>{_WHOLE})m)?(?:(?P<S>{_BROKEN})s)?)?"
-    ),
+# The longest name first, as the first that fits is taken.
+_NAMES = sorted(filter(str.isalpha, _MONTH_OF), key=len, reverse=True)
+_PARTS: dict[str, str] = {
+    **vocabulary.named("date_parts"),
+    "name": rf"(?P<b>{'|'.join(_NAMES)})\.?",
 }
-LASTING = tuple(_LASTING)
-LAYOUTS = tuple(_LAYOUTS)
+LASTING = tuple(vocabulary.named("duration_layouts"))
+LAYOUTS = tuple(vocabulary.named("date_layouts"))
 # ISO dates, times of day, and layouts without a day of the month.
 ISO, CLOCK = "y-m-d", "h:m"
 MONTHLY = ("y-m", "m/y", "mon y", "mon year", "y q", "q y")
@@ -97,9 +43,16 @@ def ways_of(layout: str) -> tuple[str, ...]:
 
 def pattern(layout: str) -> str:
     """Return the regular expression of a layout in lower case, with a group for each part."""
-    day = {**_LAYOUTS, **_LASTING}[layout]
+    layouts = vocabulary.named("date_layouts") | vocabulary.named("duration_layouts")
+    day = layouts[layout]
     # A month has no time after it, nor has a layout with a time.
-    return day + _TIME if "(?P<d>" in day and "(?P<H>" not in day else day
+    is_day = "day%" in day.replace("weekday", "") and "(?P<H>" not in day
+    return _filled(day + "%time%" if is_day else day)
+
+
+def _filled(text: str) -> str:
+    """Replace the names of parts by the parts."""
+    return re.sub("%([a-z_]+)%", lambda part: _filled(_PARTS[part[1]]), text)
 
 
 @functools.cache
@@ -140,12 +93,12 @@ def named_zone(cell: str) -> bool:
     return _ZONE_NAMED.search(cell.lower()) is not None
 
 
-_ZONE_NAMED = re.compile(rf"[0-9apm.] ?(?:{_NAMED_ZONE})$")
+_ZONE_NAMED = re.compile(rf"[0-9apm.] ?(?:{_PARTS['named_zone']})$")
 
 
 def is_short_month(cell: str) -> bool:
     """Return whether a stripped cell is a month and two digits, which may be a year or a day."""
-    return re.fullmatch(rf"{_NAME}[ '\u2019]?[0-9]{{2}}", cell.lower()) is not None
+    return re.fullmatch(rf"{_PARTS['name']}[ '\u2019]?[0-9]{{2}}", cell.lower()) is not None
 
 
 def may_last(cells: Sequence[str]) -> bool:

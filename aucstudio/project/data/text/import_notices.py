@@ -44,7 +44,7 @@ _SHOWN = 5
 _REPORTED = (AGAIN, TOTALS, NOTE, HEADING)
 _ENTITY = re.compile("&(?:[A-Za-z][A-Za-z0-9]{1,7}|#[0-9]{2,6}|#x[0-9A-Fa-f]{2,5});")
 _MARK_NAMES = {"\t": "tabs", ";": "semicolons", "|": "vertical bars", " ": "blanks"}
-_LAYOUT_WORDS: dict[str, str] = vocabulary.named("dates")["layouts"]
+_LAYOUT_WORDS: dict[str, str] = vocabulary.named("date_words")
 _ZEROS, _POWER, _DIGIT = re.compile("0[0-9]+"), re.compile("[0-9]+[eE][0-9]+"), re.compile(r"\d")
 _DURATION = re.compile(r"[0-9]+(?::[0-9]{2}){1,2}(?:[.,][0-9]+)?")
 # Hours and minutes separated by a point, and the fewest cells of that form.

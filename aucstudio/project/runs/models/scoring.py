@@ -26,6 +26,7 @@ from aucstudio.project.data.preparing.acceptance import (
     Allowed,
     check_accepted,
 )
+from aucstudio.project.data.preparing.preparation import category_features
 from aucstudio.project.data.preparing.scales import MAX_LEVELS, MISSING, FarCells, spell_level
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.splitting.groups import groups_by
@@ -474,10 +475,7 @@ def _is_new(count: int, rows: int, schema: Schema, name: str) -> bool:
 
 def _unseen(model: Model, table: AnyTable) -> dict[str, Unseen]:
     preparation = model.preparation
-    known = {
-        name: set(preparation.places(name, levels))
-        for name, levels in zip(preparation.categories, preparation.levels, strict=True)
-    }
+    known = {one.name: set(one.places) for one in category_features(preparation)}
     known |= {name: set(shares) for name, shares in preparation.shares.items()}
     if table.label is not None:
         known[table.label] = {model.positive, model.negative}
