@@ -386,7 +386,7 @@ def test_numbers_go_through_csv_unchanged():
 
 
 def test_the_data_behind_a_picture_is_saved(window, table_file, answers, tmp_path, monkeypatch):
-    window.open_data(table_file)
+    window.open_now(table_file)
     view = window.deck.active()
     monkeypatch.setattr(view, "figure_data", lambda: {"fpr": np.array([0.0, 1 / 3]), "run": "ab"})
     answers.save_path = str(tmp_path / "data.csv")
