@@ -8,7 +8,7 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QDialog, QWidget
 
 from aucstudio.gui.pages.roc import axes
-from aucstudio.gui.pages.roc.curve_kinds import FACES
+from aucstudio.gui.pages.roc.lines import FACES
 
 # Each test makes a window of its own.
 pytestmark = pytest.mark.slow

@@ -27,7 +27,7 @@ Array = NDArray[np.float64]
 # The date itself as a number.
 WHOLE = "number"
 # Parts in the order of their columns, and the meaning of their numbers.
-PARTS: Mapping[str, str] = vocabulary.named("date_parts")
+PARTS: Mapping[str, str] = vocabulary.named("parts_of_dates")
 OF_CLOCK = (WHOLE, "hour", "hour-circle", "minute", "daytime")
 OF_MONTHS = (WHOLE, "year", "quarter", "month", "month-circle")
 _CIRCLE = "-circle"
