@@ -23,7 +23,7 @@ from aucstudio.gui.dialogs.run_dialogs import ClusterDialog, FindBestDialog
 from aucstudio.gui.dialogs.scoring import ScoreTableDialog
 from aucstudio.gui.main_window import MainWindow
 from aucstudio.gui.pages.roc import axes
-from aucstudio.gui.pages.roc.curve_kinds import FACES
+from aucstudio.gui.pages.roc.lines import FACES
 from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.pictures import choose_tuned
 from aucstudio.gui.state.preferences import preferences

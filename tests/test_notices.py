@@ -45,13 +45,13 @@ def calls():
     for path in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             name = getattr(node.func, "id", "") if isinstance(node, ast.Call) else ""
-            if name not in ("notice", "input_error", "text") or not isinstance(
+            if name not in ("notice", "input_error", "column_error", "text") or not isinstance(
                 node.args[0], ast.Constant
             ):
                 continue
             if all(keyword.arg for keyword in node.keywords):
                 values = {keyword.arg for keyword in node.keywords}
-                yield node.args[0].value, values, PLACE if name == "input_error" else set()
+                yield node.args[0].value, values, PLACE if name.endswith("_error") else set()
 
 
 def fields(code):

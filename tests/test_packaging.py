@@ -236,7 +236,7 @@ def test_frozen_program_has_the_files_that_its_modules_read():
     names = {Path(file).relative_to(ROOT).as_posix() for file, _ in recipe.own_data()}
     assert "aucstudio/commands/options.toml" in names
     assert not {path for path in names if path.endswith((".py", ".pyc"))}
-    assert names >= {f"aucstudio/notices/en/{path.name}" for path in NOTICES.iterdir()}
+    assert names >= {path.relative_to(ROOT).as_posix() for path in NOTICES.rglob("*.toml")}
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,8 @@ def run(options: argparse.Namespace) -> int:
         check_kind(options.calibrate)
     method, given, source = options.method, options.set, None
     if options.score_column is not None:
-        from aucstudio.project.runs.experiments.planning import MARKER, ScoreSource
+        from aucstudio.project.runs.experiments.experiment import MARKER
+        from aucstudio.project.runs.experiments.planning import ScoreSource
 
         if options.score_file is not None:
             source = ScoreSource(options.score_file, options.score_id)

@@ -34,7 +34,7 @@ from aucstudio.engine.monitor import Callback, Monitor, Spread, one_by_one
 from aucstudio.engine.params import InvalidSetting, check_settings
 from aucstudio.engine.scorers import LinearScorer, Scorer, score_rows
 from aucstudio.engine.types import Array, Mask
-from aucstudio.notices import notice
+from aucstudio.notices import notice, text
 
 
 def check_groups(groups: ArrayLike, rows: int) -> NDArray[Any]:
@@ -426,10 +426,7 @@ class AUCClassifier(Declared, _Estimator):
         self, X: Array, positive: Mask, regularizations: ArrayLike, context: Context
     ) -> list[PairsHeldOut]:
         """Answer :meth:`leave_pair_out` for checked rows."""
-        raise ValueError(
-            f"{self.title} would have to be trained once for every pair: leave-pair-out is for "
-            "regularised least squares"
-        )
+        raise ValueError(text("leave_pair_out_unknown", title=self.title))
 
     def decision_function(self, X: ArrayLike) -> Array:
         """Score the rows of X, shape (n_samples,); positive where ``predict`` says positive."""

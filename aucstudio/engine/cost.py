@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import importlib.resources
+import math
 import time
-from collections.abc import Callable
+import tomllib
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -43,6 +47,10 @@ NEIGHBOURS: Advice = (
 )
 FEWER_FEATURES: Advice = ("method", "use fewer features or a stochastic method")
 FEWER_LANDMARKS: Advice = ("n_landmarks", "use fewer landmarks or a sample of the rows")
+FEW_CELLS = 4_000_000
+"""Features that take less room than so many numbers need no saving."""
+
+_MOST_SAMPLED_FEATURES = 256
 _MOST_OF_MEMORY = 0.8
 _SMALLER = "take the linear kernel or train on a sample of the rows"
 
@@ -196,6 +204,61 @@ def cluster_bytes(rows: int, features: int, at_once: int) -> float:
 def cutting_planes(rows: int, features: int, count: int) -> Work:
     """Count what so many cuts on a risk that sorts all scores take."""
     return Work(numbers=3.0 * rows * features + 250.0 * rows, steps=20).times(count)
+
+
+def newton(rows: int, features: int, size: int) -> Work:
+    """Count what Newton's method takes on features of so many bytes each."""
+    return Work(numbers=3.0 * size * rows * features + 1500.0 * rows, steps=300)
+
+
+def newton_bytes(rows: int, features: int, size: int) -> float:
+    """Return the memory of Newton's method, features themselves aside."""
+    sample = min(rows, max(1_000, 32 * features))
+    if features > _MOST_SAMPLED_FEATURES and size == NUMBER:
+        sample = min(rows, 4_096)
+    return 2.0 * size * sample * features + 120.0 * rows
+
+
+def fewer_features(name: str, cells: float, size: int) -> Advice:
+    """Advise to lower a number of features, or their precision where that is possible."""
+    words = f"lower {name}"
+    if size > 4 and cells > FEW_CELLS:
+        words = f"set tol to 1e-6, which float32 allows, or {words}"
+    return name, words
+
+
+@functools.cache
+def _table() -> dict[str, Any]:
+    file = importlib.resources.files("aucstudio.engine") / "costs.toml"
+    return tomllib.loads(file.read_text("utf-8"))
+
+
+_NAMES = {**globals(), "__builtins__": {}, "min": min, "max": max, "log2": math.log2}
+"""What formulas may name: this module's own names, no functions of Python's beside these."""
+
+
+def declared_cost(key: str, settings: Mapping[str, Any]) -> Cost | None:
+    """Estimate a fit by the formulas of ``costs.toml``; None for a method without any.
+
+    Parameters
+    ----------
+    key : str
+        The method's id.
+    settings : mapping
+        By name, with the sizes ``m``, ``n`` and ``d`` and whether the method is ``linear``.
+    """
+    entries = _table().get(key)
+    if isinstance(entries, str):
+        entries = _table()[entries]
+    known = {"key": key, "N": settings["m"] + settings["n"], **settings}
+    for entry in entries or ():
+        if eval(entry.get("when", "1"), _NAMES, known):
+            for name, formula in entry.get("let", {}).items():
+                known[name] = eval(formula, _NAMES, known)
+            memory, work = (eval(entry[name], _NAMES, known) for name in ("memory", "work"))
+            advice = eval(entry.get("advice", "SAMPLE"), _NAMES, known)
+            return cost_of(known["N"], float(memory), work, advice)
+    return None
 
 
 def largest_memory(memory: float) -> float:

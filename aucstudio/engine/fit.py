@@ -23,7 +23,7 @@ from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.scorers import KernelScorer, LinearScorer, Scorer
 from aucstudio.engine.solvers.solution import Solution
 from aucstudio.engine.types import Array, Index
-from aucstudio.notices import Notice, notice
+from aucstudio.notices import Notice, notice, text
 
 
 @dataclasses.dataclass(frozen=True)
@@ -187,9 +187,7 @@ def given_kernel(K: Array) -> GivenKernel:
     """
     if K.shape[0] != K.shape[1]:
         raise InvalidSetting(
-            "kernel",
-            f"a precomputed kernel takes the square matrix of all training rows; X is "
-            f"{K.shape[0]} × {K.shape[1]}",
+            "kernel", text("kernel_matrix_not_square", rows=K.shape[0], columns=K.shape[1])
         )
     if not np.allclose(K, K.T, rtol=0.0, atol=_SYMMETRIC * float(np.abs(K).max())):
         raise InvalidSetting("kernel", "a precomputed kernel matrix must be symmetric; X is not")
@@ -206,10 +204,7 @@ def _require_positive(K: Array) -> None:
         lowest = float(np.linalg.eigvalsh(K)[0])
         if lowest < -least or least == 0.0:
             raise InvalidSetting(
-                "kernel",
-                "a precomputed kernel matrix must have no eigenvalue below 0; the lowest of X is "
-                f"{lowest:.3g}. Distances or other similarities have to be made a kernel first, "
-                f"for example by adding {-lowest:.3g} to the diagonal",
+                "kernel", text("kernel_matrix_indefinite", lowest=lowest, added=-lowest)
             ) from None
 
 

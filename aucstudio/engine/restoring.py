@@ -28,6 +28,7 @@ from aucstudio.engine.scorers import (
     Scorer,
     of_part,
 )
+from aucstudio.notices import text
 
 Arrays = Mapping[str, NDArray[Any]]
 Sizes = Mapping[str, tuple[np.dtype[Any], tuple[int, ...]]]
@@ -207,9 +208,7 @@ def _require_numbers(kind: str, name: str, array: NDArray[Any]) -> None:
     beyond = kind == "trees" and name == "threshold"
     known = ~np.isnan(array) if beyond else is_computable(array)
     if not known.all():
-        raise ValueError(
-            f"the array {name} of the scorer holds numbers that are not finite, or beyond {LARGEST}"
-        )
+        raise ValueError(text("scorer_numbers", name=name, largest=LARGEST))
 
 
 def is_computable(array: NDArray[Any]) -> NDArray[np.bool_]:

@@ -65,3 +65,8 @@ def input_error(
 
 class Cancelled(Exception):  # noqa: N818  (an outcome, not an error)
     """Stopped by a progress callback; nothing was read or written."""
+
+
+def column_error(code: str, file: object, column: str, **values: Any) -> InputError:
+    """Return the error of a catalogue entry about a column of a file."""
+    return input_error(code, file=file, column=column, **values)

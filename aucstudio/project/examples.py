@@ -1,22 +1,14 @@
-"""Example studies and their tables, equal on every machine.
+"""Example studies and their tables.
 
-A settings file in ``resources/samples`` says the ``kind`` of a table: columns that follow a shared
-factor, clouds of normal distributions, rows spelled out, or the handwritten digits that come with
-scikit-learn. Each study in ``resources/studies`` runs in well under a minute.
+Most tables are in ``resources/samples``. Each study in ``resources/studies`` runs in well under a
+minute.
 """
 
 from __future__ import annotations
 
-import csv
 import dataclasses
-import io
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from aucstudio.notices.words import suggestion
 from aucstudio.project.errors import InputError
@@ -26,131 +18,28 @@ from aucstudio.project.store.files import cannot_write, write_atomically
 from aucstudio.project.store.project.project_file import keep_first_reading
 from aucstudio.project.work.submit import Bar, Outcome, open_place, run_experiments
 
-Settings = Mapping[str, Any]
-# Each table by its name: a column's cells by the column's name.
-Tables = dict[str, dict[str, Sequence[str]]]
-
 
 def make_sample(name: str, folder: Path) -> list[Path]:
     """Write the tables of the sample ``name`` as CSV into a folder and return their paths."""
-    text = resource_path("samples", f"{name}.toml").read_text(encoding="utf-8")
-    settings = tomllib.loads(text)
-    paths = []
-    for title, columns in _KINDS[settings["kind"]](settings).items():
-        paths.append(folder / f"{title}.csv")
-        write_atomically(paths[-1], _spelled(columns))
-    return paths
+    if name == "digits":
+        return [_write_digits(folder / "digits.csv")]
+    tables = sorted(resource_path("samples", name).glob("*.csv"), reverse=True)
+    for table in tables:
+        write_atomically(folder / table.name, table.read_bytes())
+    return [folder / table.name for table in tables]
 
 
-def _spelled(columns: Mapping[str, Sequence[str]]) -> str:
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
-    return text.getvalue()
-
-
-# ------------------------------------------------------------------------ columns
-
-
-def _columns(settings: Settings) -> Tables:
-    rng = np.random.default_rng(settings["seed"])
-    rows = settings["rows"]
-    rare = np.arange(rows) < round(rows * settings["positive_share"])
-    rng.shuffle(rare)
-    # Columns that share a factor are correlated within the classes: that is what separates
-    # methods which look at the spread of the differences from those which do not.
-    factor = rng.normal(size=(rows,))
-    columns: dict[str, Sequence[str]] = {
-        c["name"]: _numbers(c, rare, factor, rng, settings) for c in settings["numbers"]
-    }
-    columns |= {c["name"]: _categories(c, rare, rng) for c in settings["categories"]}
-    columns[settings["label"]] = _labels(settings, rare)
-    return {settings["name"]: columns}
-
-
-def _numbers(
-    column: Settings,
-    rare: NDArray[np.bool_],
-    factor: NDArray[np.float64],
-    rng: np.random.Generator,
-    settings: Settings,
-) -> list[str]:
-    follow = column["factor"]
-    own = rng.normal(size=len(rare))
-    # Half of the rare class gives itself away more clearly than the other half.
-    shift = column["shift"] * rare * np.where(rng.random(len(rare)) < 0.5, 1.6, 0.5)
-    standard = follow * factor + np.sqrt(1 - follow**2) * own + shift
-    values = column["mean"] + column["spread"] * standard
-    if column["exponential"]:
-        values = np.exp(values)
-    gap = rng.random(len(rare)) < settings["gap_share"]
-    digits = column["decimals"]
-    return ["" if g else f"{v:.{digits}f}" for v, g in zip(values, gap, strict=True)]
-
-
-def _categories(column: Settings, rare: NDArray[np.bool_], rng: np.random.Generator) -> list[str]:
-    drawn = [
-        rng.choice(len(column["levels"]), size=len(rare), p=column[kind])
-        for kind in ("common", "rare")
-    ]
-    return [column["levels"][k] for k in np.where(rare, drawn[1], drawn[0])]
-
-
-# ------------------------------------------------------------------------ clouds
-
-
-def _clouds(settings: Settings) -> Tables:
-    rng = np.random.default_rng(settings["seed"])
-    return {table["name"]: _cloud_columns(settings, table, rng) for table in settings["tables"]}
-
-
-def _cloud_columns(
-    settings: Settings, table: Settings, rng: np.random.Generator
-) -> dict[str, Sequence[str]]:
-    clouds = list(zip(settings["clouds"], table["sizes"], strict=True))
-    drawn = [rng.multivariate_normal(c["mean"], c["covariance"], size) for c, size in clouds]
-    rare = np.repeat([bool(c["positive"]) for c, _ in clouds], [size for _, size in clouds])
-    values = np.hstack([np.vstack(drawn), rng.normal(size=(len(rare), settings["noise"]))])
-    columns: dict[str, Sequence[str]] = {
-        f"x{k + 1}": [f"{v:.3f}" for v in column] for k, column in enumerate(values.T)
-    }
-    columns[settings["label"]] = _labels(settings, rare)
-    return columns
-
-
-# ------------------------------------------------------------------------ rows and digits
-
-
-def _rows(settings: Settings) -> Tables:
-    columns: dict[str, Sequence[str]] = {
-        name: [str(cell) for cell in cells] for name, cells in settings["columns"].items()
-    }
-    return {settings["name"]: columns}
-
-
-def _digits(settings: Settings) -> Tables:
+def _write_digits(path: Path) -> Path:
+    """Write the handwritten digits that come with scikit-learn; the eights are positive."""
     from sklearn.datasets import load_digits
 
     digits = load_digits()
-    columns: dict[str, Sequence[str]] = {
-        f"row{k // 8 + 1}_column{k % 8 + 1}": [f"{v:.0f}" for v in column]
-        for k, column in enumerate(digits.data.T)
-    }
-    columns[settings["label"]] = _labels(settings, digits.target == settings["digit"])
-    return {settings["name"]: columns}
-
-
-def _labels(settings: Settings, rare: Iterable[bool]) -> list[str]:
-    return [settings["positive"] if one else settings["negative"] for one in rare]
-
-
-_KINDS: dict[str, Callable[[Settings], Tables]] = {
-    "columns": _columns,
-    "clouds": _clouds,
-    "rows": _rows,
-    "digits": _digits,
-}
+    names = [f"row{k // 8 + 1}_column{k % 8 + 1}" for k in range(64)]
+    lines = [",".join([*names, "digit"])]
+    for cells, digit in zip(digits.data, digits.target, strict=True):
+        lines.append(",".join([*(f"{c:.0f}" for c in cells), "eight" if digit == 8 else "another"]))
+    write_atomically(path, "\n".join(lines) + "\n")
+    return path
 
 
 # In the order in which they teach.

@@ -9,29 +9,41 @@ them in resources/help/measured.json.
 """
 
 import argparse
-import dataclasses
 import json
 import time
 from pathlib import Path
 
 import numpy as np
+from sklearn.model_selection import StratifiedShuffleSplit
 from threadpoolctl import threadpool_limits
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.roc import auc, partial_auc
+from aucstudio.project.data.preparing.preparation import learn_preparation
+from aucstudio.project.data.table import read_table
 from aucstudio.project.resources import resource_path
-from tests.benchmarks.tables import halved
 
-TABLES = ("wdbc", "ionosphere b", "pima", "credit")
+# Name: file, positive class.
+TABLES = {
+    "wdbc": ("wdbc", "M"),
+    "ionosphere b": ("ionosphere", "b"),
+    "pima": ("pima", "tested_positive"),
+    "credit": ("credit_approval", "+"),
+}
 HALVES = 5
 BAND = (0.0, 0.1)
 LEFT_OUT = ("marker", "greedy-pauc", "auc-ensemble")  # nothing to train; too slow
 
 
-@dataclasses.dataclass(frozen=True)
-class Half:
-    name: str
-    half: int
+def halved(folder, name, half, *, keep_gaps):
+    """Give X and y of the training half, and of the other; all is learnt on the training half."""
+    file, positive = TABLES[name]
+    table = read_table(folder / f"{file}.csv", label="label", positive=positive)
+    y = table.is_positive()
+    halves = StratifiedShuffleSplit(1, test_size=0.5, random_state=half)
+    train, test = next(halves.split(y, y))
+    preparation = learn_preparation(table, train, keep_gaps=keep_gaps)
+    return [(preparation.apply(table, rows), y[rows]) for rows in (train, test)]
 
 
 def measured(method, folder):
@@ -39,7 +51,7 @@ def measured(method, folder):
     areas = []
     for name in TABLES:
         for half in range(HALVES):
-            halves = halved(folder, Half(name, half), keep_gaps=method.takes_missing)
+            halves = halved(folder, name, half, keep_gaps=method.takes_missing)
             (X, y), (others, truth) = halves
             began = time.thread_time()
             fitted = method().fit(X, y)

@@ -11,7 +11,7 @@ from scipy.stats import norm
 from aucstudio.engine import inference, roc
 from aucstudio.gui.common import curves
 from aucstudio.gui.pages.roc import axes, words
-from aucstudio.gui.pages.roc import confidence_bands as bands
+from aucstudio.gui.pages.roc.overlays import NONE, bounds_of
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import ShownRun
 from tests.gui.conftest import choose, shown
@@ -239,13 +239,13 @@ def test_a_band_is_the_engines(view, session, records, qtbot, kind):
         box = view.confidence.items[0].path().boundingRect()
         assert (box.left(), box.right()) == pytest.approx(axes.ends(view.canvas.along))
         assert box.bottom() == pytest.approx(axes.place(view.canvas.up, expected.high.max()))
-    view.choices.choose(confidence=bands.NONE)
+    view.choices.choose(confidence=NONE)
     assert view.confidence.items == []
     assert "Band" not in " ".join(view.canvas.legend.notes)
 
 
 def test_the_bootstrap_band_holds_the_curve(records):
-    found = bands.bounds_of(records["RLS"], "simultaneous")
+    found = bounds_of(records["RLS"], "simultaneous")
     split = records["RLS"].splits[0]
     tpr = roc.tpr_at(roc.roc_curve(split.test_positive, split.test_scores), found.fpr)
     assert ((found.low <= tpr) & (tpr <= found.high)).all()
@@ -254,7 +254,7 @@ def test_the_bootstrap_band_holds_the_curve(records):
 
 def test_the_band_of_several_splits_is_the_corrected_t_of_each_place(records):
     record = records["RLS x4"]
-    found = bands.bounds_of(record, "simultaneous")
+    found = bounds_of(record, "simultaneous")
     known = curves.run_curves(record).curves
     for k in (3, 50, 150):
         values = [float(roc.tpr_at(curve, found.fpr[k])) for curve in known]
@@ -263,7 +263,7 @@ def test_the_band_of_several_splits_is_the_corrected_t_of_each_place(records):
     assert "pointwise" in found.words
     assert "4 splits" in found.words
     two = dataclasses.replace(records["RLS x4"], id="two", splits=records["RLS x4"].splits[:2])
-    assert not len(bands.bounds_of(two, "pointwise").fpr)
+    assert not len(bounds_of(two, "pointwise").fpr)
 
 
 @pytest.mark.slow

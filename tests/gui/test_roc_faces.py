@@ -9,8 +9,7 @@ from aucstudio.engine import inference, roc
 from aucstudio.gui.common import curves
 from aucstudio.gui.pages.roc import words
 from aucstudio.gui.pages.roc.axes import nearest
-from aucstudio.gui.pages.roc.curve_kinds import FACES
-from aucstudio.gui.pages.roc.lines import shapes_of
+from aucstudio.gui.pages.roc.lines import FACES, shapes_of
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.project.runs.progress import Look

@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QImage, QPainter, QPen, QTransform
 from aucstudio.engine import roc
 from aucstudio.gui.common.plots.curves import CurveItem, PlacedLine
 from aucstudio.gui.pages.roc import axes
-from aucstudio.gui.pages.roc.curve_kinds import FACES
+from aucstudio.gui.pages.roc.lines import FACES
 
 PIXELS = 320, 240
 ROWS = 60_000

@@ -7,9 +7,9 @@ from PySide6.QtWidgets import QLabel
 from aucstudio.engine import roc
 from aucstudio.gui.dialogs.columns import ColumnsDialog
 from aucstudio.gui.pages.compare.compare_view import CompareView
-from aucstudio.gui.pages.roc import confidence_bands as bands
 from aucstudio.gui.pages.roc import words
-from aucstudio.gui.pages.roc.curve_kinds import FACES
+from aucstudio.gui.pages.roc.lines import FACES
+from aucstudio.gui.pages.roc.overlays import bounds_of
 from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.pages.scores.calibration_view import CalibrationView
 from aucstudio.gui.pages.scores.scores_view import ScoresView
@@ -55,7 +55,7 @@ def test_the_curve_page_and_its_bands_are_weighted(session, records, open_view, 
     assert f"{area:.3f}" in figure
     assert "Weighted by w" in words.notes(FACES["roc"], runs, (0.0, 0.1), "")
     for kind in ("pointwise", "kolmogorov", "bootstrap"):
-        found = bands.bounds_of(records["logistic"], kind)
+        found = bounds_of(records["logistic"], kind)
         at = roc.tpr_at(records_curve(split), found.fpr)
         assert (found.low <= at + 1e-9).all()
         assert (at <= found.high + 1e-9).all()

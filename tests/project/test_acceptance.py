@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from aucstudio.cli import main
-from aucstudio.project.data.column_range import ColumnRange, how_far
 from aucstudio.project.data.disk.stream import open_stream
-from aucstudio.project.data.schema import Schema
+from aucstudio.project.data.preparing.acceptance import how_far
+from aucstudio.project.data.schema import ColumnRange, Schema
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.model_file import load_model, save_model

@@ -292,41 +292,10 @@ def test_manifests_that_are_none_are_refused(name):
     refused(sealed(MANIFESTS[name], parts("linear")[1]))
 
 
-CHANGES = {
-    "format": [0.5, "2", None, True, [2]],
-    "method": [None, 3, ["auc-rls"]],
-    "params": [None, [], {"C": {"deep": 1}}, "C=1"],
-    "label": [None, 1],
-    "positive": [None, True],
-    "trained_on": [None],
-    "threshold": [None, "3", [0.0]],
-    "threshold_rule": [None, 3],
-    "intercept": ["0", None, [0.0], True],
-    "preparation": [
-        None,
-        {},
-        {"numbers": "ab", "categories": ["town"], "levels": [["n", "s", "m"]]},
-        {"numbers": ["age", "age"], "categories": ["town"], "levels": [["n", "s", "m"]]},
-        {"numbers": ["age", "b"], "categories": ["town"], "levels": [["n", "n", "m"]]},
-        {"numbers": ["age", "b"], "categories": ["age"], "levels": [["n", "s", "m"]]},
-        {"numbers": ["age", "b"], "categories": [], "levels": [["n", "s", "m"]]},
-        {"numbers": ["age", "b"], "categories": ["town"], "levels": [[1, 2, 3]]},
-        {"numbers": ["a", "b"], "categories": ["t"], "levels": [["n", "s", "m"]], "keep_gaps": 1},
-    ],
-    "scorer": [
-        None,
-        {"kind": "oracle", "settings": {}},
-        {"kind": ["linear"], "settings": {}},
-        {"kind": "linear", "settings": {"more": 1}},
-        {"kind": "linear"},
-    ],
-}
-
-
-@pytest.mark.parametrize("key", CHANGES)
+@pytest.mark.parametrize("key", CASES["changes"])
 def test_a_manifest_of_wrong_types_is_refused(key):
     manifest, arrays = parts("linear")
-    for value in CHANGES[key]:
+    for value in CASES["changes"][key]:
         refused(sealed(manifest | {key: value}, arrays))
     refused(sealed({k: v for k, v in manifest.items() if k != key}, arrays))
 

@@ -18,7 +18,11 @@ from aucstudio.commands.options import command_parser
 from aucstudio.commands.train import read_preparation
 from aucstudio.engine import METHODS
 from aucstudio.project.data.disk.stream import open_stream
-from aucstudio.project.data.preparing.preparation import feature_groups, learn_preparation
+from aucstudio.project.data.preparing.preparation import (
+    category_features,
+    feature_groups,
+    learn_preparation,
+)
 from aucstudio.project.data.preparing.preparation_choice import (
     IMPUTE,
     SCALE,
@@ -191,7 +195,7 @@ def test_rare_levels_are_one_and_unknown_texts_are_rare(mixed):
     learnt = learn_preparation(mixed, np.arange(400), PreparationChoice(rare=0.05))
     levels = dict(zip(learnt.categories, learnt.levels, strict=True))["town"]
     assert {*levels} == {"A", "B", "C", RARE}
-    places = learnt.places("town", levels)
+    (places,) = [one.places for one in category_features(learnt) if one.name == "town"]
     assert "D" not in places
     X = learnt.apply(mixed)
     first = len(learnt.numbers)

@@ -6,6 +6,7 @@ import json
 import random
 import shutil
 import sqlite3
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -369,47 +370,23 @@ def put(*path, value):
     return change
 
 
-HOSTILE = {
-    "a list": lambda _: [],
-    "no splits": put("splits", value=None),
-    "a method of another program": put("experiment", "method", value="alien"),
-    "a number for a name": put("experiment", "data", "label", value=7),
-    "a range of text": lambda run: run["experiment"].update(
-        method="svm-pauc", params={"fpr_range": "wide"}
-    ),
-    "a band backwards": put("experiment", "band", value=[0.5, 0.1]),
-    "an endless band": put("experiment", "band", value=[0.0, float("inf")]),
-    "a setting that is a tree": put("experiment", "params", "C", value={"a": {"b": 1}}),
-    "a validation of its own": put("experiment", "validation", "scheme", value="alien"),
-    "negative folds": put("experiment", "validation", "folds", value=-1),
-    "an endless time": put("seconds", value=float("inf")),
-    "no status of ours": put("status", value="great"),
-    "notes that are numbers": put("splits", 0, "notes", value=[1, 2]),
-    "a checksum that is none": put("splits", 0, "parts", "model", value="xyz"),
-    "a problem with no candidate": put(
-        "searches",
-        value=[
-            {"metric": "auc", "candidates": [], "areas": [], "problems": {"3": ""}, "seconds": 1.0}
-        ],
-    ),
-    "searches that are ragged": put(
-        "searches",
-        value=[
-            {
-                "metric": "auc",
-                "candidates": [{}, {}],
-                "areas": [[1.0], [1.0, 2.0]],
-                "problems": {},
-                "seconds": 1.0,
-            }
-        ],
-    ),
-}
+HOSTILE = json.loads(Path(__file__).with_suffix(".json").read_text())
+
+
+def changed(path, value, method=None):
+    """Make a change of a run's document: a value at a path, and another method."""
+
+    def change(document):
+        if method is not None:
+            document["experiment"]["method"] = method
+        return put(*path, value=value)(document) if path else value
+
+    return change
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_a_run_that_no_program_of_ours_wrote_is_left_out(stored, tmp_path, kind):
-    path = altered(stored, tmp_path, *resealed(HOSTILE[kind])(stored[0]))
+    path = altered(stored, tmp_path, *resealed(changed(**HOSTILE[kind]))(stored[0]))
     contents = ProjectFile.open(path).read()
     assert [run.position for run in contents.damaged] == [1]
     assert len(contents.records) == 3

@@ -96,12 +96,6 @@ def test_delimiters_and_line_ends(write, delimiter, end):
     assert cells(table, "b b") == ["x, y", "z", "z"]
 
 
-def test_mixed_line_ends_and_a_line_end_in_a_cell(write):
-    table = read_table(write(b'a,b\r\n1,"x\ny"\n2,z\r3,z\r\n'))
-    assert cells(table, "a") == [1, 2, 3]
-    assert cells(table, "b") == ["x\ny", "z", "z"]
-
-
 @pytest.mark.parametrize(
     ("encoding", "detected"),
     [
@@ -151,27 +145,6 @@ def test_a_given_encoding_is_used_or_refused(write):
         read_table(path, dialect=Dialect(encoding="klingon"))
 
 
-def test_decimal_comma_and_thousands_marks(write):
-    table = read_table(write("a;b;c\n1,5;1.234,5;x\n-2,25;12;y\n,5;1.000.000;x\n"))
-    assert cells(table, "a") == [1.5, -2.25, 0.5]
-    assert cells(table, "b") == [1234.5, 12, 1e6]
-    assert table.dialect.decimal == ","
-    assert "decimal comma" in table.notes
-    assert any("thousands separators" in note and "b" in note for note in table.notes)
-
-
-def test_english_thousands_marks(write):
-    table = read_table(write('a,b\n"1,234.5",x\n12,y\n"-1,000,000",x\n'))
-    assert cells(table, "a") == [1234.5, 12, -1e6]
-    assert table.dialect.decimal == "."
-
-
-def test_blanks_and_apostrophes_group_thousands(write):
-    table = read_table(write("a;b;y\n1 234,5;1'234;x\n1\u00a0000,0;5;z\n"))
-    assert cells(table, "a") == [1234.5, 1000]
-    assert cells(table, "b") == [1234, 5]
-
-
 @pytest.mark.slow
 def test_a_format_that_shows_only_beyond_the_sample(write):
     lines = [f"{i % 90};{i % 7};{i % 2}" for i in range(20_000)]
@@ -203,35 +176,12 @@ def test_many_stray_words_beyond_the_sample_make_text_and_are_told(write):
     assert "column a is read as text, because 'level x' in it is not a number" in table.notes
 
 
-def test_one_stray_word_in_the_sample_is_told_too(write):
-    lines = [f"{i % 3},{i % 2}" for i in range(30)] + ["red,1"]
-    table = read_table(write("a,label\n" + "\n".join(lines)))
-    assert "column a is read as text, because 'red' in it is not a number" in table.notes
-
-
 @pytest.mark.parametrize("word", ["", "NA", "N/A", "NaN", "nan", "null", "None", "?", "-", "."])
 def test_spellings_of_missing_numbers(write, word):
     table = read_table(write(f"a,b\n1,x\n{word},y\n3,y\n"))
     assert cells(table, "a") == [1, None, 3]
     assert column(table, "a").missing == 1
     assert word == "" or any(repr(word) in note for note in table.notes)
-
-
-def test_signs_are_values_of_a_text_column(write):
-    table = read_table(write("a,job,label\n1,x,+\n2,?,-\n3,None,-\n"))
-    assert table.classes == {"+": 1, "-": 2}
-    assert cells(table, "job") == ["x", None, "None"]
-
-
-def test_codes_with_leading_zeros_are_numbers_with_a_note(write):
-    table = read_table(write("a,b\n00202,x\n01,y\n"))
-    assert cells(table, "a") == [202, 1]
-    assert any("leading zeros" in note for note in table.notes)
-
-
-def test_a_number_too_long_for_a_double_is_a_code(write):
-    table = read_table(write("a,b\n12345678901234567,x\n12345678901234568,y\n"))
-    assert cells(table, "a") == ["12345678901234567", "12345678901234568"]
 
 
 @pytest.mark.parametrize("word", ["inf", "-Infinity", "1e999", "+INF"])
@@ -244,11 +194,6 @@ def test_infinite_values_are_missing_and_told_with_their_place(write, word, end)
     assert (found.count, found.text, found.line) == (1, word, 6)
 
 
-def test_infinity_is_a_word_in_a_text_column(write):
-    table = read_table(write("a,b\ninf,x\nfoo,y\n"))
-    assert cells(table, "a") == ["inf", "foo"]
-
-
 @pytest.mark.parametrize("value", [0.1, 1 / 3, 5e-324, 1.7976931348623157e308, 123456789.123456789])
 def test_numbers_are_read_exactly(write, value):
     table = read_table(write(f"a,b\n{value!r},x\n-{value!r},y\n"))
@@ -256,67 +201,6 @@ def test_numbers_are_read_exactly(write, value):
 
 
 # Header and names
-
-
-def test_no_header(write):
-    table = read_table(write("5.1,3.5,setosa\n4.9,3.0,setosa\n6.2,2.9,virginica\n"))
-    assert [c.name for c in table.columns] == ["c1", "c2", "c3"]
-    assert table.rows == 3
-    assert any("no header" in note for note in table.notes)
-
-
-def test_a_header_of_running_numbers(write):
-    table = read_table(write("0,1,2,label\n0.5,3,4,x\n2.5,1,0,y\n"))
-    assert [c.name for c in table.columns] == ["0", "1", "2", "label"]
-
-
-def test_a_table_of_words_has_a_header_unless_its_words_come_again(write):
-    assert read_table(write("shape,class\nround,e\nflat,p\n")).dialect.header
-    assert not read_table(write("round,e\nflat,p\nround,p\nround,e\n")).dialect.header
-
-
-def test_names_may_hold_any_characters(write):
-    names = ["char_;", "char_(", "char_[", "char_!", "char_$", "char_#", "a'b", 'a"b', "%s {x}"]
-    buffer = io.StringIO()
-    csv.writer(buffer).writerows([[*names, "y"], [*range(9), 0], [*range(1, 10), 1]])
-    table = read_table(write(buffer.getvalue()))
-    assert [c.name for c in table.columns] == [*names, "y"]
-
-
-def test_repeated_and_empty_names(write):
-    table = read_table(write(",x,x,,x_2,y\n7,1,2,3,4,a\n8,2,3,5,6,b\n"))
-    assert [c.name for c in table.columns] == ["row", "x", "x_3", "c4", "x_2", "y"]
-    assert any("repeats the name 'x'" in note for note in table.notes)
-    assert any("no name" in note for note in table.notes)
-
-
-def test_row_names_as_r_writes_them(write):
-    table = read_table(write('"x","y"\n"1",0.5,"a"\n"2",0.7,"b"\n"3",0.1,"b"\n'))
-    assert roles(table) == {"row": "ignore", "x": "number", "y": "label"}
-    assert cells(table, "x") == [0.5, 0.7, 0.1]
-
-
-def test_lines_before_the_table(write):
-    table = read_table(write("# Made on Monday, at noon\n\na,b,y\n1,2,u\n3,4,v\n9\n"))
-    assert table.dialect.skip == 2
-    assert cells(table, "a") == [1, 3]
-    assert table.rejected[0].line == 6
-
-
-def test_a_title_before_the_table(write):
-    table = read_table(write("Report 2020;;\na;b;y\n1;2;u\n3;4;v\n"))
-    assert [c.name for c in table.columns] == ["a", "b", "y"]
-
-
-def test_excels_hint_is_followed(write):
-    table = read_table(write("sep=|\na,b|y\n1,2|u\n3,4|v\n"))
-    assert [c.name for c in table.columns] == ["a,b", "y"]
-
-
-def test_single_quotes_and_blanks_after_commas(write):
-    table = read_table(write("a, b, y\n1, 'x, z', 'p'\n2, 'it''s', 'q'\n"))
-    assert cells(table, "b") == ["x, z", "it's"]
-    assert [c.name for c in table.columns] == ["a", "b", "y"]
 
 
 def test_a_given_dialect_is_followed(write):
@@ -377,12 +261,6 @@ def test_a_quotation_mark_that_is_never_closed_is_a_character(write, rows):
     assert (table.rows, table.rejected) == (rows, ())
     assert cells(table, "a") == list(range(rows))
     assert cells(table, "b")[rows // 2] == '"w'
-
-
-def test_a_header_with_too_many_names(write):
-    table = read_table(write("a,b,c,y\n1,2,u\n3,4,v\n"))
-    assert [column.name for column in table.columns] == ["a", "b", "c"]
-    assert any("no cells are left for y" in note for note in table.notes)
 
 
 # Files that are no tables

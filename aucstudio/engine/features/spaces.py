@@ -36,7 +36,7 @@ from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.scorers import Scorer, trimmed
 from aucstudio.engine.types import Array, Index, Rows, Single
-from aucstudio.notices import Notice, notice
+from aucstudio.notices import Notice, notice, text
 
 Pause = Callable[[], None]
 
@@ -340,11 +340,7 @@ def chosen(
     if scipy.sparse.issparse(X):
         raise InvalidSetting("kernel", "sparse rows are possible with the linear kernel only")
     if given is not None and n_landmarks is not None:
-        raise InvalidSetting(
-            "n_landmarks",
-            "landmarks are centres of clusters of rows, which a precomputed kernel hides: "
-            "leave it out",
-        )
+        raise InvalidSetting("n_landmarks", text("landmarks_hidden"))
     kernel = settings.resolve_kernel(X, given, weights)
     if given is not None or (n_landmarks is None and len(X) <= MAX_EXACT_ROWS):
         space = exact(X, kernel, monitor)

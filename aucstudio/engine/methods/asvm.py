@@ -26,7 +26,6 @@ import numpy as np
 
 from aucstudio.engine import roc
 from aucstudio.engine.base import AUCClassifier
-from aucstudio.engine.cost import NO_KERNEL, NUMBER, Cost, Work, cost_of, kernel_matrix
 from aucstudio.engine.features.spaces import Vectors, exact
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.kernels import KernelSettings
@@ -37,7 +36,7 @@ from aucstudio.engine.scorers import Scorer, score_rows
 from aucstudio.engine.solvers.interior_point import PredictorCorrector, run
 from aucstudio.engine.solvers.solution import RowDirection
 from aucstudio.engine.types import Array, Mask
-from aucstudio.notices import Notice, notice
+from aucstudio.notices import Notice, notice, text
 
 
 @dataclasses.dataclass(frozen=True)
@@ -323,15 +322,6 @@ class ASVM(KernelSettings, AUCClassifier):
     fpr: float = param(0.1)
     tol: float = param(1e-6)
 
-    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
-        """Estimate memory and time of a fit; see the base class."""
-        N, d = positives + negatives, features
-        if self.kernel == "linear" and d <= N:
-            work = Work(products=15.0 * N * d**2, numbers=15.0 * N * (4 * d + 60), steps=300)
-            return cost_of(N, NUMBER * (1.0 * N * d + 3.0 * d**2), work)
-        work = kernel_matrix(N, d) + Work(products=20.0 * N**3, numbers=50.0 * N**2)
-        return cost_of(N, NUMBER * (3.2 * N**2 + N * d), work, NO_KERNEL)
-
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         monitor = context.monitor
         m = int(np.count_nonzero(positive))
@@ -357,9 +347,7 @@ class ASVM(KernelSettings, AUCClassifier):
         negative = self.C * self.class_ratio
         if self.mu >= negative * n:
             raise InvalidSetting(
-                "mu",
-                f"mu must be less than C × class_ratio × negatives = {negative * n:g}, or the core "
-                f"margin grows without bound; it is {self.mu:g}",
+                "mu", text("core_reward_too_large", bound=negative * n, mu=self.mu)
             )
         return Costs(self.C, self.mu / (self.nu * m), negative, self.mu)
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.base import WeighsRows
-from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
+from aucstudio.engine.cost import NUMBER
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.methods.settings import ClassWeightSettings
 from aucstudio.engine.params import param
@@ -39,17 +39,6 @@ class ForestClassifier(ClassWeightSettings, WeighsRows):
     min_samples_leaf: int = param(3)
     feature_share: str = param("sqrt")
     random_state: int = param(0)
-
-    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
-        """Estimate memory and time of a fit; see the base class."""
-        N = positives + negatives
-        leaves = self._leaves(N)
-        depth = 1.5 * np.log2(max(2.0, leaves))
-        share = {"sqrt": np.sqrt(features), "third": features / 3, "all": features}
-        a_tree = Work(numbers=25.0 * N * depth * max(1.0, share[self.feature_share]), steps=30)
-        memory = 4.0 * N * features + 2.0 * NUMBER * 7 * 2 * leaves * self.n_trees
-        fewer = ("min_samples_leaf", "require more rows per leaf, or use fewer trees")
-        return cost_of(N, memory, a_tree.times(self.n_trees), fewer)
 
     def model_bytes(self, rows: int) -> float:
         """Return about how much memory the trees of so many rows take."""

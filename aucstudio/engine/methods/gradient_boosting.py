@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aucstudio.engine.base import WeighsRows
-from aucstudio.engine.cost import Cost, Work, cost_of
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.methods.forest import read_tree
 from aucstudio.engine.methods.settings import MOST_LEVELS, ClassWeightSettings
@@ -63,17 +62,6 @@ class GradientBoosting(ClassWeightSettings, WeighsRows):
     max_leaf_nodes: int = param(31, "boosting")
     min_samples_leaf: int = param(10, "boosting")
     l2_regularization: float = param(0.0)
-
-    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
-        """Estimate memory and time of a fit; see the base class."""
-        N = positives + negatives
-        cells = float(N) * features
-        leaves = min(self.max_leaf_nodes, max(2, N // self.min_samples_leaf))
-        bins = float(leaves) * features * (MOST_LEVELS + 1)
-        a_tree = Work(numbers=20 * cells + 10 * bins, steps=50)
-        fewer = ("max_leaf_nodes", "use fewer leaves or a sample of the rows")
-        work = a_tree.times(self.max_iter) + Work(numbers=100 * cells)
-        return cost_of(N, 11 * cells + 20 * bins, work, fewer)
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         monitor = context.monitor

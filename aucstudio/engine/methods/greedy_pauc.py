@@ -15,12 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.base import AUCClassifier
-from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import LinearScorer
-from aucstudio.engine.solvers.angle_search import MAX_SWEEP_PAIRS, AngleSearch, direction
+from aucstudio.engine.solvers.angle_search import AngleSearch, direction
 from aucstudio.engine.types import Array, Mask
 from aucstudio.notices import notice
 
@@ -66,16 +65,6 @@ class GreedyPAUC(AUCClassifier):
 
     fpr_range: tuple[float, float] = param((0.0, 0.1))
     strategy: str = param("greedy")
-
-    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
-        """Estimate memory and time of a fit; see the base class."""
-        N, K, pairs = positives + negatives, features, positives * negatives
-        searches = (K - 1) ** 2 if self.strategy == "greedy" else K * (K - 1) / 2
-        if self.fpr_range == (0.0, 1.0) and pairs <= MAX_SWEEP_PAIRS:
-            search, memory = Work(numbers=60.0 * pairs, steps=2), 10.0 * NUMBER * pairs
-        else:
-            search, memory = Work(numbers=900.0 * N, steps=80), 0.0
-        return cost_of(N, memory + 2.0 * NUMBER * N * K, search.times(searches))
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         monitor = context.monitor

@@ -20,13 +20,7 @@ from numpy.typing import ArrayLike
 from aucstudio.engine.base import WeighsRows
 from aucstudio.engine.blocks import Passes
 from aucstudio.engine.cost import (
-    FEWER_FEATURES,
-    NO_KERNEL,
-    NUMBER,
     Cost,
-    Work,
-    cost_of,
-    kernel_matrix,
     refuse_kernel_matrix,
 )
 from aucstudio.engine.fit import Context, Fit
@@ -51,6 +45,7 @@ from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting, param
 from aucstudio.engine.scorers import LinearScorer, Scorer, score_rows
 from aucstudio.engine.types import Array, Mask, Rows
+from aucstudio.notices import text
 
 MOST_KERNEL_ROWS = 20_000
 MOST_HOLD_OUT_ROWS = 10_000
@@ -109,16 +104,6 @@ class LeastSquares(KernelSettings, WeighsRows):
         if self.kernel != "linear" or positives + negatives < features:
             refuse_kernel_matrix(positives + negatives, MOST_KERNEL_ROWS)
 
-    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
-        """Estimate memory and time of a fit; see the base class."""
-        N, d = positives + negatives, features
-        if self.kernel == "linear" and d <= N:
-            work = Work(products=1.5 * N * d**2 + d**3, numbers=2.0 * N * d)
-            return cost_of(N, 7.0 * NUMBER * d**2, work, FEWER_FEATURES)
-        memory = NUMBER * (float(N) ** 2 + 1024 * N)
-        work = kernel_matrix(N, d) + Work(products=0.5 * N**3, numbers=20.0 * N**2)
-        return cost_of(N, memory, work, NO_KERNEL)
-
     def estimate_sparse(self, positives: int, negatives: int, features: int, stored: float) -> Cost:
         """Estimate memory and time of a fit: the equations are as many as from dense rows."""
         return self.estimate(positives, negatives, features)
@@ -140,9 +125,7 @@ class LeastSquares(KernelSettings, WeighsRows):
     ) -> Kernel:
         """Return the kernel, or refuse what the closed form of held-out scores cannot do."""
         if np.min(regularizations) <= 0:
-            raise InvalidSetting(
-                "regularization", "leave-pair-out needs a regularization greater than 0"
-            )
+            raise InvalidSetting("regularization", text("leave_pair_out_unregularised"))
         kernel = self.resolve_kernel(X, given)
         if 2 * X.shape[1] >= len(X) or not kernel.is_linear:
             refuse_kernel_matrix(len(X), MOST_HOLD_OUT_ROWS)

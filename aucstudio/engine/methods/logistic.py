@@ -19,7 +19,6 @@ import numpy as np
 import scipy
 
 from aucstudio.engine.base import WeighsRows
-from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.features.splines import AdditiveScorer, Basis, basis, weighted_scorer
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.linalg import cholesky, gram
@@ -271,12 +270,6 @@ class Logistic(LogLossMethod):
     The first baseline on any table: fast, linear, and often hard to beat.
     """
 
-    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
-        """Estimate memory and time of a fit; see the base class."""
-        N, d = positives + negatives, features
-        work = Work(numbers=24.0 * N * d + 300.0 * N, steps=300)
-        return cost_of(N, 1.4 * NUMBER * N * d, work)
-
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         centre = centre_of(X)
         near = X - centre if centre.any() else X
@@ -310,13 +303,6 @@ class AdditiveLogistic(LogLossMethod):
 
     smoothness: float = param(1.0, "logistic")
     n_knots: int = param(10)
-
-    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
-        """Estimate memory and time of a fit; see the base class."""
-        N = positives + negatives
-        cells = float(N) * features * max(1, self.n_knots - 1)
-        few = ("n_knots", "use fewer knots or a sample of the rows")
-        return cost_of(N, 3.0 * NUMBER * cells, Work(numbers=60.0 * cells, steps=300), few)
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         curves = _Curves(X, self.n_knots, self.smoothness, context)

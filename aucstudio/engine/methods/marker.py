@@ -8,7 +8,6 @@ import numpy as np
 
 from aucstudio.engine import roc
 from aucstudio.engine.base import WeighsRows
-from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import LinearScorer
@@ -36,11 +35,6 @@ class Marker(WeighsRows):
     """
 
     direction: str = param(FOUND)
-
-    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
-        """Estimate memory and time of a fit; see the base class."""
-        N = positives + negatives
-        return cost_of(N, float(NUMBER * N), Work(numbers=20.0 * N * features))
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         areas = np.empty(X.shape[1])

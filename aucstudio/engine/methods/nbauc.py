@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.blocks import Passes, mean_variance
-from aucstudio.engine.cost import Cost, Work, cluster_bytes, cost_of, landmarks
+from aucstudio.engine.cost import FEW_CELLS
 from aucstudio.engine.features.maps import (
     FeatureMap,
     Shifted,
@@ -26,7 +26,7 @@ from aucstudio.engine.features.maps import (
 from aucstudio.engine.features.spaces import BlockVectors, Space, mapped
 from aucstudio.engine.fit import Context
 from aucstudio.engine.kernels import Kernel, KernelSettings
-from aucstudio.engine.methods.rank_svm import PairNewton, newton
+from aucstudio.engine.methods.rank_svm import PairNewton
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting, param
 from aucstudio.engine.scorers import FourierScorer
@@ -35,8 +35,6 @@ from aucstudio.engine.types import Array, Mask
 MOST_BYTES = 8e9
 
 _SINGLE_TOL = 1e-6
-# Of features that take less room than this there is no need to save any.
-_FEW_CELLS = 4_000_000
 
 
 class GaussianFeatures(PairNewton):
@@ -71,28 +69,9 @@ class GaussianFeatures(PairNewton):
         feature_map = self._map(X, kernel, self._rng(), context)
         return mapped(feature_map, X, monitor, dtype, weights=context.weights)
 
-    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
-        """Estimate memory and time of a fit; see the base class."""
-        N, (name, count) = positives + negatives, self._count()
-        size = np.dtype(self._precision(N)).itemsize
-        memory, work = newton(N, count, size)
-        memory += float(size) * N * count + self._map_bytes(N, features)
-        words = f"lower {name}"
-        if size > 4 and N * count > _FEW_CELLS:
-            words = f"set tol to 1e-6, which float32 allows, or {words}"
-        return cost_of(N, memory, work + self._map_work(N, features), (name, words))
-
-    @abstractmethod
-    def _map_work(self, rows: int, features: int) -> Work:
-        """Count what making the map and the features takes."""
-
-    def _map_bytes(self, rows: int, features: int) -> float:
-        """Return the memory that making the map adds to what comes later."""
-        return 0.0
-
     def _precision(self, rows: int) -> type[np.floating[Any]]:
         """Return the precision in which the features of so many rows are kept."""
-        is_large = rows * self._count()[1] > _FEW_CELLS
+        is_large = rows * self._count()[1] > FEW_CELLS
         return np.float32 if is_large and self.tol >= _SINGLE_TOL else np.float64
 
     def _rng(self) -> np.random.Generator:
@@ -139,13 +118,6 @@ class NBAUC(GaussianFeatures):
 
     def _count(self) -> tuple[str, int]:
         return "n_landmarks", self.n_landmarks
-
-    def _map_work(self, rows: int, features: int) -> Work:
-        count = self.n_landmarks
-        return landmarks(rows, features, count, rounds=_ROUNDS, at_once=_DRAWN_AT_ONCE)
-
-    def _map_bytes(self, rows: int, features: int) -> float:
-        return 0.3 * cluster_bytes(rows, features, _DRAWN_AT_ONCE)
 
     def _map(
         self, X: Array, kernel: Kernel, rng: np.random.Generator, context: Context
@@ -263,10 +235,6 @@ class RFAUC(GaussianFeatures):
 
     def _count(self) -> tuple[str, int]:
         return "n_components", self.n_components
-
-    def _map_work(self, rows: int, features: int) -> Work:
-        cells = float(rows) * self.n_components
-        return Work(products=cells * features, numbers=4 * cells, exponentials=2 * cells)
 
     def _map(
         self, X: Array, kernel: Kernel, rng: np.random.Generator, context: Context

@@ -46,7 +46,7 @@ from aucstudio.engine.scorers import Scorer
 from aucstudio.engine.solvers import cutting_plane
 from aucstudio.engine.solvers.interior_point import solve_box_qp
 from aucstudio.engine.types import Array, Index, Mask, Rows
-from aucstudio.notices import notice
+from aucstudio.notices import notice, text
 
 MAX_DENSE_PAIRS = 5_000_000
 MAX_SUPPORT_PAIRS = 5_000
@@ -147,15 +147,9 @@ class PairSVM(KernelSettings, AUCClassifier):
 
     def _fit_neighbours(self, X: Array, positive: Mask, k: int, context: Context) -> Fit:
         if context.weights is not None:
-            raise InvalidSetting(
-                "n_neighbors",
-                "row weights need all pairs: leave n_neighbors out, or the weights",
-            )
+            raise InvalidSetting("n_neighbors", text("neighbours_with_weights"))
         if context.given is not None:
-            raise InvalidSetting(
-                "n_neighbors",
-                "choosing neighbours needs rows: with a precomputed kernel take all pairs",
-            )
+            raise InvalidSetting("n_neighbors", text("neighbours_without_rows"))
         report = functools.partial(context.monitor.stage, "nearest neighbours")
         rows, pairs = neighbour_pairs(X, positive, k, report).compact()
         cost = self._cost_of_pairs(len(X), X.shape[1], len(rows), pairs.count, _FEWER_NEIGHBOURS)

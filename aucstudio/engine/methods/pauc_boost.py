@@ -11,7 +11,6 @@ from collections.abc import Callable
 import numpy as np
 
 from aucstudio.engine.base import AUCClassifier
-from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.features.splines import AdditiveScorer, Basis, basis, weighted_scorer
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.losses.partial_auc import Fan, derivatives, fan, smooth_area
@@ -74,15 +73,6 @@ class PAUCBoost(AUCClassifier):
     smoothness: float = param(1e-3)
     n_rounds: int = param(100)
     n_knots: int = param(10, "boosting")
-
-    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
-        """Estimate memory and time of a fit; see the base class."""
-        N = positives + negatives
-        cells = float(N) * features * max(1, self.n_knots - 1)
-        memory = NUMBER * (cells + max(cells, 2.0 * min(cells, _CELLS_PER_BLOCK)))
-        a_round = Work(numbers=17 * cells + 100.0 * _SHORT_LIST * N, steps=20)
-        few = ("n_knots", "use fewer knots or a sample of the rows")
-        return cost_of(N, memory, a_round.times(self.n_rounds), few)
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         monitor = context.monitor

@@ -17,12 +17,6 @@ import scipy
 from aucstudio.engine.base import WeighsRows
 from aucstudio.engine.blocks import Passes
 from aucstudio.engine.cost import (
-    NO_KERNEL,
-    NUMBER,
-    Cost,
-    Work,
-    cost_of,
-    kernel_matrix,
     refuse_kernel_matrix,
 )
 from aucstudio.engine.ensembles.combined import ViewedScorer, scaled_view
@@ -39,7 +33,7 @@ from aucstudio.engine.kernels import KernelSettings
 from aucstudio.engine.methods.forest import extent, in_single
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
-from aucstudio.engine.solvers.rank_newton import MOST_SAMPLED_FEATURES, minimise
+from aucstudio.engine.solvers.rank_newton import minimise
 from aucstudio.engine.types import Array, Mask, Rows
 from aucstudio.notices import notice
 
@@ -107,16 +101,6 @@ class PairNewton(WeighsRows):
         )
 
 
-def newton(rows: int, features: int, bytes_of_number: int) -> tuple[float, Work]:
-    """Return the memory and the work of Newton's method, features themselves aside."""
-    cells = float(rows) * features
-    work = Work(numbers=3.0 * bytes_of_number * cells + 1500.0 * rows, steps=300)
-    if features > MOST_SAMPLED_FEATURES and bytes_of_number == NUMBER:
-        return 2.0 * NUMBER * min(rows, 4_096) * features + 120.0 * rows, work
-    sample = min(rows, max(1_000, 32 * features))
-    return 2.0 * bytes_of_number * sample * features + 120.0 * rows, work
-
-
 class RankSVM(PairNewton):
     """Minimises the squared hinge loss of all positive–negative pairs with a linear score.
 
@@ -142,11 +126,6 @@ class RankSVM(PairNewton):
     """
 
     C: float = param(10.0)
-
-    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
-        """Estimate memory and time of a fit; see the base class."""
-        N, d = positives + negatives, features
-        return cost_of(N, *newton(N, d, NUMBER))
 
     def _space(self, X: Rows, positive: Mask, context: Context) -> Space:
         space = Vectors(X if scipy.sparse.issparse(X) else centred(X, context.weights))
@@ -192,12 +171,6 @@ class KernelRankSVM(KernelSettings, PairNewton):
     C: float = param(100.0, "kernel")
 
     tol: float = param(1e-8)
-
-    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
-        """Estimate memory and time of a fit; see the base class."""
-        N = positives + negatives
-        work = kernel_matrix(N, features) + Work(numbers=28.0 * N**2 + 3000.0 * N, steps=300)
-        return cost_of(N, NUMBER * (1.0 * N**2 + N * features), work, NO_KERNEL)
 
     def check_size(self, positives: int, negatives: int, features: int) -> None:
         """Refuse kernel matrices beyond memory; see the base class."""
@@ -252,14 +225,6 @@ class ScaledRankSVM(PairNewton):
     C: float = param(100.0, "kernel")
     n_trees: int = param(20, "scaling")
     random_state: int = param(0, "trees")
-
-    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
-        """Estimate memory and time of a fit; see the base class."""
-        N = positives + negatives
-        a_tree = Work(numbers=8.0 * N * np.log2(max(2.0, N)) * features, steps=30)
-        work = kernel_matrix(N, features) + Work(numbers=28.0 * N**2 + 3000.0 * N, steps=300)
-        memory = NUMBER * (1.0 * N**2 + 3.0 * N * features)
-        return cost_of(N, memory, work + a_tree.times(self.n_trees))
 
     def check_size(self, positives: int, negatives: int, features: int) -> None:
         """Refuse kernel matrices beyond memory; see the base class."""

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.base import WeighsRows
-from aucstudio.engine.cost import Cost, Work, cost_of
 from aucstudio.engine.features.stumps import SAME, Stump, StumpSearch
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.monitor import Monitor, Stopped
@@ -61,13 +60,6 @@ class RankBoost(WeighsRows):
 
     n_rounds: int = param(200, "stumps")
     alpha_rule: str = param("bound")
-
-    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
-        """Estimate memory and time of a fit; see the base class."""
-        N = positives + negatives
-        cells = float(N) * features
-        work = Work(numbers=cells * (100 + 1.3 * self.n_rounds), steps=3 * self.n_rounds)
-        return cost_of(N, 6 * cells + 7000.0 * features, work)
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         monitor = context.monitor

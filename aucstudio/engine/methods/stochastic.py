@@ -16,15 +16,6 @@ import numpy as np
 
 from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.blocks import Passes, mean_variance
-from aucstudio.engine.cost import (
-    FEWER_LANDMARKS,
-    NUMBER,
-    Cost,
-    Work,
-    cluster_bytes,
-    cost_of,
-    landmarks,
-)
 from aucstudio.engine.features.embedding import Embedding, embed, embed_blocks
 from aucstudio.engine.features.maps import NystromMap, k_means, nystrom_map, rows_to_cluster
 from aucstudio.engine.fit import Context, Fit
@@ -94,22 +85,6 @@ class StochasticClassifier(AUCClassifier):
         w, objective = training.run(self.random_state, measure, embedding.scorer)
         notes = () if embedding.spread else (notice("rows_equal"),)
         return Fit(embedding.scorer(w), objective, n_iter=training.epoch, notes=notes)
-
-    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
-        """Estimate memory and time of a fit; see the base class."""
-        N, linear = positives + negatives, self.kernel == "linear"
-        v = features if linear else min(self.n_landmarks, N)
-        work = Work(numbers=float(N) * (v * self._work_per_feature() + 120.0)).times(self.n_epochs)
-        memory = 4.0 * N * v + 1024.0 * NUMBER * v
-        if linear:
-            return cost_of(N, memory, work)
-        work += landmarks(N, features, v, rounds=10, at_once=1)
-        memory += NUMBER * 3.0 * v**2 + 0.3 * cluster_bytes(N, features, 1)
-        return cost_of(N, memory, work, FEWER_LANDMARKS)
-
-    def _work_per_feature(self) -> float:
-        """Count how many numbers one step passes over for each feature."""
-        return 2.0
 
     def _map(self, X: Array, monitor: Monitor) -> NystromMap | None:
         if self.kernel == "linear":
@@ -362,9 +337,6 @@ class NOAM(StochasticClassifier):
     buffer_size: int = param(100)
     update: str = param("sequential")
     average: bool = param(True)
-
-    def _work_per_feature(self) -> float:
-        return 2.0 + 0.5 * self.buffer_size
 
     def _learner(self, F: Features, positive: Mask, scale: float) -> Learner:
         capacity = min(self.buffer_size, len(positive))

@@ -10,26 +10,11 @@ from __future__ import annotations
 import dataclasses
 from abc import abstractmethod
 from collections.abc import Hashable
-from typing import ClassVar
 
 import numpy as np
 
 from aucstudio.engine.base import AUCClassifier, WeighsRows
-from aucstudio.engine.cost import (
-    FEWER_LANDMARKS,
-    NO_KERNEL,
-    NUMBER,
-    Cost,
-    Work,
-    cluster_bytes,
-    cost_of,
-    cutting_planes,
-    kernel_matrix,
-    landmarks,
-)
 from aucstudio.engine.features.spaces import (
-    DEFAULT_LANDMARKS,
-    MAX_EXACT_ROWS,
     Vectors,
     chosen,
 )
@@ -70,8 +55,6 @@ class StructuralSVM(KernelSettings, AUCClassifier):
         Class attribute: how many cutting planes are usual, for estimates of time.
     """
 
-    usual_cuts: ClassVar[int] = 50
-
     n_landmarks: int | None = param(None, "structural")
     C: float = param(10.0, "structural")
     tol: float = param(1e-4)
@@ -90,20 +73,6 @@ class StructuralSVM(KernelSettings, AUCClassifier):
         return self._solve(
             RiskMinimiser(bench, positive, self.C, self.tol, context.monitor, context.weights)
         )
-
-    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
-        """Estimate memory and time of a fit; see the base class."""
-        N, d = positives + negatives, features
-        if self.kernel == "linear":
-            return cost_of(N, NUMBER * 60.0 * d, cutting_planes(N, d, self.usual_cuts))
-        if self.n_landmarks is None and N <= MAX_EXACT_ROWS:
-            work = kernel_matrix(N, d) + Work(products=0.7 * N**3, numbers=10.0 * N**2)
-            work += cutting_planes(N, N, self.usual_cuts)
-            return cost_of(N, NUMBER * (3.0 * N**2 + 256 * N), work, NO_KERNEL)
-        v = min(self.n_landmarks or DEFAULT_LANDMARKS, N)
-        work = landmarks(N, d, v, rounds=10, at_once=1) + cutting_planes(N, v, self.usual_cuts)
-        memory = NUMBER * (1.0 * N * v + 1024 * v + 3.0 * v**2)
-        return cost_of(N, memory + 0.3 * cluster_bytes(N, d, 1), work, FEWER_LANDMARKS)
 
 
 class RiskMinimiser:
@@ -302,8 +271,6 @@ class SVMAUC(WeighsRows, StructuralSVM):
     --------
     A pairwise SVM for tables with too many pairs to list.
     """
-
-    usual_cuts: ClassVar[int] = 6
 
     def _solve(self, search: RiskMinimiser) -> Fit:
         risk = PairHinge(search.positive, weights=search.weights)

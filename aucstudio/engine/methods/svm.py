@@ -15,7 +15,6 @@ import numpy as np
 import scipy
 
 from aucstudio.engine.base import WeighsRows
-from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of, cutting_planes
 from aucstudio.engine.fit import Context, Fit, without_convergence_warnings
 from aucstudio.engine.kernels import Kernel, KernelSettings
 from aucstudio.engine.losses.hinges import FreeConstantHinge
@@ -29,8 +28,6 @@ from aucstudio.engine.types import Array, Index, Mask
 if TYPE_CHECKING:
     from sklearn.svm import SVC
 from aucstudio.engine.cost import (
-    NO_KERNEL,
-    kernel_matrix,
     refuse_kernel_matrix,
 )
 from aucstudio.engine.features.spaces import Expansion, Space, Vectors
@@ -70,24 +67,6 @@ class SVM(KernelSettings, BaselineSettings, WeighsRows):
     --------
     The standard baseline: what training for the AUC has to beat.
     """
-
-    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
-        """Estimate memory and time of a fit; see the base class."""
-        N, d = positives + negatives, features
-        if self.kernel == "linear":
-            r = min(N, d)
-            if r > _MOST_FEATURES:
-                return cost_of(N, NUMBER * N * (d + 10.0), cutting_planes(N, d, _USUAL_PLANES))
-            step = Work(products=1.2 * N * r**2, numbers=N * (6.0 * r + 150), steps=100)
-            memory = NUMBER * (N * (d + 30.0) + 3.0 * r**2)
-            if d > N:
-                step += Work(products=4.0 / _USUAL_STEPS * d * N**2)
-                memory += NUMBER * (2.0 * d * N + N**2)
-            return cost_of(N, memory, step.times(_USUAL_STEPS))
-        cache = min(2.4 * N**2, 1e6 * _CACHE_MEGABYTES)
-        matrix = NUMBER * float(N) ** 2 if N <= _MOST_MATRIX_ROWS else 0.0
-        work = Work(numbers=float(N) ** 2 * (0.7 * d + 14))
-        return cost_of(N, cache + matrix + 2.0 * NUMBER * N * d, work)
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         monitor = context.monitor
@@ -217,15 +196,6 @@ class SVM2Norm(KernelSettings, BaselineSettings, WeighsRows):
         """Refuse kernel matrices beyond memory; see the base class."""
         if self.kernel != "linear" or positives + negatives < features:
             refuse_kernel_matrix(positives + negatives, MAX_KERNEL_ROWS, factored=True)
-
-    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
-        """Estimate memory and time of a fit; see the base class."""
-        N, d = positives + negatives, features
-        if self.kernel == "linear" and d <= N:
-            work = Work(products=8.0 * N * d**2, numbers=60.0 * N * d, steps=100)
-            return cost_of(N, NUMBER * (2.0 * N * d + 3.0 * d**2), work)
-        work = kernel_matrix(N, d) + Work(products=1.7 * N**3, numbers=20.0 * N**2)
-        return cost_of(N, NUMBER * (2.0 * N**2 + 512 * N + N * d), work, NO_KERNEL)
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         monitor = context.monitor

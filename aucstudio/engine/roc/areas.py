@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from aucstudio.engine.roc.curve import Curve, tpr_at
 from aucstudio.engine.roc.ranking import Ranking, Sampled, roc_curve
 from aucstudio.engine.types import Array
+from aucstudio.notices import text
 
 
 def auc_of(curve: Curve) -> float:
@@ -39,9 +40,7 @@ def area(ranking: Ranking, alpha: float, beta: float) -> float:
 def check_band(alpha: float, beta: float) -> None:
     """Raise ValueError unless 0 <= alpha < beta <= 1."""
     if not 0 <= alpha < beta <= 1:
-        raise ValueError(
-            f"The FPR range needs 0 <= alpha < beta <= 1; it is alpha = {alpha}, beta = {beta}."
-        )
+        raise ValueError(text("range_out_of_order", alpha=alpha, beta=beta))
 
 
 def band_ranks(n: int, alpha: float, beta: float) -> tuple[int, int]:

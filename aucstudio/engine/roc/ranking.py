@@ -21,6 +21,7 @@ from aucstudio.engine.compiled import kernel
 from aucstudio.engine.order import ascending
 from aucstudio.engine.roc.curve import Behind, Curve, Scores
 from aucstudio.engine.types import Array, Index, Mask
+from aucstudio.notices import text
 
 SAMPLING, FREQUENCY = "sampling", "frequency"
 WEIGHT_KINDS = (SAMPLING, FREQUENCY)
@@ -46,10 +47,7 @@ def check_weights(weights: ArrayLike, positive: Mask) -> Array:
     """
     checked = np.asarray(weights, dtype=np.float64)
     if checked.shape != positive.shape:
-        raise ValueError(
-            f"There must be one weight for each row; the weights have the shape {checked.shape}, "
-            f"the rows {positive.shape}."
-        )
+        raise ValueError(text("weights_shape", found=checked.shape, rows=positive.shape))
     if not (np.isfinite(checked) & (checked >= 0)).all():
         raise ValueError("Every weight must be a finite number that is not negative.")
     for of_class, name in ((positive, "positive"), (~positive, "negative")):
@@ -72,10 +70,7 @@ def repeats(weights: Array) -> Index:
             f"{weights[weights != np.floor(weights)][0]:g} is not."
         )
     if weights.sum() > _MOST_REPEATS:
-        raise ValueError(
-            f"Frequency weights may count {_MOST_REPEATS:,} rows at most; these count "
-            f"{weights.sum():,.0f}."
-        )
+        raise ValueError(text("frequencies_too_many", most=_MOST_REPEATS, count=weights.sum()))
     return weights.astype(np.intp)
 
 
@@ -95,10 +90,7 @@ def group_codes(groups: ArrayLike, rows: int) -> Index:
     """
     labels: NDArray[Any] = np.asarray(groups)
     if labels.shape != (rows,):
-        raise ValueError(
-            f"There must be one group for each row; groups has the shape {labels.shape}, there "
-            f"are {rows} rows."
-        )
+        raise ValueError(text("groups_shape", found=labels.shape, rows=rows))
     if labels.dtype.kind == "O":
         # Equal labels of any type; a missing one differs from itself.
         known: dict[object, int] = {}
@@ -108,10 +100,7 @@ def group_codes(groups: ArrayLike, rows: int) -> Index:
         missing = (labels != labels).tolist() if labels.dtype.kind in "fcM" else [False]
         codes = np.unique(labels, return_inverse=True)[1].astype(np.intp)
     if any(missing):
-        raise ValueError(
-            f"groups has no label in row {missing.index(True)}; a row that belongs to no group "
-            "needs a label of its own."
-        )
+        raise ValueError(text("group_missing", row=missing.index(True)))
     return codes
 
 
@@ -423,10 +412,7 @@ def _checked_scores(y: ArrayLike, score: ArrayLike, positive: object) -> tuple[S
         scores = scores.astype(np.float64)
     mask = _positive_mask(y, positive)
     if scores.ndim != 1 or mask.shape != scores.shape:
-        raise ValueError(
-            f"y and score must be two columns of equal length; they have the shapes "
-            f"{mask.shape} and {scores.shape}."
-        )
+        raise ValueError(text("scores_shape", labels=mask.shape, scores=scores.shape))
     if not np.isfinite(scores).all():
         raise ValueError("score holds NaN or infinite values; every row needs a finite score.")
     return scores, mask

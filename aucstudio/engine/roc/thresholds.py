@@ -13,6 +13,7 @@ from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.roc.areas import position
 from aucstudio.engine.roc.curve import Curve
 from aucstudio.engine.types import Array
+from aucstudio.notices import text
 
 _ROUNDING = 1e-12  # of a bound, by which a rate that is a fraction may miss it
 
@@ -83,10 +84,7 @@ def cost_threshold(
 def check_costs(prior: float, cost_fp: float, cost_fn: float) -> None:
     """Raise ValueError unless the costs are positive and the prior strictly between 0 and 1."""
     if not (0 < cost_fp < math.inf and 0 < cost_fn < math.inf and 0 < prior < 1):
-        raise ValueError(
-            f"Costs must be positive and the prior between 0 and 1; they are cost_fp = {cost_fp}, "
-            f"cost_fn = {cost_fn}, prior = {prior}."
-        )
+        raise ValueError(text("costs_out_of_range", cost_fp=cost_fp, cost_fn=cost_fn, prior=prior))
 
 
 def minmax_threshold(curve: Curve) -> float:
@@ -288,7 +286,5 @@ def _precise_vertex(true: Array, false: Array, least: float) -> int:
     enough = np.flatnonzero(precision >= least * (1 - _ROUNDING)) + 1
     if not len(enough):
         best = float(precision.max())
-        raise UnreachableTargetError(
-            f"no threshold on these rows has precision ≥ {least:g}; the best is {best:.3g}", best
-        )
+        raise UnreachableTargetError(text("precision_unreachable", least=least, best=best), best)
     return int(enough[np.searchsorted(true[enough], true[enough[-1]], "left")])

@@ -29,6 +29,7 @@ from aucstudio.engine.verification.optimum import (
     least_squares,
 )
 from aucstudio.engine.verification.space import RemadeSpace, squared_distances
+from aucstudio.notices import text
 
 _MOST_PARTS = 60
 _MOST_NUMBERS = 4e6
@@ -175,9 +176,7 @@ class Problem:
         """Minimise ``1/2 u'Hu + sum_k costs_k loss(A_k u)``."""
         K, r = A.shape
         if K * max(r, 100) > 100 * _MOST_NUMBERS or K * r**2 > 2 * _MOST_WORK or r > 1_500:
-            raise UnverifiableError(
-                f"{K:,} margins of {r:,} features are more than an independent solver takes"
-            )
+            raise UnverifiableError(text("too_many_margins", margins=K, features=r))
         loss, slope, curvature = self.loss.value, self.loss.slope, self.loss.curvature
         if slope is None or curvature is None:
             return self.solve_hinges(A, np.ones(K), costs, H, np.zeros(r))
@@ -272,9 +271,7 @@ class RangeHinge(Problem):
     def solution(self, Z: Array) -> Optimum:
         r = Z.shape[1]
         if 80 * (Z.size + self.m * self.n) > _MOST_WORK or r > 1_000:
-            raise UnverifiableError(
-                f"{len(Z):,} rows with {r:,} features would take an independent solver hours"
-            )
+            raise UnverifiableError(text("too_long_to_solve", rows=len(Z), features=r))
         p, n = self.by_class(Z)
         starts, share = _starts(self.m), self.weight / self.total
         mass = np.append(0.0, np.cumsum(self.charged))
@@ -474,9 +471,7 @@ class TwoMarginsProblem(Problem):
         p, n = self.by_class(Z)
         groups, r = [self.m, self.m, self.n], Z.shape[1]
         if 2 * len(Z) * (r + 2) > _MOST_NUMBERS:
-            raise UnverifiableError(
-                f"{len(Z):,} rows of {r:,} features are more than an independent solver takes"
-            )
+            raise UnverifiableError(text("too_many_rows_to_solve", rows=len(Z), features=r))
         C1, C2, C3, mu = self._costs
         signs = np.repeat([[1.0, 0.0], [1.0, -1.0], [-1.0, 0.0]], groups, axis=0)
         A = np.hstack([np.vstack([p, p, -n]), signs])

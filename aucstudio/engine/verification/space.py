@@ -16,6 +16,7 @@ import numpy as np
 from aucstudio.engine.scorers import FourierScorer, KernelScorer, LinearScorer, Scorer
 from aucstudio.engine.types import Array, Rows
 from aucstudio.engine.verification.counting import UnverifiableError
+from aucstudio.notices import text
 
 MOST_KERNEL_ROWS = 2_500
 _LANDMARK_FLOOR = 1e-10  # of eigenvalues of the landmarks, as the feature map declares it
@@ -85,8 +86,7 @@ class RemadeSpace:
             return X
         if len(X) > MOST_KERNEL_ROWS:
             raise UnverifiableError(
-                f"the {len(X):,} × {len(X):,} kernel matrix is beyond {MOST_KERNEL_ROWS:,} rows, "
-                "the most that an independent solver takes"
+                text("kernel_matrix_too_large", rows=len(X), most=MOST_KERNEL_ROWS)
             )
         near = X - X.mean(axis=0) if self._is_linear and self.centre else X
         return _roots(self.kernel(near, near), _ROUNDING, 0.5)
@@ -98,9 +98,7 @@ class RemadeSpace:
         if isinstance(X, np.ndarray):
             return X
         if X.shape[0] * X.shape[1] > _MOST_DENSE:
-            raise UnverifiableError(
-                f"{X.shape[0]:,} rows of {X.shape[1]:,} features are too many cells to write out"
-            )
+            raise UnverifiableError(text("too_many_cells", rows=X.shape[0], features=X.shape[1]))
         return np.asarray(X.toarray())
 
     @property

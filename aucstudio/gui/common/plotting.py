@@ -21,14 +21,13 @@ from PySide6.QtWidgets import QApplication
 
 from aucstudio.gui.common.plots.axes import NumberAxis
 from aucstudio.gui.common.plots.plot import Plot
-from aucstudio.gui.common.theme import current_theme, mixed, run_colour, run_dash, run_symbol
+from aucstudio.gui.common.theme import current_theme, run_colour, run_dash, run_symbol
 from aucstudio.gui.state.plan import RunLook
 
 pg.setConfigOptions(antialias=True)
 
 SWATCH = QSize(32, 12)
 MARKER = QSize(16, 16)  # of icons in menus and heads of tables
-_GRID = 0.4  # strength of a grid line
 _MARK, _CLEAR = 8.0, 1.5  # pixels: a sample's marker, and the space beside it
 
 
@@ -132,7 +131,7 @@ def style_plot(plot: pg.PlotWidget) -> None:
         axis = plot.getAxis(side)
         axis.setPen(theme.grid)
         axis.setTextPen(theme.muted)
-        axis.setTickPen(mixed(theme.card, theme.grid, _GRID))
+        axis.setTickPen(theme.line)
         axis.label.setFont(QApplication.font())  # pyqtgraph keeps its first font
         if axis.labelText:
             axis.setLabel(axis.labelText, color=theme.muted)

@@ -47,7 +47,8 @@ from aucstudio.project.data.score_file import Joined, join_scores, read_score_fi
 from aucstudio.project.data.splitting.validation import FORWARD
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.experiments.planning import MARKER, score_columns
+from aucstudio.project.runs.experiments.experiment import MARKER
+from aucstudio.project.runs.experiments.planning import score_columns
 from aucstudio.project.work.job import Job
 
 _WIDTH, _MINUTES_WIDTH = 440, 96

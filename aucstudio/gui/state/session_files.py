@@ -32,7 +32,6 @@ from aucstudio.project.examples import make_study
 from aucstudio.project.runs.experiments.experiment import DataReference
 from aucstudio.project.runs.experiments.experiment_file import ExperimentFile
 from aucstudio.project.runs.experiments.experiment_file import read_study as read_experiments
-from aucstudio.project.runs.experiments.planning import is_given
 from aucstudio.project.runs.record import FAILED, RunRecord
 from aucstudio.project.runs.rows import in_memory
 from aucstudio.project.runs.verification import Verification
@@ -309,7 +308,7 @@ def _reference(document: dict[str, Any], records: list[RunRecord]) -> DataRefere
     if not records:
         return None
     # A run of given scores ignores all other columns.
-    trained = (record for record in reversed(records) if not is_given(record))
+    trained = (record for record in reversed(records) if not record.experiment.is_given)
     return next(trained, records[-1]).experiment.data.without_scores()
 
 
@@ -661,26 +660,6 @@ class StudyFiles(QObject):
             save.write(report)
 
         self.saver.start(save.words, save, work)
-
-    def save_as(self, path: str | Path) -> None:
-        """Save the project under a name and continue in that file, with the running runs.
-
-        The file is written from memory, as the earlier file may be gone or damaged.
-
-        Raises
-        ------
-        InputError
-            If it cannot be written; everything stays as it was.
-        """
-        self.saver.finish()
-        self._session.keeper.wait()
-        study = self._session.study
-        save = Save(study, Path(path), study.document())
-        try:
-            save.write()
-        finally:
-            self._on_damage(study, save.left_out)
-        self._on_saved(save)
 
     def _on_saved(self, save: Save) -> None:
         session, study = self._session, save.study

@@ -22,13 +22,13 @@ from aucstudio.project.results.summary import WHOLE, work_out
 from aucstudio.project.results.thresholds import Target
 from aucstudio.project.runs.estimate import check_size, check_size_at_once
 from aucstudio.project.runs.experiments.experiment import (
+    MARKER,
     Band,
     DataReference,
     Experiment,
     check_band,
 )
 from aucstudio.project.runs.experiments.planning import (
-    MARKER,
     PlannedRun,
     check_groups,
     joinable,

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from aucstudio.engine import DECLARED
 from aucstudio.engine.crossfit.members import Member, listed
 from aucstudio.engine.params import InvalidSetting, declared_params
+from aucstudio.notices import text
 from aucstudio.notices.words import runs_words
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.score_file import ScoreFile
@@ -144,38 +145,31 @@ def why_not(runs: Sequence[Named]) -> str:
         A sentence without its full stop that names the run; empty if they may be combined.
     """
     if len(runs) < 2:
-        there = "is only one" if runs else "is none"
-        return f"a combination needs two or more runs, and there {there}"
+        return text("too_few_runs", count=len(runs))
     for name, record in runs:
-        if reason := _alone(record):
-            return f"{name} {reason}"
+        if code := _alone(record):
+            return text(code, name=name)
     first, record = runs[0]
     for name, other in runs[1:]:
         if not _share(record, other):
-            return _apart((name, other), (first, record))
+            found = planned_difference(record, other)
+            why = str(found or text("runs_imported_differently"))
+            remedy = REMEDIES.get(found.code, "") if found else "on the same rows"
+            return text("runs_share_no_rows", name=name, first=first, why=why, remedy=remedy)
         if other.experiment.weight != record.experiment.weight:
-            return f"{name} weights its rows differently from {first}"
+            return text("runs_weigh_differently", name=name, first=first)
     return ""
 
 
 def _alone(record: RunRecord) -> str:
-    experiment = record.experiment
-    if experiment.members:
-        return "is itself a combination of runs: choose its members instead"
+    """Return the code of why a run cannot be combined; empty if it may be."""
+    if record.experiment.members:
+        return "run_is_combination"
     if record.status != DONE or not record.splits:
-        return "was not finished"
-    if experiment.validation.scheme == LEAVE_PAIR_OUT:
-        return "used leave-pair-out, which holds out no rows"
+        return "run_not_finished"
+    if record.experiment.validation.scheme == LEAVE_PAIR_OUT:
+        return "run_holds_out_pairs"
     return ""
-
-
-def _apart(one: Named, first: Named) -> str:
-    """Return how the rows of two runs differ, and how to mend that."""
-    found = planned_difference(first[1], one[1])
-    why = str(found or "their tables were imported with different settings")
-    remedy = REMEDIES.get(found.code, "") if found else "on the same rows"
-    words = f"{one[0]} shares no held-out rows with {first[0]}: {why}"
-    return f"{words}; rerun one of them {remedy}" if remedy else words
 
 
 def _share(a: RunRecord, b: RunRecord) -> bool:
@@ -188,8 +182,7 @@ def require_likely(runs: Sequence[Named]) -> None:
     for name, record in runs:
         twin = known.get(record.experiment.id)
         if twin is not None and not reason:
-            same = "is given twice" if twin == name else f"is the same run as {twin}"
-            reason = f"{name} {same}"
+            reason = text("run_given_twice", name=name, twin="" if twin == name else twin)
         known[record.experiment.id] = name
     if reason:
         raise InputError(reason, setting="runs")
@@ -200,5 +193,5 @@ def require_sharing(runs: Sequence[Named]) -> None:
     require_likely(runs)
     for name, record in runs[1:]:
         if why := difference(runs[0][1], record):
-            words = f"{name} shares no held-out rows with {runs[0][0]}: {why}"
+            words = text("runs_share_no_rows", name=name, first=runs[0][0], why=why, remedy="")
             raise InputError(words, setting="runs")

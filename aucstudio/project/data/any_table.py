@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.notices.words import class_words, listed, suggestion
-from aucstudio.project.data.column_range import ColumnRange, sample_rows
 from aucstudio.project.data.columns import (
     MOST_LEVELS,
     Column,
@@ -42,12 +41,12 @@ from aucstudio.project.data.labels import (
     spelled_as,
 )
 from aucstudio.project.data.roles import guess_positive, other_labels
-from aucstudio.project.data.schema import ColumnSchema, Schema
+from aucstudio.project.data.schema import ColumnRange, ColumnSchema, Schema, sample_rows
 from aucstudio.project.data.sparse_columns import is_sparse
 from aucstudio.project.data.splitting.groups import Groups, find_groups
 from aucstudio.project.data.text.contents import Rejected, Unreadable
 from aucstudio.project.data.text.dialect import Dialect
-from aucstudio.project.errors import InputError, input_error
+from aucstudio.project.errors import InputError, column_error, input_error
 
 if TYPE_CHECKING:
     from aucstudio.project.data.table import Table
@@ -193,12 +192,8 @@ class AnyTable(abc.ABC, ColumnChoices):
         if (place := self._places.get(name)) is not None:
             return self.columns[place]
         names = [column.name for column in self.columns]
-        raise input_error(
-            "column_unknown",
-            file=self.path,
-            column=name,
-            names=listed(names),
-            hint=suggestion(name, names),
+        raise column_error(
+            "column_unknown", self.path, name, names=listed(names), hint=suggestion(name, names)
         )
 
     def require_two_classes(self) -> None:
@@ -220,10 +215,10 @@ class AnyTable(abc.ABC, ColumnChoices):
         if len(self.classes) < 2:
             raise one_class(self.path, self.label, self.classes)
         if self.positive is None:
-            raise input_error(
+            raise column_error(
                 "positive_absent",
-                file=self.path,
-                column=self.label,
+                self.path,
+                self.label,
                 count=len(self.classes),
                 classes=listed(list(self.classes)),
             )

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.notices.words import suggestion
-from aucstudio.project.data.text import dates
-from aucstudio.project.errors import input_error
+from aucstudio.project.data.text import dates, vocabulary
+from aucstudio.project.errors import column_error, input_error
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,23 +27,7 @@ Array = NDArray[np.float64]
 # The date itself as a number.
 WHOLE = "number"
 # Parts in the order of their columns, and the meaning of their numbers.
-PARTS: Mapping[str, str] = {
-    WHOLE: "days since 1970-01-01, or hours of a time of day",
-    "year": "the year",
-    "quarter": "1 to 4",
-    "month": "1 to 12",
-    "month-circle": "sine and cosine of the month, so that December is next to January",
-    "week": "week of the year by ISO 8601, 1 to 53",
-    "day": "day of the month, 1 to 31",
-    "yearday": "day of the year, 1 to 366",
-    "weekday": "1 for Monday to 7 for Sunday",
-    "weekday-circle": "sine and cosine of the weekday, so that Sunday is next to Monday",
-    "weekend": "1 on Saturday and Sunday, else 0",
-    "hour": "0 to 23",
-    "hour-circle": "sine and cosine of the hour, so that 23 is next to 0",
-    "minute": "0 to 59",
-    "daytime": "0 for night (before 6), 1 for morning, 2 for afternoon, 3 for evening (from 18)",
-}
+PARTS: Mapping[str, str] = vocabulary.named("parts_of_dates")
 OF_CLOCK = (WHOLE, "hour", "hour-circle", "minute", "daytime")
 OF_MONTHS = (WHOLE, "year", "quarter", "month", "month-circle")
 _CIRCLE = "-circle"
@@ -193,21 +177,20 @@ def check_parts(path: Path, column: ColumnInfo, parts: Sequence[str]) -> tuple[s
     """
     layout = column.layout
     if parts and not layout:
-        raise input_error("dates_absent", file=path, column=column.name)
+        raise column_error("dates_absent", path, column.name)
     known = offered(layout)
-    for part in parts:
-        if part not in known:
-            lacking = "no part of times of day" if layout == dates.CLOCK else "no part of months"
-            what = f"{lacking} alone" if part in PARTS else "no part of a date"
-            raise input_error(
-                "date_part_unknown",
-                file=path,
-                column=column.name,
-                part=part,
-                what=what,
-                parts=", ".join(known),
-                hint=suggestion(part, known),
-            )
+    unknown = next((part for part in parts if part not in known), None)
+    if unknown is not None:
+        lacking = ("clock" if layout == dates.CLOCK else "months") if unknown in PARTS else "date"
+        raise column_error(
+            "date_part_unknown",
+            path,
+            column.name,
+            part=unknown,
+            of=lacking,
+            parts=", ".join(known),
+            hint=suggestion(unknown, known),
+        )
     chosen = tuple(part for part in PARTS if part in parts)
     return () if chosen == (WHOLE,) else chosen
 
@@ -216,9 +199,7 @@ def check_names(path: Path, columns: Sequence[ColumnInfo]) -> None:
     """Raise InputError if a part would have the name of a column of the table."""
     dated = [column for column in columns if column.parts]
     names = {column.name for column in columns} if dated else set()
-    for column in dated:
-        for part in taken(column):
-            if part.part != WHOLE and part.name in names:
-                raise input_error(
-                    "date_part_twice", file=path, column=column.name, name=part.name, part=part.part
-                )
+    for part in (part for column in dated for part in taken(column)):
+        if part.part != WHOLE and part.name in names:
+            what: dict[str, Any] = {"column": part.column, "name": part.name, "part": part.part}
+            raise input_error("date_part_twice", file=path, **what)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from aucstudio.notices.catalogue import entry, text
+from aucstudio.notices.words import listed
 from aucstudio.project.typed import Sendable
 
 # How the file is laid out, which changes no result.
@@ -75,9 +76,8 @@ class Finding(Sendable):
         """Return code, severity, values and text, as every JSON document has them."""
         severity = entry(self.code)["severity"] if self.code else "info"
         code = self.code or self.kind
-        return {"code": code, "severity": severity, "text": self.sentence} | {
-            "values": dict(self.facts)
-        }
+        values = dict(self.facts)
+        return {"code": code, "severity": severity, "text": self.sentence, "values": values}
 
 
 def found(
@@ -123,9 +123,7 @@ def grouped(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 def _joined(group: Sequence[Finding]) -> Finding:
     names = tuple(finding.columns[0] for finding in group)
-    shown = ", ".join(names[1 : 1 + _SHOWN])
-    more = len(names) - 1 - _SHOWN
-    others = f"{shown} and {more:,} more" if more > 0 else shown
+    others = listed(names[1:], _SHOWN)
     facts = {"first": group[0].sentence, "count": len(names) - 1, "names": others}
     sentence, rows = said("found_in_more_columns", **facts), max(f.rows for f in group)
     return dataclasses.replace(group[0], sentence=sentence, columns=names, rows=rows)

@@ -177,9 +177,7 @@ def is_sure(name: str) -> bool:
 
 def is_label_name(name: str) -> bool:
     """Return whether a name is that of a label."""
-    return _is_in("labels", name=name) or not _NAMES["label_endings"].isdisjoint(
-        words_of(name)[-1:]
-    )
+    return _is_in("labels", name=name) or words_of(name)[-1:] in _LABEL_ENDINGS
 
 
 def _has_few(column: Column) -> bool:

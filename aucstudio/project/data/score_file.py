@@ -14,7 +14,7 @@ from aucstudio.notices.words import listed
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import Column, spell_cell, spelled
 from aucstudio.project.data.table import Table, read_table
-from aucstudio.project.errors import input_error
+from aucstudio.project.errors import column_error, input_error
 
 SomeTable = TypeVar("SomeTable", bound=AnyTable)
 _NAMED = 3  # examples in messages
@@ -136,13 +136,11 @@ def join_scores(
     for of, name in ((scores, key), (scores, column), (table, identifier)):
         of.column(name)
     if column == key:
-        raise input_error("score_is_key", file=scores.path, column=column)
+        raise column_error("score_is_key", scores.path, column)
     taken = {known.name for known in table.columns}
     name = column if column not in taken else f"{column} of {Path(scores.path).name}"
     if name in taken:
-        raise input_error(
-            "score_name_taken", file=scores.path, column=column, table=table.path, name=name
-        )
+        raise column_error("score_name_taken", scores.path, column, table=table.path, name=name)
     given = ScoreFile(str(scores.path.resolve()), scores.sha256, key, column, identifier, name)
     joined, unscored, unmatched = _joined(table, given, scores)
     return Joined(joined, given, unscored, unmatched)
@@ -161,7 +159,7 @@ def _joined(table: Table, given: ScoreFile, scores: Table) -> tuple[Table, int, 
     """Return the table with the scores, and the numbers of unmatched rows of table and file."""
     column = scores.column(given.column)
     if column.kind != "number":
-        raise input_error("score_of_text", file=scores.path, column=given.column)
+        raise column_error("score_of_text", scores.path, given.column)
     _require_one_meaning(table.column(given.identifier), table, scores.column(given.key), scores)
     keys, rows = _names(scores, given.key), _names(table, given.identifier)
     found = {key: place for place, key in enumerate(keys) if key is not None}
@@ -172,10 +170,10 @@ def _joined(table: Table, given: ScoreFile, scores: Table) -> tuple[Table, int, 
     values[~np.isfinite(values)] = np.nan
     missing = int(np.count_nonzero(np.isnan(values)))
     if missing == table.rows:
-        raise input_error(
+        raise column_error(
             "scores_match_no_row",
-            file=scores.path,
-            column=given.key,
+            scores.path,
+            given.key,
             table=table.path,
             given=_examples(scores, given.key),
             identifier=given.identifier,
@@ -202,7 +200,7 @@ def _names(table: Table, name: str) -> list[str | None]:
     twice = [f"{text!r} in rows {at[0]:,} and {at[1]:,}" for text, at in rows.items() if at[1:]]
     if twice:
         pairs = listed(twice, _NAMED)
-        raise input_error("rows_not_identified", file=table.path, column=name, rows=pairs)
+        raise column_error("rows_not_identified", table.path, name, rows=pairs)
     return names
 
 
@@ -212,10 +210,10 @@ def _require_one_meaning(mine: Column, table: Table, theirs: Column, scores: Tab
         return
     sides = (mine.name, table.path), (theirs.name, scores.path)
     (dates, dated), (numbers, plain) = sides if mine.is_date else sides[::-1]
-    raise input_error(
+    raise column_error(
         "dates_beside_numbers",
-        file=scores.path,
-        column=theirs.name,
+        scores.path,
+        theirs.name,
         dates=dates,
         dated=dated,
         numbers=numbers,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -37,30 +39,19 @@ def usable_weights(
         If a weight is negative, infinite, or so large or small that its square overflows or
         underflows; or if a frequency weight is not a whole number.
     """
-    far = (cells != 0) & ((cells < 1 / _FARTHEST) | (cells > _FARTHEST))
-    bad = np.flatnonzero((cells < 0) | far)
-    if len(bad):
-        what = _what_is_wrong(float(cells[bad[0]]))
-        raise input_error(
-            "weights_invalid",
-            file=path,
-            column=column.name,
-            cells=len(bad),
-            row=int(rows[bad[0]]),
-            weight=cells[bad[0]],
-            what=what,
-        )
     weights = np.where(np.isnan(cells), 0.0, cells)
-    broken = np.flatnonzero(weights != np.floor(weights))
-    if kind == FREQUENCY and len(broken):
-        raise input_error(
-            "frequencies_invalid",
-            file=path,
-            column=column.name,
-            cells=len(broken),
-            row=int(rows[broken[0]]),
-            weight=weights[broken[0]],
-        )
+    far = (cells < 1 / _FARTHEST) | (cells > _FARTHEST)
+    checks = {"weights_invalid": (cells < 0) | ((cells != 0) & far)}
+    if kind == FREQUENCY:
+        checks["frequencies_invalid"] = weights != np.floor(weights)
+    for code, wrong in checks.items():
+        if wrong.any():
+            first, count = int(wrong.argmax()), int(np.count_nonzero(wrong))
+            facts: dict[str, Any] = {"cells": count, "row": int(rows[first])}
+            if code == "weights_invalid":
+                facts["what"] = _what_is_wrong(float(cells[first]))
+            facts["weight"] = cells[first]
+            raise input_error(code, file=path, column=column.name, **facts)
     return weights
 
 

@@ -7,7 +7,7 @@ taken from y.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -100,46 +100,26 @@ def explain_pair(table: Table, model: Model, rows: tuple[int, int]) -> PairDetai
     sources = {f"{name} = missing": columns[name] for name in preparation.indicated} | columns
     sources |= {part.together: columns[part.column] for part in preparation.parts.values()}
     numbers, differences = len(preparation.numbers), X[0] - X[1]
-    parts = [
-        ColumnShare(
-            name,
-            _cells(sources[name], rows),
-            float(differences[group][0]) if _is_number(group, numbers) else np.nan,
-            float(share),
-        )
-        for (name, group), share in zip(groups.items(), shares, strict=True)
-    ]
+    parts = []
+    for (name, group), share in zip(groups.items(), shares.tolist(), strict=True):
+        is_number = group.stop <= numbers and group.stop == group.start + 1
+        difference = float(differences[group.start]) if is_number else np.nan
+        first, second = (cell_words(sources[name], row) for row in rows)
+        parts.append(ColumnShare(name, (first, second), difference, share))
     parts.sort(key=lambda part: -abs(part.contribution))
     return PairDetail(rows, float(scores[0] - scores[1]), tuple(parts))
 
 
-def _is_number(group: slice, numbers: int) -> bool:
-    return bool(group.stop <= numbers and group.stop == group.start + 1)
-
-
 def _swapped(model: Model, X: Array, scores: Array, groups: list[slice]) -> Array:
-    return np.concatenate(
-        [
-            _swapped_some(model, X, scores, groups[start : start + _COLUMNS_PER_CHUNK])
-            for start in range(0, len(groups), _COLUMNS_PER_CHUNK)
-        ]
-    )
-
-
-def _swapped_some(model: Model, X: Array, scores: Array, groups: Iterable[slice]) -> Array:
-    changed = []
-    for group in groups:
-        pair = X.copy()
-        pair[:, group] = X[::-1, group]
-        changed.append(pair)
-    other = model.scorer(np.concatenate(changed)).reshape(-1, 2)
-    shares: Array = 0.5 * (scores[0] - other[:, 0] + other[:, 1] - scores[1])
-    return shares
-
-
-def _cells(column: Column, rows: tuple[int, int]) -> tuple[str, str]:
-    first, second = (cell_words(column, row) for row in rows)
-    return first, second
+    shares = []
+    for start in range(0, len(groups), _COLUMNS_PER_CHUNK):
+        some = groups[start : start + _COLUMNS_PER_CHUNK]
+        pairs = np.repeat(X[None], len(some), axis=0)
+        for pair, group in zip(pairs, some, strict=True):
+            pair[:, group] = X[::-1, group]
+        other = model.scorer(pairs.reshape(-1, X.shape[1])).reshape(-1, 2)
+        shares.append(0.5 * (scores[0] - other[:, 0] + other[:, 1] - scores[1]))
+    return np.concatenate(shares)
 
 
 def cell_words(column: Column, row: int) -> str:
@@ -152,7 +132,6 @@ def cell_words(column: Column, row: int) -> str:
 
 Index = NDArray[np.intp]
 Weights = NDArray[np.float64]
-Facts = tuple[str, str, str]
 
 MOST_ROWS = 10_000  # of the background; more add time and no precision
 _MOST_CELLS = 20_000_000
@@ -294,13 +273,24 @@ def explain_row(
     Z = preparation.apply(others, kept)
     numbers = {preparation.source(name) for name in preparation.numbers}
     facts = [
-        _facts(table.column(name), others.column(name), row, kept, name in numbers)
+        (name, cell_words(table.column(name), row), usual)
         for name in columns
+        for usual in [_usual(table.column(name), others.column(name), row, kept, name in numbers)]
     ]
 
     def detail_of(found: Contributions) -> RowDetail:
-        detail = _detail(row, model.intercept, facts, found, (len(kept), of_rows))
-        return dataclasses.replace(detail, by_weight=weights is not None)
+        order = np.argsort(-np.abs(found.values), kind="stable")
+        figures = np.stack([found.values, found.errors], axis=1).tolist()
+        return RowDetail(
+            row,
+            found.score + model.intercept,
+            found.mean + model.intercept,
+            tuple(Contribution(*facts[k], *figures[k]) for k in order.tolist()),
+            dataclasses.replace(found, values=found.values[order], noise=found.noise[:, order]),
+            len(kept),
+            of_rows,
+            weights is not None,
+        )
 
     def report(fraction: float, sofar: Contributions | None) -> bool:
         return listen(fraction, None if sofar is None else detail_of(sofar))
@@ -310,39 +300,20 @@ def explain_row(
     )
 
 
-def _facts(mine: Column, others: Column, row: int, rows: Index, number: bool) -> Facts:
-    """Return a column's name, its cell of the row, and what the background rows have there."""
+def _usual(mine: Column, others: Column, row: int, rows: Index, number: bool) -> str:
+    """Describe what the background rows have in a column."""
     cells = without(others.values[rows], others.absent)
     if number and others.kind == "number":
         known = cells[~np.isnan(cells)]
-        usual = f"mean {_brief(others, float(known.mean()))}" if len(known) else MISSING
-    else:
-        cell = mine.values[row]
-        missing = cell is None or cell != cell
-        same = ~others.known()[rows] if missing else (cells == cell).astype(bool)
-        usual = f"the same in {100 * float(same.mean()):.0f} %"
-    return mine.name, cell_words(mine, row), usual
-
-
-def _brief(column: Column, value: float) -> str:
-    if column.is_date:
-        return spell_cell(column, value)
-    return f"{value:.4g}".replace("-", "−")
-
-
-def _detail(
-    row: int,
-    intercept: float,
-    facts: Sequence[Facts],
-    found: Contributions,
-    counts: tuple[int, int],
-) -> RowDetail:
-    order = np.argsort(-np.abs(found.values), kind="stable")
-    figures = np.stack([found.values, found.errors], axis=1).tolist()
-    parts = tuple(Contribution(*facts[k], *figures[k]) for k in order.tolist())
-    sorted_ = dataclasses.replace(found, values=found.values[order], noise=found.noise[:, order])
-    score, mean = found.score + intercept, found.mean + intercept
-    return RowDetail(row, score, mean, parts, sorted_, *counts)
+        if not len(known):
+            return MISSING
+        mean = float(known.mean())
+        shown = f"{mean:.4g}".replace("-", "−")
+        return f"mean {spell_cell(others, mean) if others.is_date else shown}"
+    cell = mine.values[row]
+    missing = cell is None or cell != cell
+    same = ~others.known()[rows] if missing else (cells == cell).astype(bool)
+    return f"the same in {100 * float(same.mean()):.0f} %"
 
 
 CSV_HEAD = tuple(field.name for field in dataclasses.fields(Contribution))
@@ -351,15 +322,14 @@ _NAMED = 3
 
 def headline(detail: RowDetail, number: int, others: str) -> str:
     """Describe the difference of a score from the mean, and its main contributions."""
-    difference = detail.score - detail.mean
-    score = f"Row {number:,} scores {_signed(detail.score, plain=True)}"
-    if difference == 0:
-        return f"{score}, the same as {others} on average."
-    side = "above" if difference > 0 else "below"
+    difference, score = detail.score - detail.mean, plain_number(detail.score, 3)
     most = [part for part in detail.parts if part.contribution * difference > 0][:_NAMED]
-    named_parts = f": {', '.join(map(named, most))}" if most else ""
-    size = plain_number(abs(difference), 3)
-    return f"{score}, {size} {side} the mean score of {others}{named_parts}."
+    facts: dict[str, Any] = {"row": number, "score": score, "others": others}
+    if not difference:
+        return notice("row_score_equal", **facts).text
+    facts |= {"size": plain_number(abs(difference), 3), "above": difference > 0}
+    because = f": {', '.join(map(named, most))}" if most else ""
+    return notice("row_score_apart", because=because, **facts).text
 
 
 def named(part: Contribution) -> str:
@@ -401,9 +371,8 @@ def as_lines(detail: RowDetail) -> list[tuple[object, ...]]:
     return [dataclasses.astuple(part) for part in detail.parts]
 
 
-def _signed(value: float, *, plain: bool = False) -> str:
-    sign = "+" if value > 0 and not plain else ""
-    return sign + plain_number(value, 3)
+def _signed(value: float) -> str:
+    return ("+" if value > 0 else "") + plain_number(value, 3)
 
 
 def as_table(detail: RowDetail, most: int) -> str:

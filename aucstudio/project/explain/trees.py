@@ -85,29 +85,23 @@ def read_tree(
         How dates are written, by column of dates.
     """
     counts = node_counts(scorer, tree, X, positive)
-    # Children come after their parents: built last to first, both exist before a parent.
     order = _reached(scorer, int(scorer.roots[tree]))
-    depth = {int(scorer.roots[tree]): 0}
+    depth = {order[0]: 0}
     for p in order:
         for child in {int(scorer.left[p]), int(scorer.right[p])} - {p}:
             depth[child] = depth[p] + 1
     made: dict[int, Node] = {}
+    # Children come after their parents: built last to first, both exist before a parent.
     for p in reversed(order):
-        leaf = scorer.left[p] == p
-        left, right = (None, None) if leaf else (made[scorer.left[p]], made[scorer.right[p]])
-        made[p] = Node(
-            p,
-            depth[p],
-            *counts[p],
-            float(scorer.value[p]) if leaf else np.nan,
-            ""
-            if leaf
-            else condition(preparation, int(scorer.feature[p]), scorer.threshold[p], layouts),
-            bool(scorer.gaps_left[p]),
-            1 if left is None or right is None else left.leaves + right.leaves,
-            left,
-            right,
-        )
+        known = depth[p], *counts[p]
+        gaps_left, value = bool(scorer.gaps_left[p]), float(scorer.value[p])
+        if scorer.left[p] == p:
+            made[p] = Node(p, *known, value, "", gaps_left, 1)
+            continue
+        asked = condition(preparation, int(scorer.feature[p]), scorer.threshold[p], layouts)
+        left, right = made[int(scorer.left[p])], made[int(scorer.right[p])]
+        leaves = left.leaves + right.leaves
+        made[p] = Node(p, *known, np.nan, asked, gaps_left, leaves, left, right)
     return made[order[0]]
 
 
@@ -122,19 +116,12 @@ def node_counts(
         m = int(np.count_nonzero(positive[here]))
         found[p] = m, len(here) - m
         if scorer.left[p] != p:
-            goes_left = sent_left(scorer, p, X[here])
+            cells = X[here, scorer.feature[p]]
+            goes_left = cells <= scorer.threshold[p]
+            goes_left |= np.isnan(cells) & scorer.gaps_left[p]
             rows[int(scorer.left[p])] = here[goes_left]
             rows[int(scorer.right[p])] = here[~goes_left]
     return found
-
-
-def sent_left(scorer: EnsembleScorer, p: int, X: Array) -> Mask:
-    """Mark the rows that node p sends left."""
-    cells = X[:, scorer.feature[p]]
-    left: Mask = cells <= scorer.threshold[p]
-    if scorer.gaps_left[p]:
-        left |= np.isnan(cells)
-    return left
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -42,7 +42,6 @@ from aucstudio.project.results.summary import (
     trained_for,
 )
 from aucstudio.project.runs.experiments.experiment import Band, DataReference
-from aucstudio.project.runs.experiments.planning import is_given
 from aucstudio.project.runs.record import RunRecord, SplitResult
 from aucstudio.project.typed import plain
 from aucstudio.project.work.cluster import Cluster, answers
@@ -350,7 +349,7 @@ def difference(a: RunRecord, b: RunRecord) -> Notice | None:
         return planned
     if len(a.splits) != len(b.splits):
         return notice("different_splits_finished", first=len(a.splits), second=len(b.splits))
-    if any(is_given(one) or one.experiment.members for one in (a, b)):
+    if any(one.experiment.is_given or one.experiment.members for one in (a, b)):
         return None if comparable(a, b) else notice("too_few_common_rows")
     found = filter(None, map(_split_difference, a.splits, b.splits))
     return next(found, notice("scored_on_different_rows", only_first=0, only_second=0))

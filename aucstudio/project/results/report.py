@@ -22,7 +22,6 @@ from aucstudio.notices.words import (
     runs_words,
 )
 from aucstudio.project.errors import InputError
-from aucstudio.project.results import calibration
 from aucstudio.project.results.comparison import (
     AUC,
     CORRECTION_NAMES,
@@ -46,7 +45,6 @@ from aucstudio.project.results.page import (
     TextTable,
     write_page,
 )
-from aucstudio.project.results.subgroups import subgroups_of
 from aucstudio.project.results.summary import (
     WHOLE,
     auc_summary,
@@ -60,7 +58,6 @@ from aucstudio.project.results.summary import (
     train_auc,
 )
 from aucstudio.project.runs.experiments.experiment import Band, Experiment
-from aucstudio.project.runs.experiments.experiment_file import write_study
 from aucstudio.project.runs.experiments.settings_shown import chosen_settings, settings_sentence
 from aucstudio.project.runs.record import RunRecord
 
@@ -122,6 +119,8 @@ def data_lines(runs: Mapping[str, RunRecord]) -> list[str]:
 
 def _repeat_blocks(runs: Mapping[str, RunRecord]) -> list[Block]:
     """Return the experiment files that repeat the runs; runs of one frame share a file."""
+    from aucstudio.project.runs.experiments.experiment_file import write_study
+
     blocks: list[Block] = [
         Heading("How to repeat it"),
         Paragraph(text("report_repeat")),
@@ -134,6 +133,8 @@ def _repeat_blocks(runs: Mapping[str, RunRecord]) -> list[Block]:
 
 
 def _one_experiment(name: str, experiment: Experiment) -> Block:
+    from aucstudio.project.runs.experiments.experiment_file import write_study
+
     try:
         return Code(f"# {name}\n{write_study([experiment], None)}")
     except InputError as error:
@@ -237,6 +238,8 @@ def write_model_card(
     InputError
         If the file cannot be written, or a column defines no subgroups.
     """
+    from aucstudio.project.results.subgroups import subgroups_of
+
     groups = [found for column in by for _, found in subgroups_of([(name, record)], column, band)]
     by_group = [subgroup_blocks(f"Results by {one.column}", one, band) for one in groups]
     blocks = [
@@ -303,8 +306,10 @@ def _performance(record: RunRecord, band: Band) -> list[Block]:
 
 
 def _calibration(record: RunRecord) -> list[Block]:
+    from aucstudio.project.results.calibration import judge
+
     try:
-        words = calibration.judge(record, "isotonic").sentence()
+        words = judge(record, "isotonic").sentence()
     except InputError as error:
         words = as_sentence(f"Not estimated: {error}")
     return [Heading("Calibration"), Paragraph(words)]

@@ -16,7 +16,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,10 @@ from aucstudio.project import scratch
 from aucstudio.project.data.text.cell_sql import literal, quoted
 from aucstudio.project.errors import input_error
 from aucstudio.project.runs.models.model import Model
-from aucstudio.project.runs.models.scoring import ScoringReport, score_file
 from aucstudio.project.store.files import written_atomically
+
+if TYPE_CHECKING:
+    from aucstudio.project.runs.models.scoring import ScoringReport
 
 CSV, PARQUET = ".csv", ".parquet"
 
@@ -76,6 +78,7 @@ def score_into(sinks: Sequence[Sink], model: Model, table: str | Path, **how: An
     InputError, Cancelled
         As that does.
     """
+    from aucstudio.project.runs.models.scoring import score_file
 
     def take(numbers: NDArray[Any], cells: NDArray[Any] | None, scores: NDArray[Any]) -> None:
         predicted, probabilities = model.predicted(scores), model.probabilities(scores)

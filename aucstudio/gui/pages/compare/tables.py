@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from itertools import product
+from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontMetrics
+from PySide6.QtGui import QColor, QFont
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QSplitter, QTableView, QWidget
 
 from aucstudio.gui.common.plain_text import plain_tooltip, tip_text
 from aucstudio.gui.common.plotting import MARKER, faded, swatch
 from aucstudio.gui.common.table import Index, Row, SheetTable, worded_columns
 from aucstudio.gui.common.theme import current_theme, run_colour
-from aucstudio.gui.common.widgets import down, holding, label, named, quietly
+from aucstudio.gui.common.widgets import down, holding, label, named
 from aucstudio.gui.pages.compare.forest import ForestPlot
 from aucstudio.gui.pages.compare.words import (
     ShownComparison,
@@ -128,20 +127,15 @@ def pair_row(pair: PairComparison) -> Row:
 
 
 def _better(pair: PairComparison) -> str:
-    if pair.refused:
-        return str(pair.refused)
-    if math.isnan(pair.p):
-        return pair.reason or "too few rows to test"
-    if pair.alike:
-        return "alike"
-    if not pair.significant:
-        return "open"
+    if pair.refused or math.isnan(pair.p):
+        return str(pair.refused or pair.reason or "too few rows to test")
+    if pair.alike or not pair.significant:
+        return "alike" if pair.alike else "open"
     return "A" if pair.difference >= 0 else "B"
 
 
 _TALLY = "Wins/ties/\nlosses"
 _TINT = 64
-_AIR = 16
 _NAME_WIDTH = 128  # at least, where the names need as much
 
 _CENTRE = Qt.AlignmentFlag.AlignCenter
@@ -178,14 +172,6 @@ class PairMatrix(QAbstractTableModel):
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         return 0 if parent.isValid() or not self._looks else len(self._looks) + 1
 
-    def lines(self, last: bool) -> Iterator[tuple[str, bool]]:
-        """Yield every line of the pairs, or of the last column, and whether it is bold."""
-        pairs = range(len(self._looks))
-        for row, column in product(pairs, [len(self._looks)] if last else pairs):
-            index = self.index(row, column)
-            bold = index.data(_ROLE.FontRole) is not None
-            yield from ((line, bold) for line in (index.data() or "").split("\n"))
-
     def flags(self, index: Index) -> Qt.ItemFlag:
         is_pair = (index.row(), index.column()) in self._cells
         return super().flags(index) if is_pair else Qt.ItemFlag.ItemIsEnabled
@@ -196,9 +182,7 @@ class PairMatrix(QAbstractTableModel):
         across = orientation == Qt.Orientation.Horizontal
         if section >= len(self._looks):
             if role == _ROLE.ToolTipRole:
-                return (
-                    "Comparisons won, not significant (a tie) and lost; mean rank over the splits"
-                )
+                return text("tally_tip")
             return _TALLY if role == _ROLE.DisplayRole else None
         if role == _ROLE.DisplayRole:
             return f" {section + 1}" if across else f" {section + 1}  {self._looks[section].name}"
@@ -223,16 +207,12 @@ class PairMatrix(QAbstractTableModel):
         """Return what a cell shows of its pair; the tint repeats the weight and the sign."""
         pair = self._cells[row, column]
         if role == _ROLE.DisplayRole:
-            if pair.refused:
-                return "–"
-            if pair.alike:
-                return "alike"
             difference = words.figure_words(pair.difference, "+")
-            return f"{difference}\n{words.p_number(pair.p_corrected)}"
-        if role == _ROLE.ToolTipRole:
-            return tip_text(pair_sentence(pair, *self._about).text)
-        if role == _ROLE.AccessibleTextRole:
-            return pair_sentence(pair, *self._about).text
+            known = f"{difference}\n{words.p_number(pair.p_corrected)}"
+            return "–" if pair.refused else "alike" if pair.alike else known
+        if role in (_ROLE.ToolTipRole, _ROLE.AccessibleTextRole):
+            sentence = pair_sentence(pair, *self._about).text
+            return tip_text(sentence) if role == _ROLE.ToolTipRole else sentence
         if role == _ROLE.FontRole and pair.significant:
             font = QFont()
             font.setBold(True)
@@ -250,7 +230,6 @@ class MatrixTable(QTableView):
 
     def __init__(self, model: PairMatrix) -> None:
         super().__init__()
-        self._matrix = model
         self.setModel(model)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setShowGrid(False)
@@ -261,35 +240,28 @@ class MatrixTable(QTableView):
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         for header in (self.horizontalHeader(), self.verticalHeader()):
             header.setHighlightSections(False)
-            header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+            header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
             header.setIconSize(MARKER)
-        # Cut short, two lines would become one; fit() gives them room.
+        # Cut short, two lines would become one.
         self.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideNone)
         self.verticalHeader().setTextElideMode(Qt.TextElideMode.ElideMiddle)
 
     def fit(self) -> None:
-        """Fit every cell to its two lines, and to the width of the page."""
-        self.ensurePolished()
-        font = self.font()
-        plain = QFontMetrics(font)
-        font.setBold(True)
-        metrics = QFontMetrics(font)
-        pair, tally = (
-            _AIR + max((metrics if bold else plain).horizontalAdvance(line) for line, bold in lines)
-            for lines in (
-                [("−0.000", True), *self._matrix.lines(last=False)],
-                [*((line, False) for line in _TALLY.split("\n")), *self._matrix.lines(last=True)],
-            )
-        )
-        pairs, names = max(1, self._matrix.columnCount() - 1), self.verticalHeader()
-        room = self.width() - self.verticalScrollBar().sizeHint().width() - tally
-        names.setMaximumWidth(max(_NAME_WIDTH, room - pairs * pair))
-        room -= min(names.sizeHint().width(), names.maximumWidth())
-        across = self.horizontalHeader()
-        across.setDefaultSectionSize(max(pair, min(room // pairs, 2 * pair)))
-        if self._matrix.columnCount():
-            across.resizeSection(self._matrix.columnCount() - 1, tally)
-        names.setDefaultSectionSize(2 * metrics.lineSpacing() + 12)
+        """Leave the names of the runs the room beside the pairs."""
+        pairs, bar = self.horizontalHeader().length(), self.verticalScrollBar().sizeHint().width()
+        self.verticalHeader().setMaximumWidth(max(_NAME_WIDTH, self.width() - pairs - bar))
+
+
+def _choose(table: QTableView, index: QModelIndex | None) -> None:
+    """Select a cell or a row without a signal, or nothing."""
+    with QSignalBlocker(table.selectionModel()):
+        if index is None:
+            table.selectionModel().clear()
+        else:
+            table.setCurrentIndex(index)
+    if index is not None:
+        table.scrollTo(index)
+    table.viewport().update()
 
 
 _FOREST_SHARE = 0.5  # of the page, at most, until the user moves the splitter
@@ -330,7 +302,7 @@ class PicturePage(QSplitter):
         for part in (self.forest.area, self.pairs_part):
             self.addWidget(part)
         self._moved = False
-        self.splitterMoved.connect(self._on_moved)
+        self.splitterMoved.connect(lambda *_: setattr(self, "_moved", True))
 
     def show_comparison(self, shown: ShownComparison) -> None:
         """Draw a comparison."""
@@ -346,13 +318,10 @@ class PicturePage(QSplitter):
     def mark(self, chosen: int | None, compared: int | None) -> None:
         """Mark the selected and the compared run, and their pair."""
         self.forest.mark(chosen, compared)
-        if chosen is None or compared is None or chosen == compared:
-            quietly(self.table.selectionModel().clear)
-        else:
-            with QSignalBlocker(self.table.selectionModel()):
-                self.table.setCurrentIndex(self.matrix.index(chosen, compared))
-            self.table.scrollTo(self.table.currentIndex())
-        self.table.viewport().update()
+        cell = None
+        if chosen is not None and compared is not None and chosen != compared:
+            cell = self.matrix.index(chosen, compared)
+        _choose(self.table, cell)
 
     def fit(self) -> None:
         """Use the available width."""
@@ -361,9 +330,6 @@ class PicturePage(QSplitter):
         if not self._moved:
             wanted = min(self.forest.wanted_height(), int(_FOREST_SHARE * self.height()))
             self.setSizes([wanted, self.height() - wanted])
-
-    def _on_moved(self) -> None:
-        self._moved = True
 
     def _on_cell(self, index: QModelIndex) -> None:
         if index.isValid() and index.column() < self.matrix.rowCount():
@@ -417,13 +383,8 @@ class TablesPage(QWidget):
         """Mark the selected run and a pair."""
         if chosen is not None:
             self.runs_table.selectRow(chosen)
-        if pair is None:
-            quietly(self.pairs_table.selectionModel().clear)
-        else:
-            with QSignalBlocker(self.pairs_table.selectionModel()):
-                self.pairs_table.selectRow(pair)
-            self.pairs_table.scrollTo(self.pairs_table.currentIndex())
-        self.pairs_table.viewport().update()
+        rows = self.pairs_table
+        _choose(rows, None if pair is None else rows.sheet.index(pair, 0))
 
     def fit(self, width: int) -> None:
         """Hide columns without room."""

@@ -27,6 +27,7 @@ from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.notices import text
 from aucstudio.project.geometry.pairs import Misranked, PairOrder
 from aucstudio.project.geometry.planes import angle, carried
 from aucstudio.project.runs.record import SplitResult
@@ -139,9 +140,9 @@ class SideNames:
         self.wrong, self.right = pg.TextItem(anchor=(1, 0)), pg.TextItem(anchor=(0, 0))
         self._box = plot.getViewBox()
         self._shown = False
-        for text in (self.wrong, self.right):
-            text.setZValue(28)
-            plot.addItem(text, ignoreBounds=True)
+        for item in (self.wrong, self.right):
+            item.setZValue(28)
+            plot.addItem(item, ignoreBounds=True)
         self.hide()
         self._box.sigTransformChanged.connect(self._place)
         self._box.sigResized.connect(self._place)
@@ -149,27 +150,29 @@ class SideNames:
     def show(self, misranked: float) -> None:
         """Show which share of the pairs is ranked wrongly, and which right."""
         theme, self._shown = current_theme(), True
-        self.wrong.setText(f"← ranked wrongly: {_percent(misranked)}", color=theme.wrong)
-        self.right.setText(f"ranked correctly: {_percent(1.0 - misranked)} →", color=theme.text)
-        for text in (self.wrong, self.right):
-            text.fill = pg.mkBrush(theme.card)
+        wrong = text("side_of_wrong_pairs", share=_percent(misranked))
+        right = text("side_of_right_pairs", share=_percent(1.0 - misranked))
+        self.wrong.setText(wrong, color=theme.wrong)
+        self.right.setText(right, color=theme.text)
+        for item in (self.wrong, self.right):
+            item.fill = pg.mkBrush(theme.card)
         self._place()
 
     def hide(self) -> None:
         """Hide the labels."""
         self._shown = False
-        for text in (self.wrong, self.right):
-            text.setVisible(False)
+        for item in (self.wrong, self.right):
+            item.setVisible(False)
 
     def _place(self, *_changed: Any) -> None:
         if not self._shown:
             return
         (left, end), (_, top) = self._box.viewRange()
         across, up = self._box.viewPixelSize()
-        for text, side, room in ((self.wrong, -1.0, 0.0 - left), (self.right, 1.0, end)):
-            wide = text.boundingRect().width() + _BESIDE
-            text.setVisible(bool(room >= wide * across))
-            text.setPos(side * _BESIDE * across, top - _BESIDE * up)
+        for item, side, room in ((self.wrong, -1.0, 0.0 - left), (self.right, 1.0, end)):
+            wide = item.boundingRect().width() + _BESIDE
+            item.setVisible(bool(room >= wide * across))
+            item.setPos(side * _BESIDE * across, top - _BESIDE * up)
 
 
 def _percent(share: float) -> str:
@@ -236,19 +239,17 @@ class RunPlanes:
         compared = self._compared_split(subject)
         if compared is None:
             return []
-        other, split = compared
-        sentences = self._errors(other, split, subject)
-        moved = _carried(subject, split)
+        (other, split), moved = compared, _carried(subject, compared[1])
+        name, why = other.look.name, ""
         if split.coef is None:
-            return [*sentences, f"{other.look.name} is not linear and has no hyperplane here."]
-        if moved is None:
-            return [*sentences, f"{other.look.name} uses features that {subject.name} does not."]
-        if subject.weights is not None:
+            why = text("other_not_linear", name=name)
+        elif moved is None:
+            why = text("other_features", name=name, chosen=subject.name)
+        found = [self._errors(other, split, subject), why]
+        if moved is not None and subject.weights is not None:
             turned = angle(subject.weights, moved)
-            sentences.append(
-                f"The hyperplane of {other.look.name} is at an angle of {turned:.1f}°."
-            )
-        return sentences
+            found.append(text("angle_of_hyperplane", name=name, angle=turned))
+        return [sentence for sentence in found if sentence]
 
     def _take_away(self) -> None:
         self.chosen.hide()
@@ -268,21 +269,23 @@ class RunPlanes:
         if margin is not None and chosen:
             self._explained.append(("target margin of its pairs", margin_pen(drawn.color())))
 
-    def _errors(self, other: ShownRun, split: SplitResult, subject: Subject) -> list[str]:
+    def _errors(self, other: ShownRun, split: SplitResult, subject: Subject) -> str:
         """State how many pairs the compared run ranks wrongly, if it has the same rows."""
-        assert subject.split is not None
-        part = "test" if subject.held_out else "train"
-        rows, scores, positive = (f"{part}_{what}" for what in ("rows", "scores", "positive"))
-        if not np.array_equal(getattr(split, rows), getattr(subject.split, rows)):
-            return []
-        asked = other.record.id, split.repeat, split.fold, part
+        own = subject.split
+        assert own is not None
+        held = subject.held_out
+        rows, theirs = ((s.test_rows if held else s.train_rows) for s in (own, split))
+        if not np.array_equal(rows, theirs):
+            return ""
+        asked = other.record.id, split.repeat, split.fold, held
         if asked != self._answer.key:
             self._found = None
-            data = getattr(split, positive), getattr(split, scores)
+            train = split.train_positive, split.train_scores
+            data = (split.test_positive, split.test_scores) if held else train
             self._answer.ask(asked, lambda _post: PairOrder.of(*data).misranked(0))
         if self._found is None:
-            return []
-        return [f"{other.look.name} ranks {self._found.wrong:,} of them wrongly."]
+            return ""
+        return text("other_misranks", name=other.look.name, wrong=self._found.wrong)
 
     def _on_counted(self, found: Misranked) -> None:
         self._found = found

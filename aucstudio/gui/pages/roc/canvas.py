@@ -22,8 +22,7 @@ from aucstudio.gui.pages.roc.axes import (
     rate_at,
 )
 from aucstudio.gui.pages.roc.cards import CARD, Inset, RunLegend
-from aucstudio.gui.pages.roc.curve_kinds import FACES, Face, Points
-from aucstudio.gui.pages.roc.lines import Lines
+from aucstudio.gui.pages.roc.lines import FACES, Face, Lines, Points
 from aucstudio.project.runs.experiments.experiment import Band
 
 

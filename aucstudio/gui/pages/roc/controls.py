@@ -26,8 +26,7 @@ from aucstudio.gui.pages.roc.axes import Scene, place, rate_at
 from aucstudio.gui.pages.roc.canvas import Canvas
 from aucstudio.gui.pages.roc.cards import Crowd
 from aucstudio.gui.pages.roc.costs import CostLayer
-from aucstudio.gui.pages.roc.curve_kinds import FACES
-from aucstudio.gui.pages.roc.lines import Lines
+from aucstudio.gui.pages.roc.lines import FACES, Lines
 from aucstudio.gui.pages.roc.operating_point import OperatingPointLayer
 from aucstudio.gui.pages.roc.overlays import DifferenceLayer, IsometricLayer, Layer
 from aucstudio.gui.state.plan import RANGE
@@ -125,7 +124,7 @@ class RocControls:
 
     @property
     def confidence(self) -> str:
-        """One of :data:`bands.KINDS`."""
+        """The kind of confidence band, or "none"."""
         return _key(self.bands.checkedAction())
 
     @property

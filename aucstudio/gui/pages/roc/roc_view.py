@@ -15,7 +15,6 @@ from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plots.plot import Readout
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.pages.roc import confidence_bands as bands
 from aucstudio.gui.pages.roc import words as texts
 from aucstudio.gui.pages.roc.axes import Scene, make_axes, rate_words
 from aucstudio.gui.pages.roc.canvas import Canvas
@@ -26,8 +25,8 @@ from aucstudio.gui.pages.roc.controls import (
     RocControls,
     TrainingRange,
 )
-from aucstudio.gui.pages.roc.curve_kinds import FACES, Face
-from aucstudio.gui.pages.roc.lines import Lines, LiveLine
+from aucstudio.gui.pages.roc.lines import FACES, Face, Lines, LiveLine
+from aucstudio.gui.pages.roc.overlays import MOST_RUNS, ConfidenceBands
 from aucstudio.gui.state.background import Answer, delayed
 from aucstudio.gui.state.session import Session, ShownRun
 
@@ -72,7 +71,7 @@ class RocView(PageView):
         self.axes = self.choices.face_combo, self.choices.axis_combo
         self.lines = Lines(self.plot)
         self.flight = LiveLine(self.canvas.live_item)
-        self.confidence = bands.ConfidenceBands(self.plot, self._show_band)
+        self.confidence = ConfidenceBands(self.plot, self._show_band)
         self.training_range = TrainingRange(session, self.choices.train_action)
         self._curves = Answer[None](self, lambda _done: self.mark_stale())
         self._comparing = Answer(self, self._on_compared)
@@ -201,7 +200,7 @@ class RocView(PageView):
     def _show_confidence(self) -> None:
         """Draw the confidence bands of a few runs, or that of the selected run."""
         runs = self.lines.runs() if self._face().key == "roc" else []
-        if len(runs) > bands.MOST_RUNS:
+        if len(runs) > MOST_RUNS:
             runs = [run for run in runs if run.record.id == self.session.selected]
         self.confidence.show(runs, self.choices.confidence, self.canvas.along, self.canvas.up)
 

@@ -19,8 +19,7 @@ from aucstudio.gui.common.curves import (
 from aucstudio.gui.common.plain_text import Markup, joined, rich, shortened
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.pages.roc.cards import LegendRow
-from aucstudio.gui.pages.roc.curve_kinds import Face
-from aucstudio.gui.pages.roc.lines import Drawn, shapes_of
+from aucstudio.gui.pages.roc.lines import Drawn, Face, shapes_of
 from aucstudio.gui.pages.roc.operating_point import FocusedPoint
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices import text

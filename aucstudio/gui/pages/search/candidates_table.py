@@ -44,6 +44,10 @@ class CandidateTable(SheetTable):
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         header.setStretchLastSection(True)
         self.setSortingEnabled(True)
+        # Qt's own mark lies over the words.
+        header.setSortIndicatorShown(False)
+        header.sortIndicatorChanged.connect(self._on_order)
+        self._heads: tuple[str, ...] = ()
         self.selectionModel().currentRowChanged.connect(self._on_row)
 
     def show_candidates(
@@ -63,10 +67,11 @@ class CandidateTable(SheetTable):
             for k, (cells, by) in enumerate(zip(lines, keys, strict=True))
         ]
         area = 1 + len(settings)
-        if heads == self.sheet.heads and len(rows) == len(self.sheet.items):
+        if heads == self._heads and len(rows) == len(self.sheet.items):
             # The settings of a candidate identify its row.
             self.sheet.replace(rows, lambda row: row.cells[1:area])
         else:
+            self._heads = heads
             self.sheet.tips = {k: column.tip for k, column in enumerate(columns) if column.tip}
             self.sheet.words = frozenset({len(heads) - 1})
             self.sheet.by = -1
@@ -85,6 +90,14 @@ class CandidateTable(SheetTable):
             self.selectRow(row)
             if not follow:
                 bar.setValue(place)
+
+    def _on_order(self, column: int, order: Qt.SortOrder) -> None:
+        """Mark the head of the sorted column."""
+        mark = "▾" if order == Qt.SortOrder.DescendingOrder else "▴"
+        heads = list(self._heads)
+        heads[column] = f"{heads[column]} {mark}"
+        self.sheet.heads = tuple(heads)
+        self.sheet.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(heads) - 1)
 
     def _on_row(self, index: QModelIndex) -> None:
         if index.isValid():

@@ -375,11 +375,19 @@ class _LeftAxis(NumberAxis):
             if axis.fixedWidth != wide:
                 axis.setWidth(wide)
 
+    def tickValues(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:
+        levels: list[tuple[float, list[float]]] = super().tickValues(low, high, size)
+        if not self.logMode:
+            return levels
+        # At all multiples of the powers lines would be a grey area.
+        kept = (1, 2, 5, 10) if high - low < self._few_decades else (1, 10)
+        return [
+            (step, [value for value in values if round(10 ** (value % 1)) in kept])
+            for step, values in levels
+        ]
+
     def logTickStrings(self, values: Sequence[float], _scale: float, _spacing: float) -> list[str]:
-        few = self.range[1] - self.range[0] < self._few_decades
-        written = [power_words(10.0**value) for value in values]
-        leading = ("1·", "2·", "5·") if few else ("1·",)
-        return [text.removeprefix("1·") if text.startswith(leading) else "" for text in written]
+        return [power_words(10.0**value).removeprefix("1·") for value in values]
 
 
 class _StepAxis(NumberAxis):

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
 
 from aucstudio.notices.words import listed
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.column_range import Far, how_far
 from aucstudio.project.data.finding import said
-from aucstudio.project.data.schema import ColumnSchema, Schema
+from aucstudio.project.data.schema import ColumnRange, ColumnSchema, Schema
 from aucstudio.project.data.text.contents import Unreadable
 from aucstudio.project.data.text.later_files import Remedy, remedy_for
-from aucstudio.project.data.text.numerals import NumberFormat, is_remark, other_mark
+from aucstudio.project.data.text.numerals import is_remark, other_mark
 from aucstudio.project.errors import InputError
+
+Array = NDArray[np.float64]
 
 UNKNOWN, UNREADABLE, RANGE = KINDS = ("unknown", "unreadable", "range")
 
@@ -97,9 +102,9 @@ def check_accepted(
     """
     given = {kind: set((allowed or {}).get(kind, ())) for kind in KINDS}
     given[UNREADABLE] |= given[UNKNOWN]
-    checks = {
+    checks: dict[str, Callable[[AnyTable, Schema, Iterable[str]], Found]] = {
         UNREADABLE: _unreadable_columns,
-        UNKNOWN: _unknown_columns(unknown),
+        UNKNOWN: functools.partial(_unknown_columns, unknown=unknown),
         RANGE: _far_columns,
     }
     refusals: dict[str, Refusal] = {}
@@ -131,13 +136,17 @@ def _unreadable_columns(table: AnyTable, schema: Schema, names: Iterable[str]) -
         trained = column.unreadable / schema.rows if schema.rows else 0.0
         if not count or count <= max(_MOST_UNREADABLE, _TIMES_TRAINING * trained) * cells:
             continue
-        what = "dates" if column.number is not None and column.number.dated else "numbers"
-        where = "" if met.line is None else f" in line {met.line}"
         some_known = count < cells
         share = f"{count:,} of {cells:,} cells cannot" if some_known else "none of its cells can"
-        where = where if texts[0] == met.text else ""
-        facts = {"share": share, "what": what, "text": texts[0], "where": where}
-        reason = said("later_unreadable", **facts, trained=_as_trained(column))
+        is_first = met.line is not None and texts[0] == met.text
+        reason = said(
+            "later_unreadable",
+            share=share,
+            what="dates" if column.number is not None and column.number.dated else "numbers",
+            text=texts[0],
+            where=f" in line {met.line}" if is_first else "",
+            trained=_as_trained(column),
+        )
         remedy = None
         if met.line is not None:
             remedy = remedy_for(texts, column, schema.dialect, some_known=some_known)
@@ -163,64 +172,39 @@ def _as_trained(column: ColumnSchema) -> str:
     return f"; in training numbers had a decimal {mark}{grouped}{beside}"
 
 
-def _unknown_columns(unknown: UnknownLevels) -> Callable[[AnyTable, Schema, Iterable[str]], Found]:
-    def check(table: AnyTable, schema: Schema, names: Iterable[str]) -> Found:
-        if table.rows < ENOUGH_ROWS:
-            return
-        missing, known = table.missing(), schema.by_name
-        for name in names:
-            column = known.get(name, ColumnSchema(name))
-            what = _what_is_unknown(table, column, schema.rows, missing[name], unknown)
-            if what:
-                yield name, Refusal(UNKNOWN, what)
-
-    return check
-
-
-def _what_is_unknown(
-    table: AnyTable, column: ColumnSchema, trained: int, missing: int, unknown: UnknownLevels
-) -> str:
-    known = table.rows - missing
-    if known:
-        count, levels = unknown(column)
-        if count < known:
-            return ""
-        known_levels = _some(column.levels or ())
-        code = "later_levels" if column.levels else "later_levels_all"
-        return said(code, levels=_some(levels), known=known_levels)
-    if column.name in table.unreadable:
-        return ""
-    usual = (column.missing / trained) ** table.rows if trained else 0.0
-    return "" if usual > _RARE else said("later_empty")
+def _unknown_columns(
+    table: AnyTable, schema: Schema, names: Iterable[str], unknown: UnknownLevels
+) -> Found:
+    missing = table.missing()
+    for name in names if table.rows >= ENOUGH_ROWS else ():
+        column = schema.by_name.get(name, ColumnSchema(name))
+        if known := table.rows - missing[name]:
+            count, levels = unknown(column)
+            if count == known:
+                code = "later_levels" if column.levels else "later_levels_all"
+                facts = {"levels": _some(levels), "known": _some(column.levels or ())}
+                yield name, Refusal(UNKNOWN, said(code, **facts))
+        elif name not in table.unreadable:
+            usual = (column.missing / schema.rows) ** table.rows if schema.rows else 0.0
+            if usual <= _RARE:
+                yield name, Refusal(UNKNOWN, said("later_empty"))
 
 
 def _far_columns(table: AnyTable, schema: Schema, names: Iterable[str]) -> Found:
-    trained = {
-        name: column.range
-        for name in names
-        for column in [schema.by_name.get(name)]
-        if column is not None and column.range is not None
-    }
+    columns = (schema.by_name.get(name) for name in names)
+    trained = {c.name: c.range for c in columns if c is not None and c.range is not None}
     for name, cells in table.sampled(list(trained)).items():
-        form, found = table.column(name).number, trained[name]
-        assert found is not None
-        far = how_far(found, cells, grouped=form is not None and form.grouped)
-        if far is not None:
-            is_text = table.format == "csv"
-            yield (
-                name,
-                Refusal(
-                    RANGE, said(far.code, **far.facts), _remedy_of(far, form if is_text else None)
-                ),
-            )
-
-
-def _remedy_of(far: Far, form: NumberFormat | None) -> Remedy | None:
-    if form is None:
-        return None
-    if far.lost_mark:
-        return Remedy("decimal", other_mark(form.decimal))
-    return None if far.factor is None else Remedy("scale", f"{far.factor:g}")
+        form = table.column(name).number
+        far = how_far(trained[name], cells, grouped=form is not None and form.grouped)
+        if far is None:
+            continue
+        remedy = None
+        if form is not None and table.format == "csv":
+            if far.lost_mark:
+                remedy = Remedy("decimal", other_mark(form.decimal))
+            elif far.factor is not None:
+                remedy = Remedy("scale", f"{far.factor:g}")
+        yield name, Refusal(RANGE, said(far.code, **far.facts), remedy)
 
 
 def _some(names: Iterable[str]) -> str:
@@ -238,3 +222,110 @@ def unmet_levels(table: AnyTable) -> UnknownLevels:
         return sum(new.values()), tuple(new)
 
     return unknown
+
+
+# ------------------------------------------------------------------ range of a column
+
+# A median is far outside if it is this many widths of the range away; the width is at least this
+# share of the largest magnitude, so that columns of years can grow.
+_WIDTHS, _LEAST_WIDTH = 5.0, 0.02
+# Medians that differ by this factor are on another scale, if there are enough rows.
+_FACTOR, _ENOUGH_ROWS = 30.0, 5
+# Largest probability that all numbers are whole by chance.
+_IMPROBABLE = 0.02
+_THOUSAND, _ROUNDING = 1000.0, 1e-9
+# Factors between units, and the least factor of the median beyond the range.
+_UNITS, _BEYOND = (0.01, 0.001, 100.0, 1000.0), 3.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Far:
+    """Deviation of a later column from the training range.
+
+    Attributes
+    ----------
+    code : str
+        Entry of the catalogue that describes the deviation.
+    facts : dict of str to value
+        The values in its text.
+    factor : float or None
+        Unit factor that brings the numbers into the range: 100, 1000, 0.01 or 0.001.
+    lost_mark : bool
+        Whether a decimal mark may have been read as a thousands mark, or vice versa.
+    """
+
+    code: str
+    facts: dict[str, object]
+    factor: float | None = None
+    lost_mark: bool = False
+
+
+def how_far(trained: ColumnRange, cells: Array, *, grouped: bool) -> Far | None:
+    """Return the deviation of later cells from the training range; None if there is none.
+
+    Medians are compared, because single outliers do not affect them.
+
+    Parameters
+    ----------
+    trained : ColumnRange
+    cells : ndarray of float
+        Later cells, NaN where missing.
+    grouped : bool
+        Whether their number format has thousands marks.
+    """
+    cells = cells[np.isfinite(cells)]
+    if not len(cells):
+        return None
+    median = float(np.median(cells))
+    factor = _factor(trained, median)
+    lost_mark = _has_lost_mark(trained, cells, grouped=grouped)
+    if factor == 1 / _THOUSAND and grouped:
+        lost_mark = bool((cells == np.floor(cells)).all())
+    low, high = trained.low, trained.high
+    facts: dict[str, object] = {"rows": len(cells), "median": _figure(median)}
+    facts |= {"low": _figure(low), "high": _figure(high)}
+    reach = _WIDTHS * max(high - low, _LEAST_WIDTH * max(abs(low), abs(high)))
+    if not low - reach <= median <= high + reach:
+        return Far("later_far", facts, factor, lost_mark)
+    if factor is not None or _is_on_other_scale(trained, median, len(cells)):
+        return Far("later_scale", facts, factor, lost_mark)
+    if lost_mark:
+        facts["kind"] = "fractions" if trained.fractional else "whole numbers"
+        return Far("later_kind", facts, None, lost_mark)
+    return None
+
+
+def _is_on_other_scale(trained: ColumnRange, median: float, rows: int) -> bool:
+    """Return whether enough rows have a median many times larger or smaller than in training."""
+    if rows < _ENOUGH_ROWS or not trained.middle or trained.lower <= median <= trained.upper:
+        return False
+    ratio = median / trained.middle
+    return ratio >= _FACTOR or 0 < ratio <= 1 / _FACTOR
+
+
+def _factor(trained: ColumnRange, median: float) -> float | None:
+    """Return the unit factor that brings a median outside the range into it."""
+    if not 0 <= trained.low < trained.high or median <= 0:
+        return None
+    if trained.low / _BEYOND < median < trained.high * _BEYOND:
+        return None
+    return next((f for f in _UNITS if trained.low <= f * median <= trained.high), None)
+
+
+def _has_lost_mark(trained: ColumnRange, cells: Array, *, grouped: bool) -> bool:
+    """Return whether decimal marks were read as thousands marks, or vice versa."""
+    whole = cells == np.floor(cells)
+    if not trained.fractional:
+        larger = _THOUSAND * cells
+        in_place = (larger >= trained.low) & (larger <= trained.high)
+        is_whole = np.abs(larger - np.rint(larger)) <= _ROUNDING * np.abs(larger)
+        return bool(2 * np.count_nonzero(~whole & in_place & is_whole) > len(cells))
+    if not (grouped and whole.all()) or (1 - trained.fractional) ** len(cells) > _IMPROBABLE:
+        return False
+    smaller = cells / _THOUSAND
+    in_place = (smaller >= trained.low) & (smaller <= trained.high)
+    return bool(2 * np.count_nonzero(in_place & (np.abs(cells) >= _THOUSAND)) > len(cells))
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1e4 and abs(value) < 1e15 else f"{value:.6g}"

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.notices.words import listed
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import ColumnInfo, without
 from aucstudio.project.data.date_parts import WHOLE, DatePart, taken
@@ -37,7 +38,7 @@ from aucstudio.project.data.preparing.scales import (
 )
 from aucstudio.project.data.sparse_columns import check_written_out, is_sparse, written_out
 from aucstudio.project.data.table import Column, Table
-from aucstudio.project.errors import input_error
+from aucstudio.project.errors import column_error, input_error
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -121,12 +122,14 @@ class Preparation(PreparationSettings):
     @property
     def feature_names(self) -> list[str]:
         """Names of the prepared columns."""
-        coded = [
-            f"{name} = {level}"
-            for name, levels in zip(self.categories, self.levels, strict=True)
-            for level in levels
-        ]
-        return [*self.numbers, *coded, *(f"{name} = missing" for name in self.indicated)]
+        return [*self.numbers, *(f"{name} = {level}" for name, level in self.coded)]
+
+    @property
+    def coded(self) -> list[tuple[str, str]]:
+        """Column and level of the 0/1 features, which follow the numbers."""
+        levels = zip(self.categories, self.levels, strict=True)
+        coded = [(name, level) for name, found in levels for level in found]
+        return [*coded, *((name, "missing") for name in self.indicated)]
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -144,7 +147,7 @@ class Preparation(PreparationSettings):
     @property
     def scaling(self) -> tuple[Array, Array]:
         """Mean and scale of each prepared column; levels are not scaled, nor are ranks."""
-        levels = sum(len(levels) for levels in self.levels) + len(self.indicated)
+        levels = len(self.coded)
         means = np.concatenate([self.means, np.zeros(levels)])
         return means, np.concatenate([self.scales, np.ones(levels)])
 
@@ -187,15 +190,10 @@ class Preparation(PreparationSettings):
                     X[:, marks[k]] = ~near
             X[:, k] = self.scaled(k, cells)
         place = len(self.numbers)
-        for name, levels in zip(self.categories, self.levels, strict=True):
-            X[:, place : place + len(levels)] = encoded(
-                by_name[name],
-                rows,
-                self.places(name, levels),
-                len(levels),
-                self.rest_place(name, levels),
-            )
-            place += len(levels)
+        for one in category_features(self):
+            count, column = len(one.levels), by_name[one.name]
+            X[:, place : place + count] = encoded(column, rows, one.places, count, one.rest)
+            place += count
         return X
 
     def cells_of(self, number: str, column: Column, rows: Rows | None = None) -> Array:
@@ -222,18 +220,6 @@ class Preparation(PreparationSettings):
         own: Array = values * self.scales[k] + self.means[k]
         return own
 
-    def rest_place(self, name: str, levels: Sequence[str]) -> int:
-        """Return the index of the level of all other texts; -1 without one."""
-        return list(levels).index(RARE) if name in self.rest else -1
-
-    def places(self, name: str, levels: Sequence[str]) -> dict[str, int]:
-        """Return the index of the level of each text of a category."""
-        places = {level: place for place, level in enumerate(levels)}
-        for usual, *others in self.same.get(name, ()):
-            if usual in places:
-                places.update(dict.fromkeys(others, places[usual]))
-        return places
-
     def unscaled(self) -> Preparation:
         """Return the preprocessing without scales and limits, which leaves values unchanged."""
         count = len(self.numbers)
@@ -255,36 +241,23 @@ class Preparation(PreparationSettings):
         """
         by_name = {column.name: column for column in table.columns}
         absent = [name for name in self.columns if name not in by_name]
+        where = {"name": table.path.name}
         if absent:
-            raise input_error(
-                "columns_absent",
-                file=table.path,
-                column=absent[0],
-                name=table.path.name,
-                columns=_named(absent),
-            )
-        text = [
-            name
-            for name in dict.fromkeys(map(self.source, self.numbers))
-            if name not in self.shares
-            and by_name[name].kind == "text"
-            and by_name[name].missing < table.rows
-        ]
+            names = _named(absent)
+            raise column_error("columns_absent", table.path, absent[0], columns=names, **where)
+        sources = dict.fromkeys(
+            self.source(name) for name in self.numbers if name not in self.shares
+        )
+        text = [name for name in sources if by_name[name].kind == "text"]
+        text = [name for name in text if by_name[name].missing < table.rows]
         if text:
-            raise input_error(
-                "text_for_numbers",
-                file=table.path,
-                column=text[0],
-                columns=_named(text),
-                name=table.path.name,
-            )
+            names = _named(text)
+            raise column_error("text_for_numbers", table.path, text[0], columns=names, **where)
         return by_name
 
 
 def _named(names: Sequence[str]) -> str:
-    shown = ", ".join(repr(name) for name in names[:5])
-    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    return f"column{'s' if len(names) > 1 else ''} {shown}{more}"
+    return f"column{'s'[: len(names) > 1]} {listed([repr(name) for name in names], 5)}"
 
 
 Index = NDArray[np.intp]
@@ -375,35 +348,26 @@ def number_features(p: Preparation) -> list[NumberFeature]:
 
 def category_features(p: Preparation) -> list[CategoryFeatures]:
     """Return the categories, in the order of their features."""
-    return [
-        CategoryFeatures(
-            name, levels, p.same.get(name, ()), p.places(name, levels), p.rest_place(name, levels)
-        )
-        for name, levels in zip(p.categories, p.levels, strict=True)
-    ]
-
-
-def _levels(p: Preparation) -> list[tuple[str, str]]:
-    """Return column and level of the features that follow the numbers."""
-    levels = [
-        (name, level)
-        for name, levels in zip(p.categories, p.levels, strict=True)
-        for level in levels
-    ]
-    return [*levels, *((name, "missing") for name in p.indicated)]
+    found = []
+    for name, levels in zip(p.categories, p.levels, strict=True):
+        same, places = p.same.get(name, ()), {level: place for place, level in enumerate(levels)}
+        rest = places[RARE] if name in p.rest else -1
+        for usual, *others in same:
+            places |= dict.fromkeys(others, places[usual]) if usual in places else {}
+        found.append(CategoryFeatures(name, levels, same, places, rest))
+    return found
 
 
 def level_of(p: Preparation, feature: int) -> tuple[str, str]:
     """Return the column and the level of a feature that is no number."""
-    return _levels(p)[feature - len(p.numbers)]
+    return p.coded[feature - len(p.numbers)]
 
 
 def feature_groups(p: Preparation) -> dict[str, slice]:
     """Return the features of each column, part of a date, and indicator of missing values."""
     names = [p.parts[name].together if name in p.parts else name for name in p.numbers]
-    marks = len(p.indicated)
-    levels = [name for name, _ in _levels(p)]
-    names += levels[: len(levels) - marks] + [f"{name} = missing" for name in p.indicated]
+    marks = len(p.coded) - len(p.indicated)
+    names += [n if k < marks else f"{n} = {level}" for k, (n, level) in enumerate(p.coded)]
     groups: dict[str, slice] = {}
     for k, name in enumerate(names):
         groups[name] = slice(groups[name].start if name in groups else k, k + 1)
@@ -413,7 +377,7 @@ def feature_groups(p: Preparation) -> dict[str, slice]:
 def column_features(p: Preparation) -> dict[str, Index]:
     """Return all features of each column of the table, indicators of missing values included."""
     found: dict[str, list[int]] = {}
-    columns = [*map(p.source, p.numbers), *(name for name, _ in _levels(p))]
+    columns = [*map(p.source, p.numbers), *(name for name, _ in p.coded)]
     for k, column in enumerate(columns):
         found.setdefault(column, []).append(k)
     return {column: np.array(features, dtype=np.intp) for column, features in found.items()}
@@ -498,9 +462,8 @@ def _assembled(
     knots = np.array([number.curve for number in learnt.values() if number.curve is not None])
     curves = knots.reshape(-1, 2, KNOTS).transpose(1, 0, 2).copy()
     parts = {p.name: p for c in features if c.role == "number" for p in taken(c)}
-    marked = (
-        parts[n].column for n, number in known.items() if choice.indicators and number.missing
-    )
+    missing = [name for name, number in known.items() if choice.indicators and number.missing]
+    marked = [parts[name].column for name in missing]
     return Preparation(
         numbers=tuple(learnt),
         categories=tuple(levels),

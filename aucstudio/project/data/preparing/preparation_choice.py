@@ -6,6 +6,7 @@ import dataclasses
 from typing import Any
 
 from aucstudio.notices.words import suggestion
+from aucstudio.project.data.schema import bare
 from aucstudio.project.errors import input_error
 
 MEDIAN, MEAN, MOST_FREQUENT = "median", "mean", "most-frequent"
@@ -141,12 +142,8 @@ class PreparationChoice:
 
     def given(self) -> dict[str, Any]:
         """Return what differs from the defaults, as plain data."""
-        usual = PreparationChoice()
-        return {
-            name: value
-            for name, value in dataclasses.asdict(self).items()
-            if value != getattr(usual, name)
-        }
+        document: dict[str, Any] = bare(self)
+        return document
 
 
 USUAL = PreparationChoice()

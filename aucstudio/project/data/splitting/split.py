@@ -26,7 +26,7 @@ from aucstudio.project.data.splitting.validation import (
     LEAVE_PAIR_OUT,
     Validation,
 )
-from aucstudio.project.errors import InputError, input_error
+from aucstudio.project.errors import InputError, column_error, input_error
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -53,7 +53,7 @@ def time_column(table: AnyTable, name: str) -> ColumnInfo:
     column = table.column(name)
     if column.kind != "number" or column.role == "label":
         what = "is the label" if column.role == "label" else "holds texts"
-        raise input_error("time_invalid", file=table.path, column=name, what=what)
+        raise column_error("time_invalid", table.path, name, what=what)
     return column
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -149,7 +149,3 @@ class Validation:
         }
         effective = {name: getattr(self, name) for name in ("scheme", *used.get(self.scheme, ()))}
         return Validation(**effective)
-
-    @classmethod
-    def from_json(cls, document: Mapping[str, Any]) -> Validation:
-        return cls(**document)

@@ -25,6 +25,8 @@ from aucstudio.project.errors import input_error
 from aucstudio.project.runs.tuning import Tuning
 
 Band = tuple[float, float]
+MARKER = "marker"
+"""The method whose scores are given: a column of the table."""
 SomeTable = TypeVar("SomeTable", bound=AnyTable)
 
 
@@ -280,6 +282,11 @@ class Experiment:
             # Its content is known, so that its location does not matter.
             validation = dataclasses.replace(validation, test_file="-")
         return files, self.data.label, self.data.positive, self.data.rule, validation
+
+    @property
+    def is_given(self) -> bool:
+        """Whether the scores are a column of the table."""
+        return self.method == MARKER
 
     @property
     def weight_kind(self) -> str | None:

@@ -29,7 +29,6 @@ from aucstudio.project.runs.tuning import Tuning, check_tuning
 
 if TYPE_CHECKING:
     from aucstudio.engine.base import AUCClassifier
-    from aucstudio.project.runs.record import RunRecord
 
 DEFAULT_BAND: Band = (0.0, 0.1)
 _EASY = 200_000  # rows whose times are sorted before a run
@@ -284,7 +283,6 @@ def read_test_table(experiment: Experiment) -> Table | None:
 
 
 SomeTable = TypeVar("SomeTable", bound=AnyTable)
-MARKER = "marker"
 _FEATURE_ROLES = ("number", "category")
 
 
@@ -363,11 +361,6 @@ def joinable(table: AnyTable, validation: Validation) -> Table:
     if validation.scheme == FILE or not isinstance(table, Table):
         raise input_error("scores_not_joined", reason=reason)
     return table
-
-
-def is_given(record: RunRecord) -> bool:
-    """Return whether a run's scores are a column of the table."""
-    return record.experiment.method == MARKER
 
 
 def check_groups(

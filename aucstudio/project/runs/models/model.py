@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.scorers import LinearScorer, Scorer
-from aucstudio.notices.words import suggestion
+from aucstudio.notices import text
+from aucstudio.notices.words import listed, suggestion
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.schema import Schema
@@ -98,18 +99,19 @@ class Model:
                 RefusedColumnsError,
             )
 
-            shown = ", ".join(map(repr, absent[:_SHOWN]))
-            more = f" and {len(absent) - _SHOWN} more" if len(absent) > _SHOWN else ""
-            offers = {name: suggestion(name, names) for name in absent}
-            raise RefusedColumnsError(
-                f"{table.path.name} lacks column{'s' if len(absent) > 1 else ''} {shown}{more} "
-                "that the model was trained on" + next(filter(None, offers.values()), ""),
-                {
-                    name: Refusal(UNKNOWN, f"the column does not exist{offer}")
-                    for name, offer in offers.items()
-                },
-                str(table.path),
+            hints = {name: suggestion(name, names) for name in absent}
+            words = text(
+                "model_columns_absent",
+                name=table.path.name,
+                count=len(absent),
+                columns=listed([repr(name) for name in absent], _SHOWN),
+                hint=next(filter(None, hints.values()), ""),
             )
+            refused = {
+                name: Refusal(UNKNOWN, text("model_column_absent", hint=hint))
+                for name, hint in hints.items()
+            }
+            raise RefusedColumnsError(words, refused, str(table.path))
         for name in self.feature_columns:
             kind = known[name].kind if name in known else None
             if kind not in (None, names[name].kind):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from aucstudio.engine.inference import delong_interval
 from aucstudio.engine.roc import auc
 from aucstudio.notices import Notice, notice, text
-from aucstudio.notices.words import interval_words
+from aucstudio.notices.words import counted, interval_words, listed
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import spell_number, spelled
 from aucstudio.project.data.labels import check_classes
@@ -26,6 +26,7 @@ from aucstudio.project.data.preparing.acceptance import (
     Allowed,
     check_accepted,
 )
+from aucstudio.project.data.preparing.preparation import category_features
 from aucstudio.project.data.preparing.scales import MAX_LEVELS, MISSING, FarCells, spell_level
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.splitting.groups import groups_by
@@ -239,7 +240,7 @@ def score_table(
             kept[start:stop] = scores
         tell(stop / complete.rows, "scoring")
     if kept is None or labels is None:
-        why = f"{model.label!r} has too many values to hold classes"
+        why = text("score_too_many_values", label=model.label)
         return dataclasses.replace(report, without_auc=why if model.label in present else "")
     area, why = _area(model, complete, scores=kept[labels], report=report)
     if area is not None and ranked is not None:
@@ -275,9 +276,10 @@ def _area(
     strange = report.unseen.get(table.label or "")
     if strange is not None:
         classes = f"{model.positive!r} nor {model.negative!r}"
-        return None, f"{rows_words(strange.count)} are neither {classes} in {table.label!r}"
+        what = {"rows": strange.count, "classes": classes, "label": table.label}
+        return None, text("score_other_classes", **what)
     if table.classes.get(table.positive or "", 0) in (0, sum(table.classes.values())):
-        return None, f"{table.label!r} does not hold both classes"
+        return None, text("score_one_class", label=table.label)
     positive = table.is_positive()
     names = {name for name, role in model.schema.roles if role == "group"}
     known = tuple(column.name for column in table.columns if column.name in names)
@@ -396,8 +398,8 @@ class ScoringReport:
         if (more := len(found) - SHOWN) > 0:
             found[SHOWN:] = [notice("further_columns", count=more)]
         if self.gaps:
-            counts = [f"{name!r} {rows_words(count)}" for name, count in self.gaps.items()]
-            found.append(notice("more_missing", counts=_some(counts)))
+            counts = [f"{name!r} {counted(count, 'row')}" for name, count in self.gaps.items()]
+            found.append(notice("more_missing", counts=listed(counts, SHOWN)))
         if left_out := self.rows - self.scored:
             first = self.left_out[0]
             reason = " ".join(first.reason.split())
@@ -420,19 +422,9 @@ class ScoringReport:
         return found + [far.notice for far in self.far]
 
 
-def rows_words(count: int) -> str:
-    """Format a number of rows."""
-    return f"{count:,} row" if count == 1 else f"{count:,} rows"
-
-
 def some_names(names: Sequence[str]) -> str:
     """Format names, at most ten of them."""
-    return _some([repr(name) for name in names])
-
-
-def _some(parts: Sequence[str]) -> str:
-    more = f" and {len(parts) - SHOWN} more" if len(parts) > SHOWN else ""
-    return ", ".join(parts[:SHOWN]) + more
+    return listed([repr(name) for name in names], SHOWN)
 
 
 _MOST_VALUES = 1_000_000
@@ -483,10 +475,7 @@ def _is_new(count: int, rows: int, schema: Schema, name: str) -> bool:
 
 def _unseen(model: Model, table: AnyTable) -> dict[str, Unseen]:
     preparation = model.preparation
-    known = {
-        name: set(preparation.places(name, levels))
-        for name, levels in zip(preparation.categories, preparation.levels, strict=True)
-    }
+    known = {one.name: set(one.places) for one in category_features(preparation)}
     known |= {name: set(shares) for name, shares in preparation.shares.items()}
     if table.label is not None:
         known[table.label] = {model.positive, model.negative}
