@@ -67,7 +67,7 @@ def paint_views(project: Path, theme: str, only: str = "") -> None:
     window.set_theme(theme)
     window.resize(*WINDOW)
     window.show()
-    window.open_project(project)
+    window.open_now(project)
     runs = [run for run in window.session.shown_runs() if run.look.name.startswith(RUN)]
     if not only:
         window.session.select(runs[0].record.id)

@@ -44,14 +44,14 @@ def paint(projects: Sequence[Path], folder: Path, scale: str, theme: str) -> Non
             window.show()
             save = partial(_save, window, folder, f"{scale}-{theme}-{size[0]}")
             save("welcome", partial(the, window))
-            window.open_project(study)
+            window.open_now(study)
             for name, scene in window_scenes(window).items():
                 save(name, scene)
             if size is SIZES[0]:
                 for name, scene in dialog_scenes(window).items():
                     save(name, scene)
                 window.deck.all_in_one()
-            window.open_project(tiled)
+            window.open_now(tiled)
             save("tiled", partial(arrange, window, "Feature space and difference vectors"))
             window.close()
             window.deleteLater()

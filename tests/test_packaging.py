@@ -92,24 +92,20 @@ def test_script_is_executable_and_strict(script):
     assert "\nset -euo pipefail\n" in (ROOT / script).read_text()
 
 
-def test_first_usable_python_is_taken(tmp_path):
-    interpreter(tmp_path, "python3", "exit 1")
-    interpreter(tmp_path, "python3.12", "exit 0")
-    assert find_python(tmp_path).stdout == "python3.12\n"
-
-
-def test_no_python_is_said(tmp_path):
-    interpreter(tmp_path, "python3", "exit 1")
+@pytest.mark.parametrize(
+    ("bodies", "status", "words"),
+    [
+        ({"python3": "exit 1", "python3.12": "exit 0"}, 0, "python3.12\n"),
+        ({"python3": "exit 1"}, 1, "Python 3.11 or newer"),
+        ({"python3": 'case "$*" in *venv*) exit 1;; esac'}, 1, "python3-venv"),
+    ],
+)
+def test_the_first_usable_python_is_taken(tmp_path, bodies, status, words):
+    for name, body in bodies.items():
+        interpreter(tmp_path, name, body)
     answer = find_python(tmp_path)
-    assert answer.returncode == 1
-    assert "Python 3.11 or newer" in answer.stderr
-
-
-def test_missing_venv_module_is_said(tmp_path):
-    interpreter(tmp_path, "python3", 'case "$*" in *venv*) exit 1;; esac')
-    answer = find_python(tmp_path)
-    assert answer.returncode == 1
-    assert "python3-venv" in answer.stderr
+    assert answer.returncode == status
+    assert words in (answer.stderr if status else answer.stdout)
 
 
 @pytest.mark.parametrize("arguments", [["methods"], []])
@@ -165,22 +161,20 @@ def test_platforms(environment, expected):
     assert check_system.platforms(environment) == expected
 
 
-def test_missing_parts_end_with_status_one(monkeypatch, capsys):
-    monkeypatch.setattr(check_system, "find_trouble", lambda: ({"fonts", "libGL.so.1"}, ""))
-    assert check_system.main(["--debian-packages"]) == 1
-    assert capsys.readouterr().out == "fonts-dejavu-core libgl1\n"
-
-
-def test_nothing_missing_is_silent(monkeypatch, capsys):
-    monkeypatch.setattr(check_system, "find_trouble", lambda: (set(), ""))
-    assert check_system.main([]) == 0
-    assert capsys.readouterr() == ("", "")
-
-
-def test_complaint_of_qt_is_passed_on(monkeypatch, capsys):
-    monkeypatch.setattr(check_system, "find_trouble", lambda: (set(), "could not connect"))
-    assert check_system.main([]) == 1
-    assert "could not connect" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("trouble", "arguments", "status", "out", "err"),
+    [
+        (({"fonts", "libGL.so.1"}, ""), ["--debian-packages"], 1, "fonts-dejavu-core libgl1", ""),
+        ((set(), ""), [], 0, "", ""),
+        ((set(), "could not connect"), [], 1, "", "could not connect"),
+    ],
+)
+def test_what_a_system_lacks_is_stated(monkeypatch, capsys, trouble, arguments, status, out, err):
+    monkeypatch.setattr(check_system, "find_trouble", lambda: trouble)
+    assert check_system.main(arguments) == status
+    found = capsys.readouterr()
+    assert found.out.strip() == out
+    assert (err in found.err) if err else not found.err
 
 
 def test_desktop_entry_matches_the_project():

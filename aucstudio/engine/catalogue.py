@@ -31,10 +31,15 @@ AIMS = {
 
 
 @functools.cache
+def declarations(*path: str) -> dict[str, Any]:
+    """Read a TOML file of the engine."""
+    file = importlib.resources.files("aucstudio.engine").joinpath(*path)
+    return tomllib.loads(file.read_text("utf-8"))
+
+
 def entries() -> dict[str, dict[str, Any]]:
     """Return what ``methods.toml`` has of every method, by id, in the order of a list."""
-    file = importlib.resources.files("aucstudio.engine") / "methods.toml"
-    return tomllib.loads(file.read_text("utf-8"))
+    return declarations("methods.toml")
 
 
 def module_of(method: str) -> str:

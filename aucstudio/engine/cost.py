@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import importlib.resources
 import math
 import time
-import tomllib
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
+from aucstudio.engine.catalogue import declarations
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.notices import text
 
@@ -227,12 +226,6 @@ def fewer_features(name: str, cells: float, size: int) -> Advice:
     return name, words
 
 
-@functools.cache
-def _table() -> dict[str, Any]:
-    file = importlib.resources.files("aucstudio.engine") / "costs.toml"
-    return tomllib.loads(file.read_text("utf-8"))
-
-
 _NAMES = {**globals(), "__builtins__": {}, "min": min, "max": max, "log2": math.log2}
 """What formulas may name: this module's own names, no functions of Python's beside these."""
 
@@ -247,9 +240,9 @@ def declared_cost(key: str, settings: Mapping[str, Any]) -> Cost | None:
     settings : mapping
         By name, with the sizes ``m``, ``n`` and ``d`` and whether the method is ``linear``.
     """
-    entries = _table().get(key)
+    entries = declarations("costs.toml").get(key)
     if isinstance(entries, str):
-        entries = _table()[entries]
+        entries = declarations("costs.toml")[entries]
     known = {"key": key, "N": settings["m"] + settings["n"], **settings}
     for entry in entries or ():
         if eval(entry.get("when", "1"), _NAMES, known):

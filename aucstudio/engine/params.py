@@ -9,14 +9,14 @@ from __future__ import annotations
 import copyreg
 import dataclasses
 import functools
-import importlib.resources
 import math
 import re
 import sys
-import tomllib
 from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from typing import Any, Literal
+
+from aucstudio.engine.catalogue import declarations
 
 Kind = Literal["float", "int", "bool", "choice", "range"]
 
@@ -260,14 +260,6 @@ def param(default: Any, variant: str = "", **more: Any) -> Any:
     return dataclasses.field(default=default, metadata={"variant": variant, "more": more})
 
 
-@functools.cache
-def _table() -> dict[str, dict[str, Any]]:
-    text = (
-        importlib.resources.files("aucstudio.engine").joinpath("settings.toml").read_text("utf-8")
-    )
-    return tomllib.loads(text)
-
-
 def _read(value: Any) -> Any:
     """Return a value of the table: a list as a tuple, and the text none as None."""
     if isinstance(value, list):
@@ -300,7 +292,7 @@ def _declared(method: type) -> dict[str, Param]:
 
 
 def _made(field: dataclasses.Field[Any]) -> Param:
-    shared = dict(_table().get(field.name, {}))
+    shared = dict(declarations("settings.toml").get(field.name, {}))
     variants, variant = shared.pop("for", {}), field.metadata["variant"]
     own = variants[variant] if variant else {}
     facts = {name: _read(fact) for name, fact in (shared | own).items()} | field.metadata["more"]

@@ -16,10 +16,9 @@ from aucstudio.gui.dialogs.run_dialogs import ClusterDialog, FindBestDialog, Giv
 from aucstudio.gui.files import Files
 from aucstudio.gui.panels.status import ProgressStrip
 from aucstudio.gui.panels.welcome import WelcomePage
-from aucstudio.gui.state.session_files import PROJECT, TABLE, OpenedStudy, kind_of
+from aucstudio.gui.state.session_files import OpenedStudy, kind_of
 from aucstudio.gui.windows import StudyWindow, WindowPreferences
 from aucstudio.notices.words import as_sentence
-from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.examples import STUDIES
 from aucstudio.project.work.submit import Place
@@ -214,21 +213,12 @@ class MainWindow(StudyWindow):
 
     # ------------------------------------------------------------- actions
 
-    def open_data(self, path: str | Path) -> Table | None:
-        """Import a table with the detected settings and return it, for scripts.
+    def open_now(self, path: str | Path, kind: str = "") -> OpenedStudy | None:
+        """Open a file and return when its study is open, for scripts.
 
         If it cannot be read, the error is shown in the window, the open study stays, and None is
         returned.
         """
-        found = self.open_now(path, TABLE)
-        return None if found is None else found.table
-
-    def open_project(self, path: str | Path) -> None:
-        """Open a project and return when it is open, for scripts."""
-        self.open_now(path, PROJECT)
-
-    def open_now(self, path: str | Path, kind: str = "") -> OpenedStudy | None:
-        """Open a file and return its study; None if it cannot be read, which the window shows."""
         kind = kind or kind_of(path)
         try:
             return self.session.files.open_now(path, kind)

@@ -47,7 +47,7 @@ def save_pictures(project: Path, folder: Path, theme: str = "light") -> dict[str
     prepare(theme)
     window = MainWindow()
     window.resize(*_SIZE)
-    window.open_project(project)
+    window.open_now(project)
     window.set_theme(theme)
     window.show()
     pngs, figures = {}, {}

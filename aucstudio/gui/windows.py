@@ -20,7 +20,7 @@ from aucstudio.gui.panels.status import MessageBar
 from aucstudio.gui.state.preferences import WindowPlace, preferences
 from aucstudio.gui.state.session import Session
 from aucstudio.gui.state.study import Study
-from aucstudio.notices.words import runs_words
+from aucstudio.notices.catalogue import text
 from aucstudio.project.work.processes import the_processes
 from aucstudio.project.work.submit import Place
 
@@ -195,24 +195,21 @@ def describe_work(sessions: Sequence[Session]) -> str:
         for files in (session.files.opener, session.files.saver):
             if files.words:
                 sentences.append(f"{files.words[:1].upper()}{files.words[1:]}.")
-    sentences.append("Stopped runs keep their finished splits.")
-    if any(study.tournament.busy for session in sessions for study in session.studies):
-        sentences.append("Find the best keeps its finished models.")
-    return " ".join(sentences)
+    searches = any(study.tournament.busy for session in sessions for study in session.studies)
+    return " ".join([*sentences, text("work_kept", models="finished" if searches else None)])
 
 
 def _study_words(study: Study) -> str:
     running = [live.look.name for live in study.runner.running]
-    waiting, kept = len(study.runner.queue), len(study.records)
-    parts = []
-    if running:
-        parts.append(f"{', '.join(running)} {'is' if len(running) == 1 else 'are'} training")
-    if study.tournament.busy:
-        parts.append("a search for the best model is running")
-    if waiting:
-        parts.append(f"{runs_words(waiting)} {'waits' if waiting == 1 else 'wait'}")
-    finished = f"; {runs_words(kept)} finished and kept" if kept else ""
-    return f"In {study.name}, {' and '.join(parts)}{finished}."
+    return text(
+        "work_of_study",
+        study=study.name,
+        running=running,
+        count=len(running),
+        search=study.tournament.busy,
+        waiting=len(study.runner.queue) or None,
+        finished=len(study.records) or None,
+    )
 
 
 _SIZE, _LEAST_SIZE = QSize(1440, 900), QSize(320, 240)

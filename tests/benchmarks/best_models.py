@@ -1,11 +1,10 @@
-"""`best` and the AUC ensemble beside tuned boosting, forests, and other automatic tools.
+"""`best` and the AUC ensemble beside tuned boosting, forests and a careful analyst.
 
 Halves of tables in CSV files with a header line and a column ``label``: each is split at random
 several times, trained on one half and tested on the other, by AUC and normalised partial AUC of
 [0, 0.1]. Differences are of means over the halves of a table, with the standard error over tables;
-the last line is the inner estimate of `best` minus its value on the test half. LightGBM, CatBoost,
-FLAML and AutoGluon take part where they are installed; the last two get the processor seconds that
-the ensemble took. The careful analyst takes the best of 14 models by five folds.
+the last line is the inner estimate of `best` minus its value on the test half. The careful analyst
+takes the best of 14 models by five folds.
 
     python -m tests.benchmarks.best_models TABLE.csv... [--halves 2] [--minutes 0.5]
 """
@@ -13,7 +12,6 @@ the ensemble took. The careful analyst takes the best of 14 models by five folds
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import itertools
 import tempfile
 import time
@@ -47,7 +45,7 @@ from aucstudio.project.tournament.candidate_comparison import Budget
 from aucstudio.project.tournament.search import find_best
 
 RANGE = (0.0, 0.1)
-TAKE_MISSING = ("tuned boosting", "careful analyst", "lightgbm", "catboost", "flaml", "autogluon")
+TAKE_MISSING = ("tuned boosting", "careful analyst")
 MOST_ROWS = 3_000
 BOOSTING = [
     {"learning_rate": rate, "max_iter": trees, "max_leaf_nodes": leaves, "min_samples_leaf": rows}
@@ -55,60 +53,24 @@ BOOSTING = [
         ((0.1, 100), (0.03, 300)), (4, 8, 31), (5, 20)
     )
 ]
-Trainer = Callable[[Array, Mask, float], Callable[[Array], Array]]
+Trainer = Callable[[Array, Mask], Callable[[Array], Array]]
 
 
 def plain(key, **settings):
-    def train(X, y, _seconds):
+    def train(X, y):
         return METHODS[key](**settings).fit(X, y).decision_function
 
     return train
 
 
-def tuned_boosting(X, y, _seconds):
+def tuned_boosting(X, y):
     folds = list(StratifiedKFold(5, shuffle=True, random_state=0).split(X, y))
 
     def area(settings):
         fits = [(METHODS["gradient-boosting"](**settings).fit(X[a], y[a]), b) for a, b in folds]
         return np.mean([roc.auc(y[b], fit.decision_function(X[b])) for fit, b in fits])
 
-    return plain("gradient-boosting", **max(BOOSTING, key=area))(X, y, 0.0)
-
-
-def flaml(X, y, seconds):
-    from flaml import AutoML
-
-    fitted = AutoML()
-    budget = {"time_budget": seconds, "n_jobs": 1, "verbose": 0}
-    fitted.fit(X, y, task="classification", metric="roc_auc", **budget)
-    return lambda Z: fitted.predict_proba(Z)[:, 1]
-
-
-def autogluon(X, y, seconds):
-    import pandas
-    from autogluon.tabular import TabularPredictor
-
-    names = [f"x{k}" for k in range(X.shape[1])]
-    rows = pandas.DataFrame(X, columns=names).assign(y=y)
-    fitted = TabularPredictor("y", eval_metric="roc_auc", verbosity=0).fit(
-        rows, time_limit=seconds, presets="medium_quality"
-    )
-    return lambda Z: fitted.predict_proba(pandas.DataFrame(Z, columns=names))[True].to_numpy()
-
-
-def lightgbm(X, y, _seconds):
-    from lightgbm import LGBMClassifier
-
-    fitted = LGBMClassifier(n_jobs=1, verbose=-1, random_state=0).fit(X, y)
-    return lambda Z: fitted.predict(Z, raw_score=True)
-
-
-def catboost(X, y, _seconds):
-    from catboost import CatBoostClassifier
-
-    settings = {"verbose": 0, "thread_count": 1, "random_seed": 0, "allow_writing_files": False}
-    fitted = CatBoostClassifier(**settings).fit(X, y)
-    return lambda Z: fitted.predict(Z, prediction_type="RawFormulaVal")
+    return plain("gradient-boosting", **max(BOOSTING, key=area))(X, y)
 
 
 def ordinary_models():
@@ -133,7 +95,7 @@ def ordinary_models():
     return [make_pipeline(*map(clone, steps), model) for model in scaled] + boosted
 
 
-def careful_analyst(X, y, _seconds):
+def careful_analyst(X, y):
     folds = list(StratifiedKFold(5, shuffle=True, random_state=0).split(X, y))
 
     def area(model):
@@ -151,15 +113,13 @@ def _ranked(model, X):
 
 
 def rivals(library):
-    found = {
+    return {
         "ensemble": plain("auc-ensemble", fpr_range=RANGE, library=library),
         "tuned boosting": tuned_boosting,
         "random forest": plain("random-forest", n_trees=500),
         "logistic": plain("logistic", class_weight="balanced"),
         "careful analyst": careful_analyst,
     }
-    installed = {"lightgbm": lightgbm, "catboost": catboost, "flaml": flaml, "autogluon": autogluon}
-    return found | {name: t for name, t in installed.items() if importlib.util.find_spec(name)}
 
 
 def halves(path, count):
@@ -215,14 +175,12 @@ def judge(path, count, trainers, minutes):
             scores, board = found_best(path, table, train, test, minutes, Path(folder))
         enter("best", t, scores, began)
         optimism.append(board.best.inner.value - board.criterion(t, scores))
-        seconds = 0.0
         for name, trainer in trainers.items():
             X, Z = prepared(
                 table, train, test, keep_gaps=None if name == "ensemble" else name in TAKE_MISSING
             )
             began = time.process_time()
-            enter(name, t, trainer(X, y, max(5.0, seconds))(Z), began)
-            seconds = found[name][-1][2] if name == "ensemble" else seconds
+            enter(name, t, trainer(X, y)(Z), began)
     return {name: np.mean(values, axis=0) for name, values in found.items()}, np.mean(optimism)
 
 

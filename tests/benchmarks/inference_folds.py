@@ -3,7 +3,7 @@
     python -m tests.benchmarks.inference_folds [--draws 300] [--tables folds,groups,ties,...]
 
 `folds`: the normalised partial AUC in [0, 0.1], mean over folds of few negatives each, by drawn
-curves and, as before, by the corrected resampled t. `groups`: the same with rows in whole groups.
+curves. `groups`: the same with rows in whole groups.
 `ties`: the TPR at an FPR of scores of five levels. `equality`: level and power of the test that
 subgroups have equal AUCs. `assurance`: how many fresh studies of the size that the Compare page
 names find the difference significant. `bars`: reliability bars, all at once. Nominal are 95 %, 5 %
@@ -58,32 +58,27 @@ def folded(rng, y, score, folds):
 
 
 def folds_coverage(m, n, folds, model, area, draws, level=0.95):
-    """Return coverage and width by drawn curves, by the resampled t, and the mean estimate."""
+    """Return the truth, coverage and width by drawn curves, and the mean estimate."""
     mu = shift_for(model, area)
     true, found = true_area(model, mu, *BAND), []
     rng = np.random.default_rng([m, n, folds, int(100 * area)])
     for _ in range(draws):
         rankings = folded(rng, *drawn(rng, m, n, mu, model), folds)
-        areas = [roc.partial_auc_of(one.curve, *BAND).normalized for one in rankings]
-        both = (
-            inference.folds_interval(rankings, *BAND, level),
-            inference.splits_interval(areas, level, 1 / folds, disjoint=True),
-        )
-        ends = [(one.low <= true <= one.high, one.high - one.low) for one in both]
-        found.append([*ends[0], *ends[1], both[0].value])
+        one = inference.folds_interval(rankings, *BAND, level)
+        found.append([one.low <= true <= one.high, one.high - one.low, one.value])
     return true, *np.nanmean(np.array(found, dtype=float), axis=0)
 
 
 def folds_table(draws):
-    print("  rows in folds  scores     AUC  true  mean   drawn: cover width   t: cover width")
+    print("  rows in folds  scores     AUC  true  mean   cover width")
     for m, n, folds in FOLDS:
         for model in MODELS:
             for area in (0.7, 0.85, 0.95):
                 found = folds_coverage(m, n, folds, model, area, draws)
-                true, covered, width, covered_t, width_t, mean = found
+                true, covered, width, mean = found
                 print(
                     f"{m:4}/{n:4} in {folds:2}  {model:9} {area:.2f}  {true:.3f} {mean:.3f}"
-                    f"   {covered:.3f} {width:.3f}   {covered_t:.3f} {width_t:.3f}",
+                    f"   {covered:.3f} {width:.3f}",
                     flush=True,
                 )
 

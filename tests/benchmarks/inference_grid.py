@@ -277,9 +277,8 @@ def splits_table(draws):
     for scheme, signal in itertools.product(SCHEMES, (0.0, 1.0)):
         areas, share = split_areas(scheme, signal, draws)
         once = scheme in ("5 folds", "10 folds")
-        options = {"disjoint": once} if hasattr(inference, "variance_factor") else {}
-        p = [inference.splits_test(a, b, 1 - share, share, **options).p for a, b in areas]
-        found = [inference.splits_interval(a, 0.95, share, **options) for a, _ in areas]
+        p = [inference.splits_test(a, b, 1 - share, share, disjoint=once).p for a, b in areas]
+        found = [inference.splits_interval(a, 0.95, share, disjoint=once) for a, _ in areas]
         truth = areas[:, 0].mean()
         held = np.mean([one.low <= truth <= one.high for one in found])
         print(f"{scheme:20} {signal:6}   {np.mean(np.array(p) < 0.05):.3f}   {held:.3f}")

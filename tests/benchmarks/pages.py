@@ -109,7 +109,7 @@ def main():
         window.resize(1440, 900)
         window.show()
         session, pauses = window.session, Pauses()
-        window.open_data(path)
+        window.open_now(path)
         print(f"opened in {wait(application, lambda: session.table is not None):.1f} s", flush=True)
         for method in given.methods:
             session.put_plan(dataclasses.replace(session.plan, method=method))

@@ -218,3 +218,14 @@ def run_to_end(qtbot):
         qtbot.waitUntil(lambda: not window.session.busy, timeout=PATIENCE)
 
     return press
+
+
+def save_as(session, path):
+    """Save a study under a name and return when that is done; raise what prevents it."""
+    refused = []
+    hear = session.files.saver.refused.connect(lambda _save, error: refused.append(error))
+    session.files.begin_save(path)
+    session.files.saver.finish()
+    session.files.saver.refused.disconnect(hear)
+    if refused:
+        raise refused[0]

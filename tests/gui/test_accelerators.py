@@ -37,7 +37,7 @@ def ambiguous(letters):
 
 
 def test_no_letter_is_ambiguous_on_any_page(window, table, table_file):
-    window.open_data(table_file)
+    window.open_now(table_file)
     put(window.session, make_record(table), "AUC-RLS")
     put(window.session, make_record(table, "logistic"), "Logistic")
     window.resize(1600, 1000)

@@ -27,7 +27,7 @@ from aucstudio.project.tournament.standings import (
     Standing,
     Standings,
 )
-from tests.gui.conftest import PATIENCE, shown
+from tests.gui.conftest import PATIENCE, save_as, shown
 from tests.project.test_best import write_table
 
 QUICK = (Member.of("logistic"), Member.of("auc-rls"))
@@ -212,16 +212,16 @@ def test_it_is_stopped_with_the_best_so_far(view, qtbot):
 def test_a_project_that_is_opened_again_shows_the_leaderboard(
     window, table_file, ended, tmp_path, qtbot
 ):
-    window.open_data(table_file)
+    window.open_now(table_file)
     session, path = window.session, tmp_path / "p.aucproj"
     session.study.home.make_file(session.table.path)
     for record in ended.runs:
         session.study.home.add_run_once(record)
     end = ended.enter(session)
-    session.files.save_as(path)
-    window.open_data(table_file)
+    save_as(session, path)
+    window.open_now(table_file)
     assert session.best.standings() == []
-    window.open_project(path)
+    window.open_now(path)
     (again,) = session.best.standings()
     assert again.verdict == end.verdict
     assert set(listed(session)) == {run for run in (end.best, end.simpler) if run}
@@ -235,11 +235,11 @@ def test_a_project_that_is_opened_again_shows_the_leaderboard(
 
 @pytest.mark.slow
 def test_one_without_an_end_is_told_as_broken_off(window, table_file, tmp_path, qtbot):
-    window.open_data(table_file)
+    window.open_now(table_file)
     session, path = window.session, tmp_path / "p.aucproj"
-    session.files.save_as(path)
+    save_as(session, path)
     session.study.home.keep_standings(RUNNING)
-    window.open_project(path)
+    window.open_now(path)
     (again,) = session.best.standings()
     assert again.ended == "failed"
     page, _ = window.deck.visit("best_view")
@@ -250,7 +250,7 @@ def test_one_without_an_end_is_told_as_broken_off(window, table_file, tmp_path, 
 def test_too_few_rows_are_told_before_it_begins(window, tmp_path, qtbot):
     path = tmp_path / "few.csv"
     path.write_text("a,label\n" + "\n".join(f"{k},{'yes' if k < 2 else 'no'}" for k in range(12)))
-    window.open_data(path)
+    window.open_now(path)
     window.actions_.find_best.trigger()
     dialog = window.findChild(FindBestDialog)
     assert "Only 2 positives" in dialog.caution.text()
@@ -329,7 +329,7 @@ def test_the_head_of_a_column_names_the_ranking_criterion(view, ended, qtbot):
 
 @pytest.mark.slow
 def test_closing_the_window_asks_once(window, table_file, answers, qtbot):
-    window.open_data(table_file)
+    window.open_now(table_file)
     begin(window.session, LONG)
     answers.choice = None
     window.close()
@@ -342,17 +342,17 @@ def test_closing_the_window_asks_once(window, table_file, answers, qtbot):
 
 @pytest.mark.slow
 def test_it_ends_in_its_own_study_when_another_is_opened(window, table_file, tmp_path, qtbot):
-    window.open_data(table_file)
+    window.open_now(table_file)
     session, path = window.session, tmp_path / "p.aucproj"
-    session.files.save_as(path)
+    save_as(session, path)
     begin(session, QUICK, 4.0)
     other = write_table(tmp_path / "other.csv")
-    window.open_data(other)
+    window.open_now(other)
     assert session.left
     qtbot.waitUntil(lambda: not session.left, timeout=PATIENCE)
     assert session.best.standings() == []
     session.save_plan()
-    window.open_project(path)
+    window.open_now(path)
     (again,) = session.best.standings()
     assert again.best in listed(session)
 
@@ -364,7 +364,7 @@ def test_minus_signs_are_such_and_names_keep_their_hyphens():
 @pytest.mark.slow
 def test_from_a_table_to_a_model_that_is_taken_away(window, tmp_path, answers, qtbot):
     """By its buttons, in six seconds of time, with all methods that suit the rows."""
-    window.open_data(write_table(tmp_path / "t.csv"))
+    window.open_now(write_table(tmp_path / "t.csv"))
     session = window.session
     press(qtbot, window.findChild(QPushButton, "find_best_button"))
     dialog = window.findChild(FindBestDialog)

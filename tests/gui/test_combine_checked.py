@@ -18,7 +18,7 @@ from tests.gui.conftest import PATIENCE, make_record, put
 
 @pytest.fixture
 def session(window, table_file, qtbot):
-    window.open_data(table_file)
+    window.open_now(table_file)
     made = window.session
     made.runs.run_methods(["auc-rls", "logistic"])
     qtbot.waitUntil(lambda: not made.busy and len(made.shown_runs()) == 2, timeout=PATIENCE)

@@ -81,7 +81,7 @@ def set_folds(window, folds):
 
 
 def test_nothing_moves_below_a_caution_that_comes_and_goes(window, tmp_path):
-    window.open_data(few_positives(tmp_path, 30))
+    window.open_now(few_positives(tmp_path, 30))
     set_folds(window, 5)
     assert not window.workplace.data_panel.caution.text()
     best = window.workplace.method_panel.best
@@ -93,7 +93,7 @@ def test_nothing_moves_below_a_caution_that_comes_and_goes(window, tmp_path):
 
 
 def test_run_is_offered_only_where_a_run_can_succeed(window, tmp_path):
-    window.open_data(few_positives(tmp_path))
+    window.open_now(few_positives(tmp_path))
     set_folds(window, 3)
     run, button = window.actions_.run, window.strip.findChild(QPushButton, "strip_run")
     assert run.isEnabled()

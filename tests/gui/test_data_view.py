@@ -588,7 +588,7 @@ def test_narrow_pages_show_the_card_below_the_list_alone(view, qtbot):
 @pytest.fixture
 def worked(window, table_file, qtbot):
     """A window with a run, and its page of a name when it is seen and settled."""
-    window.open_data(table_file)
+    window.open_now(table_file)
     put(window.session, make_record(window.session.table), "AUC-RLS")
 
     def page(name):

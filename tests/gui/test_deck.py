@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def opened(window, table_file):
-    window.open_data(table_file)
+    window.open_now(table_file)
     return window
 
 

@@ -184,7 +184,7 @@ def test_many_columns_are_merged_until_all_are_asked_for(qtbot, session, open_vi
 
 @pytest.mark.slow
 def test_the_window_turns_to_the_page_and_back(window, table_file, run_to_end, qtbot):
-    window.open_data(table_file)
+    window.open_now(table_file)
     run_to_end(window)
     deck, session = window.deck, window.session
     window.session.show_rows((3,))

@@ -173,7 +173,7 @@ def test_left_out_pairs_have_no_scale_of_the_model(table_session, open_dialog):
 def test_the_dialog_is_opened_without_holding_up_the_window(
     window, run_to_end, answers, table_file, tmp_path, qtbot
 ):
-    window.open_data(table_file)
+    window.open_now(table_file)
     run_to_end(window)
     window.actions_.export_model.trigger()
     (dialog,) = window.findChildren(ExportModelDialog)

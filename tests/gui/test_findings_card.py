@@ -14,6 +14,7 @@ from aucstudio.project.data.findings.find import find
 from aucstudio.project.data.import_choices import FirstReading
 from aucstudio.project.data.table import read_table
 from aucstudio.project.store.project.project_file import ProjectFile
+from tests.gui.conftest import save_as
 
 
 def finish_check(card):
@@ -257,7 +258,7 @@ def test_a_sentinel_is_treated_as_missing_and_back(card, session, qtbot):
 def test_a_project_keeps_classes_and_what_stands_for_missing(card, session, tmp_path):
     session.set_roles(merge=True, absent={"a": [-999]})
     session.set_roles(positive=["no"])
-    session.files.save_as(tmp_path / "kept.aucproj")
+    save_as(session, tmp_path / "kept.aucproj")
     before = session.table
     session.files.close_study()
     session.files.open_now(tmp_path / "kept.aucproj", "project")
@@ -285,7 +286,7 @@ def bank(tmp_path):
 def test_a_project_that_is_opened_again_tells_what_was_found_at_first(session, bank, tmp_path):
     session.files.open_now(bank, "table")
     at_first = session.table
-    session.files.save_as(tmp_path / "bank.aucproj")
+    save_as(session, tmp_path / "bank.aucproj")
     session.files.close_study()
     session.files.open_now(tmp_path / "bank.aucproj", "project")
     again = session.table
@@ -325,7 +326,7 @@ def test_a_script_leaves_what_a_window_has_kept(session, bank, tmp_path):
     session.files.open_now(bank, "table")
     session.set_roles(positive="nein")
     project = tmp_path / "both.aucproj"
-    session.files.save_as(project)
+    save_as(session, project)
     kept = ProjectFile(project).plan()
     session.files.close_study()
     words = ["--method", "auc-rls", "--project", str(project), "--quiet"]

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def form(window, table_file):
-    window.open_data(table_file)
+    window.open_now(table_file)
     return window.workplace.method_panel.form
 
 

@@ -13,7 +13,7 @@ from tests.gui.conftest import PATIENCE
 
 @pytest.fixture
 def dialog(window, table_file, qtbot):
-    window.open_data(table_file)
+    window.open_now(table_file)
     window.actions_.add_scores.trigger()
     made = window.findChild(GivenScoresDialog)
     qtbot.waitUntil(made.isVisible)
@@ -71,7 +71,7 @@ def named_rows(window, tmp_path, qtbot):
     table.write_text("\n".join(["who,x,y", *rows]) + "\n")
     rows = [f"p{k:03}\t{k % 2 + rng.random():.4f}" for k in reversed(range(3, 60))]
     scores.write_text("\n".join(["case\trisk", *rows]) + "\n")
-    window.open_data(table)
+    window.open_now(table)
     window.actions_.add_scores.trigger()
     made = window.findChild(GivenScoresDialog)
     qtbot.waitUntil(made.isVisible)
@@ -100,8 +100,8 @@ def test_scores_of_a_file_are_joined_by_what_names_the_rows(window, named_rows, 
     choose(dialog.identifier, "who")
     qtbot.waitUntil(ok.isEnabled, timeout=PATIENCE)
     assert dialog.matched.text() == (
-        "s.tsv has scores of 57 of 60 rows, matched by case = who; "
-        "excluded: 3 rows without a score."
+        "s.tsv has scores of 57 of 60 rows, matched by case = who. "
+        "3 rows without a score are excluded."
     )
     add(dialog, qtbot)
     qtbot.waitUntil(lambda: not session.busy and bool(session.shown_runs()), timeout=PATIENCE)
@@ -144,7 +144,7 @@ def test_a_project_whose_last_run_is_of_a_score_file_opens_its_table(window, tmp
     given = ["--score-file", str(scores), "--score-column", "risk"]
     assert cli.main([*common, *given, "--quiet"]) == 0
     scores.unlink()
-    window.open_project(project)
+    window.open_now(project)
     columns = {column.name: column.role for column in window.session.table.columns}
     assert columns == {"who": "id", "x": "number", "y": "label"}
     assert len(window.session.shown_runs()) == 2

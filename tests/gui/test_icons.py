@@ -61,7 +61,7 @@ def test_an_icon_is_drawn_for_each_scale_of_the_screen(window, scale):
 
 @pytest.mark.slow
 def test_icons_follow_the_theme_and_whether_they_can_be_pressed(window, table_file):
-    window.open_data(table_file)
+    window.open_now(table_file)
     run = window.findChild(QAction, "action_run")
     button = window.findChild(QPushButton, "strip_run")
     for theme in (DARK, LIGHT):

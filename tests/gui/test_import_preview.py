@@ -160,7 +160,7 @@ def test_choices_come_back_when_the_file_is_opened_again(window, qtbot, preview_
         qtbot.waitUntil(lambda: not window.session.files.opener.busy, timeout=PATIENCE)
         assert window.session.table.column("улица").role == "ignore"
         assert "read with the settings chosen for this file earlier" in window.session.table.notes
-    assert window.open_data(path).column("улица").role != "ignore"  # scripts get guesses
+    assert window.open_now(path).table.column("улица").role != "ignore"  # scripts get guesses
     kept = preferences()
     kept.flush()
     assert [one.path for one in kept.now.imports] == [str(path)]
@@ -291,7 +291,7 @@ def test_a_finding_is_answered_in_the_dialog(window, qtbot, preview_of, tmp_path
 
 @pytest.mark.slow
 def test_the_card_leads_to_the_preview_of_the_open_table(window, qtbot, preview_of, tmp_path):
-    window.open_data(write_awkward(tmp_path / "a.csv"))
+    window.open_now(write_awkward(tmp_path / "a.csv"))
     window.session.set_roles(roles={"улица": "ignore"})
     press(qtbot, window.workplace.data_panel.import_button)
     (dialog,) = window.findChildren(ImportPreview)

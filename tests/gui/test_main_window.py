@@ -77,7 +77,7 @@ def test_the_names_that_automation_relies_on(window):
 
 
 def test_every_action_and_control_has_a_name(window, table_file):
-    window.open_data(table_file)
+    window.open_now(table_file)
     for action in window.findChildren(QAction):
         if action.text() and action.menu() is None and action.parent() is window:
             assert action.objectName(), action.text()
@@ -87,11 +87,11 @@ def test_every_action_and_control_has_a_name(window, table_file):
 def test_run_is_possible_exactly_when_there_are_two_classes(window, table_file, tmp_path):
     run = window.findChild(QAction, "action_run")
     assert not run.isEnabled()
-    window.open_data(table_file)
+    window.open_now(table_file)
     assert run.isEnabled()
     three = tmp_path / "three.csv"
     three.write_text("x,kind\n" + "\n".join(f"{k},{'abc'[k % 3]}" for k in range(60)) + "\n")
-    window.open_data(three)
+    window.open_now(three)
     assert not run.isEnabled()
     assert "positive" in window.workplace.data_panel.problem.text()
     combo = window.findChild(QComboBox, "positive_combo")
@@ -101,10 +101,10 @@ def test_run_is_possible_exactly_when_there_are_two_classes(window, table_file, 
 
 
 def test_a_bad_file_is_said_in_the_data_card_and_nothing_is_lost(window, table_file, tmp_path):
-    window.open_data(table_file)
+    window.open_now(table_file)
     empty = tmp_path / "empty.csv"
     empty.write_text("")
-    assert window.open_data(empty) is None
+    assert window.open_now(empty) is None
     assert "empty.csv" in window.workplace.data_panel.problem.text()
     assert window.session.table.path == table_file
 
@@ -138,7 +138,7 @@ def look_at_every_view(window, qtbot):
 def test_from_a_csv_to_an_exported_model(window, qtbot, tmp_path, answers, run_to_end, monkeypatch):
     """Open, train, stop one, compare, save, reopen: the numbers are equal; export and score."""
     data = make_sample("payments", tmp_path)[0]
-    window.open_data(data)
+    window.open_now(data)
     for method in ("auc-rls", "svm-pauc", "logistic"):
         choose_method(window, method)
         run_to_end(window)
@@ -177,7 +177,7 @@ def test_from_a_csv_to_an_exported_model(window, qtbot, tmp_path, answers, run_t
 def test_a_model_can_be_trained_anew_on_all_rows(
     window, qtbot, tmp_path, answers, run_to_end, table_file
 ):
-    window.open_data(table_file)
+    window.open_now(table_file)
     run_to_end(window)
     answers.save_path = str(tmp_path / "all.aucmodel")
     shown = window.session.shown_runs()[0]
@@ -191,7 +191,7 @@ def test_a_model_can_be_trained_anew_on_all_rows(
 def test_a_threshold_is_chosen_with_the_model(
     window, qtbot, answers, run_to_end, table_file, tmp_path
 ):
-    window.open_data(table_file)
+    window.open_now(table_file)
     run_to_end(window)
     (shown,) = window.session.shown_runs()
     dialog = ExportModelDialog(window.session, shown, window)
@@ -220,7 +220,7 @@ def test_a_threshold_is_chosen_with_the_model(
 def test_a_model_is_taken_away_for_other_programs(
     window, qtbot, answers, run_to_end, table_file, tmp_path
 ):
-    window.open_data(table_file)
+    window.open_now(table_file)
     run_to_end(window)
     (shown,) = window.session.shown_runs()
     for key, content in (("script", b"def score("), ("json", b'"intercept"')):
@@ -249,7 +249,7 @@ def save_figure(window):
 
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
 def test_the_roc_figure_is_saved(window, tmp_path, answers, run_to_end, table_file, ending):
-    window.open_data(table_file)
+    window.open_now(table_file)
     run_to_end(window)
     path = tmp_path / f"roc.{ending}"
     answers.save_path = str(path)
@@ -269,7 +269,7 @@ def test_the_roc_figure_is_saved(window, tmp_path, answers, run_to_end, table_fi
 
 
 def test_a_figure_that_cannot_be_written_is_said(window, answers, run_to_end, table_file, tmp_path):
-    window.open_data(table_file)
+    window.open_now(table_file)
     run_to_end(window)
     answers.save_path = str(tmp_path / "no such folder" / "roc.png")
     dialog = save_figure(window)
@@ -280,7 +280,7 @@ def test_a_figure_that_cannot_be_written_is_said(window, answers, run_to_end, ta
 def test_report_and_command_of_a_run(
     window, answers, run_to_end, table_file, tmp_path, qtbot, monkeypatch
 ):
-    window.open_data(table_file)
+    window.open_now(table_file)
     choose_method(window, "auc-svm")
     run_to_end(window)
     answers.save_path = str(tmp_path / "report.html")
@@ -313,7 +313,7 @@ def test_report_and_command_of_a_run(
 
 
 def test_a_setting_out_of_range_is_said_beside_it(window, qtbot, table_file):
-    window.open_data(table_file)
+    window.open_now(table_file)
     choose_method(window, "svm-pauc")
     field = window.workplace.method_panel.form.editors["fpr_range"]
     field.clear()
@@ -324,7 +324,7 @@ def test_a_setting_out_of_range_is_said_beside_it(window, qtbot, table_file):
 
 
 def test_tuning_is_one_press_and_says_what_it_chose(window, qtbot, table_file):
-    window.open_data(table_file)
+    window.open_now(table_file)
     choose_method(window, "auc-svm")
     window.workplace.method_panel.tune.click()
     qtbot.waitUntil(lambda: not window.session.busy, timeout=PATIENCE)
@@ -341,7 +341,7 @@ def test_tuning_is_one_press_and_says_what_it_chose(window, qtbot, table_file):
 
 def test_a_run_that_was_made_before_is_offered_instead(window, table_file, run_to_end, qtbot):
     """58 runs of the same settings stood in a list, and nobody said a word."""
-    window.open_data(table_file)
+    window.open_now(table_file)
     run_to_end(window)
     choose_method(window, "rls")
     run_to_end(window)
@@ -364,7 +364,7 @@ def test_a_run_that_was_made_before_is_offered_instead(window, table_file, run_t
 
 
 def test_leave_pair_out_is_for_methods_with_a_closed_form(window, qtbot, table_file, run_to_end):
-    window.open_data(table_file)
+    window.open_now(table_file)
     scheme, metric = (
         window.workplace.validation_panel.fields["scheme"],
         window.workplace.method_panel.tune_by,
@@ -394,7 +394,7 @@ def test_leave_pair_out_is_for_methods_with_a_closed_form(window, qtbot, table_f
 
 def test_what_would_not_fit_is_said_before_it_starts(window, table_file, monkeypatch):
     monkeypatch.setattr("aucstudio.engine.cost.largest_memory", lambda _: 1e6)
-    window.open_data(table_file)
+    window.open_now(table_file)
     choose_method(window, "auc-svm")
     window.session.edit(
         dataclasses.replace(window.session.plan, params={"auc-svm": {"kernel": "rbf"}}), "kernel"
@@ -442,7 +442,7 @@ def test_an_example_study_trains_its_methods_on_the_same_rows(window, qtbot):
 
 
 def test_the_window_fits_a_small_screen(window, table_file, run_to_end):
-    window.open_data(table_file)
+    window.open_now(table_file)
     run_to_end(window)
     least = window.minimumSizeHint()
     assert least.width() <= 1280
@@ -461,7 +461,7 @@ def test_the_window_fits_a_small_screen(window, table_file, run_to_end):
 def test_the_method_card_says_what_a_fit_will_cost(window, table_file):
     cost = window.findChild(QWidget, "method_cost")
     assert not cost.text()
-    window.open_data(table_file)
+    window.open_now(table_file)
     assert re.search(r"rows, [\d,]+ pairs: about [\d.]+\sm?s and \d+\sMB per fit$", cost.text())
     choose_method(window, "kernel-rank-svm")
     size = training_size(
@@ -473,7 +473,7 @@ def test_the_method_card_says_what_a_fit_will_cost(window, table_file):
 
 @pytest.mark.slow
 def test_run_names_the_method_that_it_will_run(window, qtbot, table_file):
-    window.open_data(table_file)
+    window.open_now(table_file)
     button = window.findChild(QPushButton, "strip_run")
     assert button.text() == "Run AUC-RLS"
     combo = window.findChild(QComboBox, "method_combo")
@@ -482,7 +482,7 @@ def test_run_names_the_method_that_it_will_run(window, qtbot, table_file):
 
 
 def test_enter_presses_run_where_a_new_table_puts_the_keys(window, qtbot, table_file):
-    window.open_data(table_file)
+    window.open_now(table_file)
     button = window.findChild(QPushButton, "strip_run")
     qtbot.waitUntil(button.isEnabled)
     button.setFocus()

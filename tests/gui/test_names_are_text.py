@@ -31,7 +31,7 @@ from aucstudio.gui.dialogs.columns import ColumnsDialog
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.gui.dialogs.scoring import ScoreTableDialog
-from tests.gui.conftest import PATIENCE, train
+from tests.gui.conftest import PATIENCE, save_as, train
 
 ROOT = Path(aucstudio.gui.__file__).parent
 BOLD = re.compile(r"font-weight:\s*[6-9]00[^>]*>[^<]*MARK")
@@ -172,7 +172,7 @@ def scored(qtbot, dialog, path):
 @pytest.mark.slow
 def test_no_name_is_rendered_anywhere(window, hostile_file, trap, qtbot, tmp_path):
     walk, session = Walk(), window.session
-    assert window.open_data(hostile_file) is not None
+    assert window.open_now(hostile_file) is not None
     for method in ("auc-rls", "auc-split", "kernel-rank-svm"):
         run = train(qtbot, session, method)
         session.set_look(run.id, "Rename run", name=hostile(trap, method))
@@ -183,8 +183,8 @@ def test_no_name_is_rendered_anywhere(window, hostile_file, trap, qtbot, tmp_pat
             walk.look()
             if view.plots():
                 assert b"<b>MARK" not in printing.on_screen(view).svg()
-    session.files.save_as(tmp_path / "<b>MARK <img src=trap> &lt;.aucproj")
-    window.open_data(tmp_path / "absent <b>MARK<b>.csv")
+    save_as(session, tmp_path / "<b>MARK <img src=trap> &lt;.aucproj")
+    window.open_now(tmp_path / "absent <b>MARK<b>.csv")
     walk.look()
     chosen = session.run(session.selected)
     for dialog in (
@@ -207,8 +207,8 @@ def test_no_name_is_rendered_anywhere(window, hostile_file, trap, qtbot, tmp_pat
 
 @pytest.mark.slow
 def test_recent_files_are_named_by_their_letters(window, hostile_file, tmp_path):
-    window.open_data(hostile_file)
-    window.session.files.save_as(tmp_path / "<b>MARK <img src=trap> &lt;.aucproj")
+    window.open_now(hostile_file)
+    save_as(window.session, tmp_path / "<b>MARK <img src=trap> &lt;.aucproj")
     window.welcome.refresh()
     walk = Walk()
     walk.look()

@@ -7,7 +7,7 @@ from PySide6.QtGui import QGuiApplication
 
 from aucstudio.gui.common import prompts
 from aucstudio.project.store.workspace import home
-from tests.gui.conftest import PATIENCE
+from tests.gui.conftest import PATIENCE, save_as
 
 FORMATS = Path(__file__).parents[1] / "project" / "fixtures" / "formats"
 
@@ -29,8 +29,8 @@ def test_a_table_is_pasted_kept_and_found_again(window, qtbot, clipboard, table_
     assert table.path.parent == home() / "pasted"
     assert any("kept as pasted-" in note for note in table.notes)
     project = home() / "study.aucproj"
-    window.session.files.save_as(project)
-    window.open_project(project)
+    save_as(window.session, project)
+    window.open_now(project)
     assert window.session.table.rows == 160
 
 

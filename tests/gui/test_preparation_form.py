@@ -22,7 +22,7 @@ def take(combo, value):
 
 
 def test_preprocessing_is_one_line_that_can_be_changed_and_undone(window, table_file, qtbot):
-    window.open_data(table_file)
+    window.open_now(table_file)
     session, form = window.session, window.workplace.method_panel.preparation
     line = window.findChild(QLabel, "preparation_line")
     assert line.text() == "Preprocessing: median for missing values, standardised"
@@ -53,7 +53,7 @@ def test_preprocessing_is_one_line_that_can_be_changed_and_undone(window, table_
 
 
 def test_what_a_method_keeps_is_not_filled_in(window, table_file):
-    window.open_data(table_file)
+    window.open_now(table_file)
     choose(window.workplace.method_panel.combo, "gradient-boosting")
     line = window.findChild(QLabel, "preparation_line")
     assert line.text() == "Preprocessing: missing values kept, standardised"

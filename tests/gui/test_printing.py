@@ -21,6 +21,7 @@ from aucstudio.gui.common.view import PageView
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.exports import columns_as_csv
 from aucstudio.project.errors import InputError
+from tests.gui.conftest import PATIENCE
 
 # Each test makes a window of its own.
 pytestmark = pytest.mark.slow
@@ -385,15 +386,20 @@ def test_numbers_go_through_csv_unchanged():
     assert [float(cell) for cell in back[3][2:]] == columns["missing"][2:]
 
 
-def test_the_data_behind_a_picture_is_saved(window, table_file, answers, tmp_path, monkeypatch):
-    window.open_data(table_file)
+def test_the_data_behind_a_picture_is_saved(
+    qtbot, window, table_file, answers, tmp_path, monkeypatch
+):
+    window.open_now(table_file)
     view = window.deck.active()
     monkeypatch.setattr(view, "figure_data", lambda: {"fpr": np.array([0.0, 1 / 3]), "run": "ab"})
     answers.save_path = str(tmp_path / "data.csv")
     window.findChild(QAction, "action_export_figure_data").trigger()
-    assert (tmp_path / "data.csv").read_bytes() == b"fpr,run\n0.0,a\n0.3333333333333333,b\n"
+    written = tmp_path / "data.csv"
+    qtbot.waitUntil(written.exists, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: written.stat().st_size > 0, timeout=PATIENCE)
+    assert written.read_bytes() == b"fpr,run\n0.0,a\n0.3333333333333333,b\n"
     monkeypatch.setattr(view, "figure_data", dict)
-    (tmp_path / "data.csv").unlink()
+    written.unlink()
     window.findChild(QAction, "action_export_figure_data").trigger()
-    assert not (tmp_path / "data.csv").exists()
+    assert not written.exists()
     assert "shows no numbers yet" in window.statusBar().currentMessage()

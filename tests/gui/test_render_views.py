@@ -26,7 +26,7 @@ def script(monkeypatch):
 
 
 def test_every_page_face_and_kind_of_axes_is_painted(script, window, table_file):
-    window.open_data(table_file)
+    window.open_now(table_file)
     scenes = script.window_scenes(window)
     expected = {f"page {view.title}" for view in window.views}
     expected |= {f"roc {key}" for key in FACES} | {f"roc {kind} axes" for kind in axes.KINDS}
@@ -38,7 +38,7 @@ def test_every_page_face_and_kind_of_axes_is_painted(script, window, table_file)
 
 
 def test_dialogs_and_menus_are_painted(script, window, table_file, run_to_end):
-    window.open_data(table_file)
+    window.open_now(table_file)
     run_to_end(window)
     scenes = script.dialog_scenes(window)
     menus = [action.text().replace("&", "").lower() for action in window.menuBar().actions()]

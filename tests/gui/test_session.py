@@ -15,7 +15,7 @@ from aucstudio.project.runs.record import DONE, STOPPED
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.store.project.unfinished_runs import Owner
 from tests.conftest import write_table
-from tests.gui.conftest import on
+from tests.gui.conftest import on, save_as
 
 PATIENCE = 30_000
 
@@ -52,7 +52,7 @@ def test_saving_and_reopening_gives_equal_numbers_and_looks(session, run, table_
     first, second = run("auc-rls"), run("svm-pauc", fpr_range=(0.0, 0.5))
     session.set_look(first.id, "Rename run", name="mine", colour=5, visible=False)
     session.set_band(0.0, 0.25)
-    session.files.save_as(tmp_path / "named.aucproj")
+    save_as(session, tmp_path / "named.aucproj")
     before = session.plan
     assert session.files.open_now(tmp_path / "named.aucproj", "project").warnings == []
     assert session.plan == before
@@ -66,7 +66,7 @@ def test_saving_and_reopening_gives_equal_numbers_and_looks(session, run, table_
 def test_a_table_that_is_gone_leaves_the_runs(session, run, table_file, tmp_path):
     session.files.open_now(table_file, "table")
     record = run("auc-rls")
-    session.files.save_as(tmp_path / "named.aucproj")
+    save_as(session, tmp_path / "named.aucproj")
     table_file.unlink()
     warnings = session.files.open_now(tmp_path / "named.aucproj", "project").warnings
     assert len(warnings) == 1
@@ -78,7 +78,7 @@ def test_a_table_that_is_gone_leaves_the_runs(session, run, table_file, tmp_path
 def test_a_table_that_changed_is_told(session, run, table_file, tmp_path):
     session.files.open_now(table_file, "table")
     run("auc-rls")
-    session.files.save_as(tmp_path / "named.aucproj")
+    save_as(session, tmp_path / "named.aucproj")
     write_table(table_file, seed=9)
     warnings = session.files.open_now(tmp_path / "named.aucproj", "project").warnings
     assert "has changed" in warnings[0]
@@ -198,7 +198,7 @@ def test_a_disk_that_fails_keeps_the_run_and_says_so(session, run, table_file, t
     assert any("cannot read or write the project" in sentence for sentence in told)
     assert "1 run not saved" in session.study.status
     assert list(session.records) == [kept.id, again.id] == [kept.id, f"{kept.id}-2"]
-    session.files.save_as(tmp_path / "rescued.aucproj")
+    save_as(session, tmp_path / "rescued.aucproj")
     assert session.study.status == "All runs saved in rescued.aucproj"
     assert ids(session.project) == [kept.id, again.id]
 
@@ -248,8 +248,8 @@ def held(session, table_file, qtbot, monkeypatch):
 
 def test_a_run_under_way_ends_in_the_file_it_was_saved_as(session, held, qtbot, tmp_path):
     unnamed = session.project.path
-    session.files.save_as(tmp_path / "first.aucproj")
-    session.files.save_as(tmp_path / "second.aucproj")
+    save_as(session, tmp_path / "first.aucproj")
+    save_as(session, tmp_path / "second.aucproj")
     assert not unnamed.exists()
     held.release.set()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
@@ -277,7 +277,7 @@ def test_a_run_under_way_ends_in_the_file_that_is_written_beside_the_window(
 
 
 def test_a_crash_after_save_as_is_told_in_the_new_file(session, held, tmp_path, monkeypatch):
-    session.files.save_as(tmp_path / "named.aucproj")
+    save_as(session, tmp_path / "named.aucproj")
     monkeypatch.setattr(Owner, "lives", lambda _owner: False)
     lost = ProjectFile.open(tmp_path / "named.aucproj").unfinished_runs().lost
     assert [experiment.method for experiment in lost] == ["auc-rls"]
@@ -288,14 +288,14 @@ def test_a_run_that_is_not_taken_in_yet_is_saved_too(session, held, tmp_path):
     (task,) = session.study.runner._running.values()
     assert task.wait(PATIENCE / 1000)
     assert session.records == {}
-    session.files.save_as(tmp_path / "named.aucproj")
+    save_as(session, tmp_path / "named.aucproj")
     assert len(ids(session.project)) == 1
 
 
 def test_a_late_run_stays_out_of_another_study_of_the_same_table(
     session, held, table_file, tmp_path, qtbot
 ):
-    session.files.save_as(tmp_path / "its own.aucproj")
+    save_as(session, tmp_path / "its own.aucproj")
     own = session.project
     session.files.open_now(table_file, "table")
     held.release.set()
@@ -310,7 +310,7 @@ def test_saving_as_rescues_what_a_broken_file_holds(session, run, table_file, tm
     first = run("auc-rls")
     (tmp_path / "place").mkdir()
     path = tmp_path / "place" / "broken.aucproj"
-    session.files.save_as(path)
+    save_as(session, path)
     second = run("auc-svm")
     session.set_look(first.id, "Rename run", name="mine")
     whole = path.read_bytes()
@@ -327,7 +327,7 @@ def test_saving_as_rescues_what_a_broken_file_holds(session, run, table_file, tm
                 "damaged": whole[:4096] + b"\x5a" * (half - 4096) + whole[half:],
             }[harm]
         )
-    session.files.save_as(tmp_path / "rescued.aucproj")
+    save_as(session, tmp_path / "rescued.aucproj")
     assert session.files.open_now(tmp_path / "rescued.aucproj", "project").warnings == []
     assert list(session.records) == [first.id, second.id]
     assert session.plan.looks[first.id].name == "mine"
@@ -341,7 +341,7 @@ def test_a_save_that_fails_leaves_everything(session, run, table_file, tmp_path)
     record = run("auc-rls")
     path = session.project.path
     with pytest.raises(InputError, match="cannot save the project as"):
-        session.files.save_as(tmp_path / "no such folder" / "p.aucproj")
+        save_as(session, tmp_path / "no such folder" / "p.aucproj")
     assert session.project.path == path
     assert not session.study.is_saved
     assert ids(session.project) == [record.id]
@@ -350,17 +350,17 @@ def test_a_save_that_fails_leaves_everything(session, run, table_file, tmp_path)
 def test_saving_onto_itself_keeps_the_file(session, run, table_file, tmp_path):
     session.files.open_now(table_file, "table")
     record = run("auc-rls")
-    session.files.save_as(session.project.path)
+    save_as(session, session.project.path)
     assert ids(session.project) == [record.id]
-    session.files.save_as(tmp_path / "named.aucproj")
-    session.files.save_as(tmp_path / "named.aucproj")
+    save_as(session, tmp_path / "named.aucproj")
+    save_as(session, tmp_path / "named.aucproj")
     assert ids(session.project) == [record.id]
 
 
 def test_another_table_during_a_run_leaves_the_run_in_its_project(
     session, held, qtbot, tmp_path, table
 ):
-    session.files.save_as(tmp_path / "its own.aucproj")
+    save_as(session, tmp_path / "its own.aucproj")
     session.runs.run_methods()  # waits
     told = []
     session.message.connect(told.append)
@@ -395,7 +395,7 @@ def test_late_answers_of_a_study_that_was_left_change_nothing(session, run, tabl
     session.files.open_now(table_file, "table")
     run("auc-rls")
     old = session.study
-    session.files.save_as(tmp_path / "old.aucproj")
+    save_as(session, tmp_path / "old.aucproj")
     session.files.open_now(table_file, "table")
     told = []
     session.failed.connect(lambda sentence, _trace: told.append(sentence))

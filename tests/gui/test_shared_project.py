@@ -11,7 +11,7 @@ from aucstudio.gui.state.session import Session
 from aucstudio.project.bounded_cache import BoundedCache
 from aucstudio.project.store.project import database as source
 from aucstudio.project.store.project.project_file import ProjectFile
-from tests.gui.conftest import train
+from tests.gui.conftest import save_as, train
 
 PATIENCE = 30_000
 
@@ -22,7 +22,7 @@ def path(session, table_file, tmp_path, qtbot):
     session.files.open_now(table_file, "table")
     train(qtbot, session)
     train(qtbot, session, method="rls")
-    session.files.save_as(tmp_path / "shared.aucproj")
+    save_as(session, tmp_path / "shared.aucproj")
     session.save_plan()
     return tmp_path / "shared.aucproj"
 
@@ -115,7 +115,7 @@ def test_a_run_found_damaged_while_saving_does_not_keep_the_others(
     damage(path, 1, "model")
     told = []
     other.failed.connect(lambda sentence, _trace: told.append(sentence))
-    other.files.save_as(tmp_path / "saved.aucproj")
+    save_as(other, tmp_path / "saved.aucproj")
     assert [run.id for run in ProjectFile.open(tmp_path / "saved.aucproj").runs()] == [second]
     assert len(told) == 1
     assert first in told[0]

@@ -14,7 +14,7 @@ WIDE, SLIM = NARROW + 200, NARROW - 200
 
 @pytest.fixture
 def opened(window, table_file):
-    window.open_data(table_file)
+    window.open_now(table_file)
     return window
 
 

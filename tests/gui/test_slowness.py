@@ -35,7 +35,7 @@ def test_a_run_that_ends_behind_the_save_dialog_is_saved(
     window, wait, monkeypatch, table_file, tmp_path
 ):
     path = tmp_path / "kept.aucproj"
-    window.open_data(table_file)
+    window.open_now(table_file)
     wait(lambda: window.session.table is not None)
 
     def train():
@@ -52,7 +52,7 @@ def test_a_run_that_ends_behind_the_save_dialog_is_saved(
 def test_a_cancelled_dialog_changes_nothing_that_came_behind_it(
     window, wait, monkeypatch, table_file
 ):
-    window.open_data(table_file)
+    window.open_now(table_file)
     wait(lambda: window.session.table is not None)
     table = window.session.table
 

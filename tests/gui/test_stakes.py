@@ -6,7 +6,7 @@ from aucstudio.gui.pages.roc.costs import CostPanel, prior_at
 from aucstudio.gui.state.plan import Plan
 from aucstudio.project.results.thresholds import Stakes
 from aucstudio.project.store.project.project_file import ProjectFile
-from tests.gui.conftest import on, train
+from tests.gui.conftest import on, save_as, train
 
 CHOSEN = Stakes(prior=0.0002, miss=25.0)
 
@@ -16,7 +16,7 @@ def test_a_reopened_project_has_its_prior_and_cost(session, table_file, tmp_path
     session.files.open_now(table_file, "table")
     train(qtbot, session)
     session.weigh(prior=CHOSEN.prior, miss=CHOSEN.miss)
-    session.files.save_as(path)
+    save_as(session, path)
     session.files.open_now(table_file, "table")
     assert session.stakes == Stakes()
     told = []
@@ -38,7 +38,7 @@ def test_a_slider_that_is_dragged_is_one_step_and_no_write(
     session, table_file, tmp_path, qtbot, monkeypatch
 ):
     session.files.open_now(table_file, "table")
-    session.files.save_as(tmp_path / "dragged.aucproj")
+    save_as(session, tmp_path / "dragged.aucproj")
     session.save_plan()
     written = []
     write = ProjectFile.set_plan

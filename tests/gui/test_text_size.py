@@ -27,7 +27,7 @@ def seen(window):
 def test_the_window_follows_the_text_size_there_and_back(window, table_file, qtbot):
     window.resize(1440, 900)
     window.show()
-    window.open_data(table_file)
+    window.open_now(table_file)
     menus, fonts, rows = seen(window)
     preferences().put(text_size=200)
     qtbot.waitUntil(lambda: seen(window)[1]["left"] == 2 * fonts["left"], timeout=PATIENCE)

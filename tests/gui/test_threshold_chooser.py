@@ -16,7 +16,7 @@ from aucstudio.gui.state.plan import Plan, read_plan
 from aucstudio.notices.controls import control_words
 from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.results.thresholds import Target
-from tests.gui.conftest import choose, make_record, put, shown, train
+from tests.gui.conftest import choose, make_record, put, save_as, shown, train
 
 
 @pytest.fixture
@@ -188,7 +188,7 @@ def test_it_is_kept_in_the_project(session, table_file, open_dialog, tmp_path, q
     record = train(qtbot, session)
     session.use_everywhere(Target("fpr", 0.15))
     there = session.focus.threshold
-    session.files.save_as(tmp_path / "kept.aucproj")
+    save_as(session, tmp_path / "kept.aucproj")
     session.files.open_now(tmp_path / "kept.aucproj", "project")
     assert session.plan.target == Target("fpr", 0.15)
     assert session.selected == record.id

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLabel, QProgressBar, QPushButton, QTableView
 
 from aucstudio.gui.pages.training.training_view import TrainingView
 from aucstudio.project.runs.verification import verify_run
-from tests.gui.conftest import PATIENCE, make_record, put
+from tests.gui.conftest import PATIENCE, make_record, put, save_as
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def record(session, tmp_path):
     made = make_record(session.table, "svm-auc")
     session.study.home.add_run(made)
     put(session, made, "Mine")
-    session.files.save_as(tmp_path / "study.aucproj")
+    save_as(session, tmp_path / "study.aucproj")
     return made
 
 
@@ -71,7 +71,7 @@ def test_verifying_shows_a_table_that_is_there_after_opening_again(
     qtbot.waitUntil(lambda: not view._stale and view.verify_panel.isVisible(), timeout=PATIENCE)
     assert cells(view) == lines
     # Saved under another name it goes along.
-    session.files.save_as(tmp_path / "other.aucproj")
+    save_as(session, tmp_path / "other.aucproj")
     assert set(session.study.home.file.read().verifications) == {record.id}
 
 

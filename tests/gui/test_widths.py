@@ -24,7 +24,7 @@ def opened(request, qtbot, table_file, table):
     preferences().put(text_size=request.param)
     application = make_application("light")
     window = create_window()
-    window.open_data(table_file)
+    window.open_now(table_file)
     qtbot.waitUntil(lambda: window.session.table is not None, timeout=PATIENCE)
     put(window.session, make_record(table), "AUC-RLS")
     with qtbot.waitExposed(window):

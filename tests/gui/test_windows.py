@@ -18,7 +18,7 @@ from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.store.workspace import remember_recent
 from aucstudio.project.work.submit import Here
 from tests.conftest import write_table
-from tests.gui.conftest import PATIENCE
+from tests.gui.conftest import PATIENCE, save_as
 
 
 @pytest.fixture(autouse=True)
@@ -48,7 +48,7 @@ def held(window, table_file, qtbot, monkeypatch):
         return fit(self, X, positive, monitor)
 
     monkeypatch.setattr(METHODS["auc-rls"], "_fit", slow)
-    window.open_data(table_file)
+    window.open_now(table_file)
     for _ in range(2):
         window.actions_.run.trigger()
     qtbot.waitUntil(reached.is_set, timeout=PATIENCE)
@@ -95,7 +95,7 @@ def test_what_cannot_be_opened_is_said_without_a_dialog(
     window.open_path(gone)
     qtbot.waitUntil(lambda: bool(answers.errors), timeout=PATIENCE)
     assert str(gone) in window.messages.words.text()
-    window.open_data(table_file)
+    window.open_now(table_file)
     broken = tmp_path / "broken.aucproj"
     broken.write_bytes(b"no project")
     window.open_path(broken)
@@ -110,7 +110,7 @@ def test_what_cannot_be_opened_is_said_without_a_dialog(
 
 @pytest.mark.slow
 def test_a_save_that_fails_is_said_in_the_bar(window, answers, table_file, qtbot, tmp_path):
-    window.open_data(table_file)
+    window.open_now(table_file)
     answers.save_path = str(tmp_path / "no such folder" / "p.aucproj")
     press(window, "save_project_as")
     qtbot.waitUntil(lambda: bool(answers.errors), timeout=PATIENCE)
@@ -136,7 +136,7 @@ def full_disk(monkeypatch):
 @pytest.fixture
 def unsaved(window, answers, table_file, full_disk, run_to_end, qtbot, tmp_path):
     """A saved project whose last run found no room."""
-    window.open_data(table_file)
+    window.open_now(table_file)
     answers.save_path = str(tmp_path / "p.aucproj")
     press(window, "save_project_as")
     qtbot.waitUntil(lambda: window.session.study.is_saved, timeout=PATIENCE)
@@ -206,7 +206,7 @@ def test_leaving_a_study_writes_the_runs_for_which_there_is_room_by_now(
 ):
     project = window.session.project
     full_disk.clear()
-    window.open_data(table_file)
+    window.open_now(table_file)
     qtbot.waitUntil(lambda: not window.session.files.saver.busy, timeout=PATIENCE)
     assert window.session.project is None
     assert [record.id for record in project.runs()] == [unsaved.id]
@@ -229,7 +229,7 @@ def test_a_failed_run_does_not_stop_the_next_ones(window, answers, table_file, q
         raise ValueError("this method gives up")
 
     monkeypatch.setattr(METHODS["rls"], "_fit", break_down)
-    window.open_data(table_file)
+    window.open_now(table_file)
     for method in ("rls", "auc-rls"):
         combo = window.findChild(QComboBox, "method_combo")
         combo.setCurrentIndex(combo.findData(method))
@@ -259,7 +259,7 @@ def test_recent_files_are_in_the_menu(window, table_file, tmp_path, qtbot):
 
 @pytest.mark.slow
 def test_close_goes_back_to_the_start_page_and_then_closes(window, table_file, run_to_end):
-    window.open_data(table_file)
+    window.open_now(table_file)
     run_to_end(window)
     band = window.session.plan.band
     press(window, "close")
@@ -277,8 +277,7 @@ def test_leaving_with_work_under_way_is_asked_once_in_plain_words(window, answer
     assert not window.close()
     ((_title, text, choices),) = answers.asked
     assert text == (
-        "In study.csv, AUC-RLS is training and 1 run waits. "
-        "Stopped runs keep their finished splits."
+        "In study.csv, AUC-RLS is training, 1 run waits. Stopped runs keep their finished splits."
     )
     assert choices == ["wait", "stop"]
     assert window.isVisible()
@@ -308,7 +307,7 @@ def test_opening_with_runs_under_way_is_asked(window, answers, held, qtbot, tmp_
     answers.choice = None
     window.open_path(other)
     assert answers.asked[0][2] == ["elsewhere", "go on", "stop"]
-    assert "AUC-RLS is training and 1 run waits" in answers.asked[0][1]
+    assert "AUC-RLS is training, 1 run waits" in answers.asked[0][1]
     answers.choice = choice
     with qtbot.waitSignal(window.session.files.opened, timeout=PATIENCE):
         window.open_path(other)
@@ -353,8 +352,8 @@ def test_two_windows_have_a_study_each_and_the_last_one_stays(window, table_file
     first, second = the_windows().open
     assert first is window
     other = write_table(tmp_path / "other.csv", seed=3)
-    window.open_data(table_file)
-    second.open_data(other)
+    window.open_now(table_file)
+    second.open_now(other)
     window.session.set_band(0.0, 0.3)
     assert second.session.plan.band == (0.0, 0.1)
     assert not second.session.undo_group.canUndo()
@@ -367,8 +366,8 @@ def test_two_windows_have_a_study_each_and_the_last_one_stays(window, table_file
 def test_a_project_that_is_open_in_another_window_is_raised(
     window, table_file, tmp_path, monkeypatch
 ):
-    window.open_data(table_file)
-    window.session.files.save_as(tmp_path / "study.aucproj")
+    window.open_now(table_file)
+    save_as(window.session, tmp_path / "study.aucproj")
     press(window, "new_window")
     second, raised = the_windows().open[1], []
     monkeypatch.setattr(window, "raise_", lambda: raised.append(window))
@@ -399,11 +398,11 @@ def test_a_question_is_open_and_does_not_hold_up_anything(qtbot, window, monkeyp
 def test_another_table_says_where_the_runs_of_the_first_are(
     window, table_file, tmp_path, run_to_end, qtbot
 ):
-    window.open_data(table_file)
+    window.open_now(table_file)
     run_to_end(window)
     assert window.messages.messages == []
     other = write_table(tmp_path / "other.csv", seed=3)
-    window.open_data(other)
+    window.open_now(other)
     assert table_file.name in window.messages.shown.sentence
     menu = window.actions_.recent
     menu.aboutToShow.emit()
@@ -415,10 +414,10 @@ def test_another_table_says_where_the_runs_of_the_first_are(
 
 
 def test_another_table_says_that_the_settings_are_kept(window, table_file, tmp_path):
-    window.open_data(table_file)
-    window.open_data(write_table(tmp_path / "second.csv", seed=1))
+    window.open_now(table_file)
+    window.open_now(write_table(tmp_path / "second.csv", seed=1))
     assert "are kept" not in window.statusBar().currentMessage()
     window.workplace.validation_panel.fields["repeats"].setValue(3)
-    window.open_data(write_table(tmp_path / "third.csv", seed=2))
+    window.open_now(write_table(tmp_path / "third.csv", seed=2))
     assert "of the previous table are kept" in window.statusBar().currentMessage()
     assert window.session.plan.validation.repeats == 3

@@ -10,6 +10,7 @@ from aucstudio.notices.words import (
     counted,
     figure_words,
     interval_words,
+    p_words,
     percent_words,
     range_words,
     setting_words,
@@ -48,10 +49,13 @@ def test_every_figure_reads_back_to_what_it_was():
         assert (shown in (0.0, 1.0)) == (value in (0.0, 1.0))
 
 
-def test_signs_and_intervals():
+def test_signs_intervals_and_p_values():
     assert figure_words(0.0004, "+") == "+0.0004"
     assert figure_words(0.0, "+") == "0.000"
     assert interval_words(0.9987, 0.99981) == "0.999–0.9998"
+    assert interval_words(-0.006, 0.014) == "−0.006 to 0.014"
+    assert interval_words(math.nan, math.nan) == "–"
+    assert list(map(p_words, (0.41, 0.0004, 0.0123))) == ["p = 0.41", "p < 0.001", "p = 0.012"]
 
 
 @pytest.mark.parametrize(

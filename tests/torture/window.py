@@ -72,7 +72,7 @@ def _work(folder: Path, seconds: float, rows: int = 0) -> None:
     application = make_application("light")
     window = create_window()
     window.show()
-    window.open_data(folder / "study.csv")
+    window.open_now(folder / "study.csv")
     methods = window.findChild(QComboBox, "method_combo")
     pages = window.findChild(QTabWidget, "view_tabs")
     run = window.findChild(QAction, "action_run")

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from aucstudio.engine.catalogue import declarations
 from aucstudio.engine.params import InvalidSetting, declared_params
 
 # Beyond so many rows a kernel method would take longer than all others: landmarks replace it.
 _MOST_KERNEL_ROWS = 4_000
-# Leaves grow with the table, so that forests do not outgrow it.
 _ROWS_PER_LEAF = 2_000
 
 
@@ -114,63 +114,20 @@ def library(name: str, rows: int, seed: int, features: int) -> list[Member]:
     """List the members for a table of so many rows and features, the most useful ones first.
 
     ``name`` is "quick", "thorough", or "few": three that train in no time, to try things out; or
-    a list as :func:`listed` writes it.
+    a list as :func:`listed` writes it. See ``libraries.toml``.
     """
     if is_listed(name):
         return read_list(name)
-    if name == "few":
-        return [Member.of("logistic"), Member.of("auc-rls"), Member.of("rankboost", n_rounds=20)]
-    members = list(_quick(rows, seed, features))
-    if name == "thorough":
-        members += _more(rows, seed)
+    leaf, root = rows // _ROWS_PER_LEAF, max(1, math.isqrt(features))
+    shape = {"leaf": max(1, leaf), "leaf_of_3": max(3, leaf), "third_of_leaf": max(3, leaf) // 3}
+    small = rows <= _MOST_KERNEL_ROWS
+    holds = {"small": small, "large": not small, "all": max(1, features) != root}
+    holds["third"] = max(1, features // 3) != root
+    parts = {"few": ("few",), "thorough": ("quick", "more")}
+    members = []
+    for part in parts.get(name, ("quick",)):
+        for block in declarations("crossfit", "libraries.toml")[part]:
+            if all(holds[word] for word in block.get("when", "").split()):
+                texts = block["members"].format(seed=seed, other_seed=seed + 1, **shape)
+                members += read_list(texts)
     return members
-
-
-def _quick(rows: int, seed: int, features: int) -> Iterator[Member]:
-    leaf = max(3, rows // _ROWS_PER_LEAF)
-    forest = {"n_trees": 150, "min_samples_leaf": leaf, "random_state": seed}
-    yield Member.of("gradient-boosting", learning_rate=0.05, max_iter=200, max_leaf_nodes=8)
-    yield Member.of("gradient-boosting", learning_rate=0.1, max_iter=200, max_leaf_nodes=3)
-    yield Member.of("random-forest", **forest, class_weight="balanced")
-    yield Member.of("extra-trees", **forest, class_weight="balanced")
-    yield Member.of("extra-trees", **{**forest, "min_samples_leaf": leaf // 3})
-    yield Member.of("logistic", C=1.0, class_weight="balanced")
-    if rows <= _MOST_KERNEL_ROWS:
-        yield Member.of("additive-logistic", class_weight="balanced")
-        # Where most columns are noise, a square root of them seldom contains an informative one.
-        # (A random forest of a third takes longer than all others together on wide tables.)
-        deep = {**forest, "min_samples_leaf": 1}
-        at_split = {"sqrt": math.isqrt(features), "third": features // 3, "all": features}
-        for share in ("third", "all"):
-            if max(1, at_split[share]) != max(1, at_split["sqrt"]):  # else these are grown above
-                yield Member.of("extra-trees", **deep, feature_share=share)
-        yield Member.of("scaled-rank-svm", C=10.0, random_state=seed)
-        yield Member.of("kernel-rank-svm", C=100.0)
-        yield Member.of("scaled-rank-svm", C=1000.0, random_state=seed)
-        yield Member.of("auc-rls", kernel="rbf", regularization=0.01)
-        yield Member.of("svm", kernel="rbf", C=1.0, class_weight="balanced")
-    else:
-        yield Member.of("rankboost", n_rounds=200)
-        yield Member.of("nbauc", C=1000.0, random_state=seed)
-
-
-def _more(rows: int, seed: int) -> Iterator[Member]:
-    leaf = max(1, rows // _ROWS_PER_LEAF)
-    forest = {"n_trees": 300, "min_samples_leaf": leaf, "random_state": seed + 1}
-    yield Member.of("gradient-boosting", learning_rate=0.1, max_iter=100)
-    yield Member.of("gradient-boosting", learning_rate=0.03, max_iter=500, max_leaf_nodes=8)
-    yield Member.of("random-forest", **forest)
-    yield Member.of("random-forest", **forest, feature_share="third")
-    yield Member.of("logistic", C=0.01, class_weight="balanced")
-    yield Member.of("svm-auc", C=10.0)
-    yield Member.of("svm-pauc", C=10.0)
-    if rows <= _MOST_KERNEL_ROWS:
-        yield Member.of("rankboost", n_rounds=200)
-        yield Member.of("kernel-rank-svm", C=10.0)
-        yield Member.of("kernel-rank-svm", C=1000.0)
-        yield Member.of("auc-rls", kernel="rbf", regularization=0.001)
-        yield Member.of("svm", kernel="rbf", C=10.0, class_weight="balanced")
-    else:
-        yield Member.of("extra-trees", **forest, feature_share="third")
-        yield Member.of("nbauc", C=100.0, n_landmarks=800, random_state=seed)
-        yield Member.of("nbauc", C=10_000.0, n_landmarks=800, random_state=seed)

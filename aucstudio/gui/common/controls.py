@@ -28,6 +28,7 @@ from PySide6.QtWidgets import (
 
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.widgets import ElidedCombo, make_buddy, named, push_button
+from aucstudio.notices.controls import control_words
 
 ALL = -1  # in place of a split
 _MEASURED = 1_000  # names; measuring those of a wide table would take a second
@@ -47,6 +48,11 @@ def fill_combo(combo: QComboBox, items: list[tuple[str, object]]) -> None:
             combo.addItem(words, value)
         combo.setCurrentIndex(max(0, combo.findData(chosen)))
     combo.view().setMinimumWidth(combo.view().sizeHintForColumn(0) + 24)
+
+
+def declared_items(name: str) -> list[tuple[str, object]]:
+    """Return the items of a combo box in the catalogue, as texts and data."""
+    return [(words, value) for value, words in control_words(name).get("choices", {}).items()]
 
 
 class _Names(QStringListModel):
@@ -234,15 +240,15 @@ class ControlRow(WrappingRow):
     def choice(
         self,
         name: str,
-        label: str,
-        tip: str,
+        label: str = "",
+        tip: str = "",
         items: Iterable[tuple[str, object]] = (),
         verb: Verb | None = None,
         *,
         says: str = "",
         elided: bool = False,
     ) -> QComboBox:
-        """Add a combo box.
+        """Add a combo box; what is not given is what the catalogue has for its name.
 
         Parameters
         ----------
@@ -259,10 +265,11 @@ class ControlRow(WrappingRow):
         elided : bool
             Whether long texts are elided.
         """
-        combo = ElidedCombo()
+        combo, words = ElidedCombo(), control_words(name)
         combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        for words, value in items:
-            combo.addItem(words, value)
+        label, says = label or words.get("title", ""), says or words.get("name", "")
+        for shown, value in items or declared_items(name):
+            combo.addItem(shown, value)
         if elided:
             combo.setMaximumWidth(_WIDEST)
         if verb is not None:
@@ -282,7 +289,9 @@ class ControlRow(WrappingRow):
         box.toggled.connect(lambda _on: verb())
         return self.put(box, "", tip)
 
-    def button(self, name: str, words: str, tip: str, verb: Verb) -> QPushButton:
+    def button(
+        self, name: str, words: str = "", tip: str = "", verb: Verb | None = None
+    ) -> QPushButton:
         """Add a button."""
         return self.put(push_button(name, words, tip, verb))
 

@@ -52,7 +52,7 @@ from aucstudio.gui.common.plotting import SWATCH, paint_sample
 from aucstudio.gui.common.theme import DARK, LIGHT, Theme, current_theme
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.state.plan import RunLook
-from aucstudio.gui.state.preferences import FigureRules, preferences
+from aucstudio.gui.state.preferences import FigureRules
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.files import write_atomically
 
@@ -126,7 +126,7 @@ class Drawing:
     def paint(self, painter: QPainter, target: QRectF) -> None:
         """Paint the marks into a rectangle of a painter."""
         # QSvgRenderer does not support clipping, so marks are painted clip by clip.
-        whole = _view_box(self.root)
+        whole = QRectF(*_numbers(self.root.attrib["viewBox"]))
         to_target = QTransform.fromTranslate(target.x(), target.y())
         to_target.scale(target.width() / whole.width(), target.height() / whole.height())
         clips = _clips(self.root)
@@ -229,18 +229,21 @@ def _flatten(group: ET.Element) -> None:
     written = group.attrib.pop("transform", None)
     if written is None:
         return
-    transform = QTransform(*_affine(_numbers(written)))
+    transform = QTransform(*_numbers(written))
     for mark in group:
         kind = mark.tag.rpartition("}")[2]
-        if mark.get("vector-effect") == "non-scaling-stroke" and kind in _MAPPED:
-            _MAPPED[kind](mark, transform)
+        if mark.get("vector-effect") == "non-scaling-stroke" and kind in _COORDINATES:
+            if kind == "rect":
+                x, y, w, h = (float(mark.attrib.pop(key)) for key in ("x", "y", "width", "height"))
+                mark.tag = f"{{{_SVG}}}polygon"
+                mark.set("points", f"{x},{y} {x + w},{y} {x + w},{y + h} {x},{y + h}")
+            key = _COORDINATES[kind]
+            mark.set(key, _map_points(mark.attrib[key], transform))
         elif not transform.isIdentity():
             mark.set("transform", written)
 
 
-def _affine(numbers: list[float]) -> tuple[float, ...]:
-    a, b, c, d, x, y = numbers
-    return a, b, 0.0, c, d, 0.0, x, y, 1.0
+_COORDINATES = {"path": "d", "polyline": "points", "polygon": "points", "rect": "points"}
 
 
 def _numbers(text: str) -> list[float]:
@@ -257,33 +260,12 @@ def _map_points(text: str, transform: QTransform) -> str:
     return re.sub(r"(-?[\d.]+(?:e[-+]?\d+)?),(-?[\d.]+(?:e[-+]?\d+)?)", mapped, text)
 
 
-def _map_path(mark: ET.Element, transform: QTransform) -> None:
-    mark.set("d", _map_points(mark.attrib["d"], transform))
-
-
-def _map_poly(mark: ET.Element, transform: QTransform) -> None:
-    mark.set("points", _map_points(mark.attrib["points"], transform))
-
-
-def _map_rect(mark: ET.Element, transform: QTransform) -> None:
-    x, y, w, h = (float(mark.attrib.pop(key)) for key in ("x", "y", "width", "height"))
-    corners = f"{x},{y} {x + w},{y} {x + w},{y + h} {x},{y + h}"
-    mark.tag = f"{{{_SVG}}}polygon"
-    mark.set("points", _map_points(corners, transform))
-
-
-_MAPPED = {"path": _map_path, "polyline": _map_poly, "polygon": _map_poly, "rect": _map_rect}
-
-
 def _drop_empty(root: ET.Element) -> None:
-    """Remove groups without marks and empty paths."""
-    for parent in list(root.iter(f"{{{_SVG}}}g")):
+    """Remove empty paths, and groups without marks."""
+    group = f"{{{_SVG}}}g"
+    for parent in reversed(list(root.iter(group))):
         for child in list(parent):
-            if child.get("d") == "":
-                parent.remove(child)
-    for parent in reversed(list(root.iter(f"{{{_SVG}}}g"))):
-        for child in list(parent):
-            if child.tag == f"{{{_SVG}}}g" and not len(child):
+            if child.get("d") == "" or (child.tag == group and not len(child)):
                 parent.remove(child)
 
 
@@ -295,10 +277,6 @@ def _scale_lines(group: ET.Element, factor: float) -> None:
 
 
 # ----------------------------------------------------------------- painting
-
-
-def _view_box(root: ET.Element) -> QRectF:
-    return QRectF(*_numbers(root.attrib["viewBox"]))
 
 
 def _clips(root: ET.Element) -> dict[str, QRectF]:
@@ -334,16 +312,12 @@ def _recoloured(href: str, colours: Mapping[str, str]) -> str:
     image = QImage.fromData(base64.b64decode(body)).convertToFormat(QImage.Format.Format_RGBA8888)
     pixels = np.frombuffer(image.bits(), np.uint8).reshape(image.height(), image.width(), 4)
     made = pixels.copy()
+    channels = {one: QColor(one).getRgb()[:3] for pair in colours.items() for one in pair}  # type: ignore[index]
     for old, new in colours.items():
-        near = np.abs(pixels[..., :3].astype(int) - _channels(old)).max(axis=-1) <= _SAME_COLOUR
-        made[near, :3] = _channels(new)
+        near = np.abs(pixels[..., :3].astype(int) - channels[old]).max(axis=-1) <= _SAME_COLOUR
+        made[near, :3] = channels[new]
     done = QImage(made.data, image.width(), image.height(), QImage.Format.Format_RGBA8888)
     return f"{head},{base64.b64encode(png_bytes(done)).decode()}"
-
-
-def _channels(colour: str) -> tuple[int, int, int]:
-    known = QColor(colour)
-    return known.red(), known.green(), known.blue()
 
 
 POINTS_PER_INCH = 72.0
@@ -456,17 +430,6 @@ def copy_to_clipboard(drawing: Drawing, dpi: float) -> None:
 def _clear_clipboard_at_exit() -> None:
     """Clear the clipboard before Python ends, as Qt would crash later."""
     atexit.register(QGuiApplication.clipboard().clear)
-
-
-def last_sheet() -> Sheet:
-    """Return the last settings, or the defaults."""
-    return Sheet(**msgspec.structs.asdict(preferences().now.figure))
-
-
-def remember_sheet(sheet: Sheet) -> None:
-    """Store the settings, except the title, for the next picture."""
-    names = FigureRules.__struct_fields__
-    preferences().put(figure=FigureRules(**{name: getattr(sheet, name) for name in names}))
 
 
 # ----------------------------------------------------------------- drawing

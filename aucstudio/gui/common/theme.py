@@ -123,7 +123,10 @@ class Theme:
 
 _COLOURS = tomllib.loads(resource_path("themes", "colours.toml").read_text(encoding="utf-8"))
 _PALETTE: dict[str, str] = _COLOURS.pop("palette")
-LIGHT, DARK = (Theme(name=name, **colours) for name, colours in _COLOURS.items())
+LIGHT, DARK = (
+    Theme(name=name, **(colours | {"runs": tuple(colours["runs"])}))
+    for name, colours in _COLOURS.items()
+)
 
 DASHES: tuple[tuple[float, ...], ...] = (
     (),

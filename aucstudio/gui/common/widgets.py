@@ -386,16 +386,8 @@ class Fold(QWidget):
         self.button = named(QPushButton(), name, title)
         self.button.setProperty("link", True)
         self.button.setCheckable(True)
-        self._body = QWidget()
-        column, below = QVBoxLayout(self), QVBoxLayout(self._body)
-        column.setSpacing(4)
-        below.setSpacing(8)
-        for layout in (column, below):
-            layout.setContentsMargins(0, 0, 0, 0)
-        for widget in inner:
-            below.addWidget(widget)
-        column.addWidget(self.button, alignment=Qt.AlignmentFlag.AlignLeft)
-        column.addWidget(self._body)
+        self._body = holding(down(*inner))
+        self.setLayout(down((self.button, LEFT), self._body, gap=4))
         self.button.toggled.connect(self._on_toggled)
         self._on_toggled(False)
 

@@ -26,6 +26,7 @@ from aucstudio.gui.common.widgets import (
 )
 from aucstudio.gui.dialogs.preferences import figure_fields
 from aucstudio.gui.state.background import delayed
+from aucstudio.gui.state.preferences import FigureRules, preferences
 from aucstudio.gui.state.session import Session
 from aucstudio.project.errors import InputError
 
@@ -46,8 +47,8 @@ class ExportFigureDialog(Dialog):
         form = down(self._make_form(), self.words, STRETCH)
         both = across((self.preview, 1), form, gap=16)
         self.setLayout(down((both, 1), self._make_buttons(), gap=16, around=16))
-        last = printing.last_sheet()
-        self.fields.write({key: getattr(last, key) for key in self.fields})
+        rules = preferences().now.figure
+        self.fields.write({key: getattr(rules, key) for key in self.fields})
         self._name_size()
         self._show_preview()
 
@@ -136,7 +137,7 @@ class ExportFigureDialog(Dialog):
         show_note(self.words, "Copied as image and as SVG.")
 
     def _remember(self) -> None:
-        printing.remember_sheet(self.sheet())
+        preferences().put(figure=FigureRules(**self.fields.read()))
 
 
 class _Preview(QWidget):

@@ -26,6 +26,7 @@ from aucstudio.gui.common.threshold import Chosen, ThresholdChooser
 from aucstudio.gui.common.widgets import STRETCH, across, answers, down, label, named, show_note
 from aucstudio.gui.state.background import Answer, Background
 from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.notices.catalogue import text
 from aucstudio.project.combination.combining import refit_combination
 from aucstudio.project.combination.planning import Named
 from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
@@ -102,8 +103,8 @@ class ModelChoice(QObject):
         self._refit: Model | None = self._searched
         self.calibration: str | None = None
         self.kinds = QButtonGroup(self)
-        for k, text in enumerate(self._choices()):
-            self.kinds.addButton(named(QRadioButton(text), f"model_choice_{k}", text), k)
+        for k, words in enumerate(self._choices()):
+            self.kinds.addButton(named(QRadioButton(words), f"model_choice_{k}", words), k)
         self.kinds.button(VALIDATED if self._searched is None else REFIT).setChecked(True)
         self._members = _members(session, run.record)
         gone = len(run.record.experiment.members) - len(self._members)
@@ -222,26 +223,25 @@ class ModelChoice(QObject):
 
     def _where(self) -> str:
         """Describe the rows of the figures, and the threshold of the saved model."""
-        count = len(self._run.record.splits)
-        rows = "training rows" if self._in_sample() else "held-out rows"
-        of = f" of split {self._split + 1}" if count > 1 else ""
-        figures = f"Figures on the {rows}{of}."
+        count, refits = len(self._run.record.splits), self.kinds.checkedId() == REFIT
+        figures = text(
+            "figures_of_model",
+            in_sample=self._in_sample(),
+            split=self._split + 1 if count > 1 else None,
+        )
         if self.target.rule == OWN:
             return figures
-        if self.kinds.checkedId() == REFIT and self._searched is not None:
-            return f"{figures} The model refit on all rows gets the threshold of the same rank."
-        if self.kinds.checkedId() == REFIT:
-            kept = "the same FPR" if self.target.rule == TYPED else "the rule"
-            return f"{figures} The refit model gets {kept} on its own training rows."
-        return f"{figures} The threshold is saved with the model; its scores stay the same."
+        code = "threshold_kept" if not refits else "threshold_of_rank"
+        if refits and self._searched is None:
+            code = "threshold_again"
+        return f"{figures} {text(code, typed=self.target.rule == TYPED)}"
 
     def _choices(self) -> list[str]:
         splits, at = self._run.record.splits, self._split
-        which = "model" if len(splits) == 1 else f"model of split {at + 1} of {len(splits)}"
-        return [
-            f"The validated {which} ({len(splits[at].train_rows):,} training rows)",
-            "Refit on all labelled rows",
-        ]
+        split = at + 1 if len(splits) > 1 else None
+        rows = len(splits[at].train_rows)
+        validated = text("validated_model", split=split, splits=len(splits), rows=rows)
+        return [validated, "Refit on all labelled rows"]
 
 
 def _members(session: Session, record: RunRecord) -> list[Named]:
@@ -325,16 +325,9 @@ class ExportModelDialog(prompts.Dialog):
 
     def _on_calibration(self) -> None:
         self.choice.calibration = self.calibration.currentData()
-        if not self.calibration.isEnabled():
-            about = "Leave-pair-out holds out no rows to fit a calibration on."
-        elif self.choice.calibration is None:
-            about = "Scores ▸ Calibration shows how accurate the probabilities of this run are."
-        else:
-            about = (
-                "Fitted on held-out rows; the ranking does not change. Valid where positives are "
-                "as frequent as in the table."
-            )
-        self.about_map.setText(about)
+        able, kind = self.calibration.isEnabled(), self.choice.calibration
+        state = "fitted" if able and kind is not None else "none" if able else "unable"
+        self.about_map.setText(text(f"calibration_{state}"))
 
     def chosen_format(self) -> ExportFormat:
         """Return the format that is chosen."""

@@ -53,6 +53,7 @@ from aucstudio.gui.state.background import Background, delayed
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.session import Session
 from aucstudio.gui.state.session_files import recalled
+from aucstudio.notices.catalogue import text
 from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import counted
 from aucstudio.project import scratch
@@ -585,25 +586,18 @@ def _look(reader: HeadReader, choices: ImportChoices, post: Post, every_column: 
 
 
 def _facts(head: Head) -> str:
-    table = head.table
-    title = BY_KEY[table.format].title
-    parts = [title[:1].upper() + title[1:]]
-    if table.dialect.sheet:
-        parts.append(f"{table.dialect.sheet!r} of {len(table.sheets):,}")
-    if head.files > 1:
-        parts.append(f"the first of {head.files:,} files of one layout")
-    parts.append(_columns_words(head))
-    rows = counted(table.rows, "row")
-    if head.whole:
-        return " · ".join([*parts, rows])
-    return " · ".join(
-        [*parts, f"from the first {rows}; guesses are made again from the whole file"]
+    table, narrow, title = head.table, head.narrow, BY_KEY[head.table.format].title
+    columns = f"{len(table.columns):,} columns"
+    if narrow is not None:
+        ends = {"left": narrow.left, "right": narrow.right or None, "of": narrow.of}
+        columns = text("preview_of_columns", **ends)
+    return text(
+        "preview_facts",
+        format=title[:1].upper() + title[1:],
+        sheet=table.dialect.sheet,
+        sheets=len(table.sheets),
+        files=head.files if head.files > 1 else None,
+        columns=columns,
+        rows=table.rows,
+        whole=head.whole,
     )
-
-
-def _columns_words(head: Head) -> str:
-    narrow = head.narrow
-    if narrow is None:
-        return f"{len(head.table.columns):,} columns"
-    last = f" and the last {narrow.right:,}" if narrow.right else ""
-    return f"the first {narrow.left:,}{last} of {narrow.of:,} columns; opening the table reads all"

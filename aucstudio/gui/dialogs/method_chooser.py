@@ -34,7 +34,7 @@ from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import as_sentence
 from aucstudio.project.runs.estimate import Outlook
 
-_KEY = Qt.ItemDataRole.UserRole
+_KEY, _TIP = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.ToolTipRole
 _TIME = 5  # column
 _SIZE = QSize(920, 640)
 _START, _RECENT = "Start here", "Recently used"
@@ -100,7 +100,7 @@ class MethodChooser(Dialog):
         heads = control_words("method_tree")["choices"]
         self.tree.setHeaderLabels([*heads])
         for column, tip in enumerate(heads.values()):
-            self.tree.headerItem().setToolTip(column, tip_text(tip))
+            self.tree.headerItem().setData(column, _TIP, tip_text(tip))
         self.tree.setRootIsDecorated(False)
         self.tree.setItemsExpandable(False)
         self.tree.setIndentation(12)
@@ -172,9 +172,9 @@ class MethodChooser(Dialog):
         self._rows.append(item)
         item.setData(0, _KEY, key)
         item.setCheckState(0, _check(key in self.ticked))
-        item.setToolTip(0, tip_text(method.summary))
+        item.setData(0, _TIP, tip_text(method.summary))
         if outlook is not None:
-            item.setToolTip(_TIME, tip_text(outlook.details))
+            item.setData(_TIME, _TIP, tip_text(outlook.details))
             if outlook.problem:
                 item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsUserCheckable)
                 for column in range(item.columnCount()):

@@ -10,7 +10,8 @@ from PySide6.QtCore import QObject, Signal
 
 from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.state.background import Background, ticking
-from aucstudio.notices.words import as_sentence, counted
+from aucstudio.notices.catalogue import text
+from aucstudio.notices.words import as_sentence
 from aucstudio.project.work.cluster import Cluster, open_cluster
 from aucstudio.project.work.job import Job, describe_failure
 
@@ -53,9 +54,9 @@ class ClusterLink(QObject):
             return f"Connecting to {self.address}…"
         if self.workers is not None:
             there = self.workers.standing
-            count, threads = counted(there.workers, "worker"), counted(there.threads, "thread")
-            return f"Connected to {self.workers.address}: {count} with {threads} in all."
-        return self.trouble or "Not connected: runs use this machine."
+            found = {"workers": there.workers, "threads": there.threads}
+            return text("cluster_connected", address=self.workers.address, **found)
+        return self.trouble or text("cluster_not_connected")
 
     def connect_to(self, address: str) -> None:
         """Start to connect; ``changed`` is emitted with the outcome."""
@@ -92,10 +93,7 @@ class ClusterLink(QObject):
         if self.workers.alive:
             self._looking.start(self.workers, functools.partial(_look, self.workers))
         else:
-            self._release(
-                f"Connection to the Dask scheduler at {self.workers.address} lost. Check the "
-                "scheduler and connect again; until then runs use this machine."
-            )
+            self._release(text("cluster_lost", address=self.workers.address))
             self.changed.emit()
 
     def _release(self, trouble: str) -> Job[None, None] | None:

@@ -661,26 +661,6 @@ class StudyFiles(QObject):
 
         self.saver.start(save.words, save, work)
 
-    def save_as(self, path: str | Path) -> None:
-        """Save the project under a name and continue in that file, with the running runs.
-
-        The file is written from memory, as the earlier file may be gone or damaged.
-
-        Raises
-        ------
-        InputError
-            If it cannot be written; everything stays as it was.
-        """
-        self.saver.finish()
-        self._session.keeper.wait()
-        study = self._session.study
-        save = Save(study, Path(path), study.document())
-        try:
-            save.write()
-        finally:
-            self._on_damage(study, save.left_out)
-        self._on_saved(save)
-
     def _on_saved(self, save: Save) -> None:
         session, study = self._session, save.study
         study.is_saved = study.is_saved or not save.again

@@ -9,7 +9,7 @@ from __future__ import annotations
 import concurrent.futures
 import dataclasses
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -259,37 +259,35 @@ class CellStore:
         InputError
             If the file can no longer be read.
         """
-        found = [
-            cells
-            for part in _parts(texts)
-            for cells in self._columns_where([f"c{k}" for k in part], start, stop)
-        ]
-        return _unmasked(found, texts)
+        return self._cells_where(texts, start, stop)
 
     def rows(self, texts: Mapping[int, bool], rows: NDArray[np.intp]) -> list[NDArray[Any]]:
         """Fetch some thousand rows, in rising order, of some columns; see :meth:`window`."""
         listed = f"{self.place} IN ({', '.join(map(str, rows.tolist()))})"
-        picked: list[NDArray[Any]] = []
-        for part in _parts(texts):
-            wanted = [self.place, *(f"c{k}" for k in part)]
-            place, *found = self._columns_where(wanted, int(rows[0]), int(rows[-1]) + 1, listed)
-            order = np.argsort(np.asarray(place))
-            picked += [cells[order] for cells in found]
-        return _unmasked(picked, texts)
+        return self._cells_where(texts, int(rows[0]), int(rows[-1]) + 1, listed)
 
-    def _columns_where(
-        self, wanted: Sequence[str], start: int, stop: int, where: str = "true"
-    ) -> Any:
-        """Fetch expressions over some rows that meet a condition."""
-        selected = ", ".join(f"{sql} AS x{n}" for n, sql in enumerate(wanted))
+    def _cells_where(
+        self, texts: Mapping[int, bool], start: int, stop: int, where: str = "true"
+    ) -> list[NDArray[Any]]:
+        """Fetch columns in rows that meet a condition, in rising order."""
         within = f"{self.place} >= {start} AND {self.place} < {stop} AND {where}"
-        try:
-            arrays = self._connection.execute(
-                f"SELECT {selected} FROM cells WHERE {within}"
-            ).fetchnumpy()
-        except unreadable_kinds() as error:
-            raise self.unreadable(error) from error
-        return [arrays[f"x{n}"] for n in range(len(wanted))]
+        columns, found = list(texts), list[NDArray[Any]]()
+        # DuckDB holds a whole row group of each column that it reads.
+        for first in range(0, len(columns), _COLUMNS_AT_ONCE):
+            part = columns[first : first + _COLUMNS_AT_ONCE]
+            wanted = ", ".join([f"{self.place} AS row", *(f"c{k}" for k in part)])
+            sql = f"SELECT {wanted} FROM cells WHERE {within}"
+            try:
+                arrays = self._connection.execute(sql).fetchnumpy()
+            except unreadable_kinds() as error:
+                raise self.unreadable(error) from error
+            order = np.argsort(np.asarray(arrays["row"]))
+            for k in part:
+                cells = np.array(arrays[f"c{k}"], dtype=object if texts[k] else None)
+                if texts[k]:
+                    cells[np.ma.getmaskarray(arrays[f"c{k}"])] = None
+                found.append(cells[order])
+        return found
 
     def counts(self, k: int, most: int) -> list[tuple[Any, int]]:
         """Count the rows of each known value of a column, in the order of the values.
@@ -398,21 +396,3 @@ class CellStore:
         )
         while (chunk := self._run(lambda: next(stream, None))) is not None:
             yield chunk.view()
-
-
-def _parts(columns: Iterable[int]) -> Iterator[list[int]]:
-    """Split a wide table: DuckDB holds a whole row group of each column that it reads."""
-    listed = list(columns)
-    for start in range(0, len(listed), _COLUMNS_AT_ONCE):
-        yield listed[start : start + _COLUMNS_AT_ONCE]
-
-
-def _unmasked(found: list[NDArray[Any]], texts: Mapping[int, bool]) -> list[NDArray[Any]]:
-    """Replace masked texts by None."""
-    unmasked = []
-    for cells, text in zip(found, texts.values(), strict=True):
-        values = np.array(cells, dtype=object) if text else np.asarray(cells)
-        if text:
-            values[np.ma.getmaskarray(cells)] = None
-        unmasked.append(values)
-    return unmasked

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.project.data.finding import said
+from aucstudio.project.data.finding import phrase
 from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.numerals import NumberFormat
 
@@ -135,7 +135,7 @@ class ColumnInfo:
     @property
     def reason(self) -> str:
         """The sentence that explains a detected role."""
-        return said(self.why, column=self.name, distinct=self.distinct) if self.why else ""
+        return phrase(self.why, column=self.name, distinct=self.distinct) if self.why else ""
 
     @property
     def is_date(self) -> bool:

@@ -87,17 +87,17 @@ def found(
     column = columns[0] if columns else ""
     facts = {"column": column, "rows": rows, "values": values, **more}
     kind = entry(code)["kind"]
-    return Finding(kind, said(code, **facts), columns, rows, values, code, tuple(facts.items()))
+    return Finding(kind, phrase(code, **facts), columns, rows, values, code, tuple(facts.items()))
 
 
-def noticed(
+def remark(
     kind: str, code: str, columns: tuple[str, ...] = (), rows: int = 0, /, **values: Any
 ) -> Finding:
     """Return the finding of an import notice, which has a full stop in the catalogue."""
-    return Finding(kind, said(code, **values), columns, rows, (), code, tuple(values.items()))
+    return Finding(kind, phrase(code, **values), columns, rows, (), code, tuple(values.items()))
 
 
-def said(code: str, **values: Any) -> str:
+def phrase(code: str, **values: Any) -> str:
     """Return the text of a code in the catalogue, without the full stop."""
     return text(code, **values).removesuffix(".")
 
@@ -125,5 +125,5 @@ def _joined(group: Sequence[Finding]) -> Finding:
     names = tuple(finding.columns[0] for finding in group)
     others = listed(names[1:], _SHOWN)
     facts = {"first": group[0].sentence, "count": len(names) - 1, "names": others}
-    sentence, rows = said("found_in_more_columns", **facts), max(f.rows for f in group)
+    sentence, rows = phrase("found_in_more_columns", **facts), max(f.rows for f in group)
     return dataclasses.replace(group[0], sentence=sentence, columns=names, rows=rows)

@@ -261,6 +261,8 @@ def _drawn(
     """Draw until the largest error is within the aim, or there are draws enough."""
     gains, starts = np.empty((0, walks.columns)), np.empty(0, dtype=np.intp)
     allowed = int(np.clip(_MOST_SCORES // (2 * walks.columns), LEAST_DRAWS, max(most, LEAST_DRAWS)))
+    # Fewer draws are made between two looks where one takes long.
+    batch = int(np.clip(_CELLS // (2 * walks.columns**2), 1, _BATCH))
     done = 0.1
     found: Contributions | None = None
 
@@ -270,7 +272,7 @@ def _drawn(
 
     try:
         while True:
-            count = min(_batch(walks.columns), allowed - len(gains))
+            count = min(batch, allowed - len(gains))
             more, began = walks.draw(count, stop)
             gains, starts = np.concatenate([gains, more]), np.concatenate([starts, began])
             done = 0.1 + 0.9 * len(gains) / allowed
@@ -289,11 +291,6 @@ def _drawn(
         if found is None:
             raise
         return dataclasses.replace(found, complete=False)
-
-
-def _batch(columns: int) -> int:
-    """Return how many draws are made between two looks: fewer where one takes long."""
-    return int(np.clip(_CELLS // (2 * columns * columns), 1, _BATCH))
 
 
 def _regressed(gains: Array, known: float) -> tuple[Array, Array]:

@@ -43,7 +43,6 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.tournament.standings import RUNNING, Standing, Standings, Verdict
 
 COURSE, CURVE = "course", "curve"
-_PICTURES = ("Measure against time", COURSE), ("ROC curve of the best", CURVE)
 
 
 class BestView(PageView):
@@ -84,16 +83,13 @@ class BestView(PageView):
 
     def _make_controls(self) -> None:
         row, session = self.controls, self.session
-        tip, words = text("best_begin_tip"), "Find the best…"
-        begin = row.button("best_begin_button", words, tip, lambda: session.asked.emit("best", ()))
+        begin = row.button("best_begin_button", verb=lambda: session.asked.emit("best", ()))
         self.begin = primary(begin)
-        tip, stop = text("best_stop_tip"), lambda: session.study.tournament.stop()
-        self.stop = row.button("best_stop_button", "Stop", tip, stop)
+        self.stop = row.button("best_stop_button", verb=lambda: session.study.tournament.stop())
         self.doing = row.put(label("", "muted", name="best_doing"))
-        self.which = row.choice("best_which_combo", "", "", says="Search to show")
+        self.which = row.choice("best_which_combo")
         row.addStretch(1)
-        tip = text("best_picture_tip")
-        self.picture = row.choice("best_picture_combo", "Picture", tip, _PICTURES)
+        self.picture = row.choice("best_picture_combo")
         for combo in (self.which, self.picture):
             combo.activated.connect(self.mark_stale)
 
@@ -279,8 +275,7 @@ class VerdictPanel(QScrollArea):
         self.figures, self.simpler, self.settles, self.rests = texts
         prefer, export = (lambda: self.taken.emit(self._simpler)), self._on_export
         self.prefer = push_button("best_prefer_button", "Prefer it", "", prefer)
-        tip, words = text("best_export_tip"), "Export model…"
-        self.export = primary(push_button("best_export_button", words, tip, export))
+        self.export = primary(push_button("best_export_button", verb=export))
         self.simpler_head = label("SIMPLER MODEL", "heading")
         parts: list[Part] = [self.title, self.figures, across(self.export, STRETCH)]
         parts += [self.simpler_head, self.simpler, across(self.prefer, STRETCH)]

@@ -189,7 +189,7 @@ class ForestPlot(QObject):
             axis.setTextPen(current_theme().text)
             axis.setPen(pg.mkPen(None))
             axis.setTickPen(pg.mkPen(None))
-            axis.setStyle(tickLength=0)
+            axis.setStyle(tickLength=0, tickAlpha=0)
             axis.setGrid(False)
 
     # ------------------------------------------------------------- user actions

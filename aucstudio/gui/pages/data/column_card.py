@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QComboBox, QGridLayout, QScrollArea, QWidget
 
 from aucstudio.engine.types import Array
 from aucstudio.gui.common.column_controls import DatePartsButton
+from aucstudio.gui.common.controls import declared_items
 from aucstudio.gui.common.plain_text import PlainLabel, elided, plain_tooltip, told_apart
 from aucstudio.gui.common.plots.axes import date_ticks
 from aucstudio.gui.common.plotting import faded, make_plot, pen, style_plot
@@ -45,16 +46,6 @@ _MOST_SIGNS = 8  # of a number in a cell
 _HEIGHT, _ROC_HEIGHT, _BAR = 150, 170, 20
 _NAME_WIDTH = 84
 _FILL = 56
-_ROLES = {
-    "number": "Number",
-    "category": "Category",
-    "group": "Group",
-    "id": "Identifier",
-    "weight": "Weight",
-    "frequency": "Frequency",
-    "ignore": "Ignored",
-    "label": "Label",
-}
 _FIGURES = {
     "rows": "Rows",
     "missing": "Missing",
@@ -100,7 +91,7 @@ class ColumnCard(QScrollArea):
         self.title.setObjectName("data_column_title")
         self.title.setProperty("role", "title")
         self.facts = label("", "muted", wrap=True, name="data_column_facts")
-        self.role_combo = named(QComboBox(), "data_role_combo", "Role of the column")
+        self.role_combo = named(QComboBox(), "data_role_combo")
         self.role_combo.activated.connect(self._on_role)
         self.parts_button = DatePartsButton("data_parts_button")
         self.parts_button.chosen.connect(self.parts_chosen)
@@ -145,7 +136,7 @@ class ColumnCard(QScrollArea):
     def _offer_roles(self, column: ColumnInfo) -> None:
         self.role_combo.clear()
         is_label = column.role == "label"
-        for role, words in _ROLES.items():
+        for words, role in declared_items("data_role_combo"):
             fits = role not in NUMERIC_ROLES or column.kind == "number"
             if fits and (role == "label") == is_label:
                 self.role_combo.addItem(words, role)

@@ -48,9 +48,7 @@ class Overview(QWidget):
         self._table: Table | None = None
         self._wanted = ""  # the column that is to be marked
         self._finding = Answer[Any](self, lambda _done: self._on_areas(), self._on_failed)
-        self.search = search_field(
-            "data_columns_search", "Search columns", "Search by name, role, kind or reason"
-        )
+        self.search = search_field("data_columns_search")
         self.model = TableModel(self._columns(), self)
         self.list = self._make_list()
         self.message = label("", "muted", name="data_columns_told", wrap=True)

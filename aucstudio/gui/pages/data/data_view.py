@@ -35,7 +35,6 @@ from aucstudio.project.survey.columns import Classes, ColumnSummary, sum_up
 from aucstudio.project.survey.rows import ALL, CHOSEN
 
 ROWS, COLUMNS, GAPS, CORRELATION = "rows", "columns", "gaps", "correlation"
-_SHOWN = {COLUMNS: "Columns", ROWS: "Rows", GAPS: "Missing values", CORRELATION: "Correlation"}
 _LEAST_SHEET = 330  # pixels next to the card
 _WIDEST = 16_777_215  # Qt's own bound
 
@@ -91,11 +90,8 @@ class DataView(PageView):
 
     def _make_controls(self) -> None:
         row, session = self.controls, self.session
-        tip = "Back to the previous page"
-        self.back_button = row.button("data_back_button", "Back", tip, self._on_back)
-        items = [(words, what) for what, words in _SHOWN.items()]
-        tip, says = "Rows, columns, missing values or correlations", "View of the table"
-        self.show_combo = row.choice("data_show_combo", "", tip, items, self._on_show, says=says)
+        self.back_button = row.button("data_back_button", verb=self._on_back)
+        self.show_combo = row.choice("data_show_combo", verb=self._on_show)
         row.put(self.filters.class_combo)
         row.put(self.filters.part_combo)
         tip = "Split of the chosen run"

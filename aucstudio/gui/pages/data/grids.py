@@ -15,6 +15,7 @@ from PySide6.QtGui import QColor, QFontMetrics
 from PySide6.QtWidgets import QWidget
 
 from aucstudio.engine.types import Array
+from aucstudio.gui.common.controls import declared_items, fill_combo
 from aucstudio.gui.common.plain_text import elided
 from aucstudio.gui.common.plots.plot import Readout
 from aucstudio.gui.common.plotting import make_plot, pen, style_plot
@@ -26,8 +27,6 @@ from aucstudio.gui.state.background import Answer
 from aucstudio.notices import text
 from aucstudio.project.data.table import Table
 from aucstudio.project.survey.columns import (
-    PEARSON,
-    SPEARMAN,
     Classes,
     Correlation,
     GapMap,
@@ -267,9 +266,8 @@ class CorrelationPage(GridPage):
 
     def __init__(self) -> None:
         super().__init__("data_correlation", "Correlation of columns")
-        self.kind_combo = make_combo("data_correlation_combo", "Coefficient")
-        for title, kind in (("Spearman (ranks)", SPEARMAN), ("Pearson (values)", PEARSON)):
-            self.kind_combo.addItem(title, kind)
+        self.kind_combo = make_combo("data_correlation_combo")
+        fill_combo(self.kind_combo, declared_items("data_correlation_combo"))
         self.kind_combo.hide()
         self.kind_combo.currentIndexChanged.connect(
             lambda _index: None if self._of is None else self.show_table(*self._of)

@@ -14,8 +14,7 @@ from PySide6.QtWidgets import QComboBox, QWidget
 
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.types import Array
-from aucstudio.gui.common.controls import fill_combo
-from aucstudio.gui.common.plain_text import plain_tooltip
+from aucstudio.gui.common.controls import declared_items, fill_combo
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.widgets import (
     ElidedCombo,
@@ -285,15 +284,6 @@ def rows_sentence(found: FoundRows) -> Statement:
 
 
 _TYPING_MILLISECONDS = 300
-_PART_TITLES = {
-    ALL: "All rows",
-    HELD: "Held out",
-    TRAINED_ON: "Trained on",
-    MISRANKED: "In misranked pairs",
-    FALSE_ALARM: "False positives",
-    MISSED: "Missed positives",
-    CHOSEN: "Chosen on another page",
-}
 
 
 class Filters(QWidget):
@@ -305,14 +295,10 @@ class Filters(QWidget):
         super().__init__()
         named(self, "data_filters", "Which rows are shown")
         self.row_filter = RowFilter()
-        hint = "Filter rows, e.g. age >= 40; town = Bern; income missing"
-        self.field = search_field("data_filter_edit", "Conditions on cells", hint)
-        plain_tooltip(self.field, text("data_filter_tip"))
-        self.class_combo = named(ElidedCombo(), "data_class_combo", "Class of the rows")
-        self.part_combo = named(ElidedCombo(), "data_part_combo", "Predicted class")
-        plain_tooltip(self.part_combo, text("data_part_tip"))
-        for part, words in _PART_TITLES.items():
-            self.part_combo.addItem(words, part)
+        self.field = search_field("data_filter_edit")
+        self.class_combo = named(ElidedCombo(), "data_class_combo")
+        self.part_combo = named(ElidedCombo(), "data_part_combo")
+        fill_combo(self.part_combo, declared_items("data_part_combo"))
         self.count = label("", "muted", name="data_count")
         self.problem = label("", "error", wrap=True, name="data_problem")
         self.problem.hide()
@@ -329,7 +315,7 @@ class Filters(QWidget):
         wanted += [(name, name) for name in table.classes]
         wanted += [("Without a label", "")] if table.unlabelled else []
         fill_combo(self.class_combo, wanted)
-        for part in _PART_TITLES:
+        for part in (ALL, *_PART_TEXTS):
             here = part == ALL or (bool(self.row_filter.chosen) if part == CHOSEN else has_run)
             enable_item(self.part_combo, part, here)
         row_filter = self.row_filter

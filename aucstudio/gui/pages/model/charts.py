@@ -29,7 +29,6 @@ from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.preparing.preparation_choice import STANDARD
 from aucstudio.project.explain.effects import Coefficients, coefficients, gather_weights
 from aucstudio.project.explain.importance import (
-    MEASURES,
     REPEATS,
     Importance,
     permutation_importance,
@@ -68,11 +67,7 @@ class ImportancePart(LongPicture[Importance]):
 
     def __init__(self) -> None:
         super().__init__(WhiskerChart("model_importance_plot", "Loss of AUC"))
-        measures = [(_AREAS[key], key) for key in MEASURES]
-        tip = "The area whose loss is shown"
-        self.measure_combo = self.row.choice(
-            "model_measure_combo", "", tip, measures, self.redraw, says="Measure"
-        )
+        self.measure_combo = self.row.choice("model_measure_combo", verb=self.redraw)
         # The words are in the fields: labels would not fit into a narrow centre.
         box = functools.partial(whole_box, "model_repeats_box", 1, 200, words="Permutations")
         tip = "How often each column is shuffled in each split"

@@ -73,10 +73,7 @@ class ShapesPart(ModelPicture[ScoreCurves]):
     def __init__(self) -> None:
         super().__init__(make_plot("model_curves_plot", "Column", "Score"))
         self._latest: ScoreCurves | None = None
-        tip = "Columns with the largest effect come first"
-        self.column_combo = self.row.choice(
-            "model_column_combo", "C&olumn", tip, verb=self.ask, elided=True
-        )
+        self.column_combo = self.row.choice("model_column_combo", verb=self.ask, elided=True)
         self.column_combo.setSizeAdjustPolicy(
             QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )

@@ -78,7 +78,7 @@ class ModelView(PageView):
 
     def _make_controls(self) -> None:
         row = self.controls
-        self.picture_combo = row.choice("model_picture_combo", "P&icture", "View of the model")
+        self.picture_combo = row.choice("model_picture_combo")
         self.picture_combo.activated.connect(self._on_picture)
         self.split_combo = row.splits(
             "model_split_combo",

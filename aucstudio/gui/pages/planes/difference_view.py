@@ -138,7 +138,7 @@ class DifferenceView(PlaneView):
     def draw(self, picture: PlanePicture) -> Statement:
         pairs, colour = picture.extra, _colour(picture.subject)
         normal = _exact_normal(picture)
-        if self.cloud.draw(pairs.cloud, pairs.penalised, colour, normal, pairs.dots_wrong):
+        if self.cloud.draw(pairs, colour, normal):
             self.close_up.follow(pairs.cloud, picture.sample.positive)
         self.cloud.show_spread(self.spread_check.isChecked(), pairs.penalised is not None)
         if normal is None or pairs.misranked is None or picture.plane.kind != SCORE:

@@ -55,54 +55,31 @@ class CloudItems:
         self.mean = add_marks(plot, "d", 12, 20)
         self.origin = add_marks(plot, "+", 16, 21)
         self._drawn: tuple[object, ...] = ()
-        # Kept alive, so that what they are known by stays theirs.
-        self._kept: tuple[object, ...] = ()
 
-    def draw(
-        self,
-        cloud: PairCloud,
-        penalised: Array | None,
-        colour: QColor,
-        normal: Array | None,
-        misranked: Mask | None,
-    ) -> bool:
-        """Draw a cloud.
+    def draw(self, pairs: PlacedPairs, colour: QColor, normal: Array | None) -> bool:
+        """Draw the pairs of a run; return whether anything has changed.
 
         Parameters
         ----------
-        cloud : PairCloud
-        penalised : ndarray of shape (2, 2) or None
-            Its Σ(I + λΣ)⁻¹, where there is one.
+        pairs : PlacedPairs
         colour : QColor
             Of the run.
         normal : ndarray of shape (2,) or None
             Of the line behind which a pair is misranked, where the plane tells that exactly.
-        misranked : ndarray of bool or None
-            Which of the dots are, where they are known.
-
-        Returns
-        -------
-        bool
-            Whether it was drawn anew.
         """
-        self.dots.setVisible(cloud.rows is not None)
-        self.density.setVisible(cloud.density is not None)
-        for curve in self.penalised:
-            curve.setVisible(penalised is not None)
+        self.dots.setVisible(pairs.cloud.rows is not None)
+        self.density.setVisible(pairs.cloud.density is not None)
         # The image is large and is drawn only after a change.
         shown = None if normal is None else normal.tolist()
-        drawn = id(cloud), id(penalised), colour.name(), current_theme().name, shown
+        drawn = pairs, colour.name(), current_theme().name, shown
         is_new = drawn != self._drawn
         if is_new:
-            self._drawn, self._kept = drawn, (cloud, penalised)
-            self._normal = normal
-            self._is_split = normal is not None or misranked is not None
-            self._draw(cloud, penalised, colour, misranked)
+            self._drawn, self._normal = drawn, normal
+            self._is_split = normal is not None or pairs.dots_wrong is not None
+            self._draw(pairs, pairs.cloud, colour)
         return is_new
 
-    def _draw(
-        self, cloud: PairCloud, penalised: Array | None, colour: QColor, misranked: Mask | None
-    ) -> None:
+    def _draw(self, pairs: PlacedPairs, cloud: PairCloud, colour: QColor) -> None:
         theme = current_theme()
         few = cloud.rows is not None and cloud.pairs <= _FEW
         right = pg.mkBrush(faded(theme.muted, 210 if few else 110))
@@ -110,18 +87,19 @@ class CloudItems:
         self._right.setBrush(right)
         self._wrong.setBrush(wrong)
         if cloud.rows is not None:
-            fill = right if misranked is None else np.where(misranked, wrong, right)
+            fill = right if pairs.dots_wrong is None else np.where(pairs.dots_wrong, wrong, right)
             self.dots.setSize(8 if few else 4, update=False)
             self.dots.setData(pos=cloud.differences(cloud.rows), pen=None, brush=fill)
         if cloud.density is not None:
             self.draw_density(cloud.density)
-        traced = [(self.ellipses, cloud.covariance, pen(theme.text, 1.2))]
-        if penalised is not None:
-            traced.append((self.penalised, penalised, pen(colour, 1.2)))
-        for curves, covariance, drawn in traced:
+        for curves, covariance, ink in (
+            (self.ellipses, cloud.covariance, theme.text),
+            (self.penalised, pairs.penalised, colour),
+        ):
             for curve, deviations in zip(curves, _DEVIATIONS, strict=True):
-                trace = ellipse(cloud.delta, covariance, deviations)
-                curve.setData(trace[:, 0], trace[:, 1], pen=drawn)
+                if covariance is not None:
+                    trace = ellipse(cloud.delta, covariance, deviations)
+                    curve.setData(trace[:, 0], trace[:, 1], pen=pen(ink, 1.2))
         self.mean.setData(pos=cloud.delta[None], pen=pen(theme.card, 1), brush=theme.text)
         self.origin.setData(pos=np.zeros((1, 2)), pen=pen(theme.card, 1), brush=theme.text)
 

@@ -81,10 +81,8 @@ class SearchView(PageView):
 
     def _make_controls(self) -> None:
         row = self.controls
-        tip, on_split = text("tuned_split_tip"), self._on_split
-        self.split_combo = row.choice("search_split_combo", "&Split", tip, verb=on_split)
-        tip, on_choice = "The setting on the horizontal axis", self._on_choice
-        self.along_combo = row.choice("search_along_combo", "&Across", tip, verb=on_choice)
+        self.split_combo = row.choice("search_split_combo", verb=self._on_split)
+        self.along_combo = row.choice("search_along_combo", verb=self._on_choice)
         self.offer_following()
         row.addStretch(1)
 
@@ -97,9 +95,7 @@ class SearchView(PageView):
         # The text changes often and must not resize the window.
         self.readout.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.hover = Readout("search_hover", "Candidate at the pointer", self)
-        self.use_button = push_button(
-            "use_candidate_button", "&Use these settings", "", self._on_use
-        )
+        self.use_button = push_button("use_candidate_button", verb=self._on_use)
         for picture in (self.profile, self.heat):
             self.hover.watch(picture.plot, self._describe_at)
             picture.plot.clicked.connect(self._on_click)

@@ -24,7 +24,6 @@ from aucstudio.gui.pages.training.plots import (
 )
 from aucstudio.gui.pages.training.progress import (
     HELD,
-    ITERATION,
     SECONDS,
     Course,
     course_table,
@@ -52,9 +51,6 @@ from aucstudio.project.runs.experiments.experiment import Band
 # Some fifteen times a second: it looks alive, and leaves the processor to the training.
 _LIVE_MILLISECONDS = 75
 AUC, PAUC = "auc", "pauc"
-_X_AXES = ("Iterations", ITERATION), ("Seconds", SECONDS)
-_UPPER = ("Gap to optimum", DISTANCE), ("Objective", OBJECTIVE)
-_LOWER = ("AUC", AUC), ("pAUC", PAUC)
 
 
 class TrainingView(PageView):
@@ -90,15 +86,12 @@ class TrainingView(PageView):
     # ------------------------------------------------------------- making
 
     def _make_controls(self) -> None:
-        row, verb = self.controls, self._on_choice
-        tip = text("training_x_tip")
-        self.x_combo = row.choice("x_combo", "&X axis", tip, _X_AXES, verb)
+        row = self.controls
+        self.x_combo = row.choice("x_combo", verb=self._on_choice)
         tip = text("training_split_tip")
         self.split_combo = row.splits("training_split", tip, self._on_split, every=True)
-        tip = text("training_upper_tip")
-        self.upper_combo = row.choice("upper_combo", "&Upper plot", tip, _UPPER, self._on_upper)
-        tip = text("training_lower_tip")
-        self.lower_combo = row.choice("lower_combo", "&Lower plot", tip, _LOWER, verb)
+        self.upper_combo = row.choice("upper_combo", verb=self._on_upper)
+        self.lower_combo = row.choice("lower_combo", verb=self._on_choice)
         row.addStretch(1)
 
     def _make_plots(self) -> None:

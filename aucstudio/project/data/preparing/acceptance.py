@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from aucstudio.notices.words import listed
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.finding import said
+from aucstudio.project.data.finding import phrase
 from aucstudio.project.data.schema import ColumnRange, ColumnSchema, Schema
 from aucstudio.project.data.text.contents import Unreadable
 from aucstudio.project.data.text.later_files import Remedy, remedy_for
@@ -139,7 +139,7 @@ def _unreadable_columns(table: AnyTable, schema: Schema, names: Iterable[str]) -
         some_known = count < cells
         share = f"{count:,} of {cells:,} cells cannot" if some_known else "none of its cells can"
         is_first = met.line is not None and texts[0] == met.text
-        reason = said(
+        reason = phrase(
             "later_unreadable",
             share=share,
             what="dates" if column.number is not None and column.number.dated else "numbers",
@@ -183,11 +183,11 @@ def _unknown_columns(
             if count == known:
                 code = "later_levels" if column.levels else "later_levels_all"
                 facts = {"levels": _some(levels), "known": _some(column.levels or ())}
-                yield name, Refusal(UNKNOWN, said(code, **facts))
+                yield name, Refusal(UNKNOWN, phrase(code, **facts))
         elif name not in table.unreadable:
             usual = (column.missing / schema.rows) ** table.rows if schema.rows else 0.0
             if usual <= _RARE:
-                yield name, Refusal(UNKNOWN, said("later_empty"))
+                yield name, Refusal(UNKNOWN, phrase("later_empty"))
 
 
 def _far_columns(table: AnyTable, schema: Schema, names: Iterable[str]) -> Found:
@@ -204,7 +204,7 @@ def _far_columns(table: AnyTable, schema: Schema, names: Iterable[str]) -> Found
                 remedy = Remedy("decimal", other_mark(form.decimal))
             elif far.factor is not None:
                 remedy = Remedy("scale", f"{far.factor:g}")
-        yield name, Refusal(RANGE, said(far.code, **far.facts), remedy)
+        yield name, Refusal(RANGE, phrase(far.code, **far.facts), remedy)
 
 
 def _some(names: Iterable[str]) -> str:

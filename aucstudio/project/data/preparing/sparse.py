@@ -87,15 +87,10 @@ def _indicators(
     """Return the missing-value indicator columns, if any."""
     if not preparation.indicated:
         return []
-    at_row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[missing]
-    places = np.full(len(names), -1)
-    for place, name in enumerate(preparation.indicated):
-        places[names.index(name)] = place
-    column = places[X.indices[missing]]
-    marked = column >= 0
-    shape = (X.shape[0], len(preparation.indicated))
-    ones = np.ones(np.count_nonzero(marked))
-    return [scipy.sparse.csr_array((ones, (at_row[marked], column[marked])), shape=shape)]
+    flags = missing.astype(np.float64), X.indices.copy(), X.indptr.copy()
+    marks = scipy.sparse.csr_array(flags, shape=X.shape)
+    marks.eliminate_zeros()
+    return [marks[:, [names.index(name) for name in preparation.indicated]]]
 
 
 # Smallest size of cells whose squares do not underflow.
@@ -112,40 +107,34 @@ def learn_rare(
     return _of_rare(many, gathered(many).tocsr()[rows].tocsc(), choice)
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class _Sums:
-    """Sums over the stored numbers of each column, shape (columns,)."""
-
-    matrix: sparse.csc_array
-
-    def reduced(self, by: np.ufunc, values: Array, nothing: float) -> Array:
-        found: Array = np.full(self.matrix.shape[1], nothing)
-        starts = self.matrix.indptr[:-1]
-        filled = np.diff(self.matrix.indptr) > 0
-        if filled.any():
-            found[filled] = by.reduceat(values, starts[filled])
-        return found
-
-
 def _of_rare(
     columns: Sequence[SparseColumn], X: sparse.csc_array, choice: PreparationChoice
 ) -> dict[str, Number]:
     """Fit the columns whose quantiles are all zero and whose cells are within the limits."""
-    count, sums = X.shape[0], _Sums(X)
+
+    def reduced(by: np.ufunc, values: Array, nothing: float) -> Array:
+        """Reduce the stored numbers of each column."""
+        found: Array = np.full(X.shape[1], nothing)
+        filled = np.diff(X.indptr) > 0
+        if filled.any():
+            found[filled] = by.reduceat(values, X.indptr[:-1][filled])
+        return found
+
+    count = X.shape[0]
     stored, sizes = np.diff(X.indptr), np.abs(X.data)
     of_column = np.repeat(np.arange(X.shape[1]), stored)
-    most, least = sums.reduced(np.maximum, sizes, 1.0), sums.reduced(np.minimum, sizes, 1.0)
+    most, least = reduced(np.maximum, sizes, 1.0), reduced(np.minimum, sizes, 1.0)
     usual = _median_sizes(X, sizes, of_column)
     reach = limits_of_rare(usual)
     # Comparisons with NaN are false.
     plain = (stored <= (count - 1) // 10) & (most <= reach) & (most < 1 / _SMALL)
     plain &= least > _SMALL
     cells = np.where(plain[of_column], X.data, 0.0)
-    means = sums.reduced(np.add, cells, 0.0) / count
-    apart = sums.reduced(np.add, (cells - means[of_column]) ** 2, 0.0)
+    means = reduced(np.add, cells, 0.0) / count
+    apart = reduced(np.add, (cells - means[of_column]) ** 2, 0.0)
     spreads = np.sqrt((apart + (count - stored) * means**2) / count)
-    low = sums.reduced(np.minimum, np.minimum(cells, 0.0), 0.0)
-    ranges = sums.reduced(np.maximum, np.maximum(cells, 0.0), 0.0) - low
+    low = reduced(np.minimum, np.minimum(cells, 0.0), 0.0)
+    ranges = reduced(np.maximum, np.maximum(cells, 0.0), 0.0) - low
     centres, scales = {
         STANDARD: (means, spreads),
         MIN_MAX: (low, ranges),

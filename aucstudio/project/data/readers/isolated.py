@@ -17,7 +17,7 @@ from pathlib import Path
 
 from aucstudio.notices.words import bytes_words
 from aucstudio.project.child_process import CallReporter, ChildEndedError, call
-from aucstudio.project.data.finding import Finding, said
+from aucstudio.project.data.finding import Finding, phrase
 from aucstudio.project.data.readers.conversion import brief
 from aucstudio.project.data.readers.format import PARQUET, Advance, Format, ReadOptions, Written
 from aucstudio.project.errors import InputError, input_error
@@ -77,12 +77,12 @@ def _why_ended(error: Exception, limits: InputLimits) -> str:
     """Return why a reader ended without a result."""
     status = error.status or 0 if isinstance(error, ChildEndedError) else 0
     if isinstance(error, MemoryError) or (isinstance(error, ChildEndedError) and error.no_memory):
-        return said("reader_memory", memory=bytes_words(limits.memory))
+        return phrase("reader_memory", memory=bytes_words(limits.memory))
     if isinstance(error, _TooLargeError):
-        return said("reader_disk", written=bytes_words(limits.written))
+        return phrase("reader_disk", written=bytes_words(limits.written))
     if status == -getattr(signal, "SIGXCPU", 0):
-        return said("reader_time", seconds=limits.seconds)
-    return said("reader_killed" if status == -getattr(signal, "SIGKILL", 0) else "reader_failed")
+        return phrase("reader_time", seconds=limits.seconds)
+    return phrase("reader_killed" if status == -getattr(signal, "SIGKILL", 0) else "reader_failed")
 
 
 def damaged(path: Path, form: Format, reason: str) -> InputError:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from aucstudio.project.data.finding import Finding, noticed
+from aucstudio.project.data.finding import Finding, remark
 from aucstudio.project.data.text.dialect import DELIMITERS
 from aucstudio.project.data.text.numerals import BLANKS
 from aucstudio.project.data.text.separators import FIRST_LINES
@@ -66,7 +66,7 @@ def unwrap(path: Path, text: str, folder: Path) -> tuple[Path, list[Finding]]:
             with target.open("w", encoding="utf-8", newline="\n") as copy:
                 copy.writelines(container.rewrite(_Lines(path), found))
             values = found if isinstance(found, dict) else {}
-            return target, [noticed("kind", container.code, **values)] if container.code else []
+            return target, [remark("kind", container.code, **values)] if container.code else []
     return path, []
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from aucstudio.notices.words import listed
 from aucstudio.project.data.columns import Column, spell_number
-from aucstudio.project.data.finding import Finding, found, noticed, said
+from aucstudio.project.data.finding import Finding, found, phrase, remark
 from aucstudio.project.data.text import dates, vocabulary
 from aucstudio.project.data.text.column_types import (
     CODE,
@@ -87,13 +87,13 @@ def about_layout(
         yield from _encoded_twice([layout.header, *rows])
     entities = (_ENTITY.search(cell) for row in rows for cell in row if "&" in cell)
     if (sign := next(filter(None, entities), None)) and html.unescape(sign[0]) != sign[0]:
-        yield noticed("encoding", "import_entities", sign=sign[0], meant=html.unescape(sign[0]))
+        yield remark("encoding", "import_entities", sign=sign[0], meant=html.unescape(sign[0]))
     # Databases escape delimiters that are part of a cell.
     if cell := next((cell for row in rows for cell in row[:-1] if cell.endswith("\\")), ""):
-        yield noticed("kind", "import_backslash", cell=cell)
+        yield remark("kind", "import_backslash", cell=cell)
     yield from layout.findings
     if dialect.header and dialect.short_header == "last" and any(layout.sample.column(-1)):
-        yield noticed("header", "import_short_header", (names[-1],), column=names[-1])
+        yield remark("header", "import_short_header", (names[-1],), column=names[-1])
     yield from about_names
 
 
@@ -104,7 +104,7 @@ def _encoded_twice(rows: Sequence[Sequence[str]]) -> Iterator[Finding]:
 
         word, once = encoded_twice(text)
         if word:
-            yield noticed("encoding", "import_encoded_twice", word=word, once=once)
+            yield remark("encoding", "import_encoded_twice", word=word, once=once)
 
 
 def about_dialect(
@@ -167,7 +167,7 @@ def about_cells(
 
 
 def _about_column(code: str, name: str, kind: str = "kind", **facts: object) -> Finding:
-    return noticed(kind, code, (name,), column=name, **facts)
+    return remark(kind, code, (name,), column=name, **facts)
 
 
 def _about_forms(columns: Columns) -> Iterator[Finding]:
@@ -185,7 +185,7 @@ def _about_forms(columns: Columns) -> Iterator[Finding]:
     for code, names in several.items():
         if names:
             shown = listed(names, _SHOWN)
-            yield noticed("kind", code, tuple(names), columns=shown, count=len(names))
+            yield remark("kind", code, tuple(names), columns=shown, count=len(names))
     for name, (form, cells) in known.items():
         if form.affix and not is_per_cent(form):
             yield _about_column("import_unit", name, unit=form.affix)
@@ -232,14 +232,16 @@ def _about_dates(name: str, form: NumberFormat, cells: Sequence[str]) -> Finding
         return _about_column("import_clock" if is_clock else "import_durations", name)
     doubts = []
     if is_ambiguous(form, cells):
-        doubts += [said("import_year_or_day" if form.layout == "mon y" else "import_day_or_month")]
+        doubts += [
+            phrase("import_year_or_day" if form.layout == "mon y" else "import_day_or_month")
+        ]
     if form.layout != dates.ISO and (other := next(filter(dates.is_iso, cells), "")):
-        doubts += [said("import_year_first", cell=other)]
+        doubts += [phrase("import_year_first", cell=other)]
     if (zoned := next(filter(dates.zoned, cells), "")) and form.matches(zoned):
         day = dates.spell(form.read(zoned), form.layout)
-        doubts += [said("import_zoned", cell=zoned, day=day)]
+        doubts += [phrase("import_zoned", cell=zoned, day=day)]
     if (named := next(filter(dates.named_zone, cells), "")) and form.matches(named):
-        doubts += [said("import_named_zone", cell=named)]
+        doubts += [phrase("import_named_zone", cell=named)]
     order, doubt = _LAYOUT_WORDS[form.layout], "".join(f"; {one}" for one in doubts)
     return _about_column("import_dates", name, order=order, doubts=doubt)
 
@@ -303,9 +305,9 @@ def about_missing(columns: Sequence[Column], words: Iterable[str] = ()) -> Itera
     total = sum(column.missing for column in columns)
     shown = ", ".join(map(repr, words))
     if shown:
-        yield noticed("missing", "import_missing_words", (), total, cells=total, words=shown)
+        yield remark("missing", "import_missing_words", (), total, cells=total, words=shown)
     elif total:
-        yield noticed("missing", "import_missing", (), total, cells=total)
+        yield remark("missing", "import_missing", (), total, cells=total)
 
 
 def about_unreadable(unreadable: Mapping[str, Unreadable]) -> Iterator[Finding]:
@@ -316,7 +318,7 @@ def about_unreadable(unreadable: Mapping[str, Unreadable]) -> Iterator[Finding]:
         cells = (", ".join(shown[:_SHOWN]) or repr(one.text)) + (" and others" if more else "")
         where = "" if one.line is None else f"; the first in line {one.line}"
         facts = {"column": name, "count": one.count, "cells": cells, "where": where}
-        yield noticed("kind", "import_unreadable", (name,), one.count, **facts)
+        yield remark("kind", "import_unreadable", (name,), one.count, **facts)
 
 
 def _about_repeated_names(
@@ -327,7 +329,7 @@ def _about_repeated_names(
     again = {name: one for name, one in unreadable.items() if {one.text} & (known - {name})}
     if len(again) > 1:
         line, shown = next(iter(again.values())).line, _first_of(again)
-        yield noticed("header", "import_names_again", tuple(again), line=line, columns=shown)
+        yield remark("header", "import_names_again", tuple(again), line=line, columns=shown)
 
 
 def _about_text(name: str, cells: list[str], stray: str, dialect: Dialect) -> Iterator[Finding]:
@@ -339,7 +341,7 @@ def _about_text(name: str, cells: list[str], stray: str, dialect: Dialect) -> It
         stray = others[0] if 0 < len(others) <= (1 - _NEARLY) * len(known) else ""
     if CODE.fullmatch(stray):
         yield _about_column("import_codes", name, "identifier")
-    elif why := said("import_stray", cell=stray) if stray else _why_text(known, dialect.decimal):
+    elif why := phrase("import_stray", cell=stray) if stray else _why_text(known, dialect.decimal):
         yield _about_column("import_text", name, why=why)
 
 
@@ -348,15 +350,15 @@ def _why_text(known: Sequence[str], decimal: str) -> str:
     if not any(map(_DIGIT.search, known[:_SHOWN])):
         return ""
     if all(map(_DURATION.fullmatch, known)):
-        return said("import_why_times", cell=known[0])
+        return phrase("import_why_times", cell=known[0])
     if all(map(dates.is_short_month, known)):
-        return said("import_why_months", cell=known[0])
+        return phrase("import_why_months", cell=known[0])
     if len(units := _units_among(known)) > 1:
-        return said("import_why_units", units=", ".join(map(repr, units[:_SHOWN])))
+        return phrase("import_why_units", units=", ".join(map(repr, units[:_SHOWN])))
     if both := _two_formats(known, decimal):
-        return said("import_why_ways", one=both[0], other=both[1])
+        return phrase("import_why_ways", one=both[0], other=both[1])
     beside = _with_text(known)
-    return said("import_why_beside", cell=beside) if beside else ""
+    return phrase("import_why_beside", cell=beside) if beside else ""
 
 
 def _with_text(cells: Sequence[str]) -> str:
@@ -394,18 +396,18 @@ def _about_rows(contents: Contents) -> Iterator[Finding]:
     """Report rows that were repaired, rows that are not data, and rows that cannot be read."""
     left_out = contents.left_out
     for code, (rows, line) in left_out.repairs.items():
-        yield noticed("rejected", code, (), rows, rows=rows, line=line)
+        yield remark("rejected", code, (), rows, rows=rows, line=line)
     others = [row for row in left_out.listed if row.reason not in _REPORTED]
     for reason in _REPORTED:
         lines = [str(row.line) for row in left_out.listed if row.reason == reason]
         if lines:
             code, shown = "import_lines" if len(lines) > 1 else "import_line", _first_of(lines)
             kind = "header" if reason == AGAIN else "rejected"
-            yield noticed(kind, code, (), len(lines), lines=shown, why=reason)
+            yield remark(kind, code, (), len(lines), lines=shown, why=reason)
     count = left_out.total - (len(left_out.listed) - len(others))
     if count and others:
         line, reason = others[0].line, others[0].reason
-        yield noticed("rejected", "import_rejected", (), count, rows=count, line=line, why=reason)
+        yield remark("rejected", "import_rejected", (), count, rows=count, line=line, why=reason)
 
 
 def _first_of(words: Iterable[str]) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from aucstudio.notices.words import listed
-from aucstudio.project.data.finding import Finding, noticed
+from aucstudio.project.data.finding import Finding, remark
 from aucstudio.project.data.text.dialect import (
     BLANK,
     DELIMITERS,
@@ -167,12 +167,12 @@ def _layout(
     )
     dialect.check()
     if sum(map(is_number, header)) > 1:
-        findings.append(noticed("header", "import_numeric_names"))
+        findings.append(remark("header", "import_numeric_names"))
     findings += _about_lower_rows(lower, first)
     if not header and (above := [row for row in rows if row[0] < found.first]):
         findings += _about_unfit_names(*above[-1], sample.width)
     if dialect.ragged:
-        findings.append(noticed("header", "import_ragged"))
+        findings.append(remark("header", "import_ragged"))
     return Layout(dialect, sample, tuple(findings), header)
 
 
@@ -182,14 +182,14 @@ def _names(upper: Sequence[Row], header: Row, width: int) -> tuple[Row, list[Fin
     for row in reversed(upper):
         names = joined_names(row, names)
     if upper:
-        findings.append(noticed("header", "import_combined_names", rows=len(upper) + 1))
+        findings.append(remark("header", "import_combined_names", rows=len(upper) + 1))
     extra = len(names) - width
     if 0 < extra == names.count("") and names[width:] != [""] * extra:
         names = [*filter(None, names)]
-        findings.append(noticed("header", "import_blank_names", names=extra))
+        findings.append(remark("header", "import_blank_names", names=extra))
     elif dropped := [name for name in names[width:] if name] if extra > 0 else []:
         findings.append(
-            noticed("header", "import_extra_names", names=extra, columns=listed(dropped, _SHOWN))
+            remark("header", "import_extra_names", names=extra, columns=listed(dropped, _SHOWN))
         )
     return names, findings
 
@@ -219,7 +219,7 @@ def _missing_words(columns: list[list[str]], given: Mapping[str, Any]) -> tuple[
 def _about_unfit_names(line: int, row: Row, width: int) -> Iterator[Finding]:
     """Report names above the rows that are too few or too many for the columns."""
     if 1 < len(row) != width and are_names(row):
-        yield noticed("header", "import_unfit_names", line=line, names=len(row), cells=width)
+        yield remark("header", "import_unfit_names", line=line, names=len(row), cells=width)
 
 
 def _about_lower_rows(rows: Sequence[Record], names: Row) -> Iterator[Finding]:
@@ -227,7 +227,7 @@ def _about_lower_rows(rows: Sequence[Record], names: Row) -> Iterator[Finding]:
     for line, row in rows:
         cells = [f"{n} {unit[:40]}" for n, unit in zip(names, row, strict=False) if unit]
         code = "import_units" if are_units(row) else "import_name_words"
-        yield noticed("header", code, line=line, cells=listed(cells, _SHOWN))
+        yield remark("header", code, line=line, cells=listed(cells, _SHOWN))
 
 
 def _with_commented_names(
@@ -292,7 +292,7 @@ def find_extra_table(text: str, dialect: Dialect) -> tuple[int, Finding] | None:
         if below and above and len(above) >= len(below) and _differ(above, below):
             (line, _), (_, names) = block[0], below[0]
             shown = listed(names, _SHOWN_NAMES)
-            return line, noticed("header", "import_extra_table", (), line=line, names=shown)
+            return line, remark("header", "import_extra_table", (), line=line, names=shown)
     return None
 
 

@@ -42,6 +42,114 @@ _ML = "ai.onnx.ml"
 _CELLS = "Numbers are doubles, NaN if missing; texts are '' if missing."
 
 
+def import_onnx() -> Any:
+    """Import the package onnx.
+
+    Raises
+    ------
+    InputError
+        If it is not installed.
+    """
+    try:
+        return importlib.import_module("onnx")
+    except ImportError as error:
+        raise input_error("onnx_absent") from error
+
+
+class Term(str):
+    """The name of a result in a graph; an operator adds the node that computes its result."""
+
+    graph: Graph
+
+    def _with(self, op: str, other: Operand) -> Term:
+        named = other if isinstance(other, Term) else self.graph.constant(other)
+        return self.graph.add(op, self, named)
+
+    def __add__(self, other: Operand) -> Term:  # type: ignore[override]
+        return self._with("Add", other)
+
+    def __sub__(self, other: Operand) -> Term:
+        return self._with("Sub", other)
+
+    def __mul__(self, other: Operand) -> Term:  # type: ignore[override]
+        return self._with("Mul", other)
+
+    def __truediv__(self, other: Operand) -> Term:
+        return self._with("Div", other)
+
+
+Operand = Term | float | Array
+
+
+class Graph:
+    """Nodes and constants in the making.
+
+    Parameters
+    ----------
+    columns : list of str
+        Their names are the names of the inputs, as far as these are free.
+    outputs : sequence of str
+    """
+
+    def __init__(self, columns: Sequence[str], outputs: Sequence[str]) -> None:
+        self.onnx = import_onnx()
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+        self._taken = set(outputs)
+        self.inputs = [self._free(name) for name in columns]
+
+    def _term(self, name: str) -> Term:
+        made = Term(name)
+        made.graph = self
+        return made
+
+    def _free(self, name: str) -> str:
+        while name in self._taken:
+            name += "_"
+        self._taken.add(name)
+        return name
+
+    def add(self, op: str, *inputs: str, name: str = "", domain: str = "", **settings: Any) -> Term:
+        """Add an operation; returns the name of its result."""
+        result = self._term(name or self._free(f"{op}_{len(self.nodes)}"))
+        self.nodes.append(
+            self.onnx.helper.make_node(op, inputs, [result], domain=domain, **settings)
+        )
+        return result
+
+    def tensor(self, value: Any, name: str = "tensor") -> Any:
+        """Make a tensor of an array; texts come as objects."""
+        return self.onnx.numpy_helper.from_array(np.asarray(value), name)
+
+    def constant(self, value: Any) -> Term:
+        """Add a constant; returns its name."""
+        name = self._term(self._free(f"constant_{len(self.constants)}"))
+        self.constants.append(self.tensor(value, name))
+        return name
+
+    def at(self, values: Any, places: str) -> Term:
+        """Add the values at some places."""
+        return self.add("Gather", self.constant(values), places, axis=0)
+
+    def piece(self, x: Term, breaks: Any, comparison: str, first: Any = 0) -> Term:
+        """Add, for each number, how many breaks it exceeds, plus the index of its first piece.
+
+        Parameters
+        ----------
+        x : str
+            Of shape (...).
+        breaks : ndarray of shape (..., k)
+        comparison : {"Greater", "GreaterOrEqual"}
+        first : int or ndarray
+        """
+        axis = self.constant(np.array([np.ndim(breaks)]))
+        column = self.add("Unsqueeze", x, axis)
+        is_above = self.add(comparison, column, self.constant(breaks))
+        counted = self.add("Cast", is_above, to=self.onnx.TensorProto.INT64)
+        place = self.add("ReduceSum", counted, axis, keepdims=0)
+        return self.add("Add", place, self.constant(np.asarray(first, dtype=np.int64)))
+
+
 def check(model: Model) -> None:
     """Refuse a model without a graph, or any model if the package ``onnx`` is missing."""
     _GraphWriter.check(model)
@@ -75,7 +183,7 @@ def _outputs(model: Model) -> tuple[str, ...]:
     return ("score", "predicted", *([] if model.calibration is None else ["probability"]))
 
 
-def _prepare(graph: Graph, model: Model) -> str:
+def _prepare(graph: Graph, model: Model) -> Term:
     """Add the preprocessing; returns X."""
     learnt = model.preparation
     count = len(learnt.numbers)
@@ -98,19 +206,17 @@ def _prepare(graph: Graph, model: Model) -> str:
     return graph.add("Concat", *parts, *marks, axis=1)
 
 
-def _scaled(graph: Graph, cells: str, learnt: Preparation) -> str:
+def _scaled(graph: Graph, cells: Term, learnt: Preparation) -> Term:
     units = learnt.units
-    if (units != 1).any():
-        cells = graph.add("Div", cells, graph.constant(units))
-    centred = graph.add("Sub", cells, graph.constant(learnt.means / units))
-    return graph.add("Div", centred, graph.constant(learnt.scales / units))
+    within = cells if (units == 1).all() else cells / units
+    return (within - learnt.means / units) / (learnt.scales / units)
 
 
-def _ranks(graph: Graph, cells: str, learnt: Preparation) -> str:
+def _ranks(graph: Graph, cells: Term, learnt: Preparation) -> Term:
     return _on_lines(graph, cells, learnt.knots, learnt.heights)
 
 
-def _on_lines(graph: Graph, x: str, knots: Array, heights: Array) -> str:
+def _on_lines(graph: Graph, x: Term, knots: Array, heights: Array) -> Term:
     """Go along the straight lines between the knots of each column, in halves as ranks do."""
     ends = [graph.constant(knots[..., k]) for k in (0, -1)]
     lower, upper = graph.add("Less", x, ends[0]), graph.add("Greater", x, ends[1])
@@ -125,26 +231,24 @@ def _on_lines(graph: Graph, x: str, knots: Array, heights: Array) -> str:
     widths = np.diff(halves, axis=-1)
     tables = (halves[..., :-1], np.where(widths > 0, widths, 1.0), rises, heights[..., :-1])
     half, width, rise, height = (graph.at(table.ravel(), place) for table in tables)
-    along = graph.add("Sub", graph.add("Mul", inside, graph.constant(0.5)), half)
-    climbed = graph.add("Mul", graph.add("Div", along, width), rise)
-    return graph.add("Add", climbed, height)
+    return (inside * 0.5 - half) / width * rise + height
 
 
-def _marks(graph: Graph, cells: str, learnt: Preparation) -> str:
+def _marks(graph: Graph, cells: Term, learnt: Preparation) -> Term:
     """Make 0/1 indicator columns of missing values."""
     chosen = np.array([learnt.first_of(name) for name in learnt.indicated])
     missing = graph.add("IsNaN", graph.add("Gather", cells, graph.constant(chosen), axis=1))
     return graph.add("Cast", missing, to=graph.onnx.TensorProto.DOUBLE)
 
 
-def _shares(graph: Graph, name: str, shares: Mapping[str, float]) -> str:
+def _shares(graph: Graph, name: str, shares: Mapping[str, float]) -> Term:
     """Replace levels by their shares; "" is missing, and unknown texts have none."""
     places = {level: k for k, level in enumerate(shares)}
     place = _places(graph, name, places, len(shares))
     return graph.at(np.array([*shares.values(), 0.0]), place)
 
 
-def _measured(graph: Graph, cells: str, learnt: Preparation) -> str:
+def _measured(graph: Graph, cells: Term, learnt: Preparation) -> Term:
     """Replace number codes of missing values by NaN."""
     # Inputs that are parts of dates come without their codes.
     codes = [() if number.part else number.absent for number in number_features(learnt)]
@@ -155,7 +259,7 @@ def _measured(graph: Graph, cells: str, learnt: Preparation) -> str:
     return cells
 
 
-def _near(graph: Graph, cells: str, learnt: Preparation) -> str:
+def _near(graph: Graph, cells: Term, learnt: Preparation) -> Term:
     """Make NaN of what is beyond the limits."""
     if not np.isfinite([learnt.lows, learnt.highs]).any():
         return cells
@@ -165,7 +269,7 @@ def _near(graph: Graph, cells: str, learnt: Preparation) -> str:
     return graph.add("Where", far, graph.constant(np.float64(np.nan)), cells)
 
 
-def _places(graph: Graph, name: str, places: Mapping[str, int], rest: int) -> str:
+def _places(graph: Graph, name: str, places: Mapping[str, int], rest: int) -> Term:
     """Return the level indices of texts; "" is missing, unknown texts get that of the rest."""
     known = {"": places.get(MISSING, rest), **places}
     return graph.add(
@@ -178,7 +282,7 @@ def _places(graph: Graph, name: str, places: Mapping[str, int], rest: int) -> st
     )
 
 
-def _encode(graph: Graph, name: str, category: CategoryFeatures) -> str:
+def _encode(graph: Graph, name: str, category: CategoryFeatures) -> Term:
     """Make a column of 0 and 1 for each level."""
     level = _places(graph, name, category.places, category.rest)
     levels = np.arange(len(category.levels))[None]
@@ -189,7 +293,7 @@ def _encode(graph: Graph, name: str, category: CategoryFeatures) -> str:
 # ------------------------------------------------------------------ scorers
 
 
-class _GraphWriter(ScorerVisitor[str]):
+class _GraphWriter(ScorerVisitor[Term]):
     """Adds scorers to a graph; each method takes the name of X and returns that of the scores."""
 
     title = "ONNX"
@@ -197,10 +301,10 @@ class _GraphWriter(ScorerVisitor[str]):
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
 
-    def linear(self, scorer: LinearScorer, X: str) -> str:
+    def linear(self, scorer: LinearScorer, X: Term) -> Term:
         return self._graph.add("MatMul", X, self._graph.constant(scorer.weights))
 
-    def kernel(self, scorer: KernelScorer, X: str) -> str:
+    def kernel(self, scorer: KernelScorer, X: Term) -> Term:
         add, constant = self._graph.add, self._graph.constant
         points, weights, kernel = scorer.points, scorer.weights, scorer.kernel
         if not len(points):
@@ -210,21 +314,20 @@ class _GraphWriter(ScorerVisitor[str]):
             K = _gaussian(self._graph, X, points, kernel.gamma)
         elif kernel.kind == "poly":
             # Runtimes fuse a product with a factor behind it, in single precision.
-            products = add("MatMul", X, constant(kernel.gamma * points.T))
-            shifted = add("Add", products, constant(float(kernel.coef0)))
+            shifted = add("MatMul", X, constant(kernel.gamma * points.T)) + float(kernel.coef0)
             K = add("Pow", shifted, constant(float(kernel.degree)))
         else:
             K = add("MatMul", X, constant(points.T))
         return add("MatMul", K, constant(weights))
 
-    def fourier(self, scorer: FourierScorer, X: str) -> str:
+    def fourier(self, scorer: FourierScorer, X: Term) -> Term:
         add, constant = self._graph.add, self._graph.constant
         turned = add("MatMul", X, constant(scorer.frequencies.T))
         # A shifted sine: ONNX Runtime before 1.30 has no cosine of doubles.
-        angles = add("Add", turned, constant(scorer.phases + np.pi / 2))
-        return add("MatMul", add("Sin", angles), constant(scorer.weights))
+        sines = add("Sin", turned + (scorer.phases + np.pi / 2))
+        return add("MatMul", sines, constant(scorer.weights))
 
-    def trees(self, scorer: EnsembleScorer, X: str) -> str:
+    def trees(self, scorer: EnsembleScorer, X: Term) -> Term:
         """Add the trees; node p of the scorer is both node p and leaf p of the operator."""
         graph, left, right = self._graph, scorer.left, scorer.right
         nodes = np.arange(len(left))
@@ -246,10 +349,9 @@ class _GraphWriter(ScorerVisitor[str]):
             leaf_targetids=[0] * len(nodes),
             leaf_weights=graph.tensor(scorer.value),
         )
-        summed = graph.add("Squeeze", values, graph.constant(np.array([1])))
-        return graph.add("Add", summed, graph.constant(scorer.base))
+        return graph.add("Squeeze", values, graph.constant(np.array([1]))) + scorer.base
 
-    def additive(self, scorer: AdditiveScorer, X: str) -> str:
+    def additive(self, scorer: AdditiveScorer, X: Term) -> Term:
         """Add the functions side by side: the piece of each, then its cubic there."""
         graph, counts = self._graph, scorer.n_breaks
         first = np.cumsum(counts) - counts
@@ -259,55 +361,49 @@ class _GraphWriter(ScorerVisitor[str]):
             breaks[c, :count] = scorer.breaks[start : start + count]
         x = graph.add("Gather", X, graph.constant(scorer.feature.astype(np.int64)), axis=1)
         piece = graph.piece(x, breaks, "Greater", first + np.arange(len(first)))
-        t = graph.add("Sub", x, graph.at(scorer.origins, piece))
+        t = x - graph.at(scorer.origins, piece)
         *lower, value = (graph.at(part, piece) for part in scorer.coefficients.T)
         for part in reversed(lower):
-            value = graph.add("Add", graph.add("Mul", value, t), part)
+            value = value * t + part
         known = graph.add("Where", graph.add("IsNaN", x), graph.constant(0.0), value)
         return graph.add("ReduceSum", known, graph.constant(np.array([1])), keepdims=0)
 
-    def combination(self, scorer: CombinationScorer, X: str) -> str:
+    def combination(self, scorer: CombinationScorer, X: Term) -> Term:
         """Add up the parts, or the log-odds of a part that is a probability."""
         add, constant = self._graph.add, self._graph.constant
         columns = []
         for part in scorer.parts:
             score = self.visit(part.scorer, X)
             if part.smoothing:
-                above = add("Add", score, constant(part.smoothing))
                 below = add("Sub", constant(1.0 + part.smoothing), score)
-                score = add("Log", add("Div", above, below))
+                score = add("Log", (score + part.smoothing) / below)
             columns.append(add("Unsqueeze", score, constant(np.array([1]))))
         base = constant(float(scorer.base))
         if not columns:
             return base
         # One product for all: runtimes fuse a product with a factor behind it, in single precision.
         scores, factors = add("Concat", *columns, axis=1), scorer.arrays()["factors"]
-        return add("Add", add("MatMul", scores, constant(factors)), base)
+        return add("MatMul", scores, constant(factors)) + base
 
-    def viewed(self, scorer: ViewedScorer, X: str) -> str:
+    def viewed(self, scorer: ViewedScorer, X: Term) -> Term:
         """Select columns, rescale them and fill missing values."""
         add, constant, view = self._graph.add, self._graph.constant, scorer.view
         seen = add("Gather", X, constant(view.columns.astype(np.int64)), axis=1)
         if (view.factors != 1.0).any() or (view.shifts != 0.0).any():
-            scaled = add("Mul", seen, constant(view.factors))
-            seen = add("Add", scaled, constant(view.shifts))
+            seen = seen * view.factors + view.shifts
         if not np.isnan(view.fills).all():
             seen = add("Where", add("IsNaN", seen), constant(view.fills), seen)
         return self.visit(scorer.scorer, seen)
 
 
-def _gaussian(graph: Graph, X: str, points: Array, gamma: float) -> str:
+def _gaussian(graph: Graph, X: Term, points: Array, gamma: float) -> Term:
     # Distances are taken about a point of the data, where they keep their digits.
     centre = points.mean(axis=0)
     Z = points - centre
-    x = graph.add("Sub", X, graph.constant(centre))
-    products = graph.add("MatMul", x, graph.constant(-2.0 * Z.T))
-    squares = graph.add("Mul", x, x)
-    lengths = graph.add("ReduceSum", squares, graph.constant(np.array([1])), keepdims=1)
-    partial = graph.add("Add", products, graph.constant((Z**2).sum(axis=1)))
-    distances = graph.add("Add", partial, lengths)
-    above = graph.add("Max", distances, graph.constant(0.0))
-    return graph.add("Exp", graph.add("Mul", above, graph.constant(-float(gamma))))
+    x = X - centre
+    products = graph.add("MatMul", x, graph.constant(-2.0 * Z.T)) + (Z**2).sum(axis=1)
+    distances = products + graph.add("ReduceSum", x * x, graph.constant(np.array([1])), keepdims=1)
+    return graph.add("Exp", graph.add("Max", distances, graph.constant(0.0)) * -float(gamma))
 
 
 # ------------------------------------------------------------------ model
@@ -357,121 +453,35 @@ def _properties(model: Model) -> dict[str, str]:
     return properties | {"params": json.dumps(dict(model.params), default=str)}
 
 
-def import_onnx() -> Any:
-    """Import the package onnx.
-
-    Raises
-    ------
-    InputError
-        If it is not installed.
-    """
-    try:
-        return importlib.import_module("onnx")
-    except ImportError as error:
-        raise input_error("onnx_absent") from error
-
-
-class Graph:
-    """Nodes and constants in the making.
-
-    Parameters
-    ----------
-    columns : list of str
-        Their names are the names of the inputs, as far as these are free.
-    outputs : sequence of str
-    """
-
-    def __init__(self, columns: Sequence[str], outputs: Sequence[str]) -> None:
-        self.onnx = import_onnx()
-        self.nodes: list[Any] = []
-        self.constants: list[Any] = []
-        self._taken = set(outputs)
-        self.inputs = [self._free(name) for name in columns]
-
-    def _free(self, name: str) -> str:
-        while name in self._taken:
-            name += "_"
-        self._taken.add(name)
-        return name
-
-    def add(self, op: str, *inputs: str, name: str = "", domain: str = "", **settings: Any) -> str:
-        """Add an operation; returns the name of its result."""
-        result = name or self._free(f"{op}_{len(self.nodes)}")
-        self.nodes.append(
-            self.onnx.helper.make_node(op, inputs, [result], domain=domain, **settings)
-        )
-        return result
-
-    def tensor(self, value: Any, name: str = "tensor") -> Any:
-        """Make a tensor of an array; texts come as objects."""
-        return self.onnx.numpy_helper.from_array(np.asarray(value), name)
-
-    def constant(self, value: Any) -> str:
-        """Add a constant; returns its name."""
-        name = self._free(f"constant_{len(self.constants)}")
-        self.constants.append(self.tensor(value, name))
-        return name
-
-    def at(self, values: Any, places: str) -> str:
-        """Add the values at some places."""
-        return self.add("Gather", self.constant(values), places, axis=0)
-
-    def piece(self, x: str, breaks: Any, comparison: str, first: Any = 0) -> str:
-        """Add, for each number, how many breaks it exceeds, plus the index of its first piece.
-
-        Parameters
-        ----------
-        x : str
-            Of shape (...).
-        breaks : ndarray of shape (..., k)
-        comparison : {"Greater", "GreaterOrEqual"}
-        first : int or ndarray
-        """
-        axis = self.constant(np.array([np.ndim(breaks)]))
-        column = self.add("Unsqueeze", x, axis)
-        is_above = self.add(comparison, column, self.constant(breaks))
-        counted = self.add("Cast", is_above, to=self.onnx.TensorProto.INT64)
-        place = self.add("ReduceSum", counted, axis, keepdims=0)
-        return self.add("Add", place, self.constant(np.asarray(first, dtype=np.int64)))
-
-
 _FURTHEST = 1e100
 
 
-def add_probability(graph: Graph, score: str, made: Calibration) -> None:
+def add_probability(graph: Graph, score: Term, made: Calibration) -> None:
     """Add the output ``probability`` of a score."""
-    number = graph.constant
-    u = graph.add("Div", graph.add("Sub", score, number(made.centre)), number(made.scale))
-    u = graph.add("Max", graph.add("Min", u, number(_FURTHEST)), number(-_FURTHEST))
-    logs = graph.add("Log", graph.add("Add", graph.add("Abs", u), number(1.0)))
-    v = graph.add("Mul", graph.add("Sign", u), logs)
-    tilt = graph.add("Div", v, graph.add("Add", graph.add("Abs", v), number(1.0)))
-    half = number(TILT / 2)
-    raised = graph.add("Add", graph.add("Mul", tilt, half), half)
-    share = _sigmoid(graph, u, made) if isinstance(made, Sigmoid) else _steps(graph, u, made)
-    kept = graph.add("Mul", share, number(1 - TILT))
-    graph.add("Add", kept, raised, name="probability")
+    u = (score - made.centre) / made.scale
+    u = graph.add("Max", graph.add("Min", u, graph.constant(_FURTHEST)), graph.constant(-_FURTHEST))
+    size = graph.add("Abs", u)
+    v = graph.add("Sign", u) * graph.add("Log", size + 1.0)
+    tilt = v / (graph.add("Abs", v) + 1.0) * (TILT / 2) + TILT / 2
+    share = _sigmoid(u, made) if isinstance(made, Sigmoid) else _steps(graph, u, made)
+    graph.add("Add", share * (1 - TILT), tilt, name="probability")
 
 
-def _softplus(graph: Graph, z: str) -> str:
+def _softplus(z: Term) -> Term:
     """Add ln(1 + exp(z)), which does not overflow."""
-    vanishing = graph.add("Exp", graph.add("Neg", graph.add("Abs", z)))
-    rest = graph.add("Log", graph.add("Add", vanishing, graph.constant(1.0)))
-    return graph.add("Add", graph.add("Max", z, graph.constant(0.0)), rest)
+    graph = z.graph
+    rest = graph.add("Log", graph.add("Exp", graph.add("Neg", graph.add("Abs", z))) + 1.0)
+    return graph.add("Max", z, graph.constant(0.0)) + rest
 
 
-def _sigmoid(graph: Graph, u: str, made: Sigmoid) -> str:
-    number = graph.constant
-    z = graph.add("Add", graph.add("Mul", u, number(made.slope)), number(made.offset))
-    high = graph.add("Mul", _softplus(graph, z), number(made.high))
-    low = graph.add("Mul", _softplus(graph, graph.add("Neg", z)), number(made.low))
-    eta = graph.add("Add", graph.add("Sub", high, low), number(made.shift))
-    return graph.add("Exp", graph.add("Neg", _softplus(graph, graph.add("Neg", eta))))
+def _sigmoid(u: Term, made: Sigmoid) -> Term:
+    z = u * made.slope + made.offset
+    eta = _softplus(z) * made.high - _softplus(z * -1.0) * made.low + made.shift
+    return u.graph.add("Exp", _softplus(eta * -1.0) * -1.0)
 
 
-def _steps(graph: Graph, u: str, made: Calibration) -> str:
+def _steps(graph: Graph, u: Term, made: Calibration) -> Term:
     assert isinstance(made, Steps)
     if len(made.knots) == 1:
-        level = graph.add("Mul", u, graph.constant(0.0))
-        return graph.add("Add", level, graph.constant(float(made.values[0])))
+        return u * 0.0 + float(made.values[0])
     return _on_lines(graph, u, made.knots, made.values)
