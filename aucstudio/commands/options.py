@@ -32,6 +32,7 @@ _MARKS = {
     "delimiter": {"tab": "\t", "\\t": "\t", "blank": " ", "blanks": " "},
     "quote": {"none": ""},
 }
+GLOBAL_OPTIONS = ("--debug", "--quiet")
 
 
 @functools.cache
@@ -309,9 +310,6 @@ def choose_reader(
     if remark:
         note(remark)
     return read
-
-
-GLOBAL_OPTIONS = ("--debug", "--quiet")
 
 
 class OneLineParser(argparse.ArgumentParser):

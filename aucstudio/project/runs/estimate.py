@@ -40,6 +40,16 @@ _LIMIT_FILES = (
     Path("/sys/fs/cgroup/memory.max"),
     Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
 )
+_BYTES_STORED = 2 * NUMBER  # of a number with its place
+# The table, the prepared training rows, and what reading or training adds.
+_TIMES_IN_MEMORY = 3.0
+_MOST_OF_MEMORY = 0.8
+_LEAST_BLOCK = 1_000
+_PATIENCE = 1800.0  # seconds of a run that may be recommended
+_FEW_ROWS = 3000  # their kernel matrix is small
+_FEWEST_FOR_KERNELS = 150
+_FEWEST_FOR_TREES = 500
+_FEWEST_IN_RANGE = 5  # negatives of the training part
 
 
 def check_size(experiment: Experiment, table: Table) -> None:
@@ -160,9 +170,6 @@ def _container_limits() -> Iterator[int]:
             yield int(path.read_text(encoding="ascii"))
 
 
-_BYTES_STORED = 2 * NUMBER  # of a number with its place
-
-
 def stays_sparse(experiment: Experiment, table: AnyTable) -> bool:
     """Return whether every fit of an experiment takes the rows of a table as a sparse matrix."""
     pairs_out = experiment.validation.scheme == LEAVE_PAIR_OUT
@@ -241,11 +248,7 @@ def _needs_dense(experiment: Experiment, table: Table, cost: Cost, memory: float
     )
 
 
-# The table, the prepared training rows, and what reading or training adds.
-_TIMES_IN_MEMORY = 3.0
-_MOST_OF_MEMORY = 0.8
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
-_LEAST_BLOCK = 1_000
 
 
 def read_size(text: str) -> int:
@@ -329,13 +332,6 @@ def check_stream(experiment: Experiment) -> None:
         raise input_error("stream_pairs")
     if experiment.tuning is not None:
         raise input_error("stream_tuning")
-
-
-_PATIENCE = 1800.0  # seconds of a run that may be recommended
-_FEW_ROWS = 3000  # their kernel matrix is small
-_FEWEST_FOR_KERNELS = 150
-_FEWEST_FOR_TREES = 500
-_FEWEST_IN_RANGE = 5  # negatives of the training part
 
 
 @dataclasses.dataclass(frozen=True)

@@ -58,6 +58,13 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 NOT_ENOUGH_MEMORY = "there is not enough memory for this method on this table"
+_FEATURE_ROLES = ("number", "category")
+_LEVEL = 0.99
+# Scores that differ by no more than this share of their size differ by rounding.
+_ROUNDING = 1e-9
+_FAR_BETTER = 0.1  # in AUC, above the interval
+# Largest probability that one of the columns separates the classes by chance.
+_BY_CHANCE = 1e-3
 
 
 def execute(
@@ -292,8 +299,6 @@ def refit(experiment: Experiment, table: AnyTable, listen: Listener | None = Non
 
 Mask = NDArray[np.bool_]
 
-_FEATURE_ROLES = ("number", "category")
-
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class SplitRows:
@@ -514,14 +519,6 @@ def _known(table: AnyTable, name: str, places: NDArray[np.intp], verb: str) -> N
         raise input_error("column_without_class", file=table.path, column=name, verb=verb)
     kept: NDArray[np.intp] = places[known]
     return kept
-
-
-_LEVEL = 0.99
-# Scores that differ by no more than this share of their size differ by rounding.
-_ROUNDING = 1e-9
-_FAR_BETTER = 0.1  # in AUC, above the interval
-# Largest probability that one of the columns separates the classes by chance.
-_BY_CHANCE = 1e-3
 
 
 def score_notes(

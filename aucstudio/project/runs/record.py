@@ -28,6 +28,7 @@ Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 DONE, STOPPED, FAILED = "done", "stopped", "failed"
+TRAINING = "training"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -317,8 +318,6 @@ def _effective(experiment: Experiment) -> Mapping[str, Any]:
 Floats = NDArray[np.float32]
 Mask = NDArray[np.bool_]
 Item = TypeVar("Item")
-
-TRAINING = "training"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

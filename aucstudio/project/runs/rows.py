@@ -37,6 +37,7 @@ Mask = NDArray[np.bool_]
 Rows = NDArray[np.intp]
 Prepared: TypeAlias = "Matrix | TableBlocks"
 Pulse = Callable[[str, float], None]
+_MOST_BLOCKS = 10  # of neighbouring times
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -179,9 +180,6 @@ def score(scorer: Scorer, rows: Prepared, pulse: Pulse) -> Array:
     for numbers, X in Passes(rows, lambda fraction: pulse("scoring", fraction)).pieces():
         scores[numbers] = scorer(X)
     return scores
-
-
-_MOST_BLOCKS = 10  # of neighbouring times
 
 
 def forward_notes(

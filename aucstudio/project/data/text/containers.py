@@ -35,7 +35,7 @@ class Container:
     Attributes
     ----------
     code : str
-        The notice about it; empty where none is needed.
+        The notice about it.
     recognise : callable
         Takes the first stripped lines that are not blank. What it returns is passed to ``rewrite``
         if it is true.
@@ -66,7 +66,7 @@ def unwrap(path: Path, text: str, folder: Path) -> tuple[Path, list[Finding]]:
             with target.open("w", encoding="utf-8", newline="\n") as copy:
                 copy.writelines(container.rewrite(_Lines(path), found))
             values = found if isinstance(found, dict) else {}
-            return target, [remark("kind", container.code, **values)] if container.code else []
+            return target, [remark("kind", container.code, **values)]
     return path, []
 
 
@@ -131,12 +131,6 @@ def _are_barred(lines: Lines) -> bool:
     enclosed = [row[:1] == row[-1:] == "|" and row.count("|") >= fewest for row in rows]
     titles = enclosed.index(True) if True in enclosed[:_TITLES] else 0
     return len(rows) - titles > 1 and sum(enclosed) >= max(2, len(rows) - titles - 1)
-
-
-def _are_drawn(lines: Lines) -> bool:
-    """Return whether a frame is drawn, or has row numbers on the left."""
-    is_drawn = any(_DRAWN_BAR.search(line) or _ROW_NUMBER.match(line) for line in lines)
-    return is_drawn and _are_barred(lines)
 
 
 def _without_bars(line: str) -> str:
@@ -443,9 +437,8 @@ CONTAINERS = (
     Container("import_folded", find_blocks, _join_blocks),
     Container("import_quoted_lines", _are_quoted, _each_line(_without_quotes)),
     Container("import_replies", _are_replies, _each_line(_without_reply_mark)),
-    Container("import_frame", _are_drawn, _each_line(_without_bars)),
+    Container("import_frame", _are_barred, _each_line(_without_bars)),
     Container("import_frame", _have_one_bar, _each_line(_without_one_bar)),
-    Container("", _are_barred, _each_line(_without_bars)),
     Container("import_other_delimiter", _other_delimiter, _with_one_delimiter),
     Container(
         "import_guarded", _are_guarded, _each_line(lambda line: _GUARDED.sub(r'"\1\2"', line))

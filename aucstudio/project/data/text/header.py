@@ -39,8 +39,6 @@ _MOST_TITLES, _MOST_COMPARED, _ABOVE, _BELOW = 40, 200, 3, 6
 _VALUED = 0.8
 # In fewer rows, a level may occur once without being a name.
 _FEW = 7
-# The line between the header of an instrument and its table.
-_END_OF_HEADER = re.compile(r"\W*end[ _]?of[ _]?(?:the )?head(?:er)?\W*", re.IGNORECASE)
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _DAY = re.compile(r"\d{4}[-/.]\d\d?(?:[-/.]\d\d?)?|\d\d?[-/.]\d\d?[-/.]\d{2}(?:\d\d)?")
 _UNITS = vocabulary.compiled("units", "row")
@@ -84,13 +82,8 @@ def find_name_rows(rows: Sequence[Record], width: int, given: Mapping[str, Any])
 
 
 def _first_full(rows: Sequence[Record], width: int) -> int:
-    """Return the first row below the header of an instrument and below header records."""
-    ends = [
-        k
-        for k, (_, row) in enumerate(rows[:_MOST_TITLES])
-        if _END_OF_HEADER.fullmatch("".join(row))
-    ]
-    place = ends[-1] + 1 if ends else 0
+    """Return the first row below header records."""
+    place = 0
     while place < len(rows) - 1 and is_header_record([cells for _, cells in rows[place:]]):
         place += 1
     return place if any(len(row) == width for _, row in rows[place:]) else 0

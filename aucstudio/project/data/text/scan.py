@@ -35,12 +35,6 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_OTHER_FILES = (
-    (b"PK\x03\x04", "a spreadsheet or a zip archive"),
-    (b"\xd0\xcf\x11\xe0", "an old Excel workbook"),
-    (b"\x1f\x8b", "compressed by gzip"),
-    (b"SQLite format 3", "a database"),
-)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -205,9 +199,6 @@ def _encoding_of(head: bytes) -> str | None:
 
 
 def _refuse_binary(path: Path, head: bytes, delimiter: str) -> None:
-    for magic, what in _OTHER_FILES:
-        if head.startswith(magic):
-            raise _binary(path, f"is {what}")
     head = head.rstrip(b"\0")
     unusual = bytes(set(_CONTROL) - set(delimiter.encode()) - _control_delimiters(head))
     controls = len(head) - len(head.translate(None, unusual))

@@ -92,6 +92,7 @@ _WORDS = {
 }
 _PART = r"(?:[\w-]++|\"[^\"\n]*+\"|'[^'\n]*+')"
 _DOTTED = re.compile(rf"{_PART}(?:[ \t]*+\.[ \t]*+{_PART})*+")
+_FILE = "experiment.toml"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -524,9 +525,6 @@ def _plain(declared: Param, value: Any) -> Any:
     if isinstance(value, tuple):
         return [float(end) for end in value]
     return declared.spell(value) if value is None else value
-
-
-_FILE = "experiment.toml"
 
 
 def command_line(experiment: Experiment) -> str:

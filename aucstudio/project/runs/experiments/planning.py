@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 DEFAULT_BAND: Band = (0.0, 0.1)
 _EASY = 200_000  # rows whose times are sorted before a run
+_FEATURE_ROLES = ("number", "category")
 
 
 def plan_experiment(
@@ -283,7 +284,6 @@ def read_test_table(experiment: Experiment) -> Table | None:
 
 
 SomeTable = TypeVar("SomeTable", bound=AnyTable)
-_FEATURE_ROLES = ("number", "category")
 
 
 def score_columns(table: AnyTable) -> list[str]:

@@ -20,6 +20,8 @@ from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.models.scoring import scores_of
 from aucstudio.project.runs.record import RunRecord
 
+FEW_FOR_STEPS = 100
+
 
 def take_model(
     plan: PlannedRun,
@@ -99,9 +101,6 @@ def with_carried_threshold(
     carried = float(np.interp(place, before, after))
     words = f"where {rule.describe()} on the held-out rows, carried over from the validated model"
     return model.moved_to(carried, scores, words)
-
-
-FEW_FOR_STEPS = 100
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -55,6 +55,8 @@ _READING = 0.6  # of the time, as a guess
 Sink = Callable[[NDArray[np.int64], NDArray[Any] | None, Array], object]
 # Which labelled rows are positive, and their scores.
 Ranked = Callable[[NDArray[np.bool_], Array], object]
+SHOWN = 10
+_MOST_VALUES = 1_000_000
 
 
 def score_file(
@@ -289,9 +291,6 @@ def _area(
     return Area(float(auc(positive, scores)), *ends), ""
 
 
-SHOWN = 10
-
-
 @dataclasses.dataclass(frozen=True)
 class Unseen:
     """Levels of a column that training did not have: number of rows, and some of the levels."""
@@ -426,8 +425,6 @@ def some_names(names: Sequence[str]) -> str:
     """Format names, at most ten of them."""
     return listed([repr(name) for name in names], SHOWN)
 
-
-_MOST_VALUES = 1_000_000
 
 SomeTable = TypeVar("SomeTable", bound=AnyTable)
 
