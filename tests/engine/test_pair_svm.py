@@ -8,7 +8,7 @@ from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.linalg import cholesky, kernel_factor
 from aucstudio.engine.losses.pairs import AllPairs, neighbour_pairs
 from aucstudio.engine.methods import pair_svm
-from aucstudio.engine.methods.pair_svm import AUCSVM, ROCSVM
+from aucstudio.engine.methods.pair_svm import AUCSVM, ROCSVM, SAUCSVM
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.solvers.interior_point import solve_box_qp
@@ -138,6 +138,54 @@ def test_an_unreachable_tolerance_ends_without_a_claim():
     assert not done.converged
     assert done.gap <= 1e-8 * done.objective
     assert done.n_iter < 100
+
+
+# --- which solver
+
+
+def forbid(monkeypatch, name):
+    monkeypatch.setattr(pair_svm, name, lambda *args, **settings: pytest.fail(name))
+
+
+@pytest.mark.parametrize("method", [AUCSVM, SAUCSVM])
+@pytest.mark.parametrize(
+    ("kernel", "kind"), [("rbf", "plain"), ("poly", "plain"), ("linear", "wide")]
+)
+def test_neighbour_pairs_under_a_kernel_go_to_coordinate_descent(monkeypatch, method, kernel, kind):
+    X, positive = sample(kind, N=30, seed=22)
+    settings = {"kernel": kernel, "gamma": 0.1, "n_neighbors": 3, "C": 50.0}
+    forbid(monkeypatch, "solve_box_qp")
+    by_descent = method(**settings).fit(X, positive)
+    monkeypatch.undo()
+    monkeypatch.setattr(pair_svm, "PairList", type(None))  # no list is known as one any more
+    forbid(monkeypatch, "solve_pair_descent")
+    by_interior_point = method(**settings).fit(X, positive)
+    assert by_descent.converged_
+    assert by_descent.objective_ == pytest.approx(by_interior_point.objective_, rel=2e-6)
+    np.testing.assert_allclose(by_descent.scorer_(X), by_interior_point.scorer_(X), atol=0.02)
+
+
+@pytest.mark.parametrize("method", [AUCSVM, ROCSVM, SAUCSVM])
+def test_all_pairs_of_many_rows_go_to_descent_if_the_rank_is_high(monkeypatch, method):
+    X, positive = sample(N=60, seed=23)
+    settings = {"kernel": "rbf", "gamma": 2.0, "C": 20.0, "tol": 1e-8}
+    by_interior_point = method(**settings).fit(X, positive)
+    monkeypatch.setattr(pair_svm, "MIN_DESCENT_ROWS", 60)
+    forbid(monkeypatch, "solve_box_qp")
+    by_descent = method(**settings).fit(X, positive)
+    assert by_descent.objective_ == pytest.approx(by_interior_point.objective_, rel=1e-7)
+    np.testing.assert_allclose(by_descent.scorer_(X), by_interior_point.scorer_(X), atol=1e-3)
+    i, j = by_descent.support_pairs_
+    assert positive[i].all()
+    assert not positive[j].any()
+
+
+def test_all_pairs_of_many_rows_stay_with_the_interior_point_if_the_rank_is_low(monkeypatch):
+    X, positive = sample(N=60, seed=24)
+    monkeypatch.setattr(pair_svm, "MIN_DESCENT_ROWS", 60)
+    forbid(monkeypatch, "solve_pair_descent")
+    for settings in ({"kernel": "linear"}, {"kernel": "rbf", "gamma": 1e-4}):
+        assert AUCSVM(**settings).fit(X, positive).converged_
 
 
 # --- what must not matter, and what must be legal

@@ -43,6 +43,7 @@ SPACES = {
     "blocks": lambda: (X, BlockVectors(passes(), Shifted(Identity(), X.mean(axis=0)))),
     "blocks of waves": lambda: (X, BlockVectors(passes(), Shifted.about(WAVES, X, np.float64))),
     "kernel": lambda: (X, Expansion.of(X, RBF, Monitor())),
+    "dual": lambda: (X, exact(X, RBF, Monitor()).dual()),
 }
 every_space = pytest.mark.parametrize("name", list(SPACES))
 

@@ -233,14 +233,14 @@ def test_weights_are_kept_with_the_run(table, record, tmp_path):
     np.testing.assert_allclose(split.trajectory.held.auc(), before.trajectory.held.auc())
 
 
-@pytest.mark.parametrize("lost", ["test_weights", "train_weights", "trajectory.train.scores"])
+@pytest.mark.parametrize("lost", ["test_weights", "train_weights", "looks.train_scores"])
 def test_a_run_that_lost_its_weights_is_never_taken_for_another(record, tmp_path, lost):
     path = tmp_path / "kept.aucproj"
     ProjectFile.create(path).add_run(record)
     damage_run(path, lost)
     repaired = repair_project(path)
     splits = [split for run in ProjectFile(repaired.file).runs() for split in run.splits]
-    if lost == "trajectory.train.scores":
+    if lost == "looks.train_scores":
         assert splits[0].test_weights is not None
     else:
         assert splits == []

@@ -31,7 +31,7 @@ from aucstudio.engine.features.maps import (
     rows_for_mean,
 )
 from aucstudio.engine.kernels import Kernel, KernelSettings
-from aucstudio.engine.linalg import chunks, kernel_factor
+from aucstudio.engine.linalg import chunks, gram, kernel_factor, nothing
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.scorers import Scorer, trimmed
@@ -155,6 +155,11 @@ class Vectors(NumberedSpace):
         X = self.matrix.data[:, None] if self.is_sparse else self.matrix
         return float(np.einsum("ij,ij->", X, X)) / int(self.matrix.shape[0])
 
+    def dual(self, pause: Pause = nothing) -> Expansion:
+        """Return the same space with directions written down as weights of the rows."""
+        F = self.matrix
+        return Expansion(gram(F.T, pause=pause), lambda beta: self.scorer(F.T @ beta, beta))
+
 
 class BlockVectors(NumberedSpace):
     """Vectors made on the way from rows that come in blocks.
@@ -228,7 +233,7 @@ class Expansion(Space):
         Makes a scorer of beta.
     """
 
-    def __init__(self, K: Array, make: Callable[[Array], Scorer]) -> None:
+    def __init__(self, K: Array, make: Callable[[Array], Scorer] | None = None) -> None:
         self.K, self._make = K, make
         self.size = len(K)
 
@@ -251,6 +256,7 @@ class Expansion(Space):
         return max(float(a @ (self.K @ a)), 0.0)
 
     def scorer(self, w: Array, near: Array | None = None) -> Scorer:
+        assert self._make is not None
         return self._make(w)
 
 

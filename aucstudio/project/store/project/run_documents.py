@@ -69,7 +69,6 @@ class SplitDocument(msgspec.Struct):
     n_train: Count
     n_test: Count
     parts: dict[str, str]
-    stages: list[tuple[str, float]]
     trained_range: tuple[float, float] | None
     needed: float | None
     weight_kind: Literal["sampling", "frequency"]
@@ -126,16 +125,18 @@ _ARRAYS = {
     "support_pairs": ArrayKind("iu", np.intp, axes=2, not_negative=True),
     "curve.iteration": _ROWS,
     **{f"curve.{name}": _NUMBERS for name in ("seconds", "objective", "gap")},
-    "trajectory.iteration": _ROWS,
-    "trajectory.seconds": _NUMBERS,
+    "stages.name": ArrayKind("U"),
+    "stages.seconds": _NUMBERS,
+    "looks.iteration": _ROWS,
+    "looks.seconds": _NUMBERS,
 }
 for _side in ("train", "held"):
-    _ARRAYS[f"trajectory.{_side}.positive"] = _FLAGS
-    _ARRAYS[f"trajectory.{_side}.weights"] = _WEIGHTS
-    _ARRAYS[f"trajectory.{_side}.scores"] = ArrayKind("f", np.float32, axes=2)
+    _ARRAYS[f"looks.{_side}_positive"] = _FLAGS
+    _ARRAYS[f"looks.{_side}_weights"] = _WEIGHTS
+    _ARRAYS[f"looks.{_side}_scores"] = ArrayKind("f", np.float32, axes=2)
 _MODEL = "model"
 _OPTIONAL = ("train_weights", "test_weights", "test_groups")
-_VALUES = set(SplitDocument.__struct_fields__) - {"notes", "parts", "stages"}
+_VALUES = set(SplitDocument.__struct_fields__) - {"notes", "parts"}
 
 
 def run_document(record: RunRecord) -> tuple[dict[str, Any], dict[bytes, bytes]]:
@@ -152,7 +153,6 @@ def run_document(record: RunRecord) -> tuple[dict[str, Any], dict[bytes, bytes]]
         blobs |= {keys[name]: content for name, content in data.items()}
         document = {name: getattr(split, name) for name in sorted(_VALUES)}
         document["notes"] = [note.document() for note in split.notes]
-        document["stages"] = [dataclasses.astuple(stage) for stage in split.curve.stages]
         document["parts"] = {name: key.hex() for name, key in keys.items()}
         splits.append(document)
     return record.header() | {"splits": splits}, blobs
@@ -160,10 +160,16 @@ def run_document(record: RunRecord) -> tuple[dict[str, Any], dict[bytes, bytes]]
 
 def _array_of(split: SplitResult, name: str) -> NDArray[Any] | None:
     """Return an array of a split; None where it has none of that name."""
-    found: Any = split
-    for attribute in name.split("."):
-        found = None if found is None else getattr(found, attribute)
-    return found if found is None else np.asarray(found)
+    group, _, field = name.rpartition(".")
+    if group == "stages":
+        kind = np.str_ if field == "name" else np.float64
+        return np.array([getattr(stage, field) for stage in split.curve.stages], dtype=kind)
+    found: Any = {"": split, "curve": split.curve, "looks": split.trajectory}[group]
+    if group == "looks" and "_" in field:
+        side, _, field = field.partition("_")
+        found = found and getattr(found, side)
+    found = None if found is None else getattr(found, field)
+    return None if found is None else np.asarray(found)
 
 
 def read_run(document: Any, run: str, source: ProjectSource) -> RunRecord:
@@ -297,23 +303,22 @@ class StoredParts:
         arrays = {name: self._array(f"curve.{name}") for name in names}
         if len(set(map(len, arrays.values()))) > 1:
             raise ValueError("the arrays of the training progress differ in length")
-        return TrainingCurve(**arrays, stages=tuple(Stage(*one) for one in self._split.stages))
+        named, began = self._array("stages.name"), self._array("stages.seconds")
+        return TrainingCurve(**arrays, stages=tuple(map(Stage, named.tolist(), began.tolist())))
 
     def _trajectory(self) -> Trajectory | None:
-        keys = tuple(key for name, key in self._keys.items() if name.startswith("trajectory."))
+        keys = tuple(key for name, key in self._keys.items() if name.startswith("looks."))
         if not keys:
             return None
         found: Trajectory = self._source.remembered(keys, self._made_trajectory)
         return found
 
     def _made_trajectory(self) -> tuple[Trajectory, int]:
-        iteration, seconds = (self._array(f"trajectory.{n}") for n in ("iteration", "seconds"))
+        iteration, seconds = (self._array(f"looks.{n}") for n in ("iteration", "seconds"))
         sides = []
         for side in ("train", "held"):
-            positive, scores = (
-                self._array(f"trajectory.{side}.{n}") for n in ("positive", "scores")
-            )
-            weights = self._array(f"trajectory.{side}.weights", required=False)
+            positive, scores = (self._array(f"looks.{side}_{n}") for n in ("positive", "scores"))
+            weights = self._array(f"looks.{side}_weights", required=False)
             counted = len(positive) if weights is None else len(weights)
             if scores.shape != (len(iteration), len(positive)) or counted != len(positive):
                 raise ValueError("the evaluations during the fit do not fit together")
