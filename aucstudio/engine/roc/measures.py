@@ -19,8 +19,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from aucstudio.engine.roc.areas import auc_of, partial_auc_of
-from aucstudio.engine.roc.curve import Curve, hull
+from aucstudio.engine.roc.curve import Curve, auc_of, hull, partial_auc_of
 from aucstudio.engine.roc.thresholds import check_costs
 from aucstudio.engine.types import Array
 

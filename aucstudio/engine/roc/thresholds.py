@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aucstudio.engine.params import InvalidSetting
-from aucstudio.engine.roc.areas import position
-from aucstudio.engine.roc.curve import Curve
+from aucstudio.engine.roc.curve import Curve, position
 from aucstudio.engine.types import Array
 from aucstudio.notices import text
 
