@@ -30,12 +30,12 @@ from aucstudio.project.data.paths import join
 from aucstudio.project.data.preview import heading
 from aucstudio.project.data.readers import registry
 from aucstudio.project.data.readers.reading import make_plain
-from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import Cancelled, InputError
-from aucstudio.project.runs.experiments.experiment import DataReference
-from aucstudio.project.runs.experiments.experiment_file import read_study, write_study
-from aucstudio.project.runs.experiments.planning import plan_experiment
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.experiment_file import read_study, write_study
+from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.store.workspace import keep_text, read_text
 
 FIXTURES = Path(__file__).parent / "fixtures" / "formats"
