@@ -100,7 +100,7 @@ class AnyTable(abc.ABC, ColumnChoices):
     ----------
     path : Path
     format : str
-        Key of one of the formats in :mod:`~aucstudio.project.data.readers.registry`.
+        Key of one of the formats in :mod:`~aucstudio.project.data.readers.formats`.
     dialect : Dialect
         How a text file is laid out.
     sha256 : str

@@ -310,13 +310,13 @@ def table_reader(
 
 def _cell_bytes(path: Path) -> float:
     """Estimate the memory of the cells of a table from the start of the file."""
-    from aucstudio.project.data.readers.registry import PARQUET, recognise
+    from aucstudio.project.data.readers.formats import PARQUET_FORMAT, recognise
 
     try:
         found, _ = recognise(path)
     except InputError:
         return 0.0  # the reader reports it
-    if found is PARQUET:
+    if found is PARQUET_FORMAT:
         from aucstudio.project.data.parquet import count_cells
 
         return 8.0 * count_cells(path)
