@@ -39,7 +39,11 @@ def session(table_session):
 
 @pytest.fixture
 def view(session, open_view):
-    return open_view(CompareView, session)
+    """The page, comparing the whole area; at first it compares that of the range."""
+    made = open_view(CompareView, session)
+    assert made.measure_combo.currentData() == comparison.PAUC
+    choose(made.measure_combo, comparison.AUC)
+    return made
 
 
 @pytest.fixture

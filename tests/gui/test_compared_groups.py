@@ -81,7 +81,7 @@ def test_numbers_are_parted_at_quarters_and_at_cuts(table_session, view, qtbot):
 def test_rates_follow_the_threshold(table_session, view, qtbot):
     put(table_session, make_record(table_session.table))
     turn_to(view, GROUPS, qtbot)
-    assert "its own threshold" in view.sentence.text()
+    assert "the default threshold" in view.sentence.text()
     before = view.groups.found.groups[0].tpr
     table_session.point_at(threshold=1e6)
     settle(qtbot, view)

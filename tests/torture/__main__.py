@@ -23,6 +23,7 @@ TRIALS: dict[str, tuple[Callable[[Path, int], Tally], int, int]] = {
     "kill-creation": (kills.inside_creation, 100, 8),
     "kill-parent": (kills.of_parent, 20, 2),
     "flip-project": (flips.of_project, 500, 25),
+    "flip-model": (flips.of_model, 500, 60),
     "writers": (writers.at_once, 8, 1),
     "failing-call": (disks.each_call_once, 150, 2),
     "full-disk": (disks.full_disk, 60, 1),
@@ -33,8 +34,10 @@ TRIALS: dict[str, tuple[Callable[[Path, int], Tally], int, int]] = {
     "odd-names": (odd.odd_names, 10, 1),
     "clock-back": (odd.clock_back, 30, 1),
 }
-# Those that take long; they run only where they are named.
+# Those that take long, or much disk; they run only where they are named.
 SLOW: dict[str, tuple[Callable[[Path, int], Tally], int, int]] = {
+    "many-runs": (odd.many_runs, 1_000, 100),
+    "large-project": (odd.large_project, 1, 1),
     "window": (window.at_work, 3_600, 60),  # seconds
 }
 

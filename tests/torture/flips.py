@@ -53,6 +53,23 @@ def _compared(project: Path) -> Ended:
     return call("compare", str(project), "--json")
 
 
+def of_model(folder: Path, tries: int, seed: int = 0) -> Tally:
+    """Flip bits of a model: its scores must be the same, or refused."""
+    World(folder, ("auc-rls",))
+    table, path = folder / "study.csv", folder / "whole.aucmodel"
+    call("train", str(table), "--method", "rank-svm", "--save-model", str(path), "--json")
+    damaged = folder / "damaged.aucmodel"
+    return _flipped(
+        Tally("bit flips of a model"),
+        path.read_bytes(),
+        damaged,
+        lambda: call("score", str(damaged), str(table), "--json"),
+        lambda document: {"all": json.dumps(document, sort_keys=True)},
+        tries,
+        seed,
+    )
+
+
 def _runs_told(document: dict[str, Any]) -> dict[str, str]:
     told = {run["id"]: json.dumps(run, sort_keys=True) for run in document["runs"]}
     pairs = json.dumps(document["pairs"], sort_keys=True)

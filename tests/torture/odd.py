@@ -15,6 +15,8 @@ from tests.torture.disks import layer
 from tests.torture.kills import planted_loss
 from tests.torture.world import Ended, Tally, World, ended
 
+_LARGE_BYTES = 2_000_000_000
+_RUNS_A_STUDY = 50
 _WAIT_SECONDS = 60.0
 
 
@@ -149,6 +151,59 @@ def clock_back(folder: Path, tries: int) -> Tally:
         tally.tracebacks += end.traceback
         tally.lost += end.status != 0
     return tally
+
+
+def many_runs(folder: Path, tries: int) -> Tally:
+    """Put very many runs into a project; it must still be opened, listed and checked."""
+    tally = Tally(f"{tries} runs in a project")
+    world = World(folder, ())
+    project = folder / "p.aucproj"
+    while _count(project) < tries and tally.clean:
+        first = _count(project)
+        runs = "".join(
+            f'[[runs]]\nmethod = "auc-rls"\nsettings = {{ regularization = {1 + k / 1000} }}\n'
+            for k in range(first, min(tries, first + _RUNS_A_STUDY))
+        )
+        text = (folder / "study.toml").read_text().partition("[[runs]]")[0]
+        (folder / "study.toml").write_text(text + runs)
+        end = world.command("run", "study.toml", "--project", str(project), "--json")
+        _judge(tally, world, end, f"from {first}")
+        if end.status:
+            tally.lost += 1
+            tally.note(end.err.strip()[-300:])
+    _opened(tally, world, project, tries)
+    return tally
+
+
+def large_project(folder: Path, tries: int) -> Tally:
+    """Let a project have 2 GB, of contents that no run needs: it must be opened all the same."""
+    tally = Tally("a project of 2 GB")
+    world = World(folder, ("auc-rls",))
+    project = folder / "p.aucproj"
+    runs = _made(world, project, tally)
+    if shutil.disk_usage(folder).free < 10 * _LARGE_BYTES:
+        tally.note("not run: the disk has too little room")
+        return tally
+    with contextlib.closing(sqlite3.connect(project)) as database:
+        for k in range(tries * _LARGE_BYTES // 50_000_000):
+            with database:
+                found = "INSERT INTO blobs (checksum, data) VALUES (?, randomblob(50000000))"
+                database.execute(found, (k.to_bytes(32, "big"),))
+    _opened(tally, world, project, runs)
+    project.unlink()
+    return tally
+
+
+def _opened(tally: Tally, world: World, project: Path, runs: int) -> None:
+    for words in (["compare", str(project), "--json"], ["check", str(project)]):
+        began = time.monotonic()
+        end = world.command(*words)
+        tally.tracebacks += end.traceback
+        tally.tries += 1
+        tally.note(f"{words[0]}: exit {end.status} in {time.monotonic() - began:.0f} s")
+        if words[0] == "compare":
+            found = len(json.loads(end.out)["runs"]) if not end.status else 0
+            tally.lost += max(0, runs - found)
 
 
 def _made(world: World, project: Path, tally: Tally) -> int:

@@ -162,7 +162,9 @@ def plan_document(
     """
     try:
         return _study(path, document, choose)
-    except InvalidSetting as error:
+    except (InputError, InvalidSetting) as error:
+        if getattr(error, "file", None) is not None:
+            raise
         raise InputError(f"{path}: {error}", file=str(path), setting=error.setting) from error
 
 

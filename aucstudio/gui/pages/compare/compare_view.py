@@ -112,7 +112,7 @@ class CompareView(PageView):
         self.show_switch.offer(_SHOWN, PICTURE)
         self.show_switch.chosen.connect(self._on_show)
         self.controls.addWidget(self.show_switch)
-        row, measures = self.controls, (("AUC", comparison.AUC), ("pAUC", comparison.PAUC))
+        row, measures = self.controls, (("pAUC", comparison.PAUC), ("AUC", comparison.AUC))
         corrections = [(title, key) for key, title in CORRECTION_NAMES.items()]
         self.measure_combo = row.choice(*worded("measure_combo"), measures, self.mark_stale)
         self.correction_combo = row.choice(
