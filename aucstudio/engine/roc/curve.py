@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aucstudio.engine.types import Array, Mask
+from aucstudio.engine.arrays import Array, Mask
 from aucstudio.notices import text
 
 Scores = NDArray[np.floating[Any]]

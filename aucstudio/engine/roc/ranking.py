@@ -17,10 +17,9 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
+from aucstudio.engine.arrays import Array, Index, Mask, ascending
 from aucstudio.engine.compiled import kernel
-from aucstudio.engine.order import ascending
 from aucstudio.engine.roc.curve import Behind, Curve, PartialAUC, Scores, check_band, partial_auc_of
-from aucstudio.engine.types import Array, Index, Mask
 from aucstudio.notices import text
 
 SAMPLING, FREQUENCY = "sampling", "frequency"

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Rows as Matrix
 from aucstudio.engine.blocks import Passes, RowBlocks
 from aucstudio.engine.fit import without_convergence_warnings
 from aucstudio.engine.monitor import Callback
 from aucstudio.engine.scorers import Scorer, score_rows
-from aucstudio.engine.types import Rows as Matrix
 from aucstudio.notices import Notice, notice
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import spell_cell
