@@ -20,7 +20,7 @@ from aucstudio.gui.state.preferences import KnownImport, preferences
 from aucstudio.gui.state.session_runs import Runs
 from aucstudio.gui.state.session_state import SessionState
 from aucstudio.gui.state.study import Study
-from aucstudio.notices.catalogue import text
+from aucstudio.notices import text
 from aucstudio.notices.words import runs_words
 from aucstudio.project.data.columns import count_all
 from aucstudio.project.data.finding import Finding, found
