@@ -82,7 +82,6 @@ ROOMS = [
     "bounded_cache",
     "scratch",
     "resources",
-    "inputs",
     "data",
     "runs",
     "store",
