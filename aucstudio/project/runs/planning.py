@@ -13,7 +13,6 @@ from aucstudio.notices.words import suggestion
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.groups import groups_by
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
-from aucstudio.project.data.score_file import Joined, join_scores, read_score_file
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.data.validation import (
     FILE,
@@ -37,6 +36,7 @@ from aucstudio.project.runs.tuning import Tuning, check_tuning
 
 if TYPE_CHECKING:
     from aucstudio.engine.base import AUCClassifier
+    from aucstudio.project.data.score_file import Joined
 
 DEFAULT_BAND: Band = (0.0, 0.1)
 _EASY = 200_000  # rows whose times are sorted before a run
@@ -338,6 +338,8 @@ class ScoreSource:
         InputError
             If it does not fit, or the rows are not those of one table in memory.
         """
+        from aucstudio.project.data.score_file import join_scores, read_score_file
+
         return join_scores(
             joinable(table, validation),
             read_score_file(self.path),
