@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any, TypeVar
@@ -49,7 +48,6 @@ from aucstudio.project.runs.rows import far_cells
 Array = NDArray[np.float64]
 
 _LEVEL = 0.95
-_NOTICEABLE, _SURE = 1.25, 2.0  # times the share in training; standard errors above it
 _READING = 0.6  # of the time, as a guess
 
 
@@ -466,14 +464,10 @@ def check_input(model: Model, table: AnyTable, absent: Sequence[str] = ()) -> Sc
 
 
 def _is_new(count: int, rows: int, schema: Schema, name: str) -> bool:
-    """Return whether a column has significantly and noticeably more missing values than before."""
     column = schema.by_name.get(name)
-    if not count or column is None or not schema.rows or not column.missing:
+    if not count or column is None or not schema.rows:
         return bool(count)
-    share, before = count / rows, column.missing / schema.rows
-    pooled = (count + column.missing) / (rows + schema.rows)
-    error = math.sqrt(pooled * (1 - pooled) * (1 / rows + 1 / schema.rows))
-    return share >= _NOTICEABLE * before and share - before > _SURE * error
+    return count / rows > column.missing / schema.rows
 
 
 def _unseen(model: Model, table: AnyTable) -> dict[str, Unseen]:
