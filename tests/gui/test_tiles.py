@@ -102,6 +102,7 @@ def test_controls_of_one_value_wrap_together(qtbot):
     page = QWidget()
     qtbot.addWidget(page)
     row = WrappingRow(page)
+    row.setContentsMargins(0, 0, 0, 0)
     first, low, high = (QPushButton(name) for name in ("first button", "low", "high"))
     for button in (first, low, high):
         row.addWidget(button)
