@@ -18,7 +18,7 @@ import numpy as np
 import pyqtgraph as pg
 
 from aucstudio.engine import roc
-from aucstudio.engine.types import Array
+from aucstudio.engine.arrays import Array
 from aucstudio.gui.common import curves
 from aucstudio.gui.common.curves import RunCurves, Trace, run_curves
 from aucstudio.gui.common.plots.curves import CurveItem, PlacedLine, Window
