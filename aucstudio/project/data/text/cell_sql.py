@@ -70,7 +70,7 @@ def _frequent_cast(cell: str, form: NumberFormat) -> str:
 
 def is_cast(form: NumberFormat, words: frozenset[str]) -> bool:
     """Return whether DuckDB reads most numbers of a format."""
-    is_plain = not (form.grouped or form.dressed or form.layout) and form.scale == 1
+    is_plain = not (form.grouped or form.decorated or form.layout) and form.scale == 1
     # DuckDB would read a number that means a missing value.
     return is_plain and not hold_digits(words)
 
