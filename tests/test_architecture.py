@@ -44,7 +44,6 @@ LOADED_WHEN_USED = dict.fromkeys(("commands", "cli.py", "boundary.py", "console.
 # What a room of the engine may import stands to its left; modules beside the rooms are rooms too.
 ENGINE_ROOMS = [
     "types",
-    "catalogue",
     "params",
     "code_cache",
     "compiled",
@@ -65,7 +64,6 @@ ENGINE_ROOMS = [
     "restoring",
     "cost",
     "declared",
-    "leave_pair_out",
     "base",
     "crossfit",
     "methods",

@@ -24,7 +24,7 @@ from aucstudio.project.work import signals
 if TYPE_CHECKING:
     from aucstudio.project.data.table import Table
     from aucstudio.project.explain.contributions import RowDetail
-    from aucstudio.project.runs.models.model import Model
+    from aucstudio.project.runs.model import Model
 
 _MOST_LINES = 20
 
@@ -117,7 +117,7 @@ def _print(detail: RowDetail, others: Table, compared: str, options: argparse.Na
 def _read(model: Model, path: str, options: argparse.Namespace) -> Table:
     from aucstudio.project.data.preparing.acceptance import RefusedColumnsError
     from aucstudio.project.data.table import Table
-    from aucstudio.project.runs.models.scoring import (
+    from aucstudio.project.runs.scoring import (
         check_table,
         read_to_score,
         with_allowed_columns,

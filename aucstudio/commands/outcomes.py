@@ -13,8 +13,8 @@ from aucstudio.project.work import signals
 
 if TYPE_CHECKING:
     from aucstudio.project.data.any_table import AnyTable
-    from aucstudio.project.runs.experiments.planning import PlannedRun
-    from aucstudio.project.runs.models.model import Model
+    from aucstudio.project.runs.model import Model
+    from aucstudio.project.runs.planning import PlannedRun
     from aucstudio.project.runs.record import RunRecord
     from aucstudio.project.work.submit import Outcome
 

@@ -17,8 +17,8 @@ from aucstudio.console import note, say_json
 from aucstudio.project.errors import InputError
 
 if TYPE_CHECKING:
-    from aucstudio.project.runs.models.model import Model
-    from aucstudio.project.runs.models.scoring import ScoringReport
+    from aucstudio.project.runs.model import Model
+    from aucstudio.project.runs.scoring import ScoringReport
 
 
 _LISTS = {"score": "scores", "probability": "probabilities"}

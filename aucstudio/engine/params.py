@@ -9,14 +9,14 @@ from __future__ import annotations
 import copyreg
 import dataclasses
 import functools
+import importlib.resources
 import math
 import re
 import sys
+import tomllib
 from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from typing import Any, Literal
-
-from aucstudio.engine.catalogue import declarations
 
 Kind = Literal["float", "int", "bool", "choice", "range"]
 
@@ -24,6 +24,13 @@ _NAMES = {"float": "a number", "int": "a whole number", "bool": "true or false"}
 
 
 _MULTIPLE = re.compile(r"(?P<word>[a-z]+)(?P<sign>[*/])(?P<number>[0-9]{1,9}(\.[0-9]{1,9})?)")
+
+
+@functools.cache
+def declarations(*path: str) -> dict[str, Any]:
+    """Read a TOML file of the engine."""
+    file = importlib.resources.files("aucstudio.engine").joinpath(*path)
+    return tomllib.loads(file.read_text("utf-8"))
 
 
 class InvalidSetting(ValueError):  # noqa: N818  (named for what is wrong)

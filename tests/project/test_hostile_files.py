@@ -23,7 +23,7 @@ from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.records import Cutter
 from aucstudio.project.errors import InputError
 from aucstudio.project.inputs import MOST_COLUMNS, MOST_DEPTH
-from aucstudio.project.runs.experiments.experiment_file import read_study
+from aucstudio.project.runs.experiment_file import read_study
 
 
 def refused(path, seconds=30.0, **how):

@@ -43,6 +43,9 @@ LEAST = 3
 LEAST_OF_CLASS = 5
 """Least rows of each class for a p-value of whole areas."""
 
+LEAST_IN_FOLD = 5
+"""Negatives that must decide a range in each fold for its mean area to be all but unbiased."""
+
 _ROUNDING = 1e-9
 _FEW_OF_CLASS = f"a class has fewer than {LEAST_OF_CLASS} rows"
 _DRAWN = f"order statistics, {DRAWS} draws"

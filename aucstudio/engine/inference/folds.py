@@ -27,6 +27,7 @@ import scipy
 from aucstudio.engine import roc
 from aucstudio.engine.inference.areas import (
     LEAST,
+    LEAST_IN_FOLD,
     LEAST_OF_CLASS,
     PLENTY,
     Band,
@@ -45,9 +46,6 @@ from aucstudio.engine.inference.results import (
 )
 from aucstudio.engine.inference.sampling import Variance
 from aucstudio.engine.types import Array, Index
-
-LEAST_IN_FOLD = 5
-"""Negatives that must decide a range in each fold for its mean area to be all but unbiased."""
 
 _OUTWARD = 2.5
 _SEED = 0

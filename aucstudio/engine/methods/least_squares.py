@@ -23,9 +23,8 @@ from aucstudio.engine.cost import (
     Cost,
     refuse_kernel_matrix,
 )
-from aucstudio.engine.fit import Context, Fit
+from aucstudio.engine.fit import Context, Fit, PairsHeldOut
 from aucstudio.engine.kernels import Kernel, KernelSettings
-from aucstudio.engine.leave_pair_out import PairsHeldOut
 from aucstudio.engine.linalg import chunks
 from aucstudio.engine.methods.hold_out import HoldOut, rls_leave_pair_out
 from aucstudio.engine.methods.least_squares_systems import (

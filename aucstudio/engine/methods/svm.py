@@ -20,9 +20,9 @@ from aucstudio.engine.kernels import Kernel, KernelSettings
 from aucstudio.engine.losses.hinges import FreeConstantHinge
 from aucstudio.engine.methods.settings import BaselineSettings, centre_of
 from aucstudio.engine.scorers import KernelScorer, LinearScorer
+from aucstudio.engine.solvers import Direction
 from aucstudio.engine.solvers.cutting_plane import minimise
 from aucstudio.engine.solvers.interior_point import solve_hinge
-from aucstudio.engine.solvers.solution import Direction
 from aucstudio.engine.types import Array, Index, Mask
 
 if TYPE_CHECKING:

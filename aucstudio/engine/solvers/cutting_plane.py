@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from aucstudio.engine.losses import Risk
 from aucstudio.engine.monitor import Monitor, Reporter
 from aucstudio.engine.scorers import LinearScorer, Scorer
-from aucstudio.engine.solvers.solution import Direction
+from aucstudio.engine.solvers import Direction
 from aucstudio.engine.types import Array, Mask
 
 _IDLE_ROUNDS = 50

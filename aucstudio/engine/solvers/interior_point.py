@@ -35,7 +35,7 @@ from aucstudio.engine.losses.hinges import FreeConstantHinge
 from aucstudio.engine.losses.pairs import Pairs
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.scorers import LinearScorer, Scorer
-from aucstudio.engine.solvers.solution import RowDirection, Solution, WithConstant
+from aucstudio.engine.solvers import RowDirection, Solution, WithConstant
 from aucstudio.engine.types import Array
 
 Found = TypeVar("Found", bound=Solution, covariant=True)

@@ -24,8 +24,8 @@ from aucstudio.engine.linalg import chunks, kernel_factor, product
 from aucstudio.engine.losses.pairs import Pairs
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.scorers import Scorer
+from aucstudio.engine.solvers import Solution
 from aucstudio.engine.solvers.interior_point import solve_box_qp
-from aucstudio.engine.solvers.solution import Solution
 from aucstudio.engine.types import Array, Index
 
 MakeScorer = Callable[[Array], Scorer]

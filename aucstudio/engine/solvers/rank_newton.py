@@ -18,7 +18,7 @@ from aucstudio.engine.features.spaces import NumberedSpace, Pause, Space
 from aucstudio.engine.losses.hinges import SquaredHinge, SquaredHingePoint
 from aucstudio.engine.monitor import Monitor, Reporter, Stopped
 from aucstudio.engine.scorers import LinearScorer, Scorer
-from aucstudio.engine.solvers.solution import Direction
+from aucstudio.engine.solvers import Direction
 from aucstudio.engine.types import Array, Index, Mask
 
 Precondition: TypeAlias = Callable[[Array], Array]

@@ -19,7 +19,7 @@ import numpy as np
 from aucstudio.engine.features.spaces import Expansion, Pause, Space, Vectors
 from aucstudio.engine.linalg import COPY, cholesky, chunks, gram
 from aucstudio.engine.monitor import Monitor, Stopped
-from aucstudio.engine.solvers.solution import WithConstant
+from aucstudio.engine.solvers import WithConstant
 from aucstudio.engine.types import Array, Index, Mask
 
 _MOST_STEPS = 100

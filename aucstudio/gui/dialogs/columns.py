@@ -41,7 +41,7 @@ from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import as_sentence, counted
 from aucstudio.project.data.columns import NUMERIC_ROLES, Column, spell_cell, spell_number
 from aucstudio.project.data.labels import LabelRule, usual_spellings
-from aucstudio.project.data.readers.registry import BY_KEY
+from aucstudio.project.data.readers.formats import BY_KEY
 from aucstudio.project.data.table import Column as TableColumn
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError

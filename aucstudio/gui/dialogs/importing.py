@@ -60,7 +60,7 @@ from aucstudio.project import scratch
 from aucstudio.project.data.finding import Finding, ranked
 from aucstudio.project.data.import_choices import ImportChoices, Part
 from aucstudio.project.data.preview import Head, HeadReader
-from aucstudio.project.data.readers.registry import BY_KEY
+from aucstudio.project.data.readers.formats import BY_KEY
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.text.delimited import write_rejected
 from aucstudio.project.errors import Cancelled, InputError

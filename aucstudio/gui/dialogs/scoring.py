@@ -51,9 +51,9 @@ from aucstudio.project.data.preview import heading
 from aucstudio.project.errors import Cancelled, InputError
 from aucstudio.project.runs.estimate import table_reader
 from aucstudio.project.runs.execute import failure_sentence
-from aucstudio.project.runs.experiments.experiment import Band
-from aucstudio.project.runs.models.model import Model
-from aucstudio.project.runs.models.scoring import ScoringReport
+from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.model import Model
+from aucstudio.project.runs.scoring import ScoringReport
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.store.scores_file import (
     CSV,

@@ -33,7 +33,7 @@ from aucstudio.notices.catalogue import text
 from aucstudio.notices.words import as_sentence, counted
 from aucstudio.project.data.any_table import label_findings
 from aucstudio.project.data.finding import FORMAT, Finding
-from aucstudio.project.data.splitting.split import few_rows_caution
+from aucstudio.project.data.split import few_rows_caution
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import Cancelled, InputError
 from aucstudio.project.work.job import Job

@@ -57,7 +57,7 @@ from aucstudio.notices.words import (
     range_words,
     seconds_words,
 )
-from aucstudio.project.data.splitting.validation import FILE
+from aucstudio.project.data.validation import FILE
 from aucstudio.project.results.summary import (
     WHOLE,
     Estimate,
@@ -68,9 +68,9 @@ from aucstudio.project.results.summary import (
     stopped,
     trained_elsewhere,
 )
-from aucstudio.project.runs.experiments.experiment import Band
-from aucstudio.project.runs.experiments.settings_shown import shown_settings
+from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.runs.settings_shown import shown_settings
 from aucstudio.project.runs.tuning import symbols
 
 _TOP = Qt.AlignmentFlag.AlignTop

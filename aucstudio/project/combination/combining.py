@@ -33,12 +33,12 @@ from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.preparing.scales import KNOTS
 from aucstudio.project.data.preparing.stored import arrays_of, settings_of
-from aucstudio.project.data.splitting.validation import FORWARD
+from aucstudio.project.data.validation import FORWARD
 from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.runs.execute import refit
-from aucstudio.project.runs.experiments.experiment import Experiment
-from aucstudio.project.runs.experiments.planning import PlannedRun
-from aucstudio.project.runs.models.model import Model
+from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.model import Model
+from aucstudio.project.runs.planning import PlannedRun
 from aucstudio.project.runs.progress import Listener, Progress
 from aucstudio.project.runs.record import DONE, RunRecord, SplitResult, TrainingCurve
 from aucstudio.project.work.submit import GivenUp, Place

@@ -132,7 +132,7 @@ class Schema(ColumnChoices):
     sha256 : str
         Of the bytes of the file; empty if no file is known.
     format : str
-        Key of one of the formats in :mod:`~aucstudio.project.data.readers.registry`.
+        Key of one of the formats in :mod:`~aucstudio.project.data.readers.formats`.
     dialect : Dialect or None
         Layout of the text file; None if not known.
     chosen : tuple of str
@@ -206,8 +206,8 @@ class Schema(ColumnChoices):
             schema = typed.convert(document, cls)
         except msgspec.ValidationError as error:
             raise input_error("schema_damaged", what=error) from error
-        # The registry imports this module.
-        from aucstudio.project.data.readers.registry import FORMATS
+        # The formats import this module.
+        from aucstudio.project.data.readers.formats import FORMATS
 
         if schema.format not in {known.key for known in FORMATS}:
             raise input_error("schema_format", format=schema.format)

@@ -122,7 +122,7 @@ def read_table(
     Parameters
     ----------
     path : str or Path
-        A file in any format of :mod:`~aucstudio.project.data.readers.registry`, or a pattern such
+        A file in any format of :mod:`~aucstudio.project.data.readers.formats`, or a pattern such
         as ``cases-*.csv`` for several files with the same columns.
     need_label : bool
         False for rows to be scored: no roles are detected, and the label column may be absent or

@@ -30,7 +30,7 @@ from aucstudio.engine.types import Array, Index
 from aucstudio.notices import text
 from aucstudio.notices.words import figure_words
 from aucstudio.project.errors import Cancelled, input_error
-from aucstudio.project.runs.models.final_model import HeldOut, caution, held_out, learnt
+from aucstudio.project.runs.final_model import HeldOut, caution, held_out, learnt
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.typed import plain
 

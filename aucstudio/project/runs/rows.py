@@ -18,14 +18,14 @@ from aucstudio.notices import Notice, notice
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import spell_cell
 from aucstudio.project.data.date_parts import grows
+from aucstudio.project.data.groups import Groups
 from aucstudio.project.data.preparing.preparation import Preparation, learn_preparation
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.preparing.scales import FarCells
 from aucstudio.project.data.sparse_columns import SparseColumn
-from aucstudio.project.data.splitting.groups import Groups
-from aucstudio.project.data.splitting.split import Split
-from aucstudio.project.data.splitting.validation import FILE, FORWARD, Validation
+from aucstudio.project.data.split import Split
 from aucstudio.project.data.table import Column, Table
+from aucstudio.project.data.validation import FILE, FORWARD, Validation
 from aucstudio.project.runs.parallel_parts import side_by_side
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ def forward_notes(
     """
     if validation.scheme != FORWARD:
         return ()
-    from aucstudio.project.data.splitting.split import time_column, times_of
+    from aucstudio.project.data.split import time_column, times_of
 
     name, times = validation.time, times_of(table, validation.time)
     column = time_column(table, name)
@@ -236,7 +236,7 @@ def kept_together(validation: Validation, table: AnyTable, places: Rows) -> Grou
         return table.groups.part(places)
     if validation.scheme != FORWARD:
         return None
-    from aucstudio.project.data.splitting.split import blocks_of, times_of
+    from aucstudio.project.data.split import blocks_of, times_of
 
     times = times_of(table, validation.time)[places]
     codes = blocks_of(times, table.is_positive()[places], _MOST_BLOCKS)

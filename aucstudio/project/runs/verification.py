@@ -18,9 +18,9 @@ from aucstudio.engine.params import declared_params
 from aucstudio.engine.verification.verified import HeldOutRows, Verified
 from aucstudio.notices import text
 from aucstudio.project import typed
-from aucstudio.project.data.splitting.split import splits_of
-from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
+from aucstudio.project.data.split import splits_of
 from aucstudio.project.data.table import Table
+from aucstudio.project.data.validation import LEAVE_PAIR_OUT
 from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.runs.estimate import machine_memory, table_bytes
 from aucstudio.project.runs.record import RunRecord, versions

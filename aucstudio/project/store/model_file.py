@@ -34,7 +34,7 @@ from aucstudio.project.data.schema import Schema
 from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.inputs import open_regular
 from aucstudio.project.runs.estimate import machine_memory
-from aucstudio.project.runs.models.model import Model
+from aucstudio.project.runs.model import Model
 from aucstudio.project.store import archive
 from aucstudio.project.store.archive import (
     Archive,

@@ -35,7 +35,7 @@ from aucstudio.project.explain.importance import (
 )
 from aucstudio.project.explain.trees import FeatureUse, feature_use, plain_number, side_by_side
 from aucstudio.project.geometry.planes import thinned
-from aucstudio.project.runs.experiments.planning import read_test_table
+from aucstudio.project.runs.planning import read_test_table
 from aucstudio.project.runs.progress import Look
 
 _ROWS = 2_000

@@ -39,8 +39,8 @@ from aucstudio.project.geometry.pairs import (
     places_of,
 )
 from aucstudio.project.geometry.planes import kernel_features
-from aucstudio.project.runs.experiments.experiment import DataReference
-from aucstudio.project.runs.models.model import Model
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.model import Model
 
 Band = tuple[float, float]
 

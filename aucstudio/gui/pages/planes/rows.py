@@ -35,7 +35,7 @@ from aucstudio.project.data.table import Table
 from aucstudio.project.explain.contributions import cell_words
 from aucstudio.project.geometry.planes import Plane, Sample, thinned
 from aucstudio.project.geometry.score_map import SHARES, Contour
-from aucstudio.project.runs.experiments.experiment import Band
+from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import SplitResult
 
 Regions = tuple[list[Contour], list[Contour]]  # of the positives and of the negatives

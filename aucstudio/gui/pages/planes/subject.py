@@ -22,7 +22,7 @@ from aucstudio.project.geometry.planes import (
     labelled_sample,
     split_sample,
 )
-from aucstudio.project.runs.experiments.planning import read_test_table
+from aucstudio.project.runs.planning import read_test_table
 from aucstudio.project.runs.record import SplitResult
 
 

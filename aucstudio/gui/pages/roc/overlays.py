@@ -36,7 +36,7 @@ from aucstudio.notices.words import figure_words
 from aucstudio.project.results.comparison import AUC, PAUC, PairComparison, compare_runs
 from aucstudio.project.results.summary import LEVEL, ranking
 from aucstudio.project.results.thresholds import data_prior, share_words
-from aucstudio.project.runs.experiments.experiment import Band
+from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 
 _HATCH = 5.0  # pixels between the lines over where the compared run leads

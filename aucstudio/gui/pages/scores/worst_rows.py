@@ -32,7 +32,7 @@ from aucstudio.project.data.columns import spelled
 from aucstudio.project.data.table import Table
 from aucstudio.project.explain.contributions import cell_words
 from aucstudio.project.results.thresholds import Confusion
-from aucstudio.project.runs.experiments.experiment import Band
+from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import SplitResult
 
 

@@ -16,7 +16,7 @@ from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.notices.words import power_words, setting_words
-from aucstudio.project.runs.experiments.experiment import Experiment
+from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.tuning import Candidate, Search
 
 _MOST_TICKS = 8

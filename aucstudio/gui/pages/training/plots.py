@@ -21,7 +21,7 @@ from aucstudio.gui.common.plotting import faded, make_plot, pen, run_pen, style_
 from aucstudio.gui.common.theme import current_theme, run_symbol
 from aucstudio.gui.pages.training.progress import HELD, ITERATION, TRAIN, Course, area_name
 from aucstudio.notices.words import power_words
-from aucstudio.project.runs.experiments.experiment import Band
+from aucstudio.project.runs.experiment import Band
 
 DISTANCE, OBJECTIVE = "distance", "objective"
 Seen = Sequence[tuple[Course, bool]]

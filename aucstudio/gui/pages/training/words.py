@@ -16,7 +16,7 @@ from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.notices import text
 from aucstudio.notices.words import power_words, seconds_words
-from aucstudio.project.runs.experiments.experiment import Band
+from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.progress import held_sample
 from aucstudio.project.runs.record import STOPPED, ScoresOnTheWay, SplitResult
 

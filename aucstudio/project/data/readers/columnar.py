@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 from aucstudio.notices.words import bytes_words
 from aucstudio.project.data.paths import CLOSED, duckdb_on, for_duckdb
 from aucstudio.project.data.readers.archive import check_swelling
-from aucstudio.project.data.readers.format import PARQUET, Advance, ReadOptions, Written
+from aucstudio.project.data.readers.formats import PARQUET, Advance, ReadOptions, Written
 from aucstudio.project.data.text.cell_sql import literal, quoted
 from aucstudio.project.errors import input_error
 from aucstudio.project.inputs import LONGEST_CELL

@@ -24,7 +24,7 @@ from aucstudio.project.data.readers.conversion import (
     pick_part,
     write_rows,
 )
-from aucstudio.project.data.readers.format import PARQUET, Advance, ReadOptions, Written
+from aucstudio.project.data.readers.formats import PARQUET, Advance, ReadOptions, Written
 from aucstudio.project.data.text.cell_sql import literal, quoted
 from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.inputs import LONGEST_CELL

@@ -19,7 +19,7 @@ from aucstudio.notices.words import bytes_words
 from aucstudio.project.child_process import CallReporter, ChildEndedError, call
 from aucstudio.project.data.finding import Finding, phrase
 from aucstudio.project.data.readers.conversion import brief
-from aucstudio.project.data.readers.format import PARQUET, Advance, Format, ReadOptions, Written
+from aucstudio.project.data.readers.formats import PARQUET, Advance, Format, ReadOptions, Written
 from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.inputs import InputLimits, limits_of
 

@@ -15,7 +15,7 @@ import numpy as np
 from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.paths import duckdb_on, linked
 from aucstudio.project.data.readers.conversion import WIDE, about_parts, named_rows, pick_part
-from aucstudio.project.data.readers.format import Advance, ReadOptions, Written
+from aucstudio.project.data.readers.formats import Advance, ReadOptions, Written
 from aucstudio.project.data.text.cell_sql import literal, quoted
 from aucstudio.project.errors import input_error
 from aucstudio.project.inputs import LONGEST_CELL, MOST_DEPTH, refuse_columns

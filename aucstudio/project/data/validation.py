@@ -43,7 +43,7 @@ class Validation:
     ----------
     scheme : {"holdout", "folds", "forward", "file", "leave-pair-out"}
         ``"forward"`` trains on earlier rows and tests on later ones;
-        see :mod:`aucstudio.project.data.splitting.split`.
+        see :mod:`aucstudio.project.data.split`.
         ``"leave-pair-out"`` orders each pair by a fit without the pair, which only methods with a
         closed form can do.
     test_size : float

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from aucstudio.notices import notice
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import ColumnInfo
-from aucstudio.project.data.splitting.groups import Groups, draw_fold_numbers, draw_test_groups
-from aucstudio.project.data.splitting.validation import (
+from aucstudio.project.data.groups import Groups, draw_fold_numbers, draw_test_groups
+from aucstudio.project.data.validation import (
     BOUNDS,
     FILE,
     FOLDS,

@@ -11,15 +11,15 @@ from aucstudio.engine import DECLARED
 from aucstudio.engine.params import InvalidSetting, check_settings, declared_params
 from aucstudio.notices.words import suggestion
 from aucstudio.project.data.any_table import AnyTable
+from aucstudio.project.data.groups import groups_by
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.score_file import Joined, join_scores, read_score_file
-from aucstudio.project.data.splitting.groups import groups_by
-from aucstudio.project.data.splitting.split import pairs_break_groups, require_groups, splits_of
-from aucstudio.project.data.splitting.validation import FILE, FORWARD, LEAVE_PAIR_OUT, Validation
+from aucstudio.project.data.split import pairs_break_groups, require_groups, splits_of
 from aucstudio.project.data.table import Table, read_table
+from aucstudio.project.data.validation import FILE, FORWARD, LEAVE_PAIR_OUT, Validation
 from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.runs.estimate import check_size, check_stream
-from aucstudio.project.runs.experiments.experiment import (
+from aucstudio.project.runs.experiment import (
     Band,
     DataReference,
     Experiment,
@@ -381,7 +381,7 @@ def check_groups(
         If a class lies within too few groups or times, or groups are in the test file too.
     """
     if validation.scheme == FORWARD:
-        from aucstudio.project.data.splitting.split import time_column
+        from aucstudio.project.data.split import time_column
 
         # Sorting many rows takes long; the run sorts them anyway.
         time_column(table, validation.time)

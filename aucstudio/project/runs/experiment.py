@@ -19,8 +19,8 @@ from aucstudio.project.data.labels import LabelRule
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.schema import Schema, bare
 from aucstudio.project.data.score_file import ScoreFile
-from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import Table, read_table
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import input_error
 from aucstudio.project.runs.tuning import Tuning
 
