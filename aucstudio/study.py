@@ -371,7 +371,7 @@ def _as_file(X: Any, columns: Sequence[str], path: Path) -> Path:
         given = {name: np.ascontiguousarray(values) for name, values in given.items()}
     import duckdb
 
-    from aucstudio.project.data.text.cell_sql import literal
+    from aucstudio.project.data.input_files import literal
 
     with duckdb.connect() as connection:
         connection.register("given", given)

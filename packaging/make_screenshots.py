@@ -60,7 +60,7 @@ def find_best(project: Path) -> Path:
 def paint_views(project: Path, theme: str, only: str = "") -> None:
     """Save a picture of the window and of each view, or one view, that has something to show."""
     from aucstudio.gui.main_window import MainWindow
-    from aucstudio.gui.pictures import choose_tuned, prepare
+    from aucstudio.gui.pictures import choose_tuned, prepare, wait_until_idle
 
     application = prepare(theme)
     window = MainWindow()

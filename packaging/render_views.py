@@ -22,7 +22,7 @@ from view_scenes import arrange, dialog_scenes, the, window_scenes
 
 from aucstudio.gui.common.printing import png_bytes
 from aucstudio.gui.main_window import MainWindow
-from aucstudio.gui.pictures import prepare
+from aucstudio.gui.pictures import prepare, wait_until_idle
 from aucstudio.project.examples import STUDIES, run_demo
 
 SIZES = ((1440, 900), (1000, 700))

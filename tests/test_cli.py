@@ -13,9 +13,8 @@ from aucstudio.cli import main
 from aucstudio.commands import COMMANDS
 from aucstudio.commands.options import command_parser, window_parser
 from aucstudio.engine import METHODS
-from aucstudio.project.data.split import draw_splits
 from aucstudio.project.data.table import read_table
-from aucstudio.project.data.validation import Validation
+from aucstudio.project.data.validation import Validation, draw_splits
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.store.project.project_file import ProjectFile

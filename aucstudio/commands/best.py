@@ -8,10 +8,9 @@ import dataclasses
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from aucstudio.boundary import BAD_INPUT, DONE, RUN_FAILED
 from aucstudio.commands.options import read_band, read_said
 from aucstudio.commands.outcomes import check_model_name, save_made_model
-from aucstudio.console import complain, note, progress, say, say_json
+from aucstudio.console import BAD_INPUT, DONE, RUN_FAILED, complain, note, progress, say, say_json
 from aucstudio.project.errors import InputError
 from aucstudio.project.work import signals
 

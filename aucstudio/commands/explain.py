@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.boundary import DONE
 from aucstudio.commands.options import (
     read_acceptance,
     read_dialect,
     refuse,
     with_options,
 )
-from aucstudio.console import note, progress, say, say_json
+from aucstudio.console import DONE, note, progress, say, say_json
 from aucstudio.notices import texts
 from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.work import signals

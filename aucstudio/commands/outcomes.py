@@ -6,9 +6,8 @@ import argparse
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from aucstudio.boundary import BAD_INPUT, DONE, RUN_FAILED
 from aucstudio.commands.options import refuse
-from aucstudio.console import complain, progress, say, say_json
+from aucstudio.console import BAD_INPUT, DONE, RUN_FAILED, complain, progress, say, say_json
 from aucstudio.project.work import signals
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from aucstudio.boundary import DONE
 from aucstudio.commands.options import (
     choose_reader,
     read_acceptance,
@@ -13,7 +12,7 @@ from aucstudio.commands.options import (
     refuse,
     with_options,
 )
-from aucstudio.console import note, say_json
+from aucstudio.console import DONE, note, say_json
 from aucstudio.project.errors import InputError
 
 if TYPE_CHECKING:

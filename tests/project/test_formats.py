@@ -24,9 +24,10 @@ import pytest
 import zstandard
 
 from aucstudio.cli import main
-from aucstudio.project import child_process, inputs
+from aucstudio.project import child_process
+from aucstudio.project.data import input_files
 from aucstudio.project.data.disk.stream import open_stream
-from aucstudio.project.data.paths import join
+from aucstudio.project.data.input_files import join
 from aucstudio.project.data.preview import heading
 from aucstudio.project.data.readers import formats
 from aucstudio.project.data.readers.reading import make_plain
@@ -674,8 +675,8 @@ def test_the_dialog_offers_every_format():
 
 @pytest.mark.parametrize("ending", PACKERS)
 def test_what_unpacks_to_unbelievably_much_is_refused(tmp_path, monkeypatch, ending):
-    monkeypatch.setattr(inputs, "_BASE_WRITTEN", 500_000)
-    monkeypatch.setattr(inputs, "_WRITTEN_PER_BYTE", 1)
+    monkeypatch.setattr(input_files, "_BASE_WRITTEN", 500_000)
+    monkeypatch.setattr(input_files, "_WRITTEN_PER_BYTE", 1)
     path = tmp_path / f"bomb{ending}"
     path.write_bytes(PACKERS[ending](bytes(1_500_000)))
     with pytest.raises(InputError, match="or more, too much for a table"):
@@ -683,8 +684,8 @@ def test_what_unpacks_to_unbelievably_much_is_refused(tmp_path, monkeypatch, end
 
 
 def test_an_archive_that_swells_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(inputs, "_BASE_WRITTEN", 3_000_000)
-    monkeypatch.setattr(inputs, "_WRITTEN_PER_BYTE", 1)
+    monkeypatch.setattr(input_files, "_BASE_WRITTEN", 3_000_000)
+    monkeypatch.setattr(input_files, "_WRITTEN_PER_BYTE", 1)
     path = tmp_path / "bomb.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a.csv", b"0,0\n" * 5_000_000)

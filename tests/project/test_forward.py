@@ -16,15 +16,15 @@ from aucstudio.engine.crossfit import folds
 from aucstudio.engine.inference import splits_interval, splits_test
 from aucstudio.engine.methods import auc_ensemble
 from aucstudio.notices import notice
-from aucstudio.project.data.split import (
+from aucstudio.project.data.table import read_table
+from aucstudio.project.data.validation import (
+    Validation,
     blocks_of,
     draw_splits,
     forward_parts,
     splits_of,
     times_of,
 )
-from aucstudio.project.data.table import read_table
-from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.comparison import AUC, compare_runs
 from aucstudio.project.results.summary import auc_summary

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from aucstudio.notices import notice
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.groups import Groups
-from aucstudio.project.data.split import draw_splits
 from aucstudio.project.data.table import read_table
-from aucstudio.project.data.validation import Validation
+from aucstudio.project.data.validation import Validation, draw_splits
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.comparison import compare_runs
 from aucstudio.project.runs import search as walk

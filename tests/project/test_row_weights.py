@@ -12,9 +12,8 @@ from aucstudio.cli import main
 from aucstudio.engine import METHODS, inference, roc
 from aucstudio.engine.crossfit.members import Member
 from aucstudio.project.data.findings.find import find
-from aucstudio.project.data.split import draw_splits
 from aucstudio.project.data.table import read_table
-from aucstudio.project.data.validation import Validation
+from aucstudio.project.data.validation import Validation, draw_splits
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.comparison import compare_runs
 from aucstudio.project.results.subgroups import subgroups

@@ -8,8 +8,8 @@ import sqlite3
 import numpy as np
 import pytest
 
-from aucstudio.boundary import BAD_INPUT
 from aucstudio.cli import main
+from aucstudio.console import BAD_INPUT
 from aucstudio.engine.scorers import LinearScorer
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.validation import Validation

@@ -36,7 +36,7 @@ from aucstudio.gui.common.widgets import (
     search_field,
     show_note,
 )
-from aucstudio.notices.catalogue import text
+from aucstudio.notices import text
 from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import as_sentence, counted
 from aucstudio.project.data.columns import NUMERIC_ROLES, Column, spell_cell, spell_number

@@ -26,7 +26,7 @@ from aucstudio.gui.common.threshold import Chosen, ThresholdChooser
 from aucstudio.gui.common.widgets import STRETCH, across, answers, down, label, named, show_note
 from aucstudio.gui.state.background import Answer, Background
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.notices.catalogue import text
+from aucstudio.notices import text
 from aucstudio.project.combination.combining import refit_combination
 from aucstudio.project.combination.planning import Named
 from aucstudio.project.data.validation import LEAVE_PAIR_OUT

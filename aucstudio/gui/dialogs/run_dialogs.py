@@ -40,7 +40,7 @@ from aucstudio.gui.common.widgets import (
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.session import Session
-from aucstudio.notices.catalogue import text
+from aucstudio.notices import text
 from aucstudio.notices.words import as_sentence
 from aucstudio.project.data.readers.formats import dialog_filter
 from aucstudio.project.data.score_file import Joined, join_scores, read_score_file

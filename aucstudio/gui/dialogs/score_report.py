@@ -33,7 +33,7 @@ from aucstudio.gui.common.widgets import (
     set_role,
     show_note,
 )
-from aucstudio.notices.catalogue import text
+from aucstudio.notices import text
 from aucstudio.notices.words import figure_words, interval_words
 from aucstudio.project.data.preparing.acceptance import KINDS, RANGE, Refusal
 from aucstudio.project.results.thresholds import ThresholdFigures, counts_at

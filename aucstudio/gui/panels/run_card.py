@@ -48,8 +48,7 @@ from aucstudio.gui.panels.run_columns import (
 )
 from aucstudio.gui.state.background import delayed
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.notices import texts
-from aucstudio.notices.catalogue import text
+from aucstudio.notices import text, texts
 from aucstudio.notices.words import (
     counted,
     figure_words,

@@ -17,7 +17,7 @@ from aucstudio.engine import METHODS
 from aucstudio.gui.common.table import ColumnSpec, sorted_by
 from aucstudio.gui.state.background import Background, delayed
 from aucstudio.gui.state.session import ShownRun
-from aucstudio.notices.catalogue import text
+from aucstudio.notices import text
 from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import (
     counted,

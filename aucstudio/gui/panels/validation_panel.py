@@ -38,7 +38,7 @@ from aucstudio.gui.common.widgets import (
 )
 from aucstudio.gui.panels.param_form import TextEditor
 from aucstudio.gui.state.session import Session
-from aucstudio.notices.catalogue import text
+from aucstudio.notices import text
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.validation import (
     FILE,

@@ -20,12 +20,12 @@ from aucstudio.gui.state.preferences import KnownImport, preferences
 from aucstudio.gui.state.session_runs import Runs
 from aucstudio.gui.state.session_state import SessionState
 from aucstudio.gui.state.study import Study
-from aucstudio.notices.catalogue import text
+from aucstudio.notices import text
 from aucstudio.notices.words import runs_words
 from aucstudio.project.data.columns import count_all
 from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.import_choices import FirstReading, ImportChoices
-from aucstudio.project.data.paths import fingerprint
+from aucstudio.project.data.input_files import fingerprint
 from aucstudio.project.data.table import Table, progress_reporter, read_table
 from aucstudio.project.errors import Cancelled, InputError
 from aucstudio.project.examples import make_study

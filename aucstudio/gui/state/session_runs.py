@@ -14,9 +14,8 @@ from aucstudio.gui.state.runner import LiveRun, Waiting
 from aucstudio.gui.state.session_state import SessionState
 from aucstudio.gui.state.study import ShownRun, Study
 from aucstudio.project.data.score_file import Joined
-from aucstudio.project.data.split import require_enough
 from aucstudio.project.data.table import Table
-from aucstudio.project.data.validation import Validation
+from aucstudio.project.data.validation import Validation, require_enough
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.summary import WHOLE, work_out
 from aucstudio.project.results.thresholds import Target

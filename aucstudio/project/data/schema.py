@@ -225,6 +225,37 @@ class Schema(ColumnChoices):
         return schema
 
 
+@dataclasses.dataclass(frozen=True)
+class ScoreFile:
+    """A file with a score for each row of a table.
+
+    Attributes
+    ----------
+    path : str
+    sha256 : str
+        Of the bytes of the file.
+    key : str
+        Its column that identifies rows.
+    column : str
+        Its score column.
+    identifier : str
+        The column of the table that identifies rows.
+    name : str
+        Name of the score column in the table.
+    """
+
+    path: str
+    sha256: str
+    key: str
+    column: str
+    identifier: str
+    name: str
+
+    def identity(self) -> dict[str, str]:
+        """Return what determines the scores, without the location of the file."""
+        return {n: v for n, v in dataclasses.asdict(self).items() if n != "path"}
+
+
 def bare(value: Any) -> Any:
     """Return a dataclass as plain data, without fields that have their default."""
     if isinstance(value, tuple):

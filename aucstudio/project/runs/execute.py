@@ -21,9 +21,8 @@ from aucstudio.notices.words import file_words
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.groups import Groups, groups_by
 from aucstudio.project.data.preparing.preparation import Preparation
-from aucstudio.project.data.split import Split, splits_of
 from aucstudio.project.data.table import Column
-from aucstudio.project.data.validation import LEAVE_PAIR_OUT
+from aucstudio.project.data.validation import LEAVE_PAIR_OUT, Split, splits_of
 from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.runs.estimate import stays_sparse
 from aucstudio.project.runs.experiment import Experiment

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project import scratch
-from aucstudio.project.data.text.cell_sql import literal, quoted
+from aucstudio.project.data.input_files import literal, quoted
 from aucstudio.project.errors import input_error
 from aucstudio.project.runs.model import Model
 from aucstudio.project.store.files import written_atomically

@@ -19,8 +19,8 @@ from aucstudio.project.data.validation import Validation
 from aucstudio.project.runs.execute import failure_sentence
 from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.model import Model
-from aucstudio.project.runs.parallel_parts import limit_threads
 from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.runs.rows import limit_threads
 from aucstudio.project.tournament.candidate_comparison import Budget
 from aucstudio.project.tournament.search import FOLDS, find_best
 from aucstudio.project.tournament.standings import FAILED, RUNNING, STOPPED, Standings

@@ -25,7 +25,7 @@ from aucstudio.engine.monitor import Check, Monitor, Stopped
 from aucstudio.engine.roc import SAMPLING
 from aucstudio.engine.types import Array, Index, Mask
 from aucstudio.notices.words import counted
-from aucstudio.project.runs.parallel_parts import processors, side_by_side
+from aucstudio.project.runs.rows import processors, side_by_side
 from aucstudio.project.tournament.standings import (
     FAILED,
     READY,

@@ -19,9 +19,15 @@ from aucstudio.engine.roc import SAMPLING, ThresholdRule
 from aucstudio.notices import texts
 from aucstudio.notices.words import seconds_words
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
-from aucstudio.project.data.split import Split, draw_splits, few_rows_caution
 from aucstudio.project.data.table import Table
-from aucstudio.project.data.validation import FILE, HOLD_OUT, Validation
+from aucstudio.project.data.validation import (
+    FILE,
+    HOLD_OUT,
+    Split,
+    Validation,
+    draw_splits,
+    few_rows_caution,
+)
 from aucstudio.project.data.validation import FOLDS as K_FOLDS
 from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.results.comparison import pair_tests

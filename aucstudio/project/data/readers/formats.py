@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from aucstudio.project.data.finding import Finding, found
-from aucstudio.project.data.paths import require_file
+from aucstudio.project.data.input_files import require_file
 from aucstudio.project.errors import input_error
 from aucstudio.project.typed import Sendable
 

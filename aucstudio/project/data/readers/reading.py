@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from aucstudio.project.data.finding import found
-from aucstudio.project.data.paths import fingerprint
+from aucstudio.project.data.input_files import fingerprint
 from aucstudio.project.data.readers.formats import (
     MATRIX,
     PARQUET,

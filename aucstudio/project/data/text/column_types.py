@@ -116,13 +116,11 @@ def candidate_formats(
     marks = {unit for unit in units if f"{unit}s" not in units}
     if len(marks) > 1 or "" in units:
         marks = {mark for cell in known for mark in CURRENCIES.findall(cell)}
-    decorated: list[NumberFormat] = []
+    dressed: list[NumberFormat] = []
     if len(marks) <= 1 and (marks or any(map(_DECORATED.search, known))):
         affix = next(iter(marks), "")
-        decorated = [
-            NumberFormat(form.decimal, True, True, affix) for form in formats(decimal)[1::2]
-        ]
-    return (*plain, *decorated, *date_forms(known, decimal))
+        dressed = [NumberFormat(form.decimal, True, True, affix) for form in formats(decimal)[1::2]]
+    return (*plain, *dressed, *date_forms(known, decimal))
 
 
 def stray_of(cells: Iterable[str], decimal: str) -> str:
@@ -206,7 +204,7 @@ def format_of_most(
         others = _without_partial(others, sum(counted.values()))
     whole = not best.layout and all(_WHOLE.fullmatch(cell) for cell in numbers)
     total = sum(counted[cell] for cell in numbers)
-    if best.decorated and not best.affix and 2 * total < sum(counted.values()):
+    if best.dressed and not best.affix and 2 * total < sum(counted.values()):
         return None
     noted = [cell for cell in numbers if not cell.endswith("*") and best.is_noted(cell)]
     if 2 * sum(counted[cell] for cell in noted) > total:

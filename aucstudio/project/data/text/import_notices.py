@@ -174,7 +174,7 @@ def _about_forms(columns: Columns) -> Iterator[Finding]:
     """Report thousands separators, units, and numbers in unusual notation."""
     known = {name: (form, cells) for name, (form, cells) in columns.items() if form is not None}
     several = {
-        "import_grouped": [n for n, (f, _) in known.items() if f.grouped and not f.decorated],
+        "import_grouped": [n for n, (f, _) in known.items() if f.grouped and not f.dressed],
         "import_per_cent": [n for n, (f, _) in known.items() if is_per_cent(f)],
         "import_zeros": [
             name
@@ -189,7 +189,7 @@ def _about_forms(columns: Columns) -> Iterator[Finding]:
     for name, (form, cells) in known.items():
         if form.affix and not is_per_cent(form):
             yield _about_column("import_unit", name, unit=form.affix)
-        if form.decorated:
+        if form.dressed:
             yield from _about_notation(name, form, cells)
 
 
@@ -216,7 +216,7 @@ def _about_thousands(columns: Columns, dialect: Dialect) -> Iterator[Finding]:
     marked = {
         name: [cell for cell in cells if mark in cell]
         for name, (form, cells) in columns.items()
-        if form and form.decimal == mark and not (form.decorated or form.layout)
+        if form and form.decimal == mark and not (form.dressed or form.layout)
     }
     if not all(may_be_grouped(cell) for some in marked.values() for cell in some):
         return

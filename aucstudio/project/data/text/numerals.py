@@ -48,7 +48,7 @@ _BELOW_THOUSAND = re.compile("[-+]?[0-9]{1,3}")
 # The fewest cells whose mark groups thousands.
 _LEAST_GROUPED = 3
 _SPACES = " '\u00a0\u202f\u2019"
-# Further separators of `NumberFormat.decorated`.
+# Further separators of `NumberFormat.dressed`.
 _THIN_SPACES = "\u2009\u2007\u00b4`"
 _SIGNS = "+\u2212\u2013-"
 _NEGATIVE = frozenset("(\u2212\u2013-")
@@ -87,7 +87,7 @@ class NumberFormat:
     decimal : {".", ","}
     grouped : bool
         Whether there may be thousands separators.
-    decorated : bool
+    dressed : bool
         Whether brackets or a minus after the number may make it negative, and it may have a
         typographic minus, thin spaces, digits of another script, Indian groups, Fortran's exponent,
         the mark of a footnote, or ``affix``.
@@ -102,7 +102,7 @@ class NumberFormat:
 
     decimal: str = "."
     grouped: bool = False
-    decorated: bool = False
+    dressed: bool = False
     affix: str = ""
     layout: str = ""
     scale: float = 1.0
@@ -118,7 +118,7 @@ class NumberFormat:
         d, exponent = re.escape(self.decimal), "[eE][+-]?[0-9]+"
         short = f"0*[0-9]{{1,{_MOST_DIGITS}}}"
         grouped = rf"[1-9][0-9]{{0,2}}(?:[{self.marks}][0-9]{{3}})+(?:{d}[0-9]*)?"
-        if self.decorated:
+        if self.dressed:
             return self._dressed(short, grouped)
         marked = rf"[+-][0-9]+|[+-]?[0-9]+{exponent}"
         plain = rf"{short}|{marked}|[+-]?(?:[0-9]+{d}[0-9]*|{d}[0-9]+)(?:{exponent})?"
@@ -169,7 +169,7 @@ class NumberFormat:
     @property
     def marks(self) -> str:
         """The characters that may separate thousands."""
-        return f"{_GROUPS[self.decimal]}{_SPACES}{_THIN_SPACES if self.decorated else ''}"
+        return f"{_GROUPS[self.decimal]}{_SPACES}{_THIN_SPACES if self.dressed else ''}"
 
     @functools.cached_property
     def _compiled(self) -> re.Pattern[str]:
@@ -183,7 +183,7 @@ class NumberFormat:
 
     def _found(self, cell: str) -> re.Match[str] | None:
         found = self._compiled.fullmatch(cell)
-        if found is None and self.decorated and not cell.isascii():
+        if found is None and self.dressed and not cell.isascii():
             found = self._compiled.fullmatch(cell.translate(_TO_OWN))
         return found
 
@@ -193,7 +193,7 @@ class NumberFormat:
 
     def matches_all(self, cells: Iterable[str]) -> bool:
         """Return whether all stripped cells have this format."""
-        is_plain = not (self.layout or self.decorated)
+        is_plain = not (self.layout or self.dressed)
         return all(map(self._compiled.fullmatch if is_plain else self.matches, cells))
 
     def read(self, cell: str) -> float:
@@ -204,12 +204,12 @@ class NumberFormat:
         if found is None:
             return math.inf
         value = float(found["number"].translate(self._as_python)) * self.scale
-        is_negative = self.decorated and not _NEGATIVE.isdisjoint(found.groups())
+        is_negative = self.dressed and not _NEGATIVE.isdisjoint(found.groups())
         return -value if is_negative else value
 
     def is_noted(self, cell: str) -> bool:
         """Return whether a footnote mark or a flag follows the number in a cell."""
-        found = self._found(cell) if self.decorated else None
+        found = self._found(cell) if self.dressed else None
         return found is not None and found["note"] is not None
 
 

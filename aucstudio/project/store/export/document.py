@@ -236,7 +236,7 @@ def _readings(model: Model) -> dict[str, Any]:
 
 
 def _is_odd(form: NumberFormat) -> bool:
-    return form.grouped or form.decorated or bool(form.layout)
+    return form.grouped or form.dressed or bool(form.layout)
 
 
 def _reading(form: NumberFormat) -> dict[str, Any]:
