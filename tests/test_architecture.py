@@ -43,11 +43,10 @@ LOADED_WHEN_USED = dict.fromkeys(("commands", "cli.py", "console.py"), _WINDOW)
 
 # What a room of the engine may import stands to its left; modules beside the rooms are rooms too.
 ENGINE_ROOMS = [
-    "types",
     "params",
     "code_cache",
     "compiled",
-    "order",
+    "arrays",
     "linalg",
     "kernels",
     "scorers",

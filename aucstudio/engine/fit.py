@@ -17,13 +17,13 @@ from typing import Any, Self, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.engine.kernels import Kernel, Values
 from aucstudio.engine.monitor import Callback, Monitor, Spread, Step, one_by_one
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.roc import equal_error_threshold, roc_curve
 from aucstudio.engine.scorers import KernelScorer, LinearScorer, Scorer
 from aucstudio.engine.solvers import Solution
-from aucstudio.engine.types import Array, Index, Mask
 from aucstudio.notices import Notice, notice, text
 
 

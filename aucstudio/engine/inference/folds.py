@@ -25,6 +25,7 @@ import numpy as np
 import scipy
 
 from aucstudio.engine import roc
+from aucstudio.engine.arrays import Array, Index
 from aucstudio.engine.inference.areas import (
     LEAST,
     LEAST_IN_FOLD,
@@ -45,7 +46,6 @@ from aucstudio.engine.inference.results import (
     widened,
 )
 from aucstudio.engine.inference.sampling import Variance
-from aucstudio.engine.types import Array, Index
 
 _OUTWARD = 2.5
 _SEED = 0

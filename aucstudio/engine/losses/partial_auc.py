@@ -25,9 +25,9 @@ import scipy
 from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array, Mask
 from aucstudio.engine.losses import Risk
 from aucstudio.engine.roc import position, rank_weights
-from aucstudio.engine.types import Array, Mask
 
 Range = tuple[float, float]
 

@@ -26,6 +26,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import ArrayLike
 
+from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.engine.fit import PairsHeldOut
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.methods.least_squares_systems import (
@@ -34,7 +35,6 @@ from aucstudio.engine.methods.least_squares_systems import (
     positive_values,
 )
 from aucstudio.engine.monitor import Monitor
-from aucstudio.engine.types import Array, Index, Mask
 
 _EPS = float(np.finfo(float).eps)
 _PAIRS_PER_CHUNK = 65_536

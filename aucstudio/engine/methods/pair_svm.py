@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import scipy
 
+from aucstudio.engine.arrays import Array, Index, Mask, Rows
 from aucstudio.engine.base import AUCClassifier, WeighsRows
 from aucstudio.engine.cost import (
     NEIGHBOURS,
@@ -35,7 +36,7 @@ from aucstudio.engine.cost import (
     kernel_matrix,
     refuse_beyond_memory,
 )
-from aucstudio.engine.features.maps import centred
+from aucstudio.engine.features import centred
 from aucstudio.engine.features.spaces import Expansion, Vectors, exact
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.kernels import Kernel, KernelSettings
@@ -47,7 +48,6 @@ from aucstudio.engine.scorers import Scorer
 from aucstudio.engine.solvers import cutting_plane
 from aucstudio.engine.solvers.interior_point import PairSolution, solve_box_qp
 from aucstudio.engine.solvers.pair_descent import KernelSolution, solve_pair_descent
-from aucstudio.engine.types import Array, Index, Mask, Rows
 from aucstudio.notices import notice, text
 
 MAX_DENSE_PAIRS = 5_000_000

@@ -13,6 +13,7 @@ from collections.abc import Hashable
 
 import numpy as np
 
+from aucstudio.engine.arrays import Array, Mask, Rows
 from aucstudio.engine.base import AUCClassifier, WeighsRows
 from aucstudio.engine.features.spaces import (
     Vectors,
@@ -33,7 +34,6 @@ from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.solvers import Direction, cutting_plane
 from aucstudio.engine.solvers.cutting_plane import Cuts, Meant
-from aucstudio.engine.types import Array, Mask, Rows
 from aucstudio.notices import Notice, notice
 
 _ALL_TIED = 1e-8

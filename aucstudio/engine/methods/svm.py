@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
+from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.engine.base import WeighsRows
 from aucstudio.engine.fit import Context, Fit, without_convergence_warnings
 from aucstudio.engine.kernels import Kernel, KernelSettings
@@ -23,7 +24,6 @@ from aucstudio.engine.scorers import KernelScorer, LinearScorer
 from aucstudio.engine.solvers import Direction
 from aucstudio.engine.solvers.cutting_plane import minimise
 from aucstudio.engine.solvers.interior_point import solve_hinge
-from aucstudio.engine.types import Array, Index, Mask
 
 if TYPE_CHECKING:
     from sklearn.svm import SVC

@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 
-from aucstudio.engine.types import Array
+from aucstudio.engine.arrays import Array
 
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)

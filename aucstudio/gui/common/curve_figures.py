@@ -10,8 +10,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from aucstudio.engine import roc
+from aucstudio.engine.arrays import Array
 from aucstudio.engine.roc import cut_at
-from aucstudio.engine.types import Array
 from aucstudio.notices.words import figure_words
 from aucstudio.project.results.summary import Estimate, auc_summary
 from aucstudio.project.results.thresholds import curve_of

@@ -21,12 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import DECLARED, roc
+from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.engine.crossfit.fitting import log_odds_smoothing
 from aucstudio.engine.crossfit.folds import draw_folds, nested_scores
 from aucstudio.engine.ensembles.combined import Scale, View, combine, member_shares, seen_through
 from aucstudio.engine.ensembles.selection import Criterion, choose_weights
 from aucstudio.engine.monitor import Step, Stopped
-from aucstudio.engine.types import Array, Index, Mask
 from aucstudio.notices import Notice, notice
 from aucstudio.project.combination.planning import FOLDS, Named, require_sharing
 from aucstudio.project.data.any_table import AnyTable

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from aucstudio.engine.arrays import Rows as Matrix
 from aucstudio.engine.blocks import Passes, RowBlocks
 from aucstudio.engine.fit import without_convergence_warnings
 from aucstudio.engine.monitor import Callback, Check
 from aucstudio.engine.scorers import Scorer, score_rows
-from aucstudio.engine.types import Rows as Matrix
 from aucstudio.notices import Notice, notice
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import spell_cell

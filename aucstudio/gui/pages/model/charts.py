@@ -8,9 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from aucstudio.engine.arrays import Array, Index
 from aucstudio.engine.ensembles.combined import CombinationScorer, MemberShare
 from aucstudio.engine.scorers import EnsembleScorer, LinearScorer
-from aucstudio.engine.types import Array, Index
 from aucstudio.gui.common.form import whole_box
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.whiskers import Whisker, WhiskerChart, Whiskers

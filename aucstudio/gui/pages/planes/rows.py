@@ -12,9 +12,9 @@ from PySide6.QtCore import QPointF
 from PySide6.QtGui import QColor, QPen
 from PySide6.QtWidgets import QGraphicsPathItem, QSizePolicy, QWidget
 
+from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.engine.roc import band_ranks
 from aucstudio.engine.scorers import KernelScorer
-from aucstudio.engine.types import Array, Index, Mask
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plots.legend import Entry, keep_sample
 from aucstudio.gui.common.plots.plot import Plot, Readout

@@ -18,8 +18,7 @@ import numpy as np
 import pyqtgraph as pg
 
 from aucstudio.engine import roc
-from aucstudio.engine.types import Array
-from aucstudio.gui.common import curve_figures
+from aucstudio.engine.arrays import Array
 from aucstudio.gui.common.curve_figures import RunCurves, Trace, run_curves
 from aucstudio.gui.common.plots.curves import CurveItem, PlacedLine, Window
 from aucstudio.gui.common.plotting import run_pen

@@ -14,8 +14,8 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QGraphicsItem, QGraphicsPathItem
 
 from aucstudio.engine import inference, roc
+from aucstudio.engine.arrays import Array
 from aucstudio.engine.inference.bands import GRID
-from aucstudio.engine.types import Array
 from aucstudio.gui.common.curve_figures import Trace, run_curves
 from aucstudio.gui.common.plotting import faded, pen
 from aucstudio.gui.common.theme import current_theme, run_colour

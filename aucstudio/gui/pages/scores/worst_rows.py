@@ -9,7 +9,7 @@ import numpy as np
 from PySide6.QtCore import QItemSelectionModel, Signal, SignalInstance
 from PySide6.QtWidgets import QWidget
 
-from aucstudio.engine.types import Array, Index
+from aucstudio.engine.arrays import Array, Index
 from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.table import Row, SheetTable, worded_columns

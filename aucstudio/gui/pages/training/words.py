@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from aucstudio.engine import inference, roc
-from aucstudio.engine.types import Array
+from aucstudio.engine.arrays import Array
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.pages.training.progress import HELD, TRAIN, Course, area_name
 from aucstudio.gui.state.runner import LiveRun
