@@ -19,6 +19,7 @@ import pyqtgraph as pg
 
 from aucstudio.engine import roc
 from aucstudio.engine.arrays import Array
+from aucstudio.gui.common import curve_figures
 from aucstudio.gui.common.curve_figures import RunCurves, Trace, run_curves
 from aucstudio.gui.common.plots.curves import CurveItem, PlacedLine, Window
 from aucstudio.gui.common.plotting import run_pen
