@@ -11,10 +11,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from aucstudio.boundary import BAD_INPUT, guarded
 from aucstudio.commands import COMMANDS, run
 from aucstudio.commands.options import GLOBAL_OPTIONS, check_together, command_parser, window_parser
-from aucstudio.console import complain, session
+from aucstudio.console import BAD_INPUT, complain, guarded, session
 from aucstudio.notices.words import suggestion
 from aucstudio.project.errors import InputError
 from aucstudio.project.work import signals

@@ -27,12 +27,12 @@ from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.results.documents import find_run, named_runs, with_distinct_names
 from aucstudio.project.results.report import write_model_card, write_report
 from aucstudio.project.results.summary import ranking, run_as_json
-from aucstudio.project.runs.experiments.experiment import Experiment
-from aucstudio.project.runs.experiments.experiment_file import plan_document, read_study
-from aucstudio.project.runs.experiments.planning import PlannedRun, planned_run
-from aucstudio.project.runs.models.model import Model
-from aucstudio.project.runs.models.scoring import score_file
+from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.experiment_file import plan_document, read_study
+from aucstudio.project.runs.model import Model
+from aucstudio.project.runs.planning import PlannedRun, planned_run
 from aucstudio.project.runs.record import RunRecord, SplitResult
+from aucstudio.project.runs.scoring import score_file
 from aucstudio.project.store.model_file import save_model
 from aucstudio.project.store.project.project_file import ProjectFile, open_or_create
 from aucstudio.project.work.submit import open_place, run_experiments
@@ -371,7 +371,7 @@ def _as_file(X: Any, columns: Sequence[str], path: Path) -> Path:
         given = {name: np.ascontiguousarray(values) for name, values in given.items()}
     import duckdb
 
-    from aucstudio.project.data.text.cell_sql import literal
+    from aucstudio.project.data.input_files import literal
 
     with duckdb.connect() as connection:
         connection.register("given", given)

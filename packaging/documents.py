@@ -14,9 +14,9 @@ from aucstudio.engine.ensembles.selection import Criterion
 from aucstudio.engine.verification.verified import Verified
 from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.preparing.scales import FarCells
-from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.text.contents import Rejected
-from aucstudio.project.runs.experiments.experiment_file import ExperimentDocument
+from aucstudio.project.data.validation import Validation
+from aucstudio.project.runs.experiment_file import ExperimentDocument
 from aucstudio.project.store.check import Repaired
 from aucstudio.project.tournament.standings import OperatingPoint
 

@@ -39,16 +39,14 @@ FORBIDDEN = {
 
 # These are imported inside the functions that need them, so that other commands start without them.
 _WINDOW = ("aucstudio.gui", "PySide6", "pyqtgraph")
-LOADED_WHEN_USED = dict.fromkeys(("commands", "cli.py", "boundary.py", "console.py"), _WINDOW)
+LOADED_WHEN_USED = dict.fromkeys(("commands", "cli.py", "console.py"), _WINDOW)
 
 # What a room of the engine may import stands to its left; modules beside the rooms are rooms too.
 ENGINE_ROOMS = [
-    "types",
-    "catalogue",
     "params",
     "code_cache",
     "compiled",
-    "order",
+    "arrays",
     "linalg",
     "kernels",
     "scorers",
@@ -65,7 +63,6 @@ ENGINE_ROOMS = [
     "restoring",
     "cost",
     "declared",
-    "leave_pair_out",
     "base",
     "crossfit",
     "methods",
@@ -82,7 +79,6 @@ ROOMS = [
     "bounded_cache",
     "scratch",
     "resources",
-    "inputs",
     "data",
     "runs",
     "store",

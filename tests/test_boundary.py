@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from aucstudio import boundary, console
+from aucstudio import console
 from aucstudio.cli import main
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.project.errors import InputError
@@ -78,7 +78,7 @@ def test_debug_prints_the_trace(monkeypatch, capsys, place):
 
 
 def test_a_pipe_that_breaks_inside_is_not_taken_for_the_reader_of_our_output(raising):
-    assert raising(BrokenPipeError(32, "Broken pipe"))[0] == boundary.RUN_FAILED
+    assert raising(BrokenPipeError(32, "Broken pipe"))[0] == console.RUN_FAILED
 
 
 def test_quiet_leaves_out_notes_and_keeps_complaints(capsys):

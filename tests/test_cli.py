@@ -13,9 +13,8 @@ from aucstudio.cli import main
 from aucstudio.commands import COMMANDS
 from aucstudio.commands.options import command_parser, window_parser
 from aucstudio.engine import METHODS
-from aucstudio.project.data.splitting.split import draw_splits
-from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
+from aucstudio.project.data.validation import Validation, draw_splits
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.store.project.project_file import ProjectFile
@@ -523,7 +522,7 @@ def test_results_survive_a_model_that_cannot_be_made(run, table_file, tmp_path, 
     def no_memory(*_arguments):
         raise MemoryError
 
-    monkeypatch.setattr("aucstudio.project.runs.models.final_model.refit", no_memory)
+    monkeypatch.setattr("aucstudio.project.runs.final_model.refit", no_memory)
     status, out, err = run(
         "train", table_file, "--method", "auc-rls", "--folds", "3",
         "--save-model", tmp_path / "m.aucmodel", "--json",

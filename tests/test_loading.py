@@ -110,5 +110,5 @@ def test_a_fit_loads_few_modules_and_no_other_method(table):
     rooms = ("aucstudio.gui", "aucstudio.project.store.project", "aucstudio.engine.verification")
     assert not [name for name in modules if name.startswith(rooms)]
     methods = {name.partition(".methods.")[2] for name in modules if "engine.methods." in name}
-    assert methods == {"settings", "structural"}
+    assert methods == {"structural"}
     assert not modules & {"PySide6", "duckdb"}

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 import aucstudio
-from aucstudio.notices import ERROR, INFO, WARNING, notice, read_notice, text, texts
-from aucstudio.notices.catalogue import entries
+from aucstudio.notices import ERROR, INFO, WARNING, entries, notice, read_notice, text, texts
 from aucstudio.project.data.finding import KINDS
 from tests.test_words_shown import PRIVATE
 

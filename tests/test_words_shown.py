@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from aucstudio.engine import METHODS, declared_params
-from aucstudio.notices.catalogue import entries
+from aucstudio.notices import entries
 from aucstudio.project import guide
 
 PACKAGE = Path(__file__).resolve().parent.parent / "aucstudio"

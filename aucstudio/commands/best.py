@@ -8,10 +8,9 @@ import dataclasses
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from aucstudio.boundary import BAD_INPUT, DONE, RUN_FAILED
 from aucstudio.commands.options import read_band, read_said
 from aucstudio.commands.outcomes import check_model_name, save_made_model
-from aucstudio.console import complain, note, progress, say, say_json
+from aucstudio.console import BAD_INPUT, DONE, RUN_FAILED, complain, note, progress, say, say_json
 from aucstudio.project.errors import InputError
 from aucstudio.project.work import signals
 
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
 
 def run(options: argparse.Namespace) -> int:
     """Find the best model for a table; return the exit status."""
-    from aucstudio.project.data.splitting.validation import FILE, Validation
     from aucstudio.project.data.table import read_table
+    from aucstudio.project.data.validation import FILE, Validation
     from aucstudio.project.results.documents import data_sentence
     from aucstudio.project.store.project.project_file import keep_first_reading, open_or_create
     from aucstudio.project.tournament.candidate_comparison import Budget
@@ -93,7 +92,7 @@ def _save_model(result: SearchResult, path: str | None) -> str:
     The model that was refit on all rows; without one, the model that was tested on the held-out
     rows. Returns why it could not be saved.
     """
-    from aucstudio.project.runs.models.final_model import validated_model
+    from aucstudio.project.runs.final_model import validated_model
 
     record = result.record
     if path is None or record is None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from aucstudio.boundary import DONE, RUN_FAILED
-from aucstudio.console import say, say_json
+from aucstudio.console import DONE, RUN_FAILED, say, say_json
 
 
 def run(options: argparse.Namespace) -> int:

@@ -16,8 +16,8 @@ from aucstudio.console import complain, progress
 
 if TYPE_CHECKING:
     from aucstudio.project.combination.planning import Named
-    from aucstudio.project.runs.experiments.planning import PlannedRun
-    from aucstudio.project.runs.models.model import Model
+    from aucstudio.project.runs.model import Model
+    from aucstudio.project.runs.planning import PlannedRun
     from aucstudio.project.runs.record import RunRecord
 
 
@@ -26,7 +26,7 @@ def run(options: argparse.Namespace) -> int:
     from aucstudio.project.combination.combining import Combining
     from aucstudio.project.combination.planning import plan_combination, require_sharing
     from aucstudio.project.results.documents import find_run, named_runs
-    from aucstudio.project.runs.experiments.planning import planned_run
+    from aucstudio.project.runs.planning import planned_run
     from aucstudio.project.work.submit import run_experiments
 
     why = f"a combination needs two or more runs; only {options.runs[0]} is given"
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
 def _whole_model(plan: PlannedRun, members: list[Named], record: RunRecord) -> Model:
     """Return the validated model; after several splits, one of all rows."""
     from aucstudio.project.combination.combining import refit_combination
-    from aucstudio.project.runs.models.final_model import validated_model
+    from aucstudio.project.runs.final_model import validated_model
 
     if len(record.splits) == 1:
         return validated_model(record, 0, None)

@@ -6,8 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aucstudio.boundary import DONE
-from aucstudio.console import complain, say, say_json
+from aucstudio.console import DONE, complain, say, say_json
 from aucstudio.project.errors import input_error
 
 if TYPE_CHECKING:

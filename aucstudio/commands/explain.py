@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.boundary import DONE
 from aucstudio.commands.options import (
     read_acceptance,
     read_dialect,
     refuse,
     with_options,
 )
-from aucstudio.console import note, progress, say, say_json
+from aucstudio.console import DONE, note, progress, say, say_json
 from aucstudio.notices import texts
 from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.work import signals
@@ -24,7 +23,7 @@ from aucstudio.project.work import signals
 if TYPE_CHECKING:
     from aucstudio.project.data.table import Table
     from aucstudio.project.explain.contributions import RowDetail
-    from aucstudio.project.runs.models.model import Model
+    from aucstudio.project.runs.model import Model
 
 _MOST_LINES = 20
 
@@ -117,7 +116,7 @@ def _print(detail: RowDetail, others: Table, compared: str, options: argparse.Na
 def _read(model: Model, path: str, options: argparse.Namespace) -> Table:
     from aucstudio.project.data.preparing.acceptance import RefusedColumnsError
     from aucstudio.project.data.table import Table
-    from aucstudio.project.runs.models.scoring import (
+    from aucstudio.project.runs.scoring import (
         check_table,
         read_to_score,
         with_allowed_columns,

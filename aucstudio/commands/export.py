@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from aucstudio.boundary import DONE
+from aucstudio.console import DONE
 
 
 def run(options: argparse.Namespace) -> int:

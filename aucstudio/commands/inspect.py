@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from aucstudio.boundary import DONE
 from aucstudio.commands.options import read_said
-from aucstudio.console import say, say_json
+from aucstudio.console import DONE, say, say_json
 
 
 def run(options: argparse.Namespace) -> int:

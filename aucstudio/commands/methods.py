@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import argparse
 
-from aucstudio.boundary import DONE
-from aucstudio.console import say, say_json
+from aucstudio.console import DONE, say, say_json
 
 
 def run(options: argparse.Namespace) -> int:
     from aucstudio.engine import describe_methods
 
     if options.method is not None:
-        from aucstudio.project.runs.experiments.planning import known_method
+        from aucstudio.project.runs.planning import known_method
 
         known_method(options.method)
     described = [method for method in describe_methods() if options.method in (None, method["id"])]

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from aucstudio import __version__
-from aucstudio.boundary import BAD_INPUT
-from aucstudio.console import note
+from aucstudio.console import BAD_INPUT, note
 from aucstudio.notices.words import suggestion
 from aucstudio.project.errors import InputError, input_error
 

@@ -6,15 +6,14 @@ import argparse
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from aucstudio.boundary import BAD_INPUT, DONE, RUN_FAILED
 from aucstudio.commands.options import refuse
-from aucstudio.console import complain, progress, say, say_json
+from aucstudio.console import BAD_INPUT, DONE, RUN_FAILED, complain, progress, say, say_json
 from aucstudio.project.work import signals
 
 if TYPE_CHECKING:
     from aucstudio.project.data.any_table import AnyTable
-    from aucstudio.project.runs.experiments.planning import PlannedRun
-    from aucstudio.project.runs.models.model import Model
+    from aucstudio.project.runs.model import Model
+    from aucstudio.project.runs.planning import PlannedRun
     from aucstudio.project.runs.record import RunRecord
     from aucstudio.project.work.submit import Outcome
 

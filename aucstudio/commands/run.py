@@ -11,7 +11,7 @@ from aucstudio.commands.outcomes import carry_out, ended, show
 
 def run(options: argparse.Namespace) -> int:
     """Run the experiments of a file; returns the exit status."""
-    from aucstudio.project.runs.experiments.experiment_file import read_study
+    from aucstudio.project.runs.experiment_file import read_study
 
     study = read_study(options.experiment, functools.partial(choose_reader, options))
     outcomes = carry_out(study.plans(), options, "run")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from aucstudio.boundary import DONE
 from aucstudio.commands.options import (
     choose_reader,
     read_acceptance,
@@ -13,12 +12,12 @@ from aucstudio.commands.options import (
     refuse,
     with_options,
 )
-from aucstudio.console import note, say_json
+from aucstudio.console import DONE, note, say_json
 from aucstudio.project.errors import InputError
 
 if TYPE_CHECKING:
-    from aucstudio.project.runs.models.model import Model
-    from aucstudio.project.runs.models.scoring import ScoringReport
+    from aucstudio.project.runs.model import Model
+    from aucstudio.project.runs.scoring import ScoringReport
 
 
 _LISTS = {"score": "scores", "probability": "probabilities"}

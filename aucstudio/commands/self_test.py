@@ -21,8 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aucstudio import __version__
-from aucstudio.boundary import DONE, RUN_FAILED
-from aucstudio.console import say
+from aucstudio.console import DONE, RUN_FAILED, say
 from aucstudio.project import scratch
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ def _home(folder: Path) -> Iterator[None]:
 
 def _files(_folder: Path) -> str:
     from aucstudio.engine import METHODS
-    from aucstudio.notices.catalogue import entries
+    from aucstudio.notices import entries
     from aucstudio.project.resources import resource_path
 
     needed = [

@@ -23,7 +23,7 @@ from aucstudio.project.errors import InputError
 
 if TYPE_CHECKING:
     from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
-    from aucstudio.project.data.splitting.validation import Validation
+    from aucstudio.project.data.validation import Validation
     from aucstudio.project.results.calibration import JudgedMaps
     from aucstudio.project.runs.record import RunRecord
 
@@ -38,7 +38,7 @@ def read_preparation(options: argparse.Namespace) -> PreparationChoice:
 
 
 def _read_validation(options: argparse.Namespace) -> Validation:
-    from aucstudio.project.data.splitting.validation import Validation, scheme_of
+    from aucstudio.project.data.validation import Validation, scheme_of
 
     names = ("test_size", "folds", "test_file", "time", "gap", "window")
     given = {name: v for name in names if (v := getattr(options, name)) is not None}
@@ -60,19 +60,19 @@ def run(options: argparse.Namespace) -> int:
     """Train and validate a method; returns the exit status."""
     from aucstudio.engine.roc import ThresholdRule
     from aucstudio.project.results.documents import data_sentence
-    from aucstudio.project.runs.experiments.planning import plan_run
+    from aucstudio.project.runs.planning import plan_run
     from aucstudio.project.runs.tuning import Tuning
 
     check_model_name(options, options.data)
     rule = None if options.threshold is None else ThresholdRule.parse(options.threshold)
     if options.calibrate is not None:
-        from aucstudio.project.runs.models.final_model import check_kind
+        from aucstudio.project.runs.final_model import check_kind
 
         check_kind(options.calibrate)
     method, given, source = options.method, options.set, None
     if options.score_column is not None:
-        from aucstudio.project.runs.experiments.experiment import MARKER
-        from aucstudio.project.runs.experiments.planning import ScoreSource
+        from aucstudio.project.runs.experiment import MARKER
+        from aucstudio.project.runs.planning import ScoreSource
 
         if options.score_file is not None:
             source = ScoreSource(options.score_file, options.score_id)
@@ -98,7 +98,7 @@ def run(options: argparse.Namespace) -> int:
     records = [outcome.record for outcome in outcomes if outcome.record.splits]
     model, trouble = None, ""
     if options.save_model and records:
-        from aucstudio.project.runs.models.final_model import take_model
+        from aucstudio.project.runs.final_model import take_model
 
         trouble = save_made_model(
             options.save_model, lambda: take_model(plan, records[0], rule, options.calibrate)

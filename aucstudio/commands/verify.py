@@ -6,8 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from aucstudio.boundary import BAD_INPUT, DONE, RUN_FAILED
-from aucstudio.console import complain, progress, say, say_json
+from aucstudio.console import BAD_INPUT, DONE, RUN_FAILED, complain, progress, say, say_json
 from aucstudio.project.errors import InputError, input_error
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ import argparse
 import os
 import sys
 
-from aucstudio.boundary import BAD_INPUT
-from aucstudio.console import complain
+from aucstudio.console import BAD_INPUT, complain
 from aucstudio.project import scratch
 from aucstudio.project.work import signals
 

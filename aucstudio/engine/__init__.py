@@ -10,7 +10,7 @@ import importlib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from aucstudio.engine.catalogue import method_keys, module_of
+from aucstudio.engine.declared import method_keys, module_of
 from aucstudio.engine.params import InvalidSetting, Param, declared_params
 
 if TYPE_CHECKING:

@@ -18,22 +18,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucstudio.engine import roc
+from aucstudio.engine.arrays import Array, Mask
 from aucstudio.engine.blocks import Parts, Passes, RowBlocks
 from aucstudio.engine.declared import Declared
 from aucstudio.engine.fit import (
     Context,
     Fit,
+    PairsHeldOut,
     Shared,
     callback_on_columns,
     given_kernel,
     on_columns,
     row_numbers,
 )
-from aucstudio.engine.leave_pair_out import PairsHeldOut
 from aucstudio.engine.monitor import Callback, Monitor, Spread, one_by_one
 from aucstudio.engine.params import InvalidSetting, check_settings
 from aucstudio.engine.scorers import LinearScorer, Scorer, score_rows
-from aucstudio.engine.types import Array, Mask
 from aucstudio.notices import notice, text
 
 

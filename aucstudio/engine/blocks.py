@@ -14,8 +14,8 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.engine.monitor import Monitor
-from aucstudio.engine.types import Array, Index, Mask
 
 Pieces = Iterator[tuple[Index, NDArray[Any]]]
 Look = Callable[[float], None]

@@ -31,8 +31,8 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
+from aucstudio.engine.arrays import Array
 from aucstudio.engine.roc import binomial_bounds, effective_trials, group_codes
-from aucstudio.engine.types import Array
 
 TILT = 1e-6
 _LARGEST = 1e150  # what is larger overflows with the first product

@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from aucstudio.engine.catalogue import declarations
-from aucstudio.engine.params import InvalidSetting
+from aucstudio.engine.params import InvalidSetting, declarations
 from aucstudio.notices import text
 
 NUMBER = 8

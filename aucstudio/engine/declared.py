@@ -1,4 +1,7 @@
-"""Declaration of a method, from which forms, help, command line, tests and exports follow."""
+"""Families, aims and declarations of methods.
+
+Forms, help, the command line, tests and exports follow from the declaration of a method.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,62 @@ import re
 import textwrap
 from typing import Any, ClassVar
 
-from aucstudio.engine.catalogue import facts_of, method_keys
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of, declared_cost
-from aucstudio.engine.params import Param, declared_params
+from aucstudio.engine.params import Param, declarations, declared_params
+
+FAMILIES = {
+    "least squares": "Least squares in closed form",
+    "pair SVMs": "Support vector machines on pairs",
+    "partial AUC": "For part of the ROC curve",
+    "RankSVM": "Ranking machines for many rows",
+    "stochastic": "Stochastic training for very many rows",
+    "boosting and trees": "Boosting and trees",
+    "combination": "Combinations of methods",
+    "baselines": "Baselines for comparison",
+}
+"""Every family, in the order of a list, and its title in words."""
+
+AIMS = {
+    "AUC": "the area under the whole ROC curve",
+    "pAUC": "the area under the ROC curve in a range of false-positive rates",
+    "low FPR": "the ranking at one low false-positive rate",
+    "accuracy": "accuracy of the predicted class",
+    "labels": "the labels themselves, as numbers",
+    "probabilities": "the probability of the positive class",
+}
+"""What methods train for, and what that means."""
+
 
 _PER_STORED = 1.5  # numbers that one of a sparse matrix takes the place of
 _VECTORS = 100  # as long as the features are many: planes, gradients
 _SECTION = re.compile(r"^([A-Z][a-z ]+)\n-+\n", re.MULTILINE)
 _SENTENCES = {"References": "source", "Use when": "use_when"}
+
+
+def entries() -> dict[str, dict[str, Any]]:
+    """Return what ``methods.toml`` has of every method, by id, in the order of a list."""
+    return declarations("methods.toml")
+
+
+def module_of(method: str) -> str:
+    """Return the module of a method, which is not loaded for that.
+
+    Raises
+    ------
+    KeyError
+        For an unknown method.
+    """
+    return f"aucstudio.engine.methods.{entries()[method]['module']}"
+
+
+def method_keys() -> list[str]:
+    """List the methods by their ids."""
+    return list(entries())
+
+
+def facts_of(method: str) -> dict[str, Any]:
+    """Return what ``methods.toml`` declares of a method but its module."""
+    return {name: fact for name, fact in entries()[method].items() if name != "module"}
 
 
 class Declared:
@@ -37,7 +88,7 @@ class Declared:
         One or two sentences on when the method is the one to take: the docstring's section of
         that name.
     trains_for : str
-        A key of :data:`aucstudio.engine.catalogue.AIMS`.
+        A key of :data:`AIMS`.
     shape : str
         What a scorer is made of, where it takes no kernel.
     takes_weights : bool

@@ -1,4 +1,4 @@
-"""Inputs and results of training: the context and the fit.
+"""Inputs and results of training: the context, the fit, and pairs held out.
 
 Where the caller computed the kernel matrix, a row inside a fit is its number, and the kernel looks
 the pair of numbers up: methods need not know. What comes out scores rows of kernel values with the
@@ -17,12 +17,13 @@ from typing import Any, Self, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.engine.kernels import Kernel, Values
 from aucstudio.engine.monitor import Callback, Monitor, Spread, Step, one_by_one
 from aucstudio.engine.params import InvalidSetting
+from aucstudio.engine.roc import equal_error_threshold, roc_curve
 from aucstudio.engine.scorers import KernelScorer, LinearScorer, Scorer
-from aucstudio.engine.solvers.solution import Solution
-from aucstudio.engine.types import Array, Index
+from aucstudio.engine.solvers import Solution
 from aucstudio.notices import Notice, notice, text
 
 
@@ -262,3 +263,43 @@ def without_convergence_warnings() -> Iterator[None]:
             _quiet_fits -= 1
             if _quiet_fits == 0:
                 _filters.close()
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class PairsHeldOut:
+    """How every pair of a positive and a negative came out when trained without the two.
+
+    Attributes
+    ----------
+    beaten : ndarray of shape (n_positives,)
+        For each positive the number of negatives that it outscored in their pair, ties one half.
+    above : ndarray of shape (n_negatives,)
+        For each negative the number of positives that outscored it, ties one half.
+    """
+
+    beaten: Array
+    above: Array
+
+    @property
+    def auc(self) -> float:
+        """The share of pairs in order: the leave-pair-out AUC."""
+        return float(self.beaten.sum()) / (len(self.beaten) * len(self.above))
+
+    def placements(self, positive: Mask) -> Array:
+        """Return scores whose ROC curve is that of the positives' places among the negatives.
+
+        Scores of different pairs come from different functions and cannot be put on one scale;
+        how many negatives a positive outscores can. The negatives, those that win most on top,
+        take the scores 1, ..., n; a positive that outscores k of them in its pairs scores just
+        above k. The AUC of these scores is exactly :attr:`auc`; 0 is their equal-error point.
+
+        Parameters
+        ----------
+        positive : ndarray of bool, shape (n_samples,)
+            The rows, in the order in which both counts were made.
+        """
+        scores = np.empty(len(positive))
+        scores[positive] = self.beaten + 0.5
+        order = np.argsort(-self.above, kind="stable")
+        scores[np.flatnonzero(~positive)[order]] = np.arange(1.0, len(order) + 1.0)
+        return scores - equal_error_threshold(roc_curve(positive, scores))

@@ -12,9 +12,9 @@ from typing import Protocol
 
 import numpy as np
 
+from aucstudio.engine.arrays import Array
 from aucstudio.engine.linalg import chunks
 from aucstudio.engine.params import multiple, param
-from aucstudio.engine.types import Array
 
 
 class Values(Protocol):

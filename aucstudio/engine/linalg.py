@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import scipy
 
-from aucstudio.engine.types import Array, Index
+from aucstudio.engine.arrays import Array, Index
 
 RANK_TOLERANCE = 1e-12
 WORK_PER_CHUNK = 1e9  # multiplications; some hundredths of a second

@@ -9,14 +9,14 @@ from __future__ import annotations
 import copyreg
 import dataclasses
 import functools
+import importlib.resources
 import math
 import re
 import sys
+import tomllib
 from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from typing import Any, Literal
-
-from aucstudio.engine.catalogue import declarations
 
 Kind = Literal["float", "int", "bool", "choice", "range"]
 
@@ -27,6 +27,13 @@ _NAMES = {"float": "a number", "int": "a whole number", "bool": "true or false"}
 _END = r"\s*((?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*(%?)\s*"
 _RANGE = re.compile(rf"(?:{_END}(?:[,;…–−-]|\.{{2,}}|\s)){{0,1}}{_END}", re.IGNORECASE)
 _MULTIPLE = re.compile(r"(?P<word>[a-z]+)(?P<sign>[*/])(?P<number>[0-9]{1,9}(\.[0-9]{1,9})?)")
+
+
+@functools.cache
+def declarations(*path: str) -> dict[str, Any]:
+    """Read a TOML file of the engine."""
+    file = importlib.resources.files("aucstudio.engine").joinpath(*path)
+    return tomllib.loads(file.read_text("utf-8"))
 
 
 class InvalidSetting(ValueError):  # noqa: N818  (named for what is wrong)

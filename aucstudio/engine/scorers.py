@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import compiled
+from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.linalg import COPY, chunks
-from aucstudio.engine.types import Array, Index, Mask
 
 ABOVE_ALL = float(np.finfo(np.float64).max)
 """The threshold of a tree that separates known values from missing ones."""

@@ -20,8 +20,8 @@ from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.gui.dialogs.scoring import ScoreTableDialog
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.results.report import write_model_card, write_report
-from aucstudio.project.runs.experiments.experiment import Experiment
-from aucstudio.project.runs.experiments.experiment_file import command_line, write_study
+from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.experiment_file import command_line, write_study
 from aucstudio.project.store.files import write_atomically
 from aucstudio.project.store.scores_file import write_rows
 

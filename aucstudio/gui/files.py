@@ -20,7 +20,7 @@ from aucstudio.gui.state.session_files import EXAMPLE, PASTED, PROJECT, TABLE, O
 from aucstudio.gui.windows import DISCARD, SAVE, STOP, StudyWindow, describe_work, the_windows
 from aucstudio.notices.words import day_words
 from aucstudio.project.data.import_choices import ImportChoices
-from aucstudio.project.data.paths import join
+from aucstudio.project.data.input_files import join
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.workspace import recent_files, unsaved_projects, unsaved_since
 from aucstudio.project.work.job import describe_failure

@@ -20,7 +20,7 @@ from aucstudio.gui.panels.status import MessageBar
 from aucstudio.gui.state.preferences import WindowPlace, preferences
 from aucstudio.gui.state.session import Session
 from aucstudio.gui.state.study import Study
-from aucstudio.notices.catalogue import text
+from aucstudio.notices import text
 from aucstudio.project.work.processes import the_processes
 from aucstudio.project.work.submit import Place
 

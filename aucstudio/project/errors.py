@@ -55,7 +55,7 @@ def input_error(
 
     Its text may contain file, line, column and setting besides the values.
     """
-    from aucstudio.notices.catalogue import entry, text
+    from aucstudio.notices import entry, text
 
     setting = setting or entry(code)["setting"]
     file = None if file is None else str(file)

@@ -13,7 +13,7 @@ import tomllib
 
 from aucstudio import __version__
 from aucstudio.engine import METHODS
-from aucstudio.engine.catalogue import AIMS, FAMILIES
+from aucstudio.engine.declared import AIMS, FAMILIES
 from aucstudio.engine.params import Param, declared_params
 from aucstudio.notices.words import range_words
 from aucstudio.project.resources import resource_path

@@ -37,10 +37,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from aucstudio.engine import METHODS, roc
-from aucstudio.engine.types import Array, Mask
+from aucstudio.engine.arrays import Array, Mask
 from aucstudio.project.data.preparing.preparation import learn_preparation
-from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.tournament.candidate_comparison import Budget
 from aucstudio.project.tournament.search import find_best
 

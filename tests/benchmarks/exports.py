@@ -14,12 +14,12 @@ from pathlib import Path
 import numpy as np
 
 from aucstudio.engine import METHODS
-from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiments.experiment import DataReference
-from aucstudio.project.runs.experiments.planning import plan_experiment
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.store.export import export_model
 from tests.conftest import write_table
 from tests.project import test_export as exported

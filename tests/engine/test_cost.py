@@ -13,12 +13,12 @@ from aucstudio.engine.methods.least_squares import AUCRLS
 from aucstudio.engine.methods.nbauc import NBAUC
 from aucstudio.engine.methods.pair_svm import AUCSVM
 from aucstudio.notices.words import bytes_words, elapsed_words, rough_words
-from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.runs import estimate as experiments
 from aucstudio.project.runs.estimate import check_size
-from aucstudio.project.runs.experiments.experiment import DataReference
-from aucstudio.project.runs.experiments.planning import plan_experiment
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.planning import plan_experiment
 
 
 def various():

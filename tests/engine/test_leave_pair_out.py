@@ -134,7 +134,7 @@ def test_extreme_regularisation_keeps_the_digits(lam):
 def test_chunks_join_without_a_seam(monkeypatch):
     X, positive = overlapping(30)
     whole = leave_pair_out_scores(X, positive, 0.1, GAUSSIAN)
-    monkeypatch.setattr("aucstudio.engine.leave_pair_out._PAIRS_PER_CHUNK", 45)
+    monkeypatch.setattr("aucstudio.engine.methods.hold_out._PAIRS_PER_CHUNK", 45)
     np.testing.assert_allclose(leave_pair_out_scores(X, positive, 0.1, GAUSSIAN), whole)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from aucstudio.engine import inference, roc
-from aucstudio.engine.order import ascending, by_digits
+from aucstudio.engine.arrays import ascending, by_digits
 
 
 def tables():

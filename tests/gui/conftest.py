@@ -15,10 +15,10 @@ from aucstudio.gui.main_window import MainWindow
 from aucstudio.gui.panels.status import MessageBar
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session
-from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiments.experiment import DataReference
-from aucstudio.project.runs.experiments.planning import plan_experiment
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.runs.record import RunRecord
 from tests.gui.leftovers import Leftovers
 

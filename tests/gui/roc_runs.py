@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QApplication
 
 from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.state.plan import RunLook
-from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
+from aucstudio.project.data.validation import Validation
 from tests.conftest import write_table
 from tests.gui.conftest import choose, make_record
 

@@ -13,7 +13,7 @@ from aucstudio.gui.pages.best.best_view import BestView
 from aucstudio.gui.pages.best.leaderboard import cells
 from aucstudio.gui.pages.best.words import statement, typeset
 from aucstudio.gui.windows import describe_work
-from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.tournament.background import TournamentOrder

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QComboBox, QDialogButtonBox, QWidget
 
 from aucstudio.gui.dialogs.export_model import REFIT, VALIDATED, ExportModelDialog
 from aucstudio.gui.pages.scores.calibration_view import CalibrationView
-from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.results.calibration import AS_IT_STANDS, TITLES, judge
 from aucstudio.project.results.thresholds import Target
 from aucstudio.project.store.model_file import load_model

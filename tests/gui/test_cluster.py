@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from aucstudio.gui.dialogs.run_dialogs import ClusterDialog
 from aucstudio.gui.panels.status import ProgressStrip
-from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.work import cluster
 from tests.gui.conftest import on

@@ -8,11 +8,11 @@ from PySide6.QtWidgets import QWidget
 from aucstudio.gui.dialogs.export_model import REFIT, ExportModelDialog
 from aucstudio.project.combination.combining import combine_runs
 from aucstudio.project.combination.planning import plan_combination
-from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.results.summary import auc_summary
-from aucstudio.project.runs.experiments.experiment import DataReference
-from aucstudio.project.runs.experiments.planning import plan_experiment
-from aucstudio.project.runs.experiments.settings_shown import shown_settings
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.planning import plan_experiment
+from aucstudio.project.runs.settings_shown import shown_settings
 from tests.gui.conftest import PATIENCE, make_record, put
 
 

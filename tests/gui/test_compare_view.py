@@ -17,7 +17,7 @@ from aucstudio.gui.pages.compare import compare_view
 from aucstudio.gui.pages.compare.compare_view import PICTURE, TABLES, CompareView, table_text
 from aucstudio.gui.pages.compare.words import forecast_words, pair_sentence, tally_words
 from aucstudio.notices import words
-from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.results import comparison
 from aucstudio.project.results.comparison import (
     CORRECTION_NAMES,

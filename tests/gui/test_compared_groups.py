@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from aucstudio.gui.pages.compare.compare_view import GROUPS, PICTURE, CompareView
-from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.results.subgroups import subgroups
 from tests.gui.conftest import choose, make_record, points, put, settle
 

@@ -7,7 +7,7 @@ from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QApplication, QPushButton
 
 from aucstudio.gui.panels.data_panel import DataPanel
-from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.validation import Validation
 
 
 @pytest.fixture

@@ -18,8 +18,8 @@ from aucstudio.gui.pages.data.row_query import Asked, Finder, RowFilter
 from aucstudio.gui.pages.data.rows_sheet import GAP, RowsModel
 from aucstudio.gui.state.background import Answer
 from aucstudio.project.data.columns import Column
-from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.survey.rows import FALSE_ALARM, HELD, MISRANKED, MISSED
 from tests.conftest import with_cells
 from tests.gui.conftest import PATIENCE, choose, make_record, put

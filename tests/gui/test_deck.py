@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QPushButton, QTabWidget, QWid
 from aucstudio.gui.app import create_window
 from aucstudio.gui.desk.actions import ARRANGEMENTS, PAGES
 from aucstudio.gui.state.plan import Plan
-from aucstudio.project.runs.experiments.experiment_file import read_study
+from aucstudio.project.runs.experiment_file import read_study
 from tests.gui.conftest import PATIENCE
 
 # Each test makes a window of its own.

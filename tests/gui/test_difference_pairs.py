@@ -11,7 +11,7 @@ from PySide6.QtGui import QFont
 from aucstudio.engine.roc import auc, band_ranks
 from aucstudio.gui.common.plotting import pen
 from aucstudio.gui.pages.planes.difference_view import DifferenceView
-from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.examples import make_sample, make_study
 from aucstudio.project.explain.contributions import explain_pair
 from aucstudio.project.geometry.pairs import (

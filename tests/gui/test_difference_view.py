@@ -11,7 +11,7 @@ from aucstudio.engine.scorers import LinearScorer
 from aucstudio.gui.common.theme import current_theme, run_colour
 from aucstudio.gui.pages.planes.difference_view import DifferenceView
 from aucstudio.gui.state.runner import LiveRun
-from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.geometry import pairs
 from aucstudio.project.runs.progress import Look
 from tests.conftest import write_table

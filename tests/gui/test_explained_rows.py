@@ -9,8 +9,8 @@ from aucstudio.gui.pages.data.data_view import ROWS, DataView
 from aucstudio.gui.pages.model import row as row_picture
 from aucstudio.gui.pages.model.model_view import ModelView
 from aucstudio.gui.pages.scores.scores_view import ScoresView
-from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.explain.contributions import explain_row
 from tests.gui.conftest import choose, make_record, put, settle
 

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QApplication, QDialog, QDialogButtonBox, QLabel, Q
 from aucstudio.engine import roc
 from aucstudio.engine.roc import cut_at
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
-from aucstudio.notices.catalogue import text
-from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT, Validation
+from aucstudio.notices import text
 from aucstudio.project.data.table import read_table
+from aucstudio.project.data.validation import LEAVE_PAIR_OUT, Validation
 from aucstudio.project.store.export import FORMATS, ExportFormat
 from aucstudio.project.store.model_file import load_model
 from tests.gui.conftest import PATIENCE, choose, make_record, put

@@ -13,7 +13,7 @@ from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.planes import feature_view
 from aucstudio.gui.pages.planes.feature_view import FeatureView
 from aucstudio.gui.state.runner import LiveRun
-from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.examples import make_study
 from aucstudio.project.geometry.score_map import CELLS
 from aucstudio.project.runs.progress import Look

@@ -7,8 +7,8 @@ import pytest
 from PySide6.QtWidgets import QLabel
 
 from aucstudio.gui.panels.validation_panel import ValidationPanel, time_columns
-from aucstudio.project.data.splitting.validation import FOLDS, FORWARD, Validation
 from aucstudio.project.data.table import read_table
+from aucstudio.project.data.validation import FOLDS, FORWARD, Validation
 from tests.gui.conftest import choose, train
 
 

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QComboBox, QLabel
 
 from aucstudio.gui.panels.data_panel import DataPanel
 from aucstudio.gui.panels.validation_panel import ValidationPanel
-from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
 
 

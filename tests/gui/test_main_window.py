@@ -27,7 +27,7 @@ from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.project.data.table import read_table
 from aucstudio.project.examples import make_sample, make_study
 from aucstudio.project.runs.estimate import training_size
-from aucstudio.project.runs.experiments.experiment_file import read_study
+from aucstudio.project.runs.experiment_file import read_study
 from aucstudio.project.runs.record import DONE, STOPPED
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.work.job import Job

@@ -6,7 +6,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication
 
 from aucstudio.engine import METHODS
-from aucstudio.engine.catalogue import AIMS, FAMILIES
+from aucstudio.engine.declared import AIMS, FAMILIES
 from aucstudio.gui.dialogs.method_chooser import MethodChooser
 from aucstudio.gui.panels.method_panel import MethodPanel
 from tests.gui.conftest import PATIENCE, choose

@@ -10,8 +10,8 @@ from aucstudio.gui.pages.model.charts import MOST_ROWS
 from aucstudio.gui.pages.model.model_view import ModelView
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.runner import LiveRun
-from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.runs.progress import Look
 from tests.gui.conftest import choose, make_record, points, put, put_in_flight, settle
 

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from aucstudio.gui.common.plain_text import elided
 from aucstudio.gui.pages.model.model_view import ModelView
 from aucstudio.gui.pages.model.tree import place
-from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.explain.importance import permutation_importance
 from aucstudio.project.explain.trees import Node
 from tests.gui.conftest import choose, make_record, points, put, settle

@@ -18,7 +18,7 @@ from aucstudio.gui.pages.roc.operating_point import OperatingPointLayer
 from aucstudio.gui.pages.roc.overlays import DifferenceLayer, IsometricLayer
 from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.notices.words import p_words
-from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.results.thresholds import expected_cost
 from tests.gui.conftest import make_record, on, points, put
 

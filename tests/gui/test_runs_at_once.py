@@ -11,7 +11,7 @@ from aucstudio.engine import METHODS
 from aucstudio.gui.panels.runs_panel import QueueList
 from aucstudio.gui.panels.status import ProgressStrip
 from aucstudio.gui.state import project_handle, runner
-from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.record import DONE, FAILED, STOPPED
 from aucstudio.project.store.workspace import new_unsaved_project

@@ -13,7 +13,7 @@ from aucstudio.gui.panels.runs_panel import RunsPanel
 from aucstudio.gui.panels.runs_table import BELOW, CAUTION
 from aucstudio.gui.state.plan import Plan, RunLook
 from aucstudio.gui.state.preferences import TableLook, preferences
-from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.results.summary import auc_summary, pauc_summary
 from aucstudio.project.runs.record import FAILED, STOPPED
 from tests.gui.conftest import PATIENCE, make_record

@@ -17,11 +17,11 @@ from aucstudio.engine import roc
 from aucstudio.gui.dialogs import scoring as scoring_work
 from aucstudio.gui.dialogs.score_report import outline
 from aucstudio.gui.dialogs.scoring import ScoreTableDialog
-from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import Cancelled
 from aucstudio.project.results.thresholds import Target
-from aucstudio.project.runs.models.final_model import validated_model
-from aucstudio.project.runs.models.scoring import read_to_score, scores_of
+from aucstudio.project.runs.final_model import validated_model
+from aucstudio.project.runs.scoring import read_to_score, scores_of
 from aucstudio.project.store.model_file import load_model, save_model
 from tests.conftest import write_table
 from tests.gui.conftest import PATIENCE, choose, make_record, put, train

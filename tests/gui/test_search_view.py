@@ -17,10 +17,10 @@ from aucstudio.gui.pages.search.results import (
 from aucstudio.gui.pages.search.search_view import SearchView
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.runner import LiveRun
-from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiments.experiment import DataReference
-from aucstudio.project.runs.experiments.planning import plan_experiment
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.runs.tuning import Search, Tuning
 from tests.gui.conftest import choose, make_record, points, put, put_in_flight, shown
 

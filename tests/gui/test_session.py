@@ -9,8 +9,8 @@ from aucstudio.engine import METHODS, InvalidSetting
 from aucstudio.gui.state import project_handle, session_files
 from aucstudio.gui.state.plan import Plan, RunLook
 from aucstudio.gui.state.study import Focus
-from aucstudio.notices.catalogue import text
-from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.notices import text
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.record import DONE, STOPPED
 from aucstudio.project.store.project.project_file import ProjectFile

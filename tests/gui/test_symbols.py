@@ -18,7 +18,7 @@ from aucstudio.gui.pages.compare.compare_view import CompareView
 from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.pages.training.training_view import TrainingView
 from aucstudio.gui.state.plan import RunLook
-from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.validation import Validation
 from tests.gui.conftest import make_record, put, settle, shown
 
 ROUNDS = len(DASHES) * len(SYMBOLS)

@@ -14,7 +14,7 @@ from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.pages.scores.scores_view import ScoresView
 from aucstudio.gui.state.plan import Plan, read_plan
 from aucstudio.notices.controls import control_words
-from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.results.thresholds import Target
 from tests.gui.conftest import choose, make_record, put, save_as, shown, train
 

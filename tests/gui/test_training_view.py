@@ -14,7 +14,7 @@ from aucstudio.gui.pages.training.training_view import TrainingView
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.notices.words import power_words
-from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.runs.progress import Look, Progress
 from aucstudio.project.runs.record import ScoresOnTheWay, Stage, TrainingCurve
 from tests.gui.conftest import PATIENCE, choose, make_record, put, put_in_flight, shown

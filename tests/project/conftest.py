@@ -2,9 +2,9 @@
 
 import pytest
 
-from aucstudio.project.data.splitting.validation import Validation
-from aucstudio.project.runs.experiments.experiment import DataReference
-from aucstudio.project.runs.experiments.planning import plan_experiment
+from aucstudio.project.data.validation import Validation
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.planning import plan_experiment
 
 
 @pytest.fixture

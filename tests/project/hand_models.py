@@ -11,7 +11,7 @@ from aucstudio.engine.scorers import EnsembleScorer, FourierScorer, KernelScorer
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.preparing.scales import MISSING
 from aucstudio.project.data.schema import ColumnSchema, Schema
-from aucstudio.project.runs.models.model import Model
+from aucstudio.project.runs.model import Model
 
 TEXT = (
     'y,x,zone,town\n1,0.7,1.0,north\n-2,,02.5,"so""uth\\"\n,1e1,,\n0.25,.2,7,\n0,-9,1,west\n'

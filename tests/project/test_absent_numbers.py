@@ -8,14 +8,14 @@ import pytest
 
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.findings.find import find
-from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiments.experiment import Experiment
-from aucstudio.project.runs.experiments.experiment_file import read_study, write_study
-from aucstudio.project.runs.experiments.planning import plan_on
-from aucstudio.project.runs.models.scoring import score_file
+from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.experiment_file import read_study, write_study
+from aucstudio.project.runs.planning import plan_on
+from aucstudio.project.runs.scoring import score_file
 from aucstudio.project.store.export import export_model
 from aucstudio.project.store.model_file import load_model, save_model
 

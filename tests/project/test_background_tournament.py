@@ -9,8 +9,8 @@ import pytest
 
 from aucstudio.engine.crossfit.members import Member
 from aucstudio.engine.ensembles.selection import Criterion
-from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.store.check import repair_project

@@ -16,12 +16,11 @@ from aucstudio.engine.crossfit.folds import best_alone, draw_folds, nested_score
 from aucstudio.engine.crossfit.members import Member, is_listed, listed, read_list
 from aucstudio.engine.ensembles.selection import Criterion
 from aucstudio.engine.params import InvalidSetting
-from aucstudio.project.data.splitting.split import draw_splits
-from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
+from aucstudio.project.data.validation import Validation, draw_splits
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiments.settings_shown import differing_settings
+from aucstudio.project.runs.settings_shown import differing_settings
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.tournament import candidate_comparison, search

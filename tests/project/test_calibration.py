@@ -14,19 +14,19 @@ import pytest
 from aucstudio.cli import main
 from aucstudio.engine.calibration import KINDS, learn
 from aucstudio.engine.roc import ThresholdRule, auc
-from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import Cancelled, InputError
 from aucstudio.project.results.calibration import AS_IT_STANDS, judge, probabilities_of
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiments.experiment import DataReference
-from aucstudio.project.runs.experiments.planning import plan_experiment
-from aucstudio.project.runs.models.final_model import (
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.final_model import (
     HeldOut,
     calibrated,
     caution,
     held_out,
     validated_model,
 )
+from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.store import model_file
 from aucstudio.project.store.export import export_model
 

@@ -8,11 +8,11 @@ import duckdb
 import numpy as np
 import pytest
 
+from aucstudio.project.data.cells import number_sql
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.findings.inspection import inspection
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.text import delimited, encoding
-from aucstudio.project.data.text.cell_sql import number_sql
 from aucstudio.project.data.text.column_types import guess_form
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.numerals import (

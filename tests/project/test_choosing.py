@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import beta
 
 from aucstudio.engine import roc
-from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.results.thresholds import (
     Choice,
     Confusion,
@@ -22,8 +22,8 @@ from aucstudio.project.results.thresholds import (
     remarks,
 )
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiments.experiment import DataReference
-from aucstudio.project.runs.experiments.planning import plan_experiment
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.planning import plan_experiment
 
 HERE = Stakes()
 

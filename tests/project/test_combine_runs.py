@@ -20,14 +20,14 @@ from aucstudio.project.combination.combining import (
 )
 from aucstudio.project.combination.planning import plan_combination, why_not
 from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
-from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute, refit
-from aucstudio.project.runs.experiments.experiment import MARKER
-from aucstudio.project.runs.experiments.experiment_file import command_line
-from aucstudio.project.runs.experiments.planning import PlannedRun, plan_on, scored_by
-from aucstudio.project.runs.models.scoring import scores_of
+from aucstudio.project.runs.experiment import MARKER
+from aucstudio.project.runs.experiment_file import command_line
+from aucstudio.project.runs.planning import PlannedRun, plan_on, scored_by
+from aucstudio.project.runs.scoring import scores_of
 from aucstudio.project.store.export import export_model
 from aucstudio.project.store.model_file import load_model, save_model
 from aucstudio.project.store.project.project_file import ProjectFile

@@ -12,7 +12,7 @@ import scipy.stats
 from aucstudio.engine import inference, roc
 from aucstudio.engine.monitor import Stopped
 from aucstudio.notices import notice
-from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.results import comparison
 from aucstudio.project.results.comparison import (
     Comparison,
@@ -24,8 +24,8 @@ from aucstudio.project.results.page import markdown_blocks, tables_as_csv, table
 from aucstudio.project.results.report import comparison_tables
 from aucstudio.project.results.summary import Estimate, auc_summary, pauc_summary, train_auc
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiments.experiment import DataReference
-from aucstudio.project.runs.experiments.planning import plan_experiment
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.planning import plan_experiment
 
 BAND = (0.0, 0.2)
 

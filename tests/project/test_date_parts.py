@@ -23,19 +23,19 @@ from aucstudio.project.data.preparing.preparation import learn_preparation
 from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
 from aucstudio.project.data.preparing.stored import arrays_of, settings_of
 from aucstudio.project.data.schema import Schema
-from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.text import dates, vocabulary
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.explain.contributions import explain_pair, explain_row
 from aucstudio.project.explain.effects import score_curve
 from aucstudio.project.explain.importance import permutation_importance
 from aucstudio.project.explain.trees import condition, read_tree
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiments.experiment import DataReference, Experiment
-from aucstudio.project.runs.experiments.experiment_file import read_study, write_study
-from aucstudio.project.runs.experiments.planning import plan_experiment
-from aucstudio.project.runs.models.scoring import score_file
+from aucstudio.project.runs.experiment import DataReference, Experiment
+from aucstudio.project.runs.experiment_file import read_study, write_study
+from aucstudio.project.runs.planning import plan_experiment
+from aucstudio.project.runs.scoring import score_file
 from aucstudio.project.store.export import export_model
 from aucstudio.project.store.model_file import load_model, save_model
 

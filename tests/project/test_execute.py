@@ -7,10 +7,10 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from aucstudio.engine import METHODS, declared_params
-from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.results.summary import auc_summary, run_as_json, same_rows
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiments.experiment import Experiment
+from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.record import DONE, FAILED, STOPPED
 from tests.conftest import with_cells
 

@@ -15,9 +15,9 @@ from aucstudio.engine import METHODS
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.summary import auc_summary
+from aucstudio.project.runs import experiment_file
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiments import experiment_file
-from aucstudio.project.runs.experiments.experiment_file import read_study, write_study
+from aucstudio.project.runs.experiment_file import read_study, write_study
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.work.submit import open_place, run_experiments

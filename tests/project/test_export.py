@@ -16,14 +16,14 @@ from aucstudio.engine.scorers import LinearScorer, Scorer
 from aucstudio.project.data import date_parts
 from aucstudio.project.data.preparing.scales import MISSING
 from aucstudio.project.data.schema import ColumnSchema, Schema
-from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.text.dates import LAYOUTS
 from aucstudio.project.data.text.numerals import NumberFormat
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiments.experiment import DataReference
-from aucstudio.project.runs.experiments.planning import plan_experiment
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.store.export import FORMATS, export_model
 from aucstudio.project.store.model_file import load_model, save_model
 from tests.conftest import write_table

@@ -12,13 +12,13 @@ from aucstudio.engine.ensembles.combined import CombinationScorer, Part
 from aucstudio.engine.scorers import EnsembleScorer
 from aucstudio.project.data.date_parts import PARTS
 from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
-from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiments.experiment import DataReference
-from aucstudio.project.runs.experiments.planning import plan_experiment
-from aucstudio.project.runs.models.final_model import calibrated
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.final_model import calibrated
+from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.store.export import FORMATS, export_model
 from tests.project.hand_models import SCORERS, TEXT, hand_model, model_with, prepared
 

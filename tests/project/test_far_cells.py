@@ -14,11 +14,11 @@ from aucstudio.engine.roc import auc
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.preparing.preparation import learn_preparation
 from aucstudio.project.data.preparing.stored import arrays_of, restored, settings_of
-from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiments.experiment import DataReference
-from aucstudio.project.runs.experiments.planning import plan_experiment
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.runs.rows import far_cells
 from aucstudio.project.store.export import export_model
 from aucstudio.project.store.model_file import load_model, save_model

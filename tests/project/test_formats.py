@@ -24,18 +24,19 @@ import pytest
 import zstandard
 
 from aucstudio.cli import main
-from aucstudio.project import child_process, inputs
+from aucstudio.project import child_process
+from aucstudio.project.data import input_files
 from aucstudio.project.data.disk.stream import open_stream
-from aucstudio.project.data.paths import join
+from aucstudio.project.data.input_files import join
 from aucstudio.project.data.preview import heading
-from aucstudio.project.data.readers import registry
+from aucstudio.project.data.readers import formats
 from aucstudio.project.data.readers.reading import make_plain
-from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import Cancelled, InputError
-from aucstudio.project.runs.experiments.experiment import DataReference
-from aucstudio.project.runs.experiments.experiment_file import read_study, write_study
-from aucstudio.project.runs.experiments.planning import plan_experiment
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.experiment_file import read_study, write_study
+from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.store.workspace import keep_text, read_text
 
 FIXTURES = Path(__file__).parent / "fixtures" / "formats"
@@ -662,10 +663,10 @@ def test_a_part_that_a_format_does_not_have_is_refused(tmp_path):
 
 
 def test_the_dialog_offers_every_format():
-    offered = registry.dialog_filter()
+    offered = formats.dialog_filter()
     assert offered.startswith("Tables (*.csv")
     assert offered.endswith(";;All files (*)")
-    for form in registry.FORMATS:
+    for form in formats.FORMATS:
         assert all(f"*{ending}" in offered for ending in form.endings)
 
 
@@ -674,8 +675,8 @@ def test_the_dialog_offers_every_format():
 
 @pytest.mark.parametrize("ending", PACKERS)
 def test_what_unpacks_to_unbelievably_much_is_refused(tmp_path, monkeypatch, ending):
-    monkeypatch.setattr(inputs, "_BASE_WRITTEN", 500_000)
-    monkeypatch.setattr(inputs, "_WRITTEN_PER_BYTE", 1)
+    monkeypatch.setattr(input_files, "_BASE_WRITTEN", 500_000)
+    monkeypatch.setattr(input_files, "_WRITTEN_PER_BYTE", 1)
     path = tmp_path / f"bomb{ending}"
     path.write_bytes(PACKERS[ending](bytes(1_500_000)))
     with pytest.raises(InputError, match="or more, too much for a table"):
@@ -683,8 +684,8 @@ def test_what_unpacks_to_unbelievably_much_is_refused(tmp_path, monkeypatch, end
 
 
 def test_an_archive_that_swells_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(inputs, "_BASE_WRITTEN", 3_000_000)
-    monkeypatch.setattr(inputs, "_WRITTEN_PER_BYTE", 1)
+    monkeypatch.setattr(input_files, "_BASE_WRITTEN", 3_000_000)
+    monkeypatch.setattr(input_files, "_WRITTEN_PER_BYTE", 1)
     path = tmp_path / "bomb.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a.csv", b"0,0\n" * 5_000_000)
@@ -767,7 +768,7 @@ def test_no_reader_brings_pandas():
 
 def test_formats_load_no_library_before_it_is_needed():
     code = (
-        "import sys, aucstudio.project.data.readers.registry; print([name for name in "
+        "import sys, aucstudio.project.data.readers.formats; print([name for name in "
         "('duckdb', 'pyreadstat', 'python_calamine', 'zstandard', 'sklearn', 'scipy.sparse') "
         "if name in sys.modules])"
     )
@@ -910,15 +911,15 @@ def test_a_text_table_is_opened_without_the_readers_of_other_formats(tmp_path):
         f"read_table({str(path)!r}); print(*sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    readers = {form.writer.partition(":")[0] for form in registry.FORMATS if form.writer}
+    readers = {form.writer.partition(":")[0] for form in formats.FORMATS if form.writer}
     loaded = set(done.stdout.split())
     assert readers
     assert not {f"aucstudio.project.data.readers.{name}" for name in readers} & loaded
 
 
 @pytest.mark.parametrize(
-    "form", [form for form in registry.FORMATS if form.writer], ids=lambda f: f.key
+    "form", [form for form in formats.FORMATS if form.writer], ids=lambda f: f.key
 )
 def test_every_format_names_a_reader_that_exists(form):
     module, _, function = form.writer.partition(":")
-    assert callable(getattr(importlib.import_module(f"{registry.__package__}.{module}"), function))
+    assert callable(getattr(importlib.import_module(f"{formats.__package__}.{module}"), function))

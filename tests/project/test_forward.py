@@ -16,23 +16,23 @@ from aucstudio.engine.crossfit import folds
 from aucstudio.engine.inference import splits_interval, splits_test
 from aucstudio.engine.methods import auc_ensemble
 from aucstudio.notices import notice
-from aucstudio.project.data.splitting.split import (
+from aucstudio.project.data.table import read_table
+from aucstudio.project.data.validation import (
+    Validation,
     blocks_of,
     draw_splits,
     forward_parts,
     splits_of,
     times_of,
 )
-from aucstudio.project.data.splitting.validation import Validation
-from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.comparison import AUC, compare_runs
 from aucstudio.project.results.summary import auc_summary
 from aucstudio.project.runs import search as searching
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiments.experiment import Experiment
-from aucstudio.project.runs.experiments.experiment_file import read_study, write_study
-from aucstudio.project.runs.experiments.planning import DEFAULT_BAND, plan_on
+from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.experiment_file import read_study, write_study
+from aucstudio.project.runs.planning import DEFAULT_BAND, plan_on
 from aucstudio.project.runs.tuning import Tuning
 
 MONTHS = {"scheme": "forward", "time": "month", "folds": 4}

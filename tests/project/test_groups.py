@@ -11,17 +11,16 @@ from hypothesis import strategies as st
 
 from aucstudio.notices import notice
 from aucstudio.project.data.disk.stream import open_stream
-from aucstudio.project.data.splitting.groups import Groups
-from aucstudio.project.data.splitting.split import draw_splits
-from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.groups import Groups
 from aucstudio.project.data.table import read_table
+from aucstudio.project.data.validation import Validation, draw_splits
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.comparison import compare_runs
 from aucstudio.project.runs import search as walk
 from aucstudio.project.runs.execute import execute, execute_split, refit, training_rows
-from aucstudio.project.runs.experiments.experiment import DataReference
-from aucstudio.project.runs.experiments.experiment_file import read_study
-from aucstudio.project.runs.experiments.planning import plan_experiment, plan_run
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.experiment_file import read_study
+from aucstudio.project.runs.planning import plan_experiment, plan_run
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.work.parallel import evaluator_of
 

@@ -14,16 +14,16 @@ import time
 import duckdb
 import pytest
 
-from aucstudio.project import inputs
+from aucstudio.project.data import input_files
 from aucstudio.project.data.import_choices import ImportChoices
+from aucstudio.project.data.input_files import MOST_COLUMNS, MOST_DEPTH
 from aucstudio.project.data.preview import HeadReader
 from aucstudio.project.data.readers import isolated
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.records import Cutter
 from aucstudio.project.errors import InputError
-from aucstudio.project.inputs import MOST_COLUMNS, MOST_DEPTH
-from aucstudio.project.runs.experiments.experiment_file import read_study
+from aucstudio.project.runs.experiment_file import read_study
 
 
 def refused(path, seconds=30.0, **how):
@@ -58,7 +58,7 @@ def test_a_column_that_is_computed_to_any_length(tmp_path):
 
 
 def test_a_view_that_never_ends(tmp_path, monkeypatch):
-    monkeypatch.setattr(inputs, "_BASE_SECONDS", 2)
+    monkeypatch.setattr(input_files, "_BASE_SECONDS", 2)
     path = sqlite_file(
         tmp_path / "endless.sqlite",
         "CREATE VIEW v AS WITH RECURSIVE r(i, y) AS (SELECT 1, 0 UNION ALL "
@@ -68,7 +68,7 @@ def test_a_view_that_never_ends(tmp_path, monkeypatch):
 
 
 def test_memory_that_runs_out_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(inputs, "_BASE_MEMORY", 400_000_000)
+    monkeypatch.setattr(input_files, "_BASE_MEMORY", 400_000_000)
     path = tmp_path / "wide.html"
     row = "<tr><td colspan=10000>1</td><td>2</td></tr>"
     path.write_text(f"<html><table>{row * 8_000}</table></html>")
@@ -168,8 +168,8 @@ REPEATED = "SELECT i x, i % 2 y, {text} t FROM range({rows}) r(i)"
 )
 @pytest.mark.parametrize("head", [True, False], ids=["head", "whole"])
 def test_texts_that_repeat_without_end(tmp_path, monkeypatch, text, rows, said, head):
-    monkeypatch.setattr(inputs, "_BASE_WRITTEN", 50_000_000)
-    monkeypatch.setattr(inputs, "_WRITTEN_PER_BYTE", 1)
+    monkeypatch.setattr(input_files, "_BASE_WRITTEN", 50_000_000)
+    monkeypatch.setattr(input_files, "_WRITTEN_PER_BYTE", 1)
     path = tmp_path / "repeated.parquet"
     duckdb.sql(f"COPY ({REPEATED.format(text=text, rows=rows)}) TO '{path}' (FORMAT parquet)")
     if head:

@@ -9,7 +9,7 @@ import pytest
 from aucstudio.engine import METHODS, roc
 from aucstudio.engine.monitor import Stopped
 from aucstudio.project.results.summary import WHOLE, measures, work_out
-from aucstudio.project.runs.experiments.planning import PlannedRun
+from aucstudio.project.runs.planning import PlannedRun
 from aucstudio.project.runs.record import DONE, STOPPED
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.store.project.project_file import ProjectFile

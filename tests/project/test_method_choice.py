@@ -3,8 +3,8 @@
 import pytest
 
 from aucstudio.engine import METHODS
-from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.runs.estimate import outlooks, start_here
 
 BAND = (0.0, 0.1)

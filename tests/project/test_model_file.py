@@ -20,7 +20,7 @@ from aucstudio.engine.scorers import EnsembleScorer, FourierScorer, KernelScorer
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.models.model import Model
+from aucstudio.project.runs.model import Model
 from aucstudio.project.store import archive
 from aucstudio.project.store.archive import array_to_bytes
 from aucstudio.project.store.model_file import load_model, model_from_bytes, model_to_bytes

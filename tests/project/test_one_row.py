@@ -22,7 +22,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.explain.contributions import about, explain_row, headline
 from aucstudio.project.explain.shapley import contributions
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiments.experiment import DataReference
+from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.store.model_file import save_model
 
 

@@ -6,7 +6,7 @@ from scipy.stats import beta
 
 from aucstudio.engine import roc
 from aucstudio.engine.roc import cut_at
-from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.thresholds import (
     amount_words,
@@ -22,8 +22,8 @@ from aucstudio.project.results.thresholds import (
     vertex_of,
 )
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiments.experiment import DataReference
-from aucstudio.project.runs.experiments.planning import plan_experiment
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.planning import plan_experiment
 
 
 @pytest.fixture

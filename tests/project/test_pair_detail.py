@@ -7,11 +7,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 from aucstudio.project.data.preparing.preparation import feature_groups
-from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.explain.contributions import MISSING, explain_pair
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiments.experiment import DataReference
-from aucstudio.project.runs.experiments.planning import plan_experiment
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.planning import plan_experiment
 
 
 def trained(table, method, **params):

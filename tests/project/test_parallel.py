@@ -15,7 +15,7 @@ from aucstudio.engine.roc import UnreachableTargetError
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiments.planning import PlannedRun
+from aucstudio.project.runs.planning import PlannedRun
 from aucstudio.project.runs.tuning import LEAVE_PAIR_OUT, Tuning
 from aucstudio.project.work import cluster, parallel
 from aucstudio.project.work.cluster import Cluster, WorkerCount, WorkersLostError, answers

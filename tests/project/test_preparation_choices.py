@@ -31,17 +31,17 @@ from aucstudio.project.data.preparing.preparation_choice import (
 )
 from aucstudio.project.data.preparing.scales import RARE
 from aucstudio.project.data.preparing.stored import arrays_of, restored, settings_of
-from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.explain.contributions import explain_pair
 from aucstudio.project.explain.effects import score_curve
 from aucstudio.project.explain.importance import permutation_importance
 from aucstudio.project.explain.trees import FeatureUse, condition, side_by_side
 from aucstudio.project.runs.execute import execute, refit
-from aucstudio.project.runs.experiments.experiment import DataReference
-from aucstudio.project.runs.experiments.experiment_file import read_study, write_study
-from aucstudio.project.runs.experiments.planning import plan_experiment
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.experiment_file import read_study, write_study
+from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.runs.record import same_scores
 from aucstudio.project.runs.rows import learn
 from aucstudio.project.store.export import export_model

@@ -31,9 +31,9 @@ PARTS = (*PARTS, "test_scores", "support_pairs")
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory, table_once):
     """A whole project of four runs, and what it shows."""
-    from aucstudio.project.data.splitting.validation import Validation
-    from aucstudio.project.runs.experiments.experiment import DataReference
-    from aucstudio.project.runs.experiments.planning import plan_experiment
+    from aucstudio.project.data.validation import Validation
+    from aucstudio.project.runs.experiment import DataReference
+    from aucstudio.project.runs.planning import plan_experiment
     from aucstudio.project.runs.tuning import Tuning
 
     data = dataclasses.replace(DataReference.to_table(table_once), path="/nowhere/study.csv")

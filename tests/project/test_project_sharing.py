@@ -221,7 +221,7 @@ def test_a_run_of_this_program_is_not_lost(project, plan, table):
 
 TRAIN = """
     import sys
-    from aucstudio.project.runs.experiments.experiment import Experiment
+    from aucstudio.project.runs.experiment import Experiment
     from aucstudio.project.store.project.project_file import ProjectFile
     project = ProjectFile.open(sys.argv[1])
     (template,) = project.runs()

@@ -10,7 +10,7 @@ from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.text.delimited import write_rejected
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.experiments.experiment import DataReference
+from aucstudio.project.runs.experiment import DataReference
 
 TEXT = "title\na;b;y\n1;2,5;u\n2;3,5\n3;4,5;v\na;b;y\n4;5,5;ü;9\n5;-9;u\n6;1,5;v\nTotal;9;\n"
 

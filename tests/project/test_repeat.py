@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import declared_params
-from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
-from aucstudio.project.runs.experiments.experiment import DataReference
-from aucstudio.project.runs.experiments.experiment_file import command_line, read_study
-from aucstudio.project.runs.experiments.planning import plan_experiment, read_test_table, scored_by
+from aucstudio.project.data.validation import Validation
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.experiment_file import command_line, read_study
+from aucstudio.project.runs.planning import plan_experiment, read_test_table, scored_by
 from aucstudio.project.runs.tuning import Tuning
 from tests.project.test_schema import HEADER, training_rows, write_csv
 

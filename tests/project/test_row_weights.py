@@ -12,9 +12,8 @@ from aucstudio.cli import main
 from aucstudio.engine import METHODS, inference, roc
 from aucstudio.engine.crossfit.members import Member
 from aucstudio.project.data.findings.find import find
-from aucstudio.project.data.splitting.split import draw_splits
-from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
+from aucstudio.project.data.validation import Validation, draw_splits
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.comparison import compare_runs
 from aucstudio.project.results.subgroups import subgroups
@@ -34,8 +33,8 @@ from aucstudio.project.results.thresholds import (
     curve_of,
 )
 from aucstudio.project.runs.execute import execute, refit
-from aucstudio.project.runs.experiments.planning import plan_on, plan_run, scored_by
-from aucstudio.project.runs.models.final_model import held_out
+from aucstudio.project.runs.final_model import held_out
+from aucstudio.project.runs.planning import plan_on, plan_run, scored_by
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.runs.verification import verify_run
 from aucstudio.project.store.check import repair_project

@@ -9,8 +9,8 @@ import pytest
 
 from aucstudio.cli import main
 from aucstudio.engine import inference, roc
-from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.calibration import judge
 from aucstudio.project.results.comparison import compare_runs
@@ -18,7 +18,7 @@ from aucstudio.project.results.subgroups import subgroups
 from aucstudio.project.results.summary import auc_summary, pauc_summary, tpr_summary
 from aucstudio.project.results.thresholds import ThresholdFigures, counts_at, curve_of
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiments.planning import plan_on
+from aucstudio.project.runs.planning import plan_on
 from aucstudio.project.store.project.project_file import ProjectFile
 
 BAND = (0.0, 0.3)

@@ -15,15 +15,15 @@ from hypothesis import strategies as st
 from aucstudio.cli import main
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.schema import ColumnSchema, Schema
-from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.numerals import NumberFormat
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import refit
-from aucstudio.project.runs.experiments.experiment import DataReference
-from aucstudio.project.runs.experiments.planning import plan_experiment
-from aucstudio.project.runs.models.scoring import read_to_score, scores_of
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.planning import plan_experiment
+from aucstudio.project.runs.scoring import read_to_score, scores_of
 from aucstudio.project.store.model_file import load_model, save_model
 
 HEADER = ["code", "flag", "price", "dose", "when", "word", "outcome"]

@@ -11,7 +11,7 @@ from aucstudio.project.data.score_file import join_scores, read_score_file
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiments.experiment_file import write_study
+from aucstudio.project.runs.experiment_file import write_study
 from aucstudio.project.store.project.project_file import ProjectFile
 
 ROWS = 90

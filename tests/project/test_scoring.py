@@ -12,13 +12,13 @@ from aucstudio.engine.inference import delong_interval
 from aucstudio.engine.roc import ThresholdRule
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.preview import heading
-from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import Cancelled
 from aucstudio.project.runs.execute import execute, refit
-from aucstudio.project.runs.experiments.planning import plan_on, read_test_table
-from aucstudio.project.runs.models.final_model import rethresholded
-from aucstudio.project.runs.models.scoring import read_to_score, score_file, score_table
+from aucstudio.project.runs.final_model import rethresholded
+from aucstudio.project.runs.planning import plan_on, read_test_table
+from aucstudio.project.runs.scoring import read_to_score, score_file, score_table
 from aucstudio.project.store.model_file import load_model, save_model
 from tests.project.test_schema import trained, write_csv
 

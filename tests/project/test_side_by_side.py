@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from aucstudio.engine import METHODS
-from aucstudio.project.runs.parallel_parts import side_by_side
+from aucstudio.project.runs.rows import side_by_side
 
 
 def test_every_task_is_done_once_in_any_order():
@@ -45,7 +45,7 @@ def test_each_thread_limits_openmp_to_one_thread():
     script = """
 import sklearn.base
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads as threads
-from aucstudio.project.runs.parallel_parts import side_by_side
+from aucstudio.project.runs.rows import side_by_side
 print([count for _, count in side_by_side(lambda _, check: threads(), range(3), lambda: False)])
 """
     several = os.environ | {"OMP_NUM_THREADS": "3"}

@@ -7,14 +7,14 @@ import pytest
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import InvalidSetting
-from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs import estimate as experiments
 from aucstudio.project.runs.estimate import check_size
-from aucstudio.project.runs.experiments.experiment import DataReference
-from aucstudio.project.runs.experiments.experiment_file import ExperimentFile
-from aucstudio.project.runs.experiments.planning import plan_experiment
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.experiment_file import ExperimentFile
+from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.runs.tuning import Tuning, candidates
 from aucstudio.project.work.submit import open_place, run_experiments
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from aucstudio.project.data.paths import join
+from aucstudio.project.data.input_files import join
 from aucstudio.project.data.sparse_columns import SparseColumn
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError

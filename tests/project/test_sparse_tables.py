@@ -21,14 +21,14 @@ from aucstudio.project.data.preparing.sparse import learn_rare, sparse_rows
 from aucstudio.project.data.preparing.stored import arrays_of, restored, settings_of
 from aucstudio.project.data.readers import sparse_file
 from aucstudio.project.data.sparse_columns import SparseBlock, SparseColumn, gathered, in_rows
-from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs import estimate
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiments.experiment import DataReference
-from aucstudio.project.runs.experiments.planning import plan_experiment, plan_on
-from aucstudio.project.runs.models.scoring import read_to_score, scores_of
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.planning import plan_experiment, plan_on
+from aucstudio.project.runs.scoring import read_to_score, scores_of
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.store.model_file import load_model, save_model
 from aucstudio.project.survey.columns import Classes, RankedColumn, most_telling

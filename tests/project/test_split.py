@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import train_test_split
 
-from aucstudio.project.data.splitting.split import draw_splits
-from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.validation import Validation, draw_splits
 from aucstudio.project.errors import InputError
 
 POSITIVE = np.arange(90) % 3 == 0

@@ -165,9 +165,9 @@ def test_killing_the_program_in_a_run_loses_nothing_finished(table_file, tmp_pat
         f"""
         import sys, threading
         from aucstudio.engine import METHODS
-        from aucstudio.project.runs.experiments.planning import plan_run
+        from aucstudio.project.runs.planning import plan_run
         from aucstudio.project.work.submit import open_place, run_experiments
-        from aucstudio.project.data.splitting.validation import Validation
+        from aucstudio.project.data.validation import Validation
 
         def run(method):
             plan = plan_run({str(table_file)!r}, method, [], validation=Validation(),

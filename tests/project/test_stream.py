@@ -13,14 +13,14 @@ from aucstudio.engine.roc import auc
 from aucstudio.project import scratch
 from aucstudio.project.data.disk.stream import TableBlocks, open_stream
 from aucstudio.project.data.preparing.preparation import learn_preparation
-from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.summary import auc_summary
 from aucstudio.project.runs.estimate import read_size, table_reader
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiments.experiment import DataReference
-from aucstudio.project.runs.experiments.planning import plan_experiment
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.store.model_file import load_model
 
 ROWS = 400

@@ -6,7 +6,7 @@ import pytest
 from aucstudio.project.errors import InputError
 from aucstudio.project.examples import STUDIES, examples, make_sample, make_study, run_demo
 from aucstudio.project.results.summary import auc_summary, pauc_summary
-from aucstudio.project.runs.experiments.experiment_file import read_study, write_study
+from aucstudio.project.runs.experiment_file import read_study, write_study
 from aucstudio.project.runs.record import DONE
 from aucstudio.project.store.project.project_file import ProjectFile
 

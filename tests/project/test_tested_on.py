@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from aucstudio.project.combination.planning import why_not
-from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.comparison import compare_runs
 from aucstudio.project.results.summary import same_rows
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiments.experiment import DataReference, Experiment
-from aucstudio.project.runs.experiments.experiment_file import read_study
-from aucstudio.project.runs.experiments.planning import plan_experiment, read_test_table
+from aucstudio.project.runs.experiment import DataReference, Experiment
+from aucstudio.project.runs.experiment_file import read_study
+from aucstudio.project.runs.planning import plan_experiment, read_test_table
 from tests.project.test_schema import write_csv
 
 HEADER = ["code", "x", "also", "outcome"]

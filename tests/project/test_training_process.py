@@ -12,7 +12,7 @@ import pytest
 from aucstudio.engine.monitor import Stopped
 from aucstudio.project import child_process
 from aucstudio.project.runs.execute import NOT_ENOUGH_MEMORY, execute
-from aucstudio.project.runs.experiments.planning import PlannedRun
+from aucstudio.project.runs.planning import PlannedRun
 from aucstudio.project.runs.record import DONE, FAILED, STOPPED
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.work.processes import Processes

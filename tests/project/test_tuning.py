@@ -11,13 +11,13 @@ from sklearn.model_selection import StratifiedKFold
 from aucstudio.engine import METHODS, roc
 from aucstudio.engine.params import declared_params
 from aucstudio.project.data.preparing.preparation import learn_preparation
-from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.summary import run_as_json
 from aucstudio.project.runs.execute import execute, refit
-from aucstudio.project.runs.experiments.experiment import DataReference, Experiment
-from aucstudio.project.runs.experiments.experiment_file import command_line
-from aucstudio.project.runs.experiments.planning import plan_experiment
+from aucstudio.project.runs.experiment import DataReference, Experiment
+from aucstudio.project.runs.experiment_file import command_line
+from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.runs.search import search
 from aucstudio.project.runs.tuning import MOST_CANDIDATES, Search, Tuning, candidates
 from aucstudio.project.store.project.project_file import ProjectFile

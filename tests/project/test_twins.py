@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aucstudio.notices import notice
-from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.results.summary import (
     Estimate,
     caution_words,
@@ -17,10 +17,10 @@ from aucstudio.project.results.summary import (
     trained_elsewhere,
 )
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiments.experiment import DataReference
-from aucstudio.project.runs.experiments.planning import plan_experiment
-from aucstudio.project.runs.experiments.settings_shown import differing_settings, settings_sentence
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.runs.record import STOPPED, find_twin, same_scores
+from aucstudio.project.runs.settings_shown import differing_settings, settings_sentence
 from aucstudio.project.runs.tuning import Tuning
 
 

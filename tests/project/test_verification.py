@@ -8,17 +8,17 @@ import sqlite3
 import numpy as np
 import pytest
 
-from aucstudio.boundary import BAD_INPUT
 from aucstudio.cli import main
+from aucstudio.console import BAD_INPUT
 from aucstudio.engine.scorers import LinearScorer
-from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import read_table
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.verified import HEADINGS, as_text, verdict, verified_table
 from aucstudio.project.runs import verification as verifying
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiments.experiment import DataReference
-from aucstudio.project.runs.experiments.planning import plan_experiment
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.runs.verification import Verification, verify_run
 from aucstudio.project.store.check import check_file

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from aucstudio.engine.arrays import Array, Mask
 from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.crossfit.folds import Folds, class_shares
 from aucstudio.engine.crossfit.members import Member, titles
@@ -29,7 +30,6 @@ from aucstudio.engine.kernels import KernelSettings
 from aucstudio.engine.monitor import Check, Monitor, Stopped
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.scorers import Scorer
-from aucstudio.engine.types import Array, Mask
 from aucstudio.notices import Notice, notice
 
 # Of fewer trees, held-out scores would make a forest look worse than the mean of all folds is.

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.engine.ensembles.selection import Criterion
-from aucstudio.engine.types import Array, Index, Mask
 
 Folds = list[tuple[Index, Index]]
 """Rows to train on and rows held out, fold by fold."""

@@ -10,8 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from aucstudio.engine.catalogue import declarations
-from aucstudio.engine.params import InvalidSetting, declared_params
+from aucstudio.engine.params import InvalidSetting, declarations, declared_params
 
 # Beyond so many rows a kernel method would take longer than all others: landmarks replace it.
 _MOST_KERNEL_ROWS = 4_000

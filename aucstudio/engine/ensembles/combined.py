@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import roc
+from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.engine.ensembles.selection import Criterion
 from aucstudio.engine.scorers import (
     EnsembleScorer,
@@ -29,7 +30,6 @@ from aucstudio.engine.scorers import (
     joined,
     of_part,
 )
-from aucstudio.engine.types import Array, Index, Mask
 
 _INNER = "inner"
 

@@ -22,9 +22,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.engine.compiled import kernel
 from aucstudio.engine.roc import effective_rows
-from aucstudio.engine.types import Array, Index, Mask
 
 # With so many rows of either class in the range, the partial AUC has the weight of the AUC.
 _ENOUGH_ROWS = 50.0

@@ -11,11 +11,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from aucstudio.engine.arrays import Array, Single
 from aucstudio.engine.blocks import Passes
 from aucstudio.engine.features.maps import NystromMap
 from aucstudio.engine.linalg import chunks
 from aucstudio.engine.scorers import LinearScorer, Scorer
-from aucstudio.engine.types import Array, Single
 
 Progress = Callable[[float], None]
 

@@ -17,11 +17,11 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array, Index
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.linalg import KernelFactor, chunks
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.scorers import KernelScorer, LinearScorer, Scorer, trimmed
-from aucstudio.engine.types import Array, Index
 
 _ROWS_FOR_MEAN = 2_048
 

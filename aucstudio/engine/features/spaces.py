@@ -17,6 +17,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array, Index, Rows, Single
 from aucstudio.engine.blocks import Parts, Passes
 from aucstudio.engine.features.maps import (
     Directions,
@@ -35,7 +36,6 @@ from aucstudio.engine.linalg import chunks, gram, kernel_factor, nothing
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.scorers import Scorer, trimmed
-from aucstudio.engine.types import Array, Index, Rows, Single
 from aucstudio.notices import Notice, notice, text
 
 Pause = Callable[[], None]

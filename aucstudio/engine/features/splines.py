@@ -12,8 +12,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from aucstudio.engine.arrays import Array, Index
 from aucstudio.engine.scorers import Scorer
-from aucstudio.engine.types import Array, Index
 
 _MOST_LEVELS = 10
 _SAME_SHARE = 1e-10

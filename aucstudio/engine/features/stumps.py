@@ -17,9 +17,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array, Index, Mask, RowNumbers, by_digits
 from aucstudio.engine.compiled import kernel
-from aucstudio.engine.order import by_digits
-from aucstudio.engine.types import Array, Index, Mask, RowNumbers
 
 Found = tuple[float, int, int, bool, float]
 """What |r| must exceed from here on; feature, number of rows below, q and r of the best so far."""

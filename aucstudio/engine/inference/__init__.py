@@ -15,6 +15,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from aucstudio.engine.inference.areas import (
+    LEAST_IN_FOLD as LEAST_IN_FOLD,
     Placements as Placements,
     auc_test as auc_test,
     delong_interval as delong_interval,
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
         pointwise_band as pointwise_band,
     )
     from aucstudio.engine.inference.folds import (
-        LEAST_IN_FOLD as LEAST_IN_FOLD,
         GroupArea as GroupArea,
         equality_test as equality_test,
         folds_interval as folds_interval,
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 _LATE = {
     "bands": "Band bootstrap_band kolmogorov_band pointwise_band",
-    "folds": "LEAST_IN_FOLD GroupArea equality_test folds_interval",
+    "folds": "GroupArea equality_test folds_interval",
     "resampling": "bootstrap_interval bootstrap_test cost_threshold_interval resamples",
     "splits": "LEAST_SPLITS splits_interval splits_test variance_factor",
 }

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aucstudio.engine import roc
+from aucstudio.engine.arrays import Array
 from aucstudio.engine.inference.drawn_curves import DRAWS, bounds, deciding, drawn_areas
 from aucstudio.engine.inference.results import (
     Interval,
@@ -32,7 +33,6 @@ from aucstudio.engine.inference.results import (
     widened,
 )
 from aucstudio.engine.inference.sampling import Components, Sampling, Variance, components_of
-from aucstudio.engine.types import Array
 
 PLENTY = 60
 """Rows that decide an area, from which on its variance is known well enough."""
@@ -42,6 +42,9 @@ LEAST = 3
 
 LEAST_OF_CLASS = 5
 """Least rows of each class for a p-value of whole areas."""
+
+LEAST_IN_FOLD = 5
+"""Negatives that must decide a range in each fold for its mean area to be all but unbiased."""
 
 _ROUNDING = 1e-9
 _FEW_OF_CLASS = f"a class has fewer than {LEAST_OF_CLASS} rows"

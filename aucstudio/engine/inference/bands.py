@@ -15,12 +15,12 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from aucstudio.engine import roc
+from aucstudio.engine.arrays import Array
 from aucstudio.engine.inference.areas import Placements
 from aucstudio.engine.inference.drawn_curves import drawn_heights
 from aucstudio.engine.inference.resampling import Progress, rates_at, resamples
 from aucstudio.engine.inference.results import check_level, quantile_level, widened
 from aucstudio.engine.inference.sampling import Sampling
-from aucstudio.engine.types import Array
 
 GRID = np.linspace(0.0, 1.0, 201)
 GRID.setflags(write=False)

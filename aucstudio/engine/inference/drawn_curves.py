@@ -27,9 +27,9 @@ import scipy
 from numpy.typing import NDArray
 
 from aucstudio.engine import roc
+from aucstudio.engine.arrays import Array, Index
 from aucstudio.engine.compiled import kernel
 from aucstudio.engine.inference.sampling import Sampling
-from aucstudio.engine.types import Array, Index
 
 DRAWS = 1000
 _SEED = 0

@@ -25,8 +25,10 @@ import numpy as np
 import scipy
 
 from aucstudio.engine import roc
+from aucstudio.engine.arrays import Array, Index
 from aucstudio.engine.inference.areas import (
     LEAST,
+    LEAST_IN_FOLD,
     LEAST_OF_CLASS,
     PLENTY,
     Band,
@@ -44,10 +46,6 @@ from aucstudio.engine.inference.results import (
     widened,
 )
 from aucstudio.engine.inference.sampling import Variance
-from aucstudio.engine.types import Array, Index
-
-LEAST_IN_FOLD = 5
-"""Negatives that must decide a range in each fold for its mean area to be all but unbiased."""
 
 _OUTWARD = 2.5
 _SEED = 0

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucstudio.engine import roc
+from aucstudio.engine.arrays import Array, Index, RowNumbers
 from aucstudio.engine.compiled import kernel
 from aucstudio.engine.inference.areas import LEAST, Placements, few_words
 from aucstudio.engine.inference.drawn_curves import deciding
@@ -24,7 +25,6 @@ from aucstudio.engine.inference.results import (
     silent,
 )
 from aucstudio.engine.monitor import Stopped
-from aucstudio.engine.types import Array, Index, RowNumbers
 
 Progress = Callable[[float], object]
 Units = tuple[Index, Index]

@@ -10,7 +10,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from aucstudio.engine.types import Array
+from aucstudio.engine.arrays import Array
 
 
 @dataclasses.dataclass(frozen=True)

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from aucstudio.engine import roc
-from aucstudio.engine.types import Array, Index
+from aucstudio.engine.arrays import Array, Index
 
 LEAST_GROUPS = 5
 """Groups with rows of a class for an interval or a test, where rows come in groups."""

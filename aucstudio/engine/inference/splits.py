@@ -18,6 +18,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
+from aucstudio.engine.arrays import Array
 from aucstudio.engine.inference.results import (
     Interval,
     TestResult,
@@ -26,7 +27,6 @@ from aucstudio.engine.inference.results import (
     silent,
     studentised,
 )
-from aucstudio.engine.types import Array
 
 _HELD_OUT_AGAIN = 2.5
 LEAST_SPLITS = 3

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from aucstudio.engine.types import Array
+from aucstudio.engine.arrays import Array
 
 Risk = Callable[[Array], tuple[float, Array]]
 """A convex function of the scores: its value, and a subgradient."""

@@ -17,7 +17,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from aucstudio.engine.types import Array, Index, Mask
+from aucstudio.engine.arrays import Array, Index, Mask
 
 
 class FreeConstantHinge:

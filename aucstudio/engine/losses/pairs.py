@@ -17,9 +17,8 @@ from typing import Protocol
 import numpy as np
 import scipy
 
+from aucstudio.engine.arrays import MANY, Array, Index, Mask, ascending
 from aucstudio.engine.compiled import kernel
-from aucstudio.engine.order import MANY, ascending
-from aucstudio.engine.types import Array, Index, Mask
 
 ALL = slice(None)
 _PAIRS_PER_PART = 1 << 14  # a handful of temporaries of this size stay in the processor's cache

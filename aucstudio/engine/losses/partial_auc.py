@@ -25,9 +25,20 @@ import scipy
 from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array, Mask
 from aucstudio.engine.losses import Risk
 from aucstudio.engine.roc import position, rank_weights
-from aucstudio.engine.types import Array, Mask
+
+Range = tuple[float, float]
+
+
+def widening(asked: Range) -> Iterator[Range]:
+    """List the range asked for and then [0, 2 beta], [0, 4 beta], ... up to [0, 1]."""
+    yield asked
+    alpha, beta = asked
+    while (alpha, beta) != (0.0, 1.0):
+        alpha, beta = 0.0, min(1.0, 2 * beta)
+        yield alpha, beta
 
 
 class StructuralRisk:

@@ -25,6 +25,7 @@ from collections.abc import Callable
 import numpy as np
 
 from aucstudio.engine import roc
+from aucstudio.engine.arrays import Array, Mask
 from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.features.spaces import Vectors, exact
 from aucstudio.engine.fit import Context, Fit
@@ -33,9 +34,8 @@ from aucstudio.engine.linalg import cholesky, gram
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting, param
 from aucstudio.engine.scorers import Scorer, score_rows
+from aucstudio.engine.solvers import RowDirection
 from aucstudio.engine.solvers.interior_point import PredictorCorrector, run
-from aucstudio.engine.solvers.solution import RowDirection
-from aucstudio.engine.types import Array, Mask
 from aucstudio.notices import Notice, notice, text
 
 

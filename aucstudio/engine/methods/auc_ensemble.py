@@ -14,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from aucstudio.engine import roc
+from aucstudio.engine.arrays import Array, Mask
 from aucstudio.engine.base import WeighsRows
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of, machine_processors
 from aucstudio.engine.crossfit.fitting import CrossFit, Outcome, Task, able, share_trees
@@ -24,7 +25,6 @@ from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.methods.forest import ForestClassifier
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.params import param
-from aucstudio.engine.types import Array, Mask
 
 
 class AUCEnsemble(WeighsRows):

@@ -9,13 +9,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array, Mask
 from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.methods.tree_growth import Limits, TreeGrower
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import EnsembleScorer
-from aucstudio.engine.types import Array, Mask
 from aucstudio.notices import Notice, notice
 
 _REPORTS_PER_DOUBLING = 16

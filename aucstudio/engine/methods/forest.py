@@ -11,13 +11,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.engine.base import WeighsRows
 from aucstudio.engine.cost import NUMBER
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.methods.settings import ClassWeightSettings
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import ABOVE_ALL, EnsembleScorer, joined
-from aucstudio.engine.types import Array, Index, Mask
 
 _TREES_AT_ONCE = 5
 _CELLS_AT_ONCE = 2e6

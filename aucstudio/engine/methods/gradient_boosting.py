@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from aucstudio.engine.arrays import Array, Mask
 from aucstudio.engine.base import WeighsRows
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.methods.forest import read_tree
@@ -18,7 +19,6 @@ from aucstudio.engine.methods.settings import MOST_LEVELS, ClassWeightSettings
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import ABOVE_ALL, EnsembleScorer, joined
-from aucstudio.engine.types import Array, Mask
 
 if TYPE_CHECKING:
     from aucstudio.engine.methods.histogram_library import (

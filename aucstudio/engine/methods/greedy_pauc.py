@@ -14,13 +14,13 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array, Mask
 from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import LinearScorer
 from aucstudio.engine.solvers.angle_search import AngleSearch, direction
-from aucstudio.engine.types import Array, Mask
 from aucstudio.notices import notice
 
 Found = tuple[float, float]

@@ -1,4 +1,6 @@
-"""Exact scores of held-out pairs without refitting, for AUC-RLS and RLS.
+"""Leave-pair-out cross-validation without refitting, for AUC-RLS and RLS.
+
+Nearly unbiased on small tables, where pooled leave-one-out scores are not.
 
 Symbols of AUC-RLS: m, n numbers of positives and negatives left for training; D = 1/m on the
 positives, 1/n on the negatives; K Gram matrix, positives first; P = lambda (D^1/2 K D^1/2 +
@@ -24,17 +26,40 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import ArrayLike
 
+from aucstudio.engine.arrays import Array, Index, Mask
+from aucstudio.engine.fit import PairsHeldOut
 from aucstudio.engine.kernels import Kernel
-from aucstudio.engine.leave_pair_out import TIE, PairsHeldOut, count_outcomes, pair_chunks
 from aucstudio.engine.methods.least_squares_systems import (
     eigensystem,
     gram,
     positive_values,
 )
 from aucstudio.engine.monitor import Monitor
-from aucstudio.engine.types import Array, Index, Mask
 
 _EPS = float(np.finfo(float).eps)
+_PAIRS_PER_CHUNK = 65_536
+# Scores of a pair that differ by fewer rounding errors, a sum over all rows, are tied.
+_TIE = 16 * _EPS
+
+
+def _count_outcomes(
+    chunks: Iterator[tuple[slice, Array, Array]], m: int, n: int, tie: float
+) -> PairsHeldOut:
+    """Count who outscored whom; ``chunks`` gives positives and the two scores of their pairs."""
+    beaten, above = np.zeros(m), np.zeros(n)
+    for rows, f, g in chunks:
+        f -= g
+        won = (f > tie).astype(np.float64) + (f >= -tie)
+        beaten[rows] = 0.5 * won.sum(axis=1)
+        above += 0.5 * won.sum(axis=0)
+    return PairsHeldOut(beaten, above)
+
+
+def _pair_chunks(rows: int, columns: int) -> Iterator[slice]:
+    """Cut so many rows into slices whose pairs with all columns stay in the cache."""
+    height = max(1, _PAIRS_PER_CHUNK // columns)
+    for start in range(0, rows, height):
+        yield slice(start, min(start + height, rows))
 
 
 class HoldOut:
@@ -121,7 +146,7 @@ class HoldOut:
         ends[:m, 0], ends[m:, 1] = np.sqrt(self._d[:m]), np.sqrt(self._d[m:])
         turned = self._V.T @ ends
         self._diagonal = np.empty((len(self.regularizations), N))
-        for rows in pair_chunks(N, N):
+        for rows in _pair_chunks(N, N):
             self._monitor.stage("hold-out")
             self._diagonal[:, rows] = (self._V[rows] ** 2 @ shares).T / self._d[rows]
         products = [(self._V @ (shares * column[:, None])).T for column in turned.T]
@@ -149,13 +174,13 @@ class HoldOut:
     def outcomes(self, which: int) -> PairsHeldOut:
         """Count for each row, at one of the lambdas, the pairs that came out right."""
         top, m = float(self._g[-1]), self._positives
-        tie = TIE * len(self._d) * top / (top + float(self.regularizations[which]))
-        return count_outcomes(self.pair_scores(which), m, len(self._d) - m, tie)
+        tie = _TIE * len(self._d) * top / (top + float(self.regularizations[which]))
+        return _count_outcomes(self.pair_scores(which), m, len(self._d) - m, tie)
 
     def pair_scores(self, which: int) -> Iterator[tuple[slice, Array, Array]]:
         """Return some positives at a time and the scores of their pairs with all negatives."""
         lam, m, N = self.regularizations[which], self._positives, len(self._d)
-        for rows in pair_chunks(m, N - m):
+        for rows in _pair_chunks(m, N - m):
             self._monitor.stage("leave-pair-out", (which + rows.start / m) / len(self._totals))
             yield rows, *self._pairs(which, rows, self._mutual(lam, rows, slice(m, N)))
 
@@ -231,8 +256,8 @@ def rls_leave_pair_out(
         pairs = _PairErrors(V, g, null, lam * (N - 2), y, fit_intercept)
         report = functools.partial(_report, monitor, k, len(lams))
         chunks = pairs.scores(m, report)
-        tie = TIE * N * g[-1] / (g[-1] + lam * (N - 2))
-        found.append(count_outcomes(chunks, m, N - m, float(tie)))
+        tie = _TIE * N * g[-1] / (g[-1] + lam * (N - 2))
+        found.append(_count_outcomes(chunks, m, N - m, float(tie)))
     return found
 
 
@@ -283,7 +308,7 @@ class _PairErrors:
         """Return some positives at a time and the scores of their pairs with all negatives."""
         N = len(self._y)
         q, Aq = self._diagonal[m:], self._pull[m:]
-        for rows in pair_chunks(m, N - m):
+        for rows in _pair_chunks(m, N - m):
             report(rows.start / m)
             c = self._left[rows] @ self._V[m:].T - np.outer(self._bend[rows], self._bend[m:])
             p, Ap = self._diagonal[rows, None], self._pull[rows, None]

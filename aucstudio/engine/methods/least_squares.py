@@ -17,15 +17,15 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
+from aucstudio.engine.arrays import Array, Mask, Rows
 from aucstudio.engine.base import WeighsRows
 from aucstudio.engine.blocks import Passes
 from aucstudio.engine.cost import (
     Cost,
     refuse_kernel_matrix,
 )
-from aucstudio.engine.fit import Context, Fit
+from aucstudio.engine.fit import Context, Fit, PairsHeldOut
 from aucstudio.engine.kernels import Kernel, KernelSettings
-from aucstudio.engine.leave_pair_out import PairsHeldOut
 from aucstudio.engine.linalg import chunks
 from aucstudio.engine.methods.hold_out import HoldOut, rls_leave_pair_out
 from aucstudio.engine.methods.least_squares_systems import (
@@ -44,7 +44,6 @@ from aucstudio.engine.methods.least_squares_systems import (
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting, param
 from aucstudio.engine.scorers import LinearScorer, Scorer, score_rows
-from aucstudio.engine.types import Array, Mask, Rows
 from aucstudio.notices import text
 
 MOST_KERNEL_ROWS = 20_000

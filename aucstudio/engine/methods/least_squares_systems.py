@@ -20,13 +20,13 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
+from aucstudio.engine.arrays import Array, Index, Mask, Rows
 from aucstudio.engine.blocks import Parts, Passes
 from aucstudio.engine.fit import Fit
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.linalg import Symmetric, chunks, nothing
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.scorers import LinearScorer, Scorer, trimmed
-from aucstudio.engine.types import Array, Index, Mask, Rows
 
 _ROWS_PER_PIECE, _NUMBERS_PER_PIECE = 512, 50_000  # the greater of both
 _LEFT_OVER = 1e-3

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import scipy
 
+from aucstudio.engine.arrays import Array, Mask
 from aucstudio.engine.base import WeighsRows
 from aucstudio.engine.features.splines import AdditiveScorer, Basis, basis, weighted_scorer
 from aucstudio.engine.fit import Context, Fit
@@ -26,7 +27,6 @@ from aucstudio.engine.methods.settings import BaselineSettings, centre_of
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import LinearScorer, Scorer
-from aucstudio.engine.types import Array, Mask
 
 _RELATIVE_GAP = 1e-3
 # Relative gaps far below the promised one, for many rows and for few: the order and repetition

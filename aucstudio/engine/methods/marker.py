@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from aucstudio.engine import roc
+from aucstudio.engine.arrays import Array, Mask
 from aucstudio.engine.base import WeighsRows
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import LinearScorer
-from aucstudio.engine.types import Array, Mask
 from aucstudio.notices import Notice, notice
 
 FOUND, HIGHER, LOWER = "found", "higher", "lower"

@@ -13,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array, Mask
 from aucstudio.engine.blocks import Passes, mean_variance
 from aucstudio.engine.cost import FEW_CELLS
 from aucstudio.engine.features.maps import (
@@ -30,7 +31,6 @@ from aucstudio.engine.methods.rank_svm import PairNewton
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting, param
 from aucstudio.engine.scorers import FourierScorer
-from aucstudio.engine.types import Array, Mask
 
 MOST_BYTES = 8e9
 

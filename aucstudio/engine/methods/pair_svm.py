@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import scipy
 
+from aucstudio.engine.arrays import Array, Index, Mask, Rows
 from aucstudio.engine.base import AUCClassifier, WeighsRows
 from aucstudio.engine.cost import (
     NEIGHBOURS,
@@ -47,7 +48,6 @@ from aucstudio.engine.scorers import Scorer
 from aucstudio.engine.solvers import cutting_plane
 from aucstudio.engine.solvers.interior_point import PairSolution, solve_box_qp
 from aucstudio.engine.solvers.pair_descent import KernelSolution, solve_pair_descent
-from aucstudio.engine.types import Array, Index, Mask, Rows
 from aucstudio.notices import notice, text
 
 MAX_DENSE_PAIRS = 5_000_000

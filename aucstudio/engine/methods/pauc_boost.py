@@ -10,14 +10,13 @@ from collections.abc import Callable
 
 import numpy as np
 
+from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.features.splines import AdditiveScorer, Basis, basis, weighted_scorer
 from aucstudio.engine.fit import Context, Fit
-from aucstudio.engine.losses.partial_auc import Fan, derivatives, fan, smooth_area
-from aucstudio.engine.methods.settings import Range, widening
+from aucstudio.engine.losses.partial_auc import Fan, Range, derivatives, fan, smooth_area, widening
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.params import param
-from aucstudio.engine.types import Array, Index, Mask
 from aucstudio.notices import Notice, notice
 
 Pause = Callable[[], None]

@@ -14,6 +14,7 @@ from abc import abstractmethod
 import numpy as np
 import scipy
 
+from aucstudio.engine.arrays import Array, Mask, Rows
 from aucstudio.engine.base import WeighsRows
 from aucstudio.engine.blocks import Passes
 from aucstudio.engine.cost import (
@@ -34,7 +35,6 @@ from aucstudio.engine.methods.forest import extent, in_single
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.solvers.rank_newton import minimise
-from aucstudio.engine.types import Array, Mask, Rows
 from aucstudio.notices import notice
 
 _NOTHING_GAINED = 1e-13

@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array, Mask
 from aucstudio.engine.base import WeighsRows
 from aucstudio.engine.features.stumps import SAME, Stump, StumpSearch
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import EnsembleScorer
-from aucstudio.engine.types import Array, Mask
 from aucstudio.notices import notice
 
 # exp(2 |alpha|) at most, for a learner without a mistake. A limit that grew with the number of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from numbers import Real
 from typing import Any
 
@@ -12,21 +12,9 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array, Mask
 from aucstudio.engine.features.maps import rows_for_mean, shift_for_digits
 from aucstudio.engine.params import param
-from aucstudio.engine.types import Array, Mask
-
-Range = tuple[float, float]
-
-
-def widening(asked: Range) -> Iterator[Range]:
-    """List the range asked for and then [0, 2 beta], [0, 4 beta], ... up to [0, 1]."""
-    yield asked
-    alpha, beta = asked
-    while (alpha, beta) != (0.0, 1.0):
-        alpha, beta = 0.0, min(1.0, 2 * beta)
-        yield alpha, beta
-
 
 MOST_LEVELS = 255  # of a feature in scikit-learn's histogram boosting
 

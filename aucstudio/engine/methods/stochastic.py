@@ -14,6 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.blocks import Passes, mean_variance
 from aucstudio.engine.features.embedding import Embedding, embed, embed_blocks
@@ -40,7 +41,6 @@ from aucstudio.engine.solvers.stochastic import (
     scores,
     search_rate,
 )
-from aucstudio.engine.types import Array, Index, Mask
 from aucstudio.notices import notice
 
 # What a seed decides: landmarks and the search for the first step; epochs have pairs of numbers.

@@ -13,6 +13,7 @@ from collections.abc import Hashable
 
 import numpy as np
 
+from aucstudio.engine.arrays import Array, Mask, Rows
 from aucstudio.engine.base import AUCClassifier, WeighsRows
 from aucstudio.engine.features.spaces import (
     Vectors,
@@ -22,14 +23,17 @@ from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.kernels import KernelSettings
 from aucstudio.engine.losses import Risk
 from aucstudio.engine.losses.pairs import PairHinge
-from aucstudio.engine.losses.partial_auc import DifferenceRisk, StructuralRisk, TightRisk
-from aucstudio.engine.methods.settings import Range, widening
+from aucstudio.engine.losses.partial_auc import (
+    DifferenceRisk,
+    Range,
+    StructuralRisk,
+    TightRisk,
+    widening,
+)
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
-from aucstudio.engine.solvers import cutting_plane
+from aucstudio.engine.solvers import Direction, cutting_plane
 from aucstudio.engine.solvers.cutting_plane import Cuts, Meant
-from aucstudio.engine.solvers.solution import Direction
-from aucstudio.engine.types import Array, Mask, Rows
 from aucstudio.notices import Notice, notice
 
 _ALL_TIED = 1e-8

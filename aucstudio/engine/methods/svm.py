@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
+from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.engine.base import WeighsRows
 from aucstudio.engine.fit import Context, Fit, without_convergence_warnings
 from aucstudio.engine.kernels import Kernel, KernelSettings
 from aucstudio.engine.losses.hinges import FreeConstantHinge
 from aucstudio.engine.methods.settings import BaselineSettings, centre_of
 from aucstudio.engine.scorers import KernelScorer, LinearScorer
+from aucstudio.engine.solvers import Direction
 from aucstudio.engine.solvers.cutting_plane import minimise
 from aucstudio.engine.solvers.interior_point import solve_hinge
-from aucstudio.engine.solvers.solution import Direction
-from aucstudio.engine.types import Array, Index, Mask
 
 if TYPE_CHECKING:
     from sklearn.svm import SVC

@@ -16,10 +16,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array, Mask
 from aucstudio.engine.compiled import kernel
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.scorers import ABOVE_ALL, EnsembleScorer
-from aucstudio.engine.types import Array, Mask
 
 Cells = NDArray[np.int64]
 

@@ -14,20 +14,16 @@ pair counts with the product of both, and the counts of a curve are sums of weig
 
 from __future__ import annotations
 
-from aucstudio.engine.roc.areas import (
+from aucstudio.engine.roc.curve import (
+    Curve as Curve,
     PartialAUC as PartialAUC,
-    area as area,
     auc_of as auc_of,
     band_ranks as band_ranks,
-    partial_auc as partial_auc,
+    fpr_at as fpr_at,
+    hull as hull,
     partial_auc_of as partial_auc_of,
     position as position,
     rank_weights as rank_weights,
-)
-from aucstudio.engine.roc.curve import (
-    Curve as Curve,
-    fpr_at as fpr_at,
-    hull as hull,
     reflect as reflect,
     tpr_at as tpr_at,
     vertical_average as vertical_average,
@@ -56,6 +52,7 @@ from aucstudio.engine.roc.ranking import (
     SAMPLING as SAMPLING,
     Ranking as Ranking,
     Sampled as Sampled,
+    area as area,
     auc as auc,
     binomial_bounds as binomial_bounds,
     check_weights as check_weights,
@@ -63,6 +60,7 @@ from aucstudio.engine.roc.ranking import (
     effective_trials as effective_trials,
     group_codes as group_codes,
     look_up as look_up,
+    partial_auc as partial_auc,
     roc_curve as roc_curve,
 )
 from aucstudio.engine.roc.thresholds import (

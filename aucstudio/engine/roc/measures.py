@@ -19,10 +19,9 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from aucstudio.engine.roc.areas import auc_of, partial_auc_of
-from aucstudio.engine.roc.curve import Curve, hull
+from aucstudio.engine.arrays import Array
+from aucstudio.engine.roc.curve import Curve, auc_of, hull, partial_auc_of
 from aucstudio.engine.roc.thresholds import check_costs
-from aucstudio.engine.types import Array
 
 
 def ks(curve: Curve) -> float:

@@ -17,10 +17,9 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
+from aucstudio.engine.arrays import Array, Index, Mask, ascending
 from aucstudio.engine.compiled import kernel
-from aucstudio.engine.order import ascending
-from aucstudio.engine.roc.curve import Behind, Curve, Scores
-from aucstudio.engine.types import Array, Index, Mask
+from aucstudio.engine.roc.curve import Behind, Curve, PartialAUC, Scores, check_band, partial_auc_of
 from aucstudio.notices import text
 
 SAMPLING, FREQUENCY = "sampling", "frequency"
@@ -391,6 +390,31 @@ def auc(y: ArrayLike, score: ArrayLike, **rows: Unpack[Sampled]) -> float:
 def roc_curve(y: ArrayLike, score: ArrayLike, **rows: Unpack[Sampled]) -> Curve:
     """Build the ROC curve; parameters and errors are those of :meth:`Ranking.of`."""
     return Ranking.of(y, score, **rows).curve
+
+
+def area(ranking: Ranking, alpha: float, beta: float) -> float:
+    """Return the normalised area over a range of FPR: over [0, 1] the AUC from pair counts."""
+    if (alpha, beta) == (0.0, 1.0):
+        return ranking.auc
+    return partial_auc_of(ranking.curve, alpha, beta).normalized
+
+
+def partial_auc(
+    y: ArrayLike,
+    score: ArrayLike,
+    alpha: float = 0.0,
+    beta: float = 1.0,
+    **rows: Unpack[Sampled],
+) -> PartialAUC:
+    """Compute the trapezoid area over alpha <= FPR <= beta, exact at interpolated ends.
+
+    Raises
+    ------
+    ValueError
+        Unless 0 <= alpha < beta <= 1, and for input that :meth:`Ranking.of` refuses.
+    """
+    check_band(alpha, beta)
+    return partial_auc_of(roc_curve(y, score, **rows), alpha, beta)
 
 
 def look_up(ascending: Scores, values: Scores) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

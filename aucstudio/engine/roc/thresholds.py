@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from aucstudio.engine.arrays import Array
 from aucstudio.engine.params import InvalidSetting
-from aucstudio.engine.roc.areas import position
-from aucstudio.engine.roc.curve import Curve
-from aucstudio.engine.types import Array
+from aucstudio.engine.roc.curve import Curve, position
 from aucstudio.notices import text
 
 _ROUNDING = 1e-12  # of a bound, by which a rate that is a fraction may miss it

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from aucstudio.engine.arrays import Array
 from aucstudio.engine.roc import band_ranks, look_up, rank_weights
-from aucstudio.engine.types import Array
 
 MAX_SWEEP_PAIRS = 200_000
 MAX_COARSE_ROWS = 10_000

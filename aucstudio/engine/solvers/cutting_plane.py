@@ -18,11 +18,11 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array, Mask
 from aucstudio.engine.losses import Risk
 from aucstudio.engine.monitor import Monitor, Reporter
 from aucstudio.engine.scorers import LinearScorer, Scorer
-from aucstudio.engine.solvers.solution import Direction
-from aucstudio.engine.types import Array, Mask
+from aucstudio.engine.solvers import Direction
 
 _IDLE_ROUNDS = 50
 _PRECISION = 1e-10

@@ -30,13 +30,13 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
+from aucstudio.engine.arrays import Array
 from aucstudio.engine.linalg import Symmetric, cholesky
 from aucstudio.engine.losses.hinges import FreeConstantHinge
 from aucstudio.engine.losses.pairs import Pairs
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.scorers import LinearScorer, Scorer
-from aucstudio.engine.solvers.solution import RowDirection, Solution, WithConstant
-from aucstudio.engine.types import Array
+from aucstudio.engine.solvers import RowDirection, Solution, WithConstant
 
 Found = TypeVar("Found", bound=Solution, covariant=True)
 Result = TypeVar("Result", bound=Solution)

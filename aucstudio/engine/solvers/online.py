@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.engine.compiled import kernel
 from aucstudio.engine.solvers.stochastic import Features, Visits, total
-from aucstudio.engine.types import Array, Index, Mask
 
 _SAME_POINT = 1e-6  # of the squares: a squared distance below this is rounding
 

@@ -19,14 +19,14 @@ from collections.abc import Callable
 
 import numpy as np
 
+from aucstudio.engine.arrays import Array, Index
 from aucstudio.engine.compiled import kernel
 from aucstudio.engine.linalg import chunks, kernel_factor, product
 from aucstudio.engine.losses.pairs import Pairs
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.scorers import Scorer
+from aucstudio.engine.solvers import Solution
 from aucstudio.engine.solvers.interior_point import solve_box_qp
-from aucstudio.engine.solvers.solution import Solution
-from aucstudio.engine.types import Array, Index
 
 MakeScorer = Callable[[Array], Scorer]
 

@@ -14,12 +14,12 @@ from typing import TypeAlias
 
 import numpy as np
 
+from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.engine.features.spaces import NumberedSpace, Pause, Space
 from aucstudio.engine.losses.hinges import SquaredHinge, SquaredHingePoint
 from aucstudio.engine.monitor import Monitor, Reporter, Stopped
 from aucstudio.engine.scorers import LinearScorer, Scorer
-from aucstudio.engine.solvers.solution import Direction
-from aucstudio.engine.types import Array, Index, Mask
+from aucstudio.engine.solvers import Direction
 
 Precondition: TypeAlias = Callable[[Array], Array]
 Preconditioner: TypeAlias = Callable[[float, Array, SquaredHingePoint], Precondition]

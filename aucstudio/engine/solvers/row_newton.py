@@ -16,11 +16,11 @@ import functools
 
 import numpy as np
 
+from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.engine.features.spaces import Expansion, Pause, Space, Vectors
 from aucstudio.engine.linalg import COPY, cholesky, chunks, gram
 from aucstudio.engine.monitor import Monitor, Stopped
-from aucstudio.engine.solvers.solution import WithConstant
-from aucstudio.engine.types import Array, Index, Mask
+from aucstudio.engine.solvers import WithConstant
 
 _MOST_STEPS = 100
 _SEARCH_STEPS = 60

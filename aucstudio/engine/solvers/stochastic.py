@@ -17,10 +17,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.engine.compiled import kernel
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.scorers import Scorer
-from aucstudio.engine.types import Array, Index, Mask
 
 Features = NDArray[np.float32]
 Visits = tuple[NDArray, ...]

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from aucstudio.engine.types import Array, Mask
+from aucstudio.engine.arrays import Array, Mask
 
 Report = Callable[[str, float], None]
 """Receives the stage and the share done; may raise to end the work."""

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy import optimize
 
-from aucstudio.engine.types import Array
+from aucstudio.engine.arrays import Array
 from aucstudio.engine.verification.counting import Report, UnverifiableError
 
 _MOST_ROUNDS = 100

@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from aucstudio.engine.arrays import Array, Index, Mask, Rows
 from aucstudio.engine.scorers import Scorer
-from aucstudio.engine.types import Array, Index, Mask, Rows
 from aucstudio.engine.verification.counting import (
     Report,
     UnverifiableError,

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from aucstudio.engine.arrays import Array, Rows
 from aucstudio.engine.scorers import FourierScorer, KernelScorer, LinearScorer, Scorer
-from aucstudio.engine.types import Array, Rows
 from aucstudio.engine.verification.counting import UnverifiableError
 from aucstudio.notices import text
 

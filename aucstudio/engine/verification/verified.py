@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from aucstudio.engine.types import Array, Mask, Rows
+from aucstudio.engine.arrays import Array, Mask, Rows
 
 
 @dataclasses.dataclass(frozen=True)

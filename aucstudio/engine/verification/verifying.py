@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from aucstudio.engine import METHODS, roc
-from aucstudio.engine.types import Array
+from aucstudio.engine.arrays import Array
 from aucstudio.engine.verification.counting import (
     MOST_COMPARISONS,
     Report,

@@ -10,12 +10,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from aucstudio.engine import roc
+from aucstudio.engine.arrays import Array
 from aucstudio.engine.roc import cut_at
-from aucstudio.engine.types import Array
 from aucstudio.notices.words import figure_words
 from aucstudio.project.results.summary import Estimate, auc_summary
 from aucstudio.project.results.thresholds import curve_of
-from aucstudio.project.runs.experiments.experiment import Band
+from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 
 SCALES = {"normalized": "pAUC", "raw": "pAUC, raw", "mcclish": "pAUC, McClish"}

@@ -21,7 +21,7 @@ from aucstudio.gui.common.plain_text import message_box
 from aucstudio.gui.common.widgets import across, label, name_buttons, named, push_button
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.preferences import preferences
-from aucstudio.project.data.readers.registry import dialog_filter
+from aucstudio.project.data.readers.formats import dialog_filter
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.files import refuse_own_input
 from aucstudio.project.work.job import Job, describe_failure

@@ -12,7 +12,7 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QFontMetrics, QHelpEvent, QWheelEvent
 from PySide6.QtWidgets import QGridLayout, QScrollBar, QWidget
 
-from aucstudio.engine.types import Array
+from aucstudio.engine.arrays import Array
 from aucstudio.gui.common.plain_text import elided, show_tip
 from aucstudio.gui.common.plotting import make_plot, pen
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol

@@ -36,12 +36,12 @@ from aucstudio.gui.common.widgets import (
     search_field,
     show_note,
 )
-from aucstudio.notices.catalogue import text
+from aucstudio.notices import text
 from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import as_sentence, counted
 from aucstudio.project.data.columns import NUMERIC_ROLES, Column, spell_cell, spell_number
 from aucstudio.project.data.labels import LabelRule, usual_spellings
-from aucstudio.project.data.readers.registry import BY_KEY
+from aucstudio.project.data.readers.formats import BY_KEY
 from aucstudio.project.data.table import Column as TableColumn
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError

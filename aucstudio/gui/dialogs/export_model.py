@@ -27,10 +27,10 @@ from aucstudio.gui.common.threshold import Chosen, ThresholdChooser
 from aucstudio.gui.common.widgets import STRETCH, across, answers, down, label, named, show_note
 from aucstudio.gui.state.background import Answer, Background
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.notices.catalogue import text
+from aucstudio.notices import text
 from aucstudio.project.combination.combining import refit_combination
 from aucstudio.project.combination.planning import Named
-from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
+from aucstudio.project.data.validation import LEAVE_PAIR_OUT
 from aucstudio.project.results.calibration import KINDS, TITLES
 from aucstudio.project.results.thresholds import (
     OWN,
@@ -44,13 +44,13 @@ from aucstudio.project.results.thresholds import (
     model_at,
 )
 from aucstudio.project.runs.execute import refit
-from aucstudio.project.runs.models.final_model import (
+from aucstudio.project.runs.final_model import (
     calibrated,
     rethresholded,
     validated_model,
     with_carried_threshold,
 )
-from aucstudio.project.runs.models.model import Model
+from aucstudio.project.runs.model import Model
 from aucstudio.project.runs.progress import Progress
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.store.export import FORMATS, NATIVE, ExportFormat

@@ -53,14 +53,14 @@ from aucstudio.gui.state.background import Background, delayed
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.session import Session
 from aucstudio.gui.state.session_files import recalled
-from aucstudio.notices.catalogue import text
+from aucstudio.notices import text
 from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import counted
 from aucstudio.project import scratch
 from aucstudio.project.data.finding import Finding, ranked
 from aucstudio.project.data.import_choices import ImportChoices, Part
 from aucstudio.project.data.preview import Head, HeadReader
-from aucstudio.project.data.readers.registry import BY_KEY
+from aucstudio.project.data.readers.formats import BY_KEY
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.text.delimited import write_rejected
 from aucstudio.project.errors import Cancelled, InputError

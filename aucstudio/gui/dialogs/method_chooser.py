@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.engine import METHODS
-from aucstudio.engine.catalogue import AIMS, FAMILIES
+from aucstudio.engine.declared import AIMS, FAMILIES
 from aucstudio.gui.common.plain_text import tip_text
 from aucstudio.gui.common.prompts import Dialog
 from aucstudio.gui.common.theme import current_theme

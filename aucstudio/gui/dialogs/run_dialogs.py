@@ -40,15 +40,15 @@ from aucstudio.gui.common.widgets import (
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.session import Session
-from aucstudio.notices.catalogue import text
+from aucstudio.notices import text
 from aucstudio.notices.words import as_sentence
-from aucstudio.project.data.readers.registry import dialog_filter
+from aucstudio.project.data.readers.formats import dialog_filter
 from aucstudio.project.data.score_file import Joined, join_scores, read_score_file
-from aucstudio.project.data.splitting.validation import FORWARD
 from aucstudio.project.data.table import Table
+from aucstudio.project.data.validation import FORWARD
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.experiments.experiment import MARKER
-from aucstudio.project.runs.experiments.planning import score_columns
+from aucstudio.project.runs.experiment import MARKER
+from aucstudio.project.runs.planning import score_columns
 from aucstudio.project.work.job import Job
 
 _WIDTH, _MINUTES_WIDTH = 440, 96

@@ -33,13 +33,13 @@ from aucstudio.gui.common.widgets import (
     set_role,
     show_note,
 )
-from aucstudio.notices.catalogue import text
+from aucstudio.notices import text
 from aucstudio.notices.words import figure_words, interval_words
 from aucstudio.project.data.preparing.acceptance import KINDS, RANGE, Refusal
 from aucstudio.project.results.thresholds import ThresholdFigures, counts_at
-from aucstudio.project.runs.experiments.experiment import Band
-from aucstudio.project.runs.models.model import Model
-from aucstudio.project.runs.models.scoring import ScoringReport, some_names
+from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.model import Model
+from aucstudio.project.runs.scoring import ScoringReport, some_names
 
 _ROW, _MOST_ROWS = 22, 5
 _LONGEST = 32  # characters of a name

@@ -45,16 +45,16 @@ from aucstudio.gui.dialogs.export_model import REFIT, ModelChoice
 from aucstudio.gui.dialogs.score_report import AllowedColumns, ScoreReport, TableRanking
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.notices.catalogue import text
+from aucstudio.notices import text
 from aucstudio.project import scratch
 from aucstudio.project.data.preparing.acceptance import RefusedColumnsError
 from aucstudio.project.data.preview import heading
 from aucstudio.project.errors import Cancelled, InputError
 from aucstudio.project.runs.estimate import table_reader
 from aucstudio.project.runs.execute import failure_sentence
-from aucstudio.project.runs.experiments.experiment import Band
-from aucstudio.project.runs.models.model import Model
-from aucstudio.project.runs.models.scoring import ScoringReport
+from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.model import Model
+from aucstudio.project.runs.scoring import ScoringReport
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.store.scores_file import (
     CSV,

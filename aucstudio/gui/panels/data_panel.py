@@ -29,12 +29,12 @@ from aucstudio.gui.common.widgets import (
 from aucstudio.gui.dialogs.columns import ClassesDialog, ColumnsDialog
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session
-from aucstudio.notices.catalogue import text
+from aucstudio.notices import text
 from aucstudio.notices.words import as_sentence, counted
 from aucstudio.project.data.any_table import label_findings
 from aucstudio.project.data.finding import FORMAT, Finding
-from aucstudio.project.data.splitting.split import few_rows_caution
 from aucstudio.project.data.table import Table
+from aucstudio.project.data.validation import few_rows_caution
 from aucstudio.project.errors import Cancelled, InputError
 from aucstudio.project.work.job import Job
 

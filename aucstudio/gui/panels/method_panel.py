@@ -10,7 +10,7 @@ from PySide6.QtGui import QAction, QStandardItemModel
 from PySide6.QtWidgets import QWidget
 
 from aucstudio.engine import METHODS
-from aucstudio.engine.catalogue import FAMILIES
+from aucstudio.engine.declared import FAMILIES
 from aucstudio.engine.params import InvalidSetting, Param, declared_params
 from aucstudio.gui.common.form import Fields, Form, choice_box, narrow_combo, value_of
 from aucstudio.gui.common.plain_text import menu_text, plain_tooltip, tip_text

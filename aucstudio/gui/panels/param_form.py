@@ -18,8 +18,8 @@ from aucstudio.gui.common.form import Form, swallow_wheel
 from aucstudio.gui.common.plain_text import tip_text
 from aucstudio.gui.common.widgets import check_box, discard, label, named, set_style, show_note
 from aucstudio.gui.state.plan import RANGE
-from aucstudio.project.runs.experiments.experiment import Band
-from aucstudio.project.runs.experiments.settings_shown import choice_word
+from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.settings_shown import choice_word
 
 _UNLISTED = "as in the run"
 

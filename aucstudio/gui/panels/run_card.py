@@ -48,8 +48,7 @@ from aucstudio.gui.panels.run_columns import (
 )
 from aucstudio.gui.state.background import delayed
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.notices import texts
-from aucstudio.notices.catalogue import text
+from aucstudio.notices import text, texts
 from aucstudio.notices.words import (
     counted,
     figure_words,
@@ -57,7 +56,7 @@ from aucstudio.notices.words import (
     range_words,
     seconds_words,
 )
-from aucstudio.project.data.splitting.validation import FILE
+from aucstudio.project.data.validation import FILE
 from aucstudio.project.results.summary import (
     WHOLE,
     Estimate,
@@ -68,9 +67,9 @@ from aucstudio.project.results.summary import (
     stopped,
     trained_elsewhere,
 )
-from aucstudio.project.runs.experiments.experiment import Band
-from aucstudio.project.runs.experiments.settings_shown import shown_settings
+from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.runs.settings_shown import shown_settings
 from aucstudio.project.runs.tuning import symbols
 
 _TOP = Qt.AlignmentFlag.AlignTop

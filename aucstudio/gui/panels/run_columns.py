@@ -17,7 +17,7 @@ from aucstudio.engine import METHODS
 from aucstudio.gui.common.table import ColumnSpec, sorted_by
 from aucstudio.gui.state.background import Background, delayed
 from aucstudio.gui.state.session import ShownRun
-from aucstudio.notices.catalogue import text
+from aucstudio.notices import text
 from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import (
     counted,
@@ -27,7 +27,7 @@ from aucstudio.notices.words import (
     runs_words,
     seconds_words,
 )
-from aucstudio.project.data.splitting.validation import (
+from aucstudio.project.data.validation import (
     Validation,
 )
 from aucstudio.project.results.summary import (
@@ -43,9 +43,9 @@ from aucstudio.project.results.summary import (
     trained_elsewhere,
     trained_for,
 )
-from aucstudio.project.runs.experiments.experiment import Band
-from aucstudio.project.runs.experiments.settings_shown import differing_settings, settings_sentence
+from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import DONE, FAILED, STOPPED, RunRecord
+from aucstudio.project.runs.settings_shown import differing_settings, settings_sentence
 
 DEFAULTS = "defaults"
 

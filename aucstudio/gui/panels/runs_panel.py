@@ -47,7 +47,7 @@ from aucstudio.gui.state.runner import LiveRun, Waiting
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import runs_words
-from aucstudio.project.runs.experiments.settings_shown import settings_sentence
+from aucstudio.project.runs.settings_shown import settings_sentence
 
 Index = QModelIndex | QPersistentModelIndex
 Entry = LiveRun | Waiting

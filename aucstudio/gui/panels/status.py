@@ -22,7 +22,7 @@ from aucstudio.gui.common.theme import ON_ACCENT, ON_CARD, set_icon
 from aucstudio.gui.common.widgets import across, down, label, named, push_button, set_role
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session
-from aucstudio.notices.catalogue import text
+from aucstudio.notices import text
 from aucstudio.notices.controls import control_words
 
 _MOST_KEPT = 200

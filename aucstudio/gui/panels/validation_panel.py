@@ -38,8 +38,9 @@ from aucstudio.gui.common.widgets import (
 )
 from aucstudio.gui.panels.param_form import TextEditor
 from aucstudio.gui.state.session import Session
-from aucstudio.notices.catalogue import text
-from aucstudio.project.data.splitting.validation import (
+from aucstudio.notices import text
+from aucstudio.project.data.table import Table
+from aucstudio.project.data.validation import (
     FILE,
     FOLDS,
     FORWARD,
@@ -47,7 +48,6 @@ from aucstudio.project.data.splitting.validation import (
     LEAVE_PAIR_OUT,
     Validation,
 )
-from aucstudio.project.data.table import Table
 
 _DRAWN = ("repeats", "seed")  # folded settings, of random draws
 _SCHEMES_OF = {

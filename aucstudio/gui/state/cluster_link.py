@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 
 from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.state.background import Background, ticking
-from aucstudio.notices.catalogue import text
+from aucstudio.notices import text
 from aucstudio.notices.words import as_sentence
 from aucstudio.project.work.cluster import Cluster, open_cluster
 from aucstudio.project.work.job import Job, describe_failure

@@ -16,11 +16,11 @@ from aucstudio.engine.params import InvalidSetting, declared_params
 from aucstudio.project import typed
 from aucstudio.project.data.import_choices import FirstReading
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
-from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import Table
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.thresholds import Stakes, Target
-from aucstudio.project.runs.experiments.experiment import Band, DataReference, check_band
+from aucstudio.project.runs.experiment import Band, DataReference, check_band
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.tuning import PAUC
 from aucstudio.project.store.project.database import plain

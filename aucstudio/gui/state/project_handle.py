@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.experiments.experiment import Experiment
-from aucstudio.project.runs.models.model import Model
+from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.model import Model
 from aucstudio.project.runs.record import RunRecord, find_twin
 from aucstudio.project.runs.verification import Verification
 from aucstudio.project.store.files import same_file

@@ -18,8 +18,8 @@ from aucstudio.gui.state.project_handle import ProjectHandle
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.table import Table
 from aucstudio.project.runs.execute import failure_sentence
-from aucstudio.project.runs.experiments.experiment import Experiment
-from aucstudio.project.runs.experiments.planning import PlannedRun, planned_run
+from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.planning import PlannedRun, planned_run
 from aucstudio.project.runs.progress import Look, Progress, StageLog, Thinned
 from aucstudio.project.runs.record import FAILED, RunRecord
 from aucstudio.project.runs.tuning import Search, symbols

@@ -20,17 +20,17 @@ from aucstudio.gui.state.preferences import KnownImport, preferences
 from aucstudio.gui.state.session_runs import Runs
 from aucstudio.gui.state.session_state import SessionState
 from aucstudio.gui.state.study import Study
-from aucstudio.notices.catalogue import text
+from aucstudio.notices import text
 from aucstudio.project.data.columns import count_all
 from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.import_choices import FirstReading, ImportChoices
-from aucstudio.project.data.paths import fingerprint
+from aucstudio.project.data.input_files import fingerprint
 from aucstudio.project.data.table import Table, progress_reporter, read_table
 from aucstudio.project.errors import Cancelled, InputError
 from aucstudio.project.examples import make_study
-from aucstudio.project.runs.experiments.experiment import DataReference
-from aucstudio.project.runs.experiments.experiment_file import ExperimentFile
-from aucstudio.project.runs.experiments.experiment_file import read_study as read_experiments
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.experiment_file import ExperimentFile
+from aucstudio.project.runs.experiment_file import read_study as read_experiments
 from aucstudio.project.runs.record import FAILED, RunRecord
 from aucstudio.project.runs.rows import in_memory
 from aucstudio.project.runs.verification import Verification

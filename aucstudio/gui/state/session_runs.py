@@ -14,21 +14,20 @@ from aucstudio.gui.state.runner import LiveRun, Waiting
 from aucstudio.gui.state.session_state import SessionState
 from aucstudio.gui.state.study import ShownRun, Study
 from aucstudio.project.data.score_file import Joined
-from aucstudio.project.data.splitting.split import require_enough
-from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import Table
+from aucstudio.project.data.validation import Validation, require_enough
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.summary import WHOLE, work_out
 from aucstudio.project.results.thresholds import Target
 from aucstudio.project.runs.estimate import check_size, check_size_at_once
-from aucstudio.project.runs.experiments.experiment import (
+from aucstudio.project.runs.experiment import (
     MARKER,
     Band,
     DataReference,
     Experiment,
     check_band,
 )
-from aucstudio.project.runs.experiments.planning import (
+from aucstudio.project.runs.planning import (
     PlannedRun,
     check_groups,
     joinable,

@@ -17,7 +17,7 @@ from PySide6.QtGui import QUndoCommand, QUndoGroup
 from aucstudio.gui.state.background import Turns, delayed
 from aucstudio.gui.state.plan import Plan, PlanKeeper, RunLook, joined_plan
 from aucstudio.gui.state.study import Focus, ShownRun, Study
-from aucstudio.notices.catalogue import text
+from aucstudio.notices import text
 from aucstudio.notices.controls import control_words
 from aucstudio.project.data.table import Table
 from aucstudio.project.results.thresholds import Target

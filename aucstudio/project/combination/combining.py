@@ -21,24 +21,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import DECLARED, roc
+from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.engine.crossfit.fitting import log_odds_smoothing
 from aucstudio.engine.crossfit.folds import draw_folds, nested_scores
 from aucstudio.engine.ensembles.combined import Scale, View, combine, member_shares, seen_through
 from aucstudio.engine.ensembles.selection import Criterion, choose_weights
 from aucstudio.engine.monitor import Step, Stopped
-from aucstudio.engine.types import Array, Index, Mask
 from aucstudio.notices import Notice, notice
 from aucstudio.project.combination.planning import FOLDS, Named, require_sharing
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.preparing.scales import KNOTS
 from aucstudio.project.data.preparing.stored import arrays_of, settings_of
-from aucstudio.project.data.splitting.validation import FORWARD
+from aucstudio.project.data.validation import FORWARD
 from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.runs.execute import refit
-from aucstudio.project.runs.experiments.experiment import Experiment
-from aucstudio.project.runs.experiments.planning import PlannedRun
-from aucstudio.project.runs.models.model import Model
+from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.model import Model
+from aucstudio.project.runs.planning import PlannedRun
 from aucstudio.project.runs.progress import Listener, Progress
 from aucstudio.project.runs.record import DONE, RunRecord, SplitResult, TrainingCurve
 from aucstudio.project.work.submit import GivenUp, Place

@@ -13,12 +13,11 @@ from aucstudio.engine.crossfit.members import Member, listed
 from aucstudio.engine.params import InvalidSetting, declared_params
 from aucstudio.notices import text
 from aucstudio.notices.words import runs_words
-from aucstudio.project.data.schema import Schema
-from aucstudio.project.data.score_file import ScoreFile
-from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
+from aucstudio.project.data.schema import Schema, ScoreFile
+from aucstudio.project.data.validation import LEAVE_PAIR_OUT
 from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.results.comparison import REMEDIES, difference, planned_difference
-from aucstudio.project.runs.experiments.experiment import (
+from aucstudio.project.runs.experiment import (
     Band,
     DataReference,
     Experiment,

@@ -24,6 +24,7 @@ from aucstudio.project.data.columns import (
 )
 from aucstudio.project.data.date_parts import check_names, check_parts
 from aucstudio.project.data.finding import FORMAT, Finding, found, grouped, ranked
+from aucstudio.project.data.groups import Groups, find_groups
 from aucstudio.project.data.labels import (
     AS_THEY_ARE,
     MOST_CLASSES,
@@ -43,7 +44,6 @@ from aucstudio.project.data.labels import (
 from aucstudio.project.data.roles import guess_positive, other_labels
 from aucstudio.project.data.schema import ColumnRange, ColumnSchema, Schema, sample_rows
 from aucstudio.project.data.sparse_columns import is_sparse
-from aucstudio.project.data.splitting.groups import Groups, find_groups
 from aucstudio.project.data.text.contents import Rejected, Unreadable
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.errors import InputError, column_error, input_error
@@ -100,7 +100,7 @@ class AnyTable(abc.ABC, ColumnChoices):
     ----------
     path : Path
     format : str
-        Key of one of the formats in :mod:`~aucstudio.project.data.readers.registry`.
+        Key of one of the formats in :mod:`~aucstudio.project.data.readers.formats`.
     dialect : Dialect
         How a text file is laid out.
     sha256 : str

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from aucstudio.notices.catalogue import entry, text
+from aucstudio.notices import entry, text
 from aucstudio.notices.words import listed
 from aucstudio.project.typed import Sendable
 

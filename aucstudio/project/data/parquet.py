@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aucstudio.project import scratch
-from aucstudio.project.data.cells import Cells, CellStore, unreadable_kinds
+from aucstudio.project.data.cells import Cells, CellStore, text_sql, unreadable_kinds
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.finding import Finding, found
-from aucstudio.project.data.paths import CLOSED, fingerprint, for_duckdb
+from aucstudio.project.data.input_files import CLOSED, fingerprint, for_duckdb, literal, quoted
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.text import dates
-from aucstudio.project.data.text.cell_sql import literal, quoted, text_sql
 from aucstudio.project.data.text.column_types import guess_form
 from aucstudio.project.data.text.contents import Unreadable
 from aucstudio.project.data.text.delimited import set_aside

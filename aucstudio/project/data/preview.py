@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 
 from aucstudio.project import scratch
 from aucstudio.project.data.import_choices import ImportChoices
+from aucstudio.project.data.input_files import CLOSED, for_duckdb, literal, quoted, several
 from aucstudio.project.data.parquet import ParquetReader, one_level
-from aucstudio.project.data.paths import CLOSED, for_duckdb, several
-from aucstudio.project.data.readers.format import MATRIX, PARQUET, TEXT
+from aucstudio.project.data.readers.formats import BY_KEY, MATRIX, PARQUET, TEXT
 from aucstudio.project.data.readers.reading import (
     Opening,
     Plain,
@@ -28,7 +28,6 @@ from aucstudio.project.data.readers.reading import (
     naming,
     read_columns,
 )
-from aucstudio.project.data.readers.registry import BY_KEY
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.table import (
     ReadingListener,
@@ -40,7 +39,6 @@ from aucstudio.project.data.table import (
     with_file_roles,
     with_guessed_roles,
 )
-from aucstudio.project.data.text.cell_sql import literal, quoted
 from aucstudio.project.data.text.codepages import guess_encoding
 from aucstudio.project.data.text.delimited import ReadingProgress, open_delimited
 from aucstudio.project.errors import InputError, input_error

@@ -132,7 +132,7 @@ class Schema(ColumnChoices):
     sha256 : str
         Of the bytes of the file; empty if no file is known.
     format : str
-        Key of one of the formats in :mod:`~aucstudio.project.data.readers.registry`.
+        Key of one of the formats in :mod:`~aucstudio.project.data.readers.formats`.
     dialect : Dialect or None
         Layout of the text file; None if not known.
     chosen : tuple of str
@@ -206,8 +206,8 @@ class Schema(ColumnChoices):
             schema = typed.convert(document, cls)
         except msgspec.ValidationError as error:
             raise input_error("schema_damaged", what=error) from error
-        # The registry imports this module.
-        from aucstudio.project.data.readers.registry import FORMATS
+        # The formats import this module.
+        from aucstudio.project.data.readers.formats import FORMATS
 
         if schema.format not in {known.key for known in FORMATS}:
             raise input_error("schema_format", format=schema.format)
@@ -223,6 +223,37 @@ class Schema(ColumnChoices):
         if len(schema.by_name) < len(schema.columns):
             raise input_error("schema_damaged", what="a name occurs twice")
         return schema
+
+
+@dataclasses.dataclass(frozen=True)
+class ScoreFile:
+    """A file with a score for each row of a table.
+
+    Attributes
+    ----------
+    path : str
+    sha256 : str
+        Of the bytes of the file.
+    key : str
+        Its column that identifies rows.
+    column : str
+        Its score column.
+    identifier : str
+        The column of the table that identifies rows.
+    name : str
+        Name of the score column in the table.
+    """
+
+    path: str
+    sha256: str
+    key: str
+    column: str
+    identifier: str
+    name: str
+
+    def identity(self) -> dict[str, str]:
+        """Return what determines the scores, without the location of the file."""
+        return {n: v for n, v in dataclasses.asdict(self).items() if n != "path"}
 
 
 def bare(value: Any) -> Any:

@@ -13,60 +13,12 @@ from aucstudio.notices import notice, texts
 from aucstudio.notices.words import listed
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import Column, spell_cell, spelled
+from aucstudio.project.data.schema import ScoreFile
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.errors import column_error, input_error
 
 SomeTable = TypeVar("SomeTable", bound=AnyTable)
 _NAMED = 3  # examples in messages
-
-
-@dataclasses.dataclass(frozen=True)
-class ScoreFile:
-    """A file with a score for each row of a table.
-
-    Attributes
-    ----------
-    path : str
-    sha256 : str
-        Of the bytes of the file.
-    key : str
-        Its column that identifies rows.
-    column : str
-        Its score column.
-    identifier : str
-        The column of the table that identifies rows.
-    name : str
-        Name of the score column in the table.
-    """
-
-    path: str
-    sha256: str
-    key: str
-    column: str
-    identifier: str
-    name: str
-
-    def identity(self) -> dict[str, str]:
-        """Return what determines the scores, without the location of the file."""
-        return {n: v for n, v in dataclasses.asdict(self).items() if n != "path"}
-
-    def joined(self, table: SomeTable) -> SomeTable:
-        """Return the table with the scores as a column, unless it has it.
-
-        Raises
-        ------
-        InputError
-            If the file is missing, has changed, or does not match.
-        """
-        if any(column.name == self.name for column in table.columns):
-            return table
-        if not isinstance(table, Table):
-            raise input_error("scores_on_disk", file=table.path)
-        scores = read_score_file(self.path)
-        if scores.sha256 != self.sha256:
-            raise input_error("scores_changed", file=self.path)
-        joined, _, _ = _joined(table, self, scores)
-        return cast("SomeTable", joined)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -103,6 +55,25 @@ class Joined:
 def read_score_file(path: str | Path) -> Table:
     """Read a file of scores, without detecting roles."""
     return read_table(path, label=False, need_label=False)
+
+
+def scores_joined(table: SomeTable, given: ScoreFile) -> SomeTable:
+    """Return the table with the scores as a column, unless it has it.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, has changed, or does not match.
+    """
+    if any(column.name == given.name for column in table.columns):
+        return table
+    if not isinstance(table, Table):
+        raise input_error("scores_on_disk", file=table.path)
+    scores = read_score_file(given.path)
+    if scores.sha256 != given.sha256:
+        raise input_error("scores_changed", file=given.path)
+    joined, _, _ = _joined(table, given, scores)
+    return cast("SomeTable", joined)
 
 
 def join_scores(

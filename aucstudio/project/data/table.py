@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from aucstudio.project import scratch
 from aucstudio.project.data.any_table import AnyTable, LabelChoice, RoleChoices
 from aucstudio.project.data.columns import Column, ColumnInfo
+from aucstudio.project.data.input_files import several
 from aucstudio.project.data.labels import MOST_CLASSES, LabelRule
-from aucstudio.project.data.paths import several
 from aucstudio.project.data.roles import guess_label, guess_role
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.sparse_columns import in_rows
@@ -122,7 +122,7 @@ def read_table(
     Parameters
     ----------
     path : str or Path
-        A file in any format of :mod:`~aucstudio.project.data.readers.registry`, or a pattern such
+        A file in any format of :mod:`~aucstudio.project.data.readers.formats`, or a pattern such
         as ``cases-*.csv`` for several files with the same columns.
     need_label : bool
         False for rows to be scored: no roles are detected, and the label column may be absent or

@@ -22,7 +22,7 @@ from aucstudio.project.data.table import Table
 from aucstudio.project.explain.shapley import Contributions, contributions
 from aucstudio.project.explain.trees import plain_number
 from aucstudio.project.geometry.planes import by_weight, evenly
-from aucstudio.project.runs.models.model import Model
+from aucstudio.project.runs.model import Model
 
 Array = NDArray[np.float64]
 

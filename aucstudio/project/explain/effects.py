@@ -19,7 +19,7 @@ from aucstudio.project.data.date_parts import around
 from aucstudio.project.data.preparing.preparation import Preparation, feature_groups
 from aucstudio.project.data.preparing.preparation_choice import STANDARD, USUAL, PreparationChoice
 from aucstudio.project.geometry.planes import evenly
-from aucstudio.project.runs.models.model import Model
+from aucstudio.project.runs.model import Model
 from aucstudio.project.runs.record import SplitResult
 
 Array = NDArray[np.float64]

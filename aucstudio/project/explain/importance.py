@@ -22,7 +22,7 @@ from aucstudio.project.data.preparing.preparation import feature_groups
 from aucstudio.project.data.table import Table
 from aucstudio.project.geometry.planes import thinned
 from aucstudio.project.results.summary import LEVEL
-from aucstudio.project.runs.experiments.experiment import Band
+from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import RunRecord, SplitResult
 
 Array = NDArray[np.float64]

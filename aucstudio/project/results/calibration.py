@@ -15,6 +15,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array, Index
 from aucstudio.engine.calibration import (
     KINDS,
     Decomposed,
@@ -26,11 +27,10 @@ from aucstudio.engine.calibration import (
     reliability,
 )
 from aucstudio.engine.crossfit.folds import Folds, draw_folds, nested_scores
-from aucstudio.engine.types import Array, Index
 from aucstudio.notices import text
 from aucstudio.notices.words import figure_words
 from aucstudio.project.errors import Cancelled, input_error
-from aucstudio.project.runs.models.final_model import HeldOut, caution, held_out, learnt
+from aucstudio.project.runs.final_model import HeldOut, caution, held_out, learnt
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.typed import plain
 

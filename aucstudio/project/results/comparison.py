@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from aucstudio.engine import inference, roc
 from aucstudio.engine.roc import FREQUENCY
 from aucstudio.notices import Notice, notice
-from aucstudio.project.data.splitting.validation import FORWARD
+from aucstudio.project.data.validation import FORWARD
 from aucstudio.project.results.summary import (
     LEVEL,
     Estimate,
@@ -41,7 +41,7 @@ from aucstudio.project.results.summary import (
     train_auc,
     trained_for,
 )
-from aucstudio.project.runs.experiments.experiment import Band, DataReference
+from aucstudio.project.runs.experiment import Band, DataReference
 from aucstudio.project.runs.record import RunRecord, SplitResult
 from aucstudio.project.typed import plain
 from aucstudio.project.work.cluster import Cluster, answers

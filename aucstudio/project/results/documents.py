@@ -21,7 +21,7 @@ from aucstudio.project.results.summary import (
     range_notices,
     run_as_json,
 )
-from aucstudio.project.runs.experiments.experiment import Band, check_band
+from aucstudio.project.runs.experiment import Band, check_band
 from aucstudio.project.runs.record import RunRecord
 
 if TYPE_CHECKING:

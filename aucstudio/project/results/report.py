@@ -57,14 +57,14 @@ from aucstudio.project.results.summary import (
     tpr_summary,
     train_auc,
 )
-from aucstudio.project.runs.experiments.experiment import Band, Experiment
-from aucstudio.project.runs.experiments.settings_shown import chosen_settings, settings_sentence
+from aucstudio.project.runs.experiment import Band, Experiment
 from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.runs.settings_shown import chosen_settings, settings_sentence
 
 if TYPE_CHECKING:
     from aucstudio.project.results.subgroups import Subgroup, Subgroups
     from aucstudio.project.results.summary import Estimate
-    from aucstudio.project.runs.experiments.experiment import Band
+    from aucstudio.project.runs.experiment import Band
 
 
 _MOST_COMPARED = 8
@@ -119,7 +119,7 @@ def data_lines(runs: Mapping[str, RunRecord]) -> list[str]:
 
 def _repeat_blocks(runs: Mapping[str, RunRecord]) -> list[Block]:
     """Return the experiment files that repeat the runs; runs of one frame share a file."""
-    from aucstudio.project.runs.experiments.experiment_file import write_study
+    from aucstudio.project.runs.experiment_file import write_study
 
     blocks: list[Block] = [
         Heading("How to repeat it"),
@@ -133,7 +133,7 @@ def _repeat_blocks(runs: Mapping[str, RunRecord]) -> list[Block]:
 
 
 def _one_experiment(name: str, experiment: Experiment) -> Block:
-    from aucstudio.project.runs.experiments.experiment_file import write_study
+    from aucstudio.project.runs.experiment_file import write_study
 
     try:
         return Code(f"# {name}\n{write_study([experiment], None)}")

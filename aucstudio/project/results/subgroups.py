@@ -23,12 +23,12 @@ from aucstudio.engine.roc import position
 from aucstudio.notices import Notice
 from aucstudio.project.data.columns import Column, spell_cell, spelled
 from aucstudio.project.data.preparing.scales import MISSING
-from aucstudio.project.data.splitting.validation import FILE, LEAVE_PAIR_OUT
 from aucstudio.project.data.table import Table
+from aucstudio.project.data.validation import FILE, LEAVE_PAIR_OUT
 from aucstudio.project.errors import input_error
 from aucstudio.project.results.summary import LEVEL, WHOLE, Estimate, Scores, few_in_range
 from aucstudio.project.results.thresholds import estimate_share
-from aucstudio.project.runs.experiments.experiment import Band, DataReference
+from aucstudio.project.runs.experiment import Band, DataReference
 from aucstudio.project.runs.record import RunRecord, SplitResult
 from aucstudio.project.typed import plain
 

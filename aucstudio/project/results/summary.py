@@ -24,8 +24,8 @@ from aucstudio.engine.params import declared_params
 from aucstudio.notices import WARNING, Notice, notice, text, texts
 from aucstudio.notices.words import interval_words, percent_words, range_words
 from aucstudio.project.bounded_cache import BoundedCache
-from aucstudio.project.data.splitting.validation import FOLDS, FORWARD
-from aucstudio.project.runs.experiments.experiment import Band
+from aucstudio.project.data.validation import FOLDS, FORWARD
+from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import STOPPED, RunRecord, SplitResult
 from aucstudio.project.typed import plain
 

@@ -19,7 +19,7 @@ from aucstudio.notices import Notice, notice
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import input_error
 from aucstudio.project.results.summary import LEVEL, Estimate, ranking
-from aucstudio.project.runs.models.model import Model
+from aucstudio.project.runs.model import Model
 from aucstudio.project.runs.record import RunRecord, SplitResult
 
 OWN, TYPED, ALERTS = "own", "typed", "alerts"

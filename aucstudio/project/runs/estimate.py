@@ -26,10 +26,10 @@ from aucstudio.project.data.preparing.preparation_choice import (
 )
 from aucstudio.project.data.preparing.scales import MAX_LEVELS
 from aucstudio.project.data.sparse_columns import COPIES, SparseColumn, is_sparse
-from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT, Validation
 from aucstudio.project.data.table import Table, read_table
+from aucstudio.project.data.validation import LEAVE_PAIR_OUT, Validation
 from aucstudio.project.errors import InputError, input_error
-from aucstudio.project.runs.experiments.experiment import Band, Experiment
+from aucstudio.project.runs.experiment import Band, Experiment
 from aucstudio.project.runs.tuning import Candidate, Tuning, candidates, settings_words
 
 if TYPE_CHECKING:
@@ -310,13 +310,13 @@ def table_reader(
 
 def _cell_bytes(path: Path) -> float:
     """Estimate the memory of the cells of a table from the start of the file."""
-    from aucstudio.project.data.readers.registry import PARQUET, recognise
+    from aucstudio.project.data.readers.formats import PARQUET_FORMAT, recognise
 
     try:
         found, _ = recognise(path)
     except InputError:
         return 0.0  # the reader reports it
-    if found is PARQUET:
+    if found is PARQUET_FORMAT:
         from aucstudio.project.data.parquet import count_cells
 
         return 8.0 * count_cells(path)

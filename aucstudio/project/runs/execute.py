@@ -19,16 +19,15 @@ from aucstudio.engine.params import InvalidSetting, declared_params
 from aucstudio.notices import Notice, notice
 from aucstudio.notices.words import file_words
 from aucstudio.project.data.any_table import AnyTable
+from aucstudio.project.data.groups import Groups, groups_by
 from aucstudio.project.data.preparing.preparation import Preparation
-from aucstudio.project.data.splitting.groups import Groups, groups_by
-from aucstudio.project.data.splitting.split import Split, splits_of
-from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
 from aucstudio.project.data.table import Column
+from aucstudio.project.data.validation import LEAVE_PAIR_OUT, Split, splits_of
 from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.runs.estimate import stays_sparse
-from aucstudio.project.runs.experiments.experiment import Experiment
-from aucstudio.project.runs.experiments.planning import check_groups
-from aucstudio.project.runs.models.model import Model
+from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.model import Model
+from aucstudio.project.runs.planning import check_groups
 from aucstudio.project.runs.progress import Listener, Progress, Watch
 from aucstudio.project.runs.record import (
     DONE,
@@ -198,7 +197,7 @@ class _Run:
         model = trained_model(self.experiment, table, part.preparation, method, rows)
         checked: Sequence[Notice] = ()
         if part.test_table is not None:
-            from aucstudio.project.runs.models.scoring import check_input
+            from aucstudio.project.runs.scoring import check_input
 
             checked = check_input(model, part.test_table).notices()
         notes = (*self.notes, *part.notes, *checked, *warning, *notes)

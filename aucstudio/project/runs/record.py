@@ -19,9 +19,9 @@ from aucstudio import __version__
 from aucstudio.engine import DECLARED, roc
 from aucstudio.engine.params import declared_params
 from aucstudio.notices import Notice, notice
-from aucstudio.project.data.splitting.validation import FILE, FORWARD
-from aucstudio.project.runs.experiments.experiment import Experiment
-from aucstudio.project.runs.models.model import Model
+from aucstudio.project.data.validation import FILE, FORWARD
+from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.model import Model
 from aucstudio.project.runs.tuning import Search
 
 Array = NDArray[np.float64]

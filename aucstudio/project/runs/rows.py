@@ -1,32 +1,42 @@
-"""Rows of a table as a matrix, or as blocks if the table stays on disk."""
+"""Rows of a table as a matrix, or as blocks if it stays on disk; fits and the threads they use."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+import functools
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_info, threadpool_limits
 
+from aucstudio.engine.arrays import Rows as Matrix
 from aucstudio.engine.blocks import Passes, RowBlocks
 from aucstudio.engine.fit import without_convergence_warnings
-from aucstudio.engine.monitor import Callback
+from aucstudio.engine.monitor import Callback, Check
 from aucstudio.engine.scorers import Scorer, score_rows
-from aucstudio.engine.types import Rows as Matrix
 from aucstudio.notices import Notice, notice
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import spell_cell
 from aucstudio.project.data.date_parts import grows
+from aucstudio.project.data.groups import Groups
 from aucstudio.project.data.preparing.preparation import Preparation, learn_preparation
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.preparing.scales import FarCells
 from aucstudio.project.data.sparse_columns import SparseColumn
-from aucstudio.project.data.splitting.groups import Groups
-from aucstudio.project.data.splitting.split import Split
-from aucstudio.project.data.splitting.validation import FILE, FORWARD, Validation
 from aucstudio.project.data.table import Column, Table
-from aucstudio.project.runs.parallel_parts import side_by_side
+from aucstudio.project.data.validation import (
+    FILE,
+    FORWARD,
+    Split,
+    Validation,
+    blocks_of,
+    time_column,
+    times_of,
+)
 
 if TYPE_CHECKING:
     from aucstudio.engine.base import AUCClassifier
@@ -38,6 +48,7 @@ Rows = NDArray[np.intp]
 Prepared: TypeAlias = "Matrix | TableBlocks"
 Pulse = Callable[[str, float], None]
 _MOST_BLOCKS = 10  # of neighbouring times
+_LOOK_SECONDS = 0.1
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -191,8 +202,6 @@ def forward_notes(
     """
     if validation.scheme != FORWARD:
         return ()
-    from aucstudio.project.data.splitting.split import time_column, times_of
-
     name, times = validation.time, times_of(table, validation.time)
     column = time_column(table, name)
     first = float(times[splits[0].test].min())
@@ -236,8 +245,6 @@ def kept_together(validation: Validation, table: AnyTable, places: Rows) -> Grou
         return table.groups.part(places)
     if validation.scheme != FORWARD:
         return None
-    from aucstudio.project.data.splitting.split import blocks_of, times_of
-
     times = times_of(table, validation.time)[places]
     codes = blocks_of(times, table.is_positive()[places], _MOST_BLOCKS)
     return None if codes is None else Groups((validation.time,), codes)
@@ -276,3 +283,62 @@ def group_notes(
     if different < validation.repeats and validation.scheme != FILE:
         notes.append(notice("repeats_alike", different=different, repeats=int(validation.repeats)))
     return tuple(notes)
+
+
+def side_by_side(
+    work: Callable[[Any, Check], Any], tasks: Sequence[Any], check: Callable[[], bool]
+) -> Iterator[Any]:
+    """Do tasks in threads; see :data:`aucstudio.engine.monitor.Spread`.
+
+    Fits release the interpreter. The number of threads is that of the libraries of linear algebra:
+    one for a run that shares the machine with others.
+    """
+    stopping = False
+
+    def is_stopping() -> bool:
+        return stopping
+
+    waiting, under_way = list(reversed(tasks)), dict[Future[Any], Any]()
+    at_once = processors()
+    with threadpool_limits(1), ThreadPoolExecutor(at_once, initializer=_alone) as pool:
+        try:
+            while waiting or under_way:
+                while waiting and len(under_way) < at_once:
+                    task = waiting.pop()
+                    under_way[pool.submit(work, task, is_stopping)] = task
+                done, _ = wait(under_way, _LOOK_SECONDS, FIRST_COMPLETED)
+                for future in done:
+                    yield under_way.pop(future), future.result()
+                if check():
+                    return
+        finally:
+            stopping = True
+
+
+def _alone() -> None:
+    """Limit OpenMP to one thread, which is set for each thread."""
+    threadpool_limits(1, user_api="openmp")
+
+
+def processors() -> int:
+    """Return how many tasks are done at once."""
+    limits: list[int] = [found["num_threads"] for found in threadpool_info()]
+    return max(1, min([os.cpu_count() or 1, *limits]))
+
+
+def limit_threads(count: int | None = None) -> threadpool_limits:
+    """Limit the threads of libraries, permanently or within a ``with`` statement.
+
+    By default libraries use all processors but one, which stays free for the window.
+    """
+    # A library that is loaded later would not be limited.
+    import sklearn.base  # noqa: F401
+
+    return threadpool_limits(count or max(1, (os.cpu_count() or 1) - 1))
+
+
+@functools.cache
+def one_thread() -> None:
+    """Limit libraries to one thread, permanently; called by tasks that share a machine."""
+    # Tasks that run at once in one process would undo each other's limits.
+    limit_threads(1)

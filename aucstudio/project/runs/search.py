@@ -20,12 +20,17 @@ from aucstudio.engine.monitor import Step, Stopped
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.scorers import score_rows
 from aucstudio.project.data.preparing.preparation import Preparation
-from aucstudio.project.data.splitting.split import fold_numbers, most_steps, times_of
-from aucstudio.project.data.splitting.validation import FORWARD, Validation
 from aucstudio.project.data.table import Table
+from aucstudio.project.data.validation import (
+    FORWARD,
+    Validation,
+    fold_numbers,
+    most_steps,
+    times_of,
+)
 from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.runs.estimate import fits_sparse
-from aucstudio.project.runs.experiments.experiment import Experiment
+from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.rows import learn, prepared, relative
 from aucstudio.project.runs.tuning import (
     LEAVE_PAIR_OUT,

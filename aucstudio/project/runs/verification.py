@@ -18,9 +18,8 @@ from aucstudio.engine.params import declared_params
 from aucstudio.engine.verification.verified import HeldOutRows, Verified
 from aucstudio.notices import text
 from aucstudio.project import typed
-from aucstudio.project.data.splitting.split import splits_of
-from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
 from aucstudio.project.data.table import Table
+from aucstudio.project.data.validation import LEAVE_PAIR_OUT, splits_of
 from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.runs.estimate import machine_memory, table_bytes
 from aucstudio.project.runs.record import RunRecord, versions
@@ -265,7 +264,7 @@ def verify_in_background(record: RunRecord, split: int, post: Post) -> Verificat
     """
     from aucstudio.project.child_process import call
     from aucstudio.project.runs.execute import failure_sentence
-    from aucstudio.project.runs.parallel_parts import limit_threads
+    from aucstudio.project.runs.rows import limit_threads
 
     last = "starting", 0.0
 

@@ -21,6 +21,7 @@ from aucstudio import __version__
 from aucstudio.engine import calibration
 from aucstudio.engine.restoring import LARGEST, check_layout, restore
 from aucstudio.project import typed
+from aucstudio.project.data.input_files import open_regular
 from aucstudio.project.data.preparing.preparation import Preparation, PreparationSettings
 from aucstudio.project.data.preparing.scales import KNOTS
 from aucstudio.project.data.preparing.stored import (
@@ -32,9 +33,8 @@ from aucstudio.project.data.preparing.stored import (
 )
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.errors import InputError, input_error
-from aucstudio.project.inputs import open_regular
 from aucstudio.project.runs.estimate import machine_memory
-from aucstudio.project.runs.models.model import Model
+from aucstudio.project.runs.model import Model
 from aucstudio.project.store import archive
 from aucstudio.project.store.archive import (
     Archive,

@@ -22,13 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project import scratch
-from aucstudio.project.data.text.cell_sql import literal, quoted
+from aucstudio.project.data.input_files import literal, quoted
 from aucstudio.project.errors import input_error
-from aucstudio.project.runs.models.model import Model
+from aucstudio.project.runs.model import Model
 from aucstudio.project.store.files import written_atomically
 
 if TYPE_CHECKING:
-    from aucstudio.project.runs.models.scoring import ScoringReport
+    from aucstudio.project.runs.scoring import ScoringReport
 
 CSV, PARQUET = ".csv", ".parquet"
 
@@ -71,14 +71,14 @@ def score_into(sinks: Sequence[Sink], model: Model, table: str | Path, **how: An
     model : Model
     table : str or Path
     **how
-        See :func:`~aucstudio.project.runs.models.scoring.score_file`.
+        See :func:`~aucstudio.project.runs.scoring.score_file`.
 
     Raises
     ------
     InputError, Cancelled
         As that does.
     """
-    from aucstudio.project.runs.models.scoring import score_file
+    from aucstudio.project.runs.scoring import score_file
 
     def take(numbers: NDArray[Any], cells: NDArray[Any] | None, scores: NDArray[Any]) -> None:
         predicted, probabilities = model.predicted(scores), model.probabilities(scores)

@@ -14,13 +14,13 @@ from aucstudio.engine.monitor import Stopped
 from aucstudio.notices import text
 from aucstudio.project.child_process import CallReporter, call
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
-from aucstudio.project.data.splitting.validation import Validation
 from aucstudio.project.data.table import Table
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.runs.execute import failure_sentence
-from aucstudio.project.runs.experiments.experiment import Experiment
-from aucstudio.project.runs.models.model import Model
-from aucstudio.project.runs.parallel_parts import limit_threads
+from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.model import Model
 from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.runs.rows import limit_threads
 from aucstudio.project.tournament.candidate_comparison import Budget
 from aucstudio.project.tournament.search import FOLDS, find_best
 from aucstudio.project.tournament.standings import FAILED, RUNNING, STOPPED, Standings

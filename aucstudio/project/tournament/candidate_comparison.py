@@ -17,15 +17,15 @@ from collections.abc import Callable
 import numpy as np
 
 from aucstudio.engine import DECLARED, METHODS
+from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.engine.crossfit.fitting import CrossFit, Outcome, Task, able, share_trees
 from aucstudio.engine.crossfit.folds import best_alone, counts, draw_folds, lead_of, nested_scores
 from aucstudio.engine.crossfit.members import Member
 from aucstudio.engine.ensembles.selection import BAGS, STEPS, Criterion, choose_weights
 from aucstudio.engine.monitor import Check, Monitor, Stopped
 from aucstudio.engine.roc import SAMPLING
-from aucstudio.engine.types import Array, Index, Mask
 from aucstudio.notices.words import counted
-from aucstudio.project.runs.parallel_parts import processors, side_by_side
+from aucstudio.project.runs.rows import processors, side_by_side
 from aucstudio.project.tournament.standings import (
     FAILED,
     READY,

@@ -19,24 +19,30 @@ from aucstudio.engine.roc import SAMPLING, ThresholdRule
 from aucstudio.notices import texts
 from aucstudio.notices.words import seconds_words
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
-from aucstudio.project.data.splitting.split import Split, draw_splits, few_rows_caution
-from aucstudio.project.data.splitting.validation import FILE, HOLD_OUT, Validation
-from aucstudio.project.data.splitting.validation import FOLDS as K_FOLDS
 from aucstudio.project.data.table import Table
+from aucstudio.project.data.validation import (
+    FILE,
+    HOLD_OUT,
+    Split,
+    Validation,
+    draw_splits,
+    few_rows_caution,
+)
+from aucstudio.project.data.validation import FOLDS as K_FOLDS
 from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.results.comparison import pair_tests
 from aucstudio.project.results.summary import WHOLE
 from aucstudio.project.runs.execute import execute_split, failure_sentence, part_weights, refit
-from aucstudio.project.runs.experiments.experiment import DataReference, check_band
-from aucstudio.project.runs.experiments.planning import (
+from aucstudio.project.runs.experiment import DataReference, check_band
+from aucstudio.project.runs.final_model import with_carried_threshold
+from aucstudio.project.runs.model import Model
+from aucstudio.project.runs.planning import (
     DEFAULT_BAND,
     check_groups,
     plan_experiment,
     plan_on,
     planned_run,
 )
-from aucstudio.project.runs.models.final_model import with_carried_threshold
-from aucstudio.project.runs.models.model import Model
 from aucstudio.project.runs.progress import Listener
 from aucstudio.project.runs.record import DONE, RunRecord
 from aucstudio.project.runs.rows import (

@@ -19,10 +19,10 @@ from aucstudio.engine.ensembles.combined import MemberShare
 from aucstudio.engine.ensembles.selection import Criterion
 from aucstudio.project import typed
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
-from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.results.summary import LEVEL, WHOLE
-from aucstudio.project.runs.experiments.settings_shown import chosen_settings
 from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.runs.settings_shown import chosen_settings
 from aucstudio.project.typed import plain
 
 Band = tuple[float, float]

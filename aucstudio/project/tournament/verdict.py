@@ -22,11 +22,11 @@ from aucstudio.notices.words import (
     p_words_corrected,
     range_words,
 )
-from aucstudio.project.data.splitting.validation import FILE
 from aucstudio.project.data.table import Table
+from aucstudio.project.data.validation import FILE
 from aucstudio.project.results.documents import result_document
 from aucstudio.project.results.summary import Estimate, auc_summary, cautions, pauc_summary
-from aucstudio.project.runs.models.model import Model
+from aucstudio.project.runs.model import Model
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.tournament.candidate_comparison import ERRORS, Selection
 from aucstudio.project.tournament.standings import (

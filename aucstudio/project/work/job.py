@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from aucstudio.engine.monitor import Stopped
-from aucstudio.project.runs.parallel_parts import limit_threads
+from aucstudio.project.runs.rows import limit_threads
 
 Result = TypeVar("Result")
 Message = TypeVar("Message")

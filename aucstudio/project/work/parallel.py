@@ -16,11 +16,11 @@ from aucstudio.engine.monitor import Stopped
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import input_error
 from aucstudio.project.runs.execute import execute_split, training_rows
-from aucstudio.project.runs.experiments.experiment import Experiment
-from aucstudio.project.runs.experiments.planning import PlannedRun
-from aucstudio.project.runs.parallel_parts import one_thread
+from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.planning import PlannedRun
 from aucstudio.project.runs.progress import Elsewhere, Listener, Progress
 from aucstudio.project.runs.record import DONE, FAILED, STOPPED, RunRecord
+from aucstudio.project.runs.rows import one_thread
 from aucstudio.project.runs.search import Evaluator, SearchProgress, Task
 from aucstudio.project.runs.tuning import Search
 from aucstudio.project.work.cluster import Call, Cluster, WorkersLostError, completed

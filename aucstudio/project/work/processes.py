@@ -24,11 +24,11 @@ from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.estimate import check_size_at_once
 from aucstudio.project.runs.execute import NOT_ENOUGH_MEMORY, execute
-from aucstudio.project.runs.experiments.experiment import Experiment
-from aucstudio.project.runs.experiments.planning import PlannedRun
-from aucstudio.project.runs.parallel_parts import limit_threads
+from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.planning import PlannedRun
 from aucstudio.project.runs.progress import Listener, Progress
 from aucstudio.project.runs.record import RunRecord, SplitResult
+from aucstudio.project.runs.rows import limit_threads
 from aucstudio.project.work.submit import GivenUp, Place
 
 _LOOK_SECONDS = 1 / 30  # more often would cost time and show nothing new

@@ -20,8 +20,8 @@ from typing import Protocol, Self
 from aucstudio.engine.monitor import Stopped
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute, failure_sentence
-from aucstudio.project.runs.experiments.experiment import Experiment
-from aucstudio.project.runs.experiments.planning import PlannedRun
+from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.planning import PlannedRun
 from aucstudio.project.runs.progress import Listener, Progress
 from aucstudio.project.runs.record import FAILED, STOPPED, RunRecord, SplitResult
 from aucstudio.project.runs.tuning import Search

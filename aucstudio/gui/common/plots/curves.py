@@ -20,7 +20,7 @@ import pyqtgraph as pg
 from PySide6.QtGui import QPaintEngine, QPainter, QPen
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
-from aucstudio.engine.types import Array, Index, Mask
+from aucstudio.engine.arrays import Array, Index, Mask
 
 Window = tuple[float, float, float, float]  # left, right, bottom, top
 

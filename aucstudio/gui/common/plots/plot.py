@@ -40,7 +40,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QComboBox, QGraphicsItem, QMenu, QRubberBand, QToolButton, QWidget
 
-from aucstudio.engine.types import Array
+from aucstudio.engine.arrays import Array
 from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.widgets import make_action, make_menu, named

@@ -11,7 +11,7 @@ from PySide6.QtGui import QPainterPath
 from PySide6.QtWidgets import QGraphicsPathItem
 
 from aucstudio.engine import METHODS, inference
-from aucstudio.engine.types import Array
+from aucstudio.engine.arrays import Array
 from aucstudio.gui.common.curves import run_curves
 from aucstudio.gui.common.plots.legend import Entry, Legend
 from aucstudio.gui.common.plots.roc_sketch import RocSketch

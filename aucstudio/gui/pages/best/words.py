@@ -12,8 +12,8 @@ from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.widgets import unbroken
 from aucstudio.notices import text
 from aucstudio.notices.words import as_sentence, counted, figure_words
-from aucstudio.project.data.splitting.validation import FILE
-from aucstudio.project.runs.experiments.settings_shown import chosen_settings
+from aucstudio.project.data.validation import FILE
+from aucstudio.project.runs.settings_shown import chosen_settings
 from aucstudio.project.tournament.standings import (
     COMBINATION,
     FAILED,

@@ -32,7 +32,7 @@ from aucstudio.project.results.subgroups import (
 )
 from aucstudio.project.results.summary import Estimate
 from aucstudio.project.results.thresholds import OWN, Target, choose
-from aucstudio.project.runs.experiments.experiment import Band
+from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 
 _ROW = 42  # two lines

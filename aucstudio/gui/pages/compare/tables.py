@@ -33,7 +33,7 @@ from aucstudio.project.results.comparison import (
     RunFigures,
     WinCount,
 )
-from aucstudio.project.runs.experiments.experiment import Band
+from aucstudio.project.runs.experiment import Band
 
 ROW = 28
 _MOST_SURELY_SEEN = 3

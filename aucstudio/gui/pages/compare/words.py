@@ -25,7 +25,7 @@ from aucstudio.project.results.comparison import (
     growth_to_significance,
     held_out_groups,
 )
-from aucstudio.project.runs.experiments.experiment import Band
+from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.work.cluster import Cluster
 

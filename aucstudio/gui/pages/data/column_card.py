@@ -13,7 +13,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QComboBox, QGridLayout, QScrollArea, QWidget
 
-from aucstudio.engine.types import Array
+from aucstudio.engine.arrays import Array
 from aucstudio.gui.common.column_controls import DatePartsButton
 from aucstudio.gui.common.controls import declared_items
 from aucstudio.gui.common.plain_text import PlainLabel, elided, plain_tooltip, told_apart

@@ -14,7 +14,7 @@ from PySide6.QtCore import QPointF, Signal
 from PySide6.QtGui import QColor, QFontMetrics
 from PySide6.QtWidgets import QWidget
 
-from aucstudio.engine.types import Array
+from aucstudio.engine.arrays import Array
 from aucstudio.gui.common.controls import declared_items, fill_combo
 from aucstudio.gui.common.plain_text import elided
 from aucstudio.gui.common.plots.plot import Readout

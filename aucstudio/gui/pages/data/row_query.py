@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QWidget
 
+from aucstudio.engine.arrays import Array
 from aucstudio.engine.monitor import Stopped
-from aucstudio.engine.types import Array
 from aucstudio.gui.common.controls import declared_items, fill_combo
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.widgets import (

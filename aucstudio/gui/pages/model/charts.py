@@ -8,9 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from aucstudio.engine.arrays import Array, Index
 from aucstudio.engine.ensembles.combined import CombinationScorer, MemberShare
 from aucstudio.engine.scorers import EnsembleScorer, LinearScorer
-from aucstudio.engine.types import Array, Index
 from aucstudio.gui.common.form import whole_box
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.whiskers import Whisker, WhiskerChart, Whiskers
@@ -35,7 +35,7 @@ from aucstudio.project.explain.importance import (
 )
 from aucstudio.project.explain.trees import FeatureUse, feature_use, plain_number, side_by_side
 from aucstudio.project.geometry.planes import thinned
-from aucstudio.project.runs.experiments.planning import read_test_table
+from aucstudio.project.runs.planning import read_test_table
 from aucstudio.project.runs.progress import Look
 
 _ROWS = 2_000

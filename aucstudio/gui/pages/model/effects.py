@@ -10,8 +10,8 @@ import pyqtgraph as pg
 from PySide6.QtGui import QColor, QFontMetrics
 from PySide6.QtWidgets import QComboBox
 
+from aucstudio.engine.arrays import Array
 from aucstudio.engine.monitor import Stopped
-from aucstudio.engine.types import Array
 from aucstudio.gui.common.controls import fill_combo
 from aucstudio.gui.common.plain_text import elided
 from aucstudio.gui.common.plots.axes import date_ticks

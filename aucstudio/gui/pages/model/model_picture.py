@@ -18,7 +18,7 @@ from aucstudio.gui.state.background import Answer, Work
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.notices import text
 from aucstudio.project.data.table import Table
-from aucstudio.project.runs.experiments.experiment import Band
+from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import RunRecord, SplitResult
 
 Columns = Mapping[str, Sequence[object] | NDArray[Any]]

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QObject, QRectF
 from PySide6.QtGui import QColor
 
+from aucstudio.engine.arrays import Array
 from aucstudio.engine.roc import equal_error_threshold, roc_curve
 from aucstudio.engine.scorers import Scorer
-from aucstudio.engine.types import Array
 from aucstudio.gui.common.plots.legend import Entry
 from aucstudio.gui.common.plotting import run_pen
 from aucstudio.gui.common.theme import current_theme

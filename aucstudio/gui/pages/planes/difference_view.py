@@ -17,7 +17,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QKeySequence, QShortcut
 from PySide6.QtWidgets import QGraphicsItem
 
-from aucstudio.engine.types import Array
+from aucstudio.engine.arrays import Array
 from aucstudio.gui.common.controls import fill_combo
 from aucstudio.gui.common.plots.legend import Entry
 from aucstudio.gui.common.sentence import Statement

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.types import Array
+from aucstudio.engine.arrays import Array
 from aucstudio.gui.common.plots.legend import Entry
 from aucstudio.gui.common.plotting import pen
 from aucstudio.gui.common.sentence import Statement

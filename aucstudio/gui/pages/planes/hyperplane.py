@@ -10,7 +10,7 @@ import pyqtgraph as pg
 from PySide6.QtGui import QColor, QPen
 
 from aucstudio.engine import METHODS
-from aucstudio.engine.types import Array
+from aucstudio.engine.arrays import Array
 from aucstudio.gui.common.plain_text import line_label, shortened
 from aucstudio.gui.common.plots.legend import Entry
 from aucstudio.gui.common.plotting import faded, pen, run_pen

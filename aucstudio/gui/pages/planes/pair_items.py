@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor
 
-from aucstudio.engine.types import Array, Index, Mask
+from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.gui.common.plots.legend import Entry, keep_sample
 from aucstudio.gui.common.plots.plot import Plot, Readout
 from aucstudio.gui.common.plotting import faded, pen

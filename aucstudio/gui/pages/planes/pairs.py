@@ -10,8 +10,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QWidget
 
+from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.engine.scorers import KernelScorer
-from aucstudio.engine.types import Array, Index, Mask
 from aucstudio.gui.common.table import Row, SheetTable, worded_columns
 from aucstudio.gui.common.widgets import (
     across,
@@ -39,8 +39,8 @@ from aucstudio.project.geometry.pairs import (
     places_of,
 )
 from aucstudio.project.geometry.planes import kernel_features
-from aucstudio.project.runs.experiments.experiment import DataReference
-from aucstudio.project.runs.models.model import Model
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.model import Model
 
 Band = tuple[float, float]
 

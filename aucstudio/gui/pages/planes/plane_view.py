@@ -10,9 +10,9 @@ from typing import ClassVar
 
 from PySide6.QtWidgets import QGraphicsItem, QVBoxLayout, QWidget
 
+from aucstudio.engine.arrays import Array
 from aucstudio.engine.roc import equal_error_threshold, roc_curve
 from aucstudio.engine.scorers import LinearScorer
-from aucstudio.engine.types import Array
 from aucstudio.gui.common.controls import fill_names
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plots.legend import Entry, Legend

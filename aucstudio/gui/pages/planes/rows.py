@@ -12,9 +12,9 @@ from PySide6.QtCore import QPointF
 from PySide6.QtGui import QColor, QPen
 from PySide6.QtWidgets import QGraphicsPathItem, QSizePolicy, QWidget
 
+from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.engine.roc import band_ranks
 from aucstudio.engine.scorers import KernelScorer
-from aucstudio.engine.types import Array, Index, Mask
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plots.legend import Entry, keep_sample
 from aucstudio.gui.common.plots.plot import Plot, Readout
@@ -35,7 +35,7 @@ from aucstudio.project.data.table import Table
 from aucstudio.project.explain.contributions import cell_words
 from aucstudio.project.geometry.planes import Plane, Sample, thinned
 from aucstudio.project.geometry.score_map import SHARES, Contour
-from aucstudio.project.runs.experiments.experiment import Band
+from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import SplitResult
 
 Regions = tuple[list[Contour], list[Contour]]  # of the positives and of the negatives

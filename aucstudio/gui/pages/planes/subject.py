@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pyqtgraph as pg
 
+from aucstudio.engine.arrays import Array
 from aucstudio.engine.scorers import LinearScorer, Scorer
-from aucstudio.engine.types import Array
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.data.preparing.preparation import Preparation
@@ -22,7 +22,7 @@ from aucstudio.project.geometry.planes import (
     labelled_sample,
     split_sample,
 )
-from aucstudio.project.runs.experiments.planning import read_test_table
+from aucstudio.project.runs.planning import read_test_table
 from aucstudio.project.runs.record import SplitResult
 
 

@@ -14,7 +14,7 @@ from aucstudio.notices import text
 from aucstudio.project.explain.contributions import PairDetail
 from aucstudio.project.geometry.pairs import SUPPORT_DRAWN, PairOrder
 from aucstudio.project.geometry.planes import COMPONENTS, FEATURES, SCORE, Plane, Sample
-from aucstudio.project.runs.experiments.experiment import Band
+from aucstudio.project.runs.experiment import Band
 
 _TITLE_LETTERS = 44
 

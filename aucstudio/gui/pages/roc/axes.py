@@ -14,7 +14,7 @@ import scipy
 from numpy.typing import NDArray
 
 from aucstudio.engine import roc
-from aucstudio.engine.types import Array
+from aucstudio.engine.arrays import Array
 from aucstudio.gui.common.curves import Trace
 from aucstudio.gui.common.plots.axes import NumberAxis
 from aucstudio.gui.state.session import ShownRun

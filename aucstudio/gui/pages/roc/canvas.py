@@ -23,7 +23,7 @@ from aucstudio.gui.pages.roc.axes import (
 )
 from aucstudio.gui.pages.roc.cards import CARD, Inset, RunLegend
 from aucstudio.gui.pages.roc.lines import FACES, Face, Lines, Points
-from aucstudio.project.runs.experiments.experiment import Band
+from aucstudio.project.runs.experiment import Band
 
 
 class RangeItem(pg.LinearRegionItem):

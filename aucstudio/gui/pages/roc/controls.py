@@ -33,7 +33,7 @@ from aucstudio.gui.state.plan import RANGE
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.session import Session
 from aucstudio.notices import text
-from aucstudio.project.runs.experiments.experiment import Band
+from aucstudio.project.runs.experiment import Band
 
 _LEAST = 0.001 - 1e-9
 _ROUNDING = 6e-5

@@ -13,8 +13,8 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLineEdit, QSlider, QWidget
 
 from aucstudio.engine import roc
+from aucstudio.engine.arrays import Array
 from aucstudio.engine.inference import Interval, cost_threshold_interval
-from aucstudio.engine.types import Array
 from aucstudio.gui.common.curves import Trace
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plotting import pen

@@ -18,7 +18,7 @@ import numpy as np
 import pyqtgraph as pg
 
 from aucstudio.engine import roc
-from aucstudio.engine.types import Array
+from aucstudio.engine.arrays import Array
 from aucstudio.gui.common import curves
 from aucstudio.gui.common.curves import RunCurves, Trace, run_curves
 from aucstudio.gui.common.plots.curves import CurveItem, PlacedLine, Window
@@ -28,7 +28,7 @@ from aucstudio.gui.pages.roc.cards import LegendRow
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.notices.words import figure_words
-from aucstudio.project.runs.experiments.experiment import Band
+from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 
 _GRID = 2_001  # places at which the mean of long curves is taken

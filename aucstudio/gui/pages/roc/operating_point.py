@@ -13,8 +13,8 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QWidget
 
 from aucstudio.engine import roc
+from aucstudio.engine.arrays import Array
 from aucstudio.engine.roc import cut_at
-from aucstudio.engine.types import Array
 from aucstudio.gui.common.curves import Trace, run_curves
 from aucstudio.gui.common.plain_text import plain_tooltip, shortened
 from aucstudio.gui.common.plotting import pen

@@ -14,8 +14,8 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QGraphicsItem, QGraphicsPathItem
 
 from aucstudio.engine import inference, roc
+from aucstudio.engine.arrays import Array
 from aucstudio.engine.inference.bands import GRID
-from aucstudio.engine.types import Array
 from aucstudio.gui.common.curves import Trace, run_curves
 from aucstudio.gui.common.plotting import faded, pen
 from aucstudio.gui.common.theme import current_theme, run_colour
@@ -36,7 +36,7 @@ from aucstudio.notices.words import figure_words
 from aucstudio.project.results.comparison import AUC, PAUC, PairComparison, compare_runs
 from aucstudio.project.results.summary import LEVEL, ranking
 from aucstudio.project.results.thresholds import data_prior, share_words
-from aucstudio.project.runs.experiments.experiment import Band
+from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 
 _HATCH = 5.0  # pixels between the lines over where the compared run leads

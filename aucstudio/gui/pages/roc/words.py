@@ -37,7 +37,7 @@ from aucstudio.project.results.summary import (
     same_rows,
     trained_for,
 )
-from aucstudio.project.runs.experiments.experiment import Band
+from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.tuning import PAUC
 

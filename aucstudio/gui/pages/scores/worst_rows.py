@@ -9,7 +9,7 @@ import numpy as np
 from PySide6.QtCore import QItemSelectionModel, Signal, SignalInstance
 from PySide6.QtWidgets import QWidget
 
-from aucstudio.engine.types import Array, Index
+from aucstudio.engine.arrays import Array, Index
 from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.table import Row, SheetTable, worded_columns
@@ -32,7 +32,7 @@ from aucstudio.project.data.columns import spelled
 from aucstudio.project.data.table import Table
 from aucstudio.project.explain.contributions import cell_words
 from aucstudio.project.results.thresholds import Confusion
-from aucstudio.project.runs.experiments.experiment import Band
+from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import SplitResult
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QHeaderView
 
-from aucstudio.engine.types import Index
+from aucstudio.engine.arrays import Index
 from aucstudio.gui.common.table import Row, SheetTable
 from aucstudio.gui.pages.search.results import CandidateStanding, Setting
 from aucstudio.notices import text

@@ -10,7 +10,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QBrush, QColor, QPen
 from PySide6.QtWidgets import QGraphicsRectItem
 
-from aucstudio.engine.types import Array, Index
+from aucstudio.engine.arrays import Array, Index
 from aucstudio.gui.common.plain_text import plot_title
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plotting import faded, finite_range, make_plot, pen, style_plot

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from aucstudio.engine import METHODS
+from aucstudio.engine.arrays import Array, Index
 from aucstudio.engine.params import Param, declared_params, multiple
-from aucstudio.engine.types import Array, Index
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.notices.words import power_words, setting_words
-from aucstudio.project.runs.experiments.experiment import Experiment
+from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.tuning import Candidate, Search
 
 _MOST_TICKS = 8

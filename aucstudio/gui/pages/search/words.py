@@ -17,7 +17,7 @@ from aucstudio.gui.pages.search.results import (
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.notices import text
 from aucstudio.notices.words import counted, joined
-from aucstudio.project.runs.experiments.experiment import Experiment
+from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.tuning import (
     LEAVE_PAIR_OUT,
     METRICS,

@@ -12,7 +12,7 @@ from PySide6.QtCore import QPointF
 from PySide6.QtGui import QPen
 from PySide6.QtWidgets import QVBoxLayout
 
-from aucstudio.engine.types import Array
+from aucstudio.engine.arrays import Array
 from aucstudio.gui.common.plain_text import line_label, plain_tooltip, shortened
 from aucstudio.gui.common.plots.axes import NumberAxis
 from aucstudio.gui.common.plots.legend import Legend, keep_sample
@@ -21,7 +21,7 @@ from aucstudio.gui.common.plotting import faded, make_plot, pen, run_pen, style_
 from aucstudio.gui.common.theme import current_theme, run_symbol
 from aucstudio.gui.pages.training.progress import HELD, ITERATION, TRAIN, Course, area_name
 from aucstudio.notices.words import power_words
-from aucstudio.project.runs.experiments.experiment import Band
+from aucstudio.project.runs.experiment import Band
 
 DISTANCE, OBJECTIVE = "distance", "objective"
 Seen = Sequence[tuple[Course, bool]]

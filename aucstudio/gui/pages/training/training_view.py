@@ -46,7 +46,7 @@ from aucstudio.gui.state.background import Answer, delayed
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices import text
-from aucstudio.project.runs.experiments.experiment import Band
+from aucstudio.project.runs.experiment import Band
 
 # Some fifteen times a second: it looks alive, and leaves the processor to the training.
 _LIVE_MILLISECONDS = 75

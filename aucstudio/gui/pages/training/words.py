@@ -9,14 +9,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from aucstudio.engine import inference, roc
-from aucstudio.engine.types import Array
+from aucstudio.engine.arrays import Array
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.pages.training.progress import HELD, TRAIN, Course, area_name
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.notices import text
 from aucstudio.notices.words import power_words, seconds_words
-from aucstudio.project.runs.experiments.experiment import Band
+from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.progress import held_sample
 from aucstudio.project.runs.record import STOPPED, ScoresOnTheWay, SplitResult
 

@@ -20,9 +20,9 @@ from aucstudio.project.data import finding
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.cells import CellStore
 from aucstudio.project.data.columns import Column, ColumnInfo, Count, fields_of
+from aucstudio.project.data.input_files import fingerprint, several
 from aucstudio.project.data.parquet import ParquetReader, typed_table
-from aucstudio.project.data.paths import fingerprint, several
-from aucstudio.project.data.readers.format import MATRIX, PARQUET
+from aucstudio.project.data.readers.formats import MATRIX, PARQUET
 from aucstudio.project.data.readers.reading import Plain, finished, make_plain, naming
 from aucstudio.project.data.roles import guess_role
 from aucstudio.project.data.schema import ColumnSchema, Schema

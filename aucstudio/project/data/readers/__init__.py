@@ -1,1 +1,1 @@
-"""Readers of table formats, listed in the registry."""
+"""Readers of table formats, listed in formats.toml."""

@@ -14,7 +14,7 @@ from typing import IO, Any
 
 from aucstudio.notices.words import bytes_words
 from aucstudio.project.data.readers.conversion import about_parts, leave_room, pick_part
-from aucstudio.project.data.readers.format import FILE, Advance, ReadOptions, Written
+from aucstudio.project.data.readers.formats import FILE, Advance, ReadOptions, Written
 from aucstudio.project.errors import input_error
 
 _CHUNK = 1 << 20

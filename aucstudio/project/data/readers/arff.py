@@ -19,7 +19,7 @@ import scipy
 
 from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.readers.conversion import RowWriter, first_parts
-from aucstudio.project.data.readers.format import (
+from aucstudio.project.data.readers.formats import (
     MATRIX,
     NAMED_ROWS,
     Advance,

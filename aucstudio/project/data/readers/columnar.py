@@ -16,12 +16,17 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from aucstudio.notices.words import bytes_words
-from aucstudio.project.data.paths import CLOSED, duckdb_on, for_duckdb
+from aucstudio.project.data.input_files import (
+    CLOSED,
+    LONGEST_CELL,
+    duckdb_on,
+    for_duckdb,
+    literal,
+    quoted,
+)
 from aucstudio.project.data.readers.archive import check_swelling
-from aucstudio.project.data.readers.format import PARQUET, Advance, ReadOptions, Written
-from aucstudio.project.data.text.cell_sql import literal, quoted
+from aucstudio.project.data.readers.formats import PARQUET, Advance, ReadOptions, Written
 from aucstudio.project.errors import input_error
-from aucstudio.project.inputs import LONGEST_CELL
 
 _AT_ONCE = 64  # columns: DuckDB holds a row group of each that it reads
 

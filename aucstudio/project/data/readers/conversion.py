@@ -15,9 +15,9 @@ from typing import Any, Self
 from aucstudio.notices.words import listed, suggestion
 from aucstudio.project.data.columns import spell_number
 from aucstudio.project.data.finding import Finding, found
-from aucstudio.project.data.readers.format import NAMED_ROWS, ROWS, Advance, ReadOptions, Written
+from aucstudio.project.data.input_files import refuse_columns
+from aucstudio.project.data.readers.formats import NAMED_ROWS, ROWS, Advance, ReadOptions, Written
 from aucstudio.project.errors import input_error
-from aucstudio.project.inputs import refuse_columns
 
 # Tables of fewer columns are often settings or lists of codes.
 WIDE = 3

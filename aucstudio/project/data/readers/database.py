@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from aucstudio.notices.words import bytes_words
 from aucstudio.project.data.finding import Finding, found
-from aucstudio.project.data.paths import duckdb_on
+from aucstudio.project.data.input_files import LONGEST_CELL, duckdb_on, literal, quoted
 from aucstudio.project.data.readers.conversion import (
     WIDE,
     about_parts,
@@ -24,10 +24,8 @@ from aucstudio.project.data.readers.conversion import (
     pick_part,
     write_rows,
 )
-from aucstudio.project.data.readers.format import PARQUET, Advance, ReadOptions, Written
-from aucstudio.project.data.text.cell_sql import literal, quoted
+from aucstudio.project.data.readers.formats import PARQUET, Advance, ReadOptions, Written
 from aucstudio.project.errors import InputError, input_error
-from aucstudio.project.inputs import LONGEST_CELL
 
 # Tables of programs and frameworks.
 _ACCOUNTS = re.compile(

@@ -2,7 +2,7 @@
 
 Libraries that read foreign files may hold the interpreter, take any amount of memory, or crash the
 process. Here each of these becomes an error that names the file, within the limits of
-:mod:`aucstudio.project.inputs`.
+:mod:`aucstudio.project.data.input_files`.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from pathlib import Path
 from aucstudio.notices.words import bytes_words
 from aucstudio.project.child_process import CallReporter, ChildEndedError, call
 from aucstudio.project.data.finding import Finding, phrase
+from aucstudio.project.data.input_files import InputLimits, limits_of
 from aucstudio.project.data.readers.conversion import brief
-from aucstudio.project.data.readers.format import PARQUET, Advance, Format, ReadOptions, Written
+from aucstudio.project.data.readers.formats import PARQUET, Advance, Format, ReadOptions, Written
 from aucstudio.project.errors import InputError, input_error
-from aucstudio.project.inputs import InputLimits, limits_of
 
 # Exceptions of libraries that run out of memory; DuckDB has its own class.
 _NO_MEMORY = ("MemoryError", "OutOfMemoryException")

@@ -13,12 +13,18 @@ from typing import Any
 import numpy as np
 
 from aucstudio.project.data.finding import Finding, found
-from aucstudio.project.data.paths import duckdb_on, linked
+from aucstudio.project.data.input_files import (
+    LONGEST_CELL,
+    MOST_DEPTH,
+    duckdb_on,
+    linked,
+    literal,
+    quoted,
+    refuse_columns,
+)
 from aucstudio.project.data.readers.conversion import WIDE, about_parts, named_rows, pick_part
-from aucstudio.project.data.readers.format import Advance, ReadOptions, Written
-from aucstudio.project.data.text.cell_sql import literal, quoted
+from aucstudio.project.data.readers.formats import Advance, ReadOptions, Written
 from aucstudio.project.errors import input_error
-from aucstudio.project.inputs import LONGEST_CELL, MOST_DEPTH, refuse_columns
 
 _Rows = list[dict[str, Any]]
 

@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from aucstudio.project.data.finding import found
-from aucstudio.project.data.paths import fingerprint
-from aucstudio.project.data.readers.format import (
+from aucstudio.project.data.input_files import fingerprint
+from aucstudio.project.data.readers.formats import (
     MATRIX,
     PARQUET,
+    PARQUET_FORMAT,
     TEXT,
     ReadOptions,
     Written,
+    recognise,
 )
-from aucstudio.project.data.readers.registry import PARQUET as PARQUET_FORMAT
-from aucstudio.project.data.readers.registry import recognise
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.text.delimited import ReadingProgress, read_delimited

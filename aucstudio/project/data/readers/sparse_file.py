@@ -22,7 +22,7 @@ from aucstudio.notices.words import bytes_words
 from aucstudio.project.data.cells import number_cells
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.parquet import typed_table
-from aucstudio.project.data.readers.format import MATRIX, Advance, ReadOptions, Written
+from aucstudio.project.data.readers.formats import MATRIX, Advance, ReadOptions, Written
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.sparse_columns import SparseBlock
 from aucstudio.project.data.table import Table

@@ -17,8 +17,7 @@ from typing import Any
 from aucstudio.notices.words import listed
 from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.readers.conversion import first_parts, named_rows, spell, write_rows
-from aucstudio.project.data.readers.format import Advance, ReadOptions, Written
-from aucstudio.project.data.readers.registry import DECLARED
+from aucstudio.project.data.readers.formats import DECLARED, Advance, ReadOptions, Written
 from aucstudio.project.errors import input_error
 
 Convert = Callable[[float], Any]

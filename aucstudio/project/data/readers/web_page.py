@@ -10,8 +10,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from aucstudio.project.data.readers.conversion import holds_table, write_part
-from aucstudio.project.data.readers.format import Advance, ReadOptions, Written
-from aucstudio.project.data.readers.registry import MARKS
+from aucstudio.project.data.readers.formats import MARKS, Advance, ReadOptions, Written
 
 _PIECE = 1 << 16
 # Largest span of a cell that is accepted.

@@ -21,7 +21,7 @@ from xml.etree import ElementTree
 from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.readers.archive import check_swelling
 from aucstudio.project.data.readers.conversion import WIDE, pick_part, write_part, written_part
-from aucstudio.project.data.readers.format import Advance, ReadOptions, Written
+from aucstudio.project.data.readers.formats import Advance, ReadOptions, Written
 from aucstudio.project.errors import InputError, input_error
 
 if TYPE_CHECKING:

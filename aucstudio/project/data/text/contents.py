@@ -131,7 +131,7 @@ class Source:
     lines : int
         The number of its lines, or a few more.
     lookalikes : bool
-        Whether it may hold :data:`~aucstudio.project.data.text.cell_sql.LOOKALIKES`.
+        Whether it may hold :data:`~aucstudio.project.data.cells.LOOKALIKES`.
     header : tuple of str
         The row of names as it is in the file; its repetitions are left out.
     chosen : tuple of str

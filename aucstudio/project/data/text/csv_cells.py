@@ -16,9 +16,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.project.data.cells import Cells, CellStore, NotPlainError, number_cells
-from aucstudio.project.data.paths import for_duckdb
-from aucstudio.project.data.text.cell_sql import is_cast, literal, text_sql
+from aucstudio.project.data.cells import (
+    Cells,
+    CellStore,
+    NotPlainError,
+    is_cast,
+    number_cells,
+    text_sql,
+)
+from aucstudio.project.data.input_files import for_duckdb, literal
 from aucstudio.project.data.text.column_types import (
     CODE,
     digits_of_codes,

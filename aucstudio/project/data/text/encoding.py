@@ -11,6 +11,7 @@ from pathlib import Path
 
 from aucstudio.notices.words import bytes_words
 from aucstudio.project.data.finding import Finding, remark
+from aucstudio.project.data.input_files import MOST_COLUMNS, refuse_columns
 from aucstudio.project.data.text.records import LONGEST_ROW
 from aucstudio.project.data.text.scan import (
     CHUNK,
@@ -21,7 +22,6 @@ from aucstudio.project.data.text.scan import (
     last_open_quote,
 )
 from aucstudio.project.errors import input_error
-from aucstudio.project.inputs import MOST_COLUMNS, refuse_columns
 
 # The most bytes from which an encoding is guessed; a smaller file is used as a whole.
 _MOST_GUESSED = 1 << 22

@@ -13,7 +13,7 @@ from typing import BinaryIO
 import numpy as np
 
 from aucstudio.notices.words import bytes_words
-from aucstudio.project.data.paths import require_file
+from aucstudio.project.data.input_files import require_file
 from aucstudio.project.data.text.records import LONGEST_ROW
 from aucstudio.project.errors import InputError, input_error
 
@@ -53,7 +53,7 @@ class Scan:
     lines : int
         The number of lines, or a few more.
     lookalikes : bool
-        Whether :data:`~aucstudio.project.data.text.cell_sql.LOOKALIKES` are below the first line.
+        Whether :data:`~aucstudio.project.data.cells.LOOKALIKES` are below the first line.
     damaged : bool
         Whether a byte-order mark says UTF-8 and some bytes are not.
     nuls : int

@@ -12,7 +12,7 @@ from pathlib import Path
 from aucstudio.notices import text
 from aucstudio.notices.words import suggestion
 from aucstudio.project.errors import InputError, input_error
-from aucstudio.project.runs.models.model import Model
+from aucstudio.project.runs.model import Model
 from aucstudio.project.store.export import document, onnx_graph, script, sql
 from aucstudio.project.store.files import write_atomically
 from aucstudio.project.store.model_file import model_to_bytes

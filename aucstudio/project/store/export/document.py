@@ -27,7 +27,7 @@ from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.numerals import FOREIGN_DIGITS, OWN_DIGITS, NumberFormat
 from aucstudio.project.errors import input_error
 from aucstudio.project.resources import resource_path
-from aucstudio.project.runs.models.model import Model
+from aucstudio.project.runs.model import Model
 
 FORMAT = 1
 FACTS = ("label", "positive", "negative", "trained_on", "threshold", "threshold_rule")

@@ -31,7 +31,7 @@ from aucstudio.project.data.preparing.preparation import (
 )
 from aucstudio.project.data.preparing.scales import MISSING
 from aucstudio.project.errors import input_error
-from aucstudio.project.runs.models.model import Model
+from aucstudio.project.runs.model import Model
 from aucstudio.project.store.export.document import ScorerVisitor, date_inputs, describe, printable
 
 Array = NDArray[np.float64]

@@ -11,7 +11,7 @@ import numpy as np
 
 from aucstudio.notices import text
 from aucstudio.project.resources import resource_path
-from aucstudio.project.runs.models.model import Model
+from aucstudio.project.runs.model import Model
 from aucstudio.project.store.export.document import check, describe, document_of, printable
 
 __all__ = ["check", "write"]

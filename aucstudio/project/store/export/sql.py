@@ -30,7 +30,7 @@ from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.errors import input_error
-from aucstudio.project.runs.models.model import Model
+from aucstudio.project.runs.model import Model
 from aucstudio.project.store.export.document import ScorerVisitor, date_inputs, describe, printable
 
 MOST_NODES, MOST_FEATURES = 50_000, 1_500

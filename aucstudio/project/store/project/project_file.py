@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from aucstudio.notices import text
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.errors import InputError, input_error
-from aucstudio.project.runs.experiments.experiment import Experiment
+from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.store.files import cannot_write, create_file, replacing
 from aucstudio.project.store.project.contents import (

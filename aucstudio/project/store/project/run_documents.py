@@ -18,7 +18,7 @@ from aucstudio.engine.params import declared_params
 from aucstudio.notices import read_notice, text
 from aucstudio.project import typed
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.experiments.experiment import Experiment, check_band
+from aucstudio.project.runs.experiment import Experiment, check_band
 from aucstudio.project.runs.record import (
     RunRecord,
     ScoresOnTheWay,

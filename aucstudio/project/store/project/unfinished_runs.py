@@ -16,7 +16,7 @@ import msgspec
 import psutil
 
 from aucstudio.project import typed
-from aucstudio.project.runs.experiments.experiment import Experiment
+from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.store.project.database import seal, unseal
 from aucstudio.project.store.project.run_documents import read_experiment
 

@@ -11,14 +11,14 @@ from aucstudio.engine.calibration import KINDS, Calibration, learn
 from aucstudio.engine.roc import ThresholdRule, roc_curve
 from aucstudio.notices.words import percent_words, suggestion
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.splitting.validation import LEAVE_PAIR_OUT
+from aucstudio.project.data.validation import LEAVE_PAIR_OUT
 from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.runs.execute import refit
-from aucstudio.project.runs.experiments.experiment import Experiment
-from aucstudio.project.runs.experiments.planning import PlannedRun
-from aucstudio.project.runs.models.model import Model
-from aucstudio.project.runs.models.scoring import scores_of
+from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.model import Model
+from aucstudio.project.runs.planning import PlannedRun
 from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.runs.scoring import scores_of
 
 FEW_FOR_STEPS = 100
 

@@ -59,15 +59,15 @@ from aucstudio.engine.params import InvalidSetting, Param, declared_params
 from aucstudio.notices.words import suggestion
 from aucstudio.project import typed
 from aucstudio.project.data.any_table import AnyTable
+from aucstudio.project.data.input_files import MOST_DEPTH, open_regular
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.schema import Schema
-from aucstudio.project.data.splitting.validation import Validation, scheme_of
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.data.text.dialect import Dialect
+from aucstudio.project.data.validation import Validation, scheme_of
 from aucstudio.project.errors import InputError, input_error
-from aucstudio.project.inputs import MOST_DEPTH, open_regular
-from aucstudio.project.runs.experiments.experiment import Band, Experiment
-from aucstudio.project.runs.experiments.planning import (
+from aucstudio.project.runs.experiment import Band, Experiment
+from aucstudio.project.runs.planning import (
     DEFAULT_BAND,
     PlannedRun,
     ScoreSource,

@@ -11,15 +11,22 @@ from aucstudio.engine import DECLARED
 from aucstudio.engine.params import InvalidSetting, check_settings, declared_params
 from aucstudio.notices.words import suggestion
 from aucstudio.project.data.any_table import AnyTable
+from aucstudio.project.data.groups import groups_by
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
-from aucstudio.project.data.score_file import Joined, join_scores, read_score_file
-from aucstudio.project.data.splitting.groups import groups_by
-from aucstudio.project.data.splitting.split import pairs_break_groups, require_groups, splits_of
-from aucstudio.project.data.splitting.validation import FILE, FORWARD, LEAVE_PAIR_OUT, Validation
 from aucstudio.project.data.table import Table, read_table
+from aucstudio.project.data.validation import (
+    FILE,
+    FORWARD,
+    LEAVE_PAIR_OUT,
+    Validation,
+    pairs_break_groups,
+    require_groups,
+    splits_of,
+    time_column,
+)
 from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.runs.estimate import check_size, check_stream
-from aucstudio.project.runs.experiments.experiment import (
+from aucstudio.project.runs.experiment import (
     Band,
     DataReference,
     Experiment,
@@ -29,6 +36,7 @@ from aucstudio.project.runs.tuning import Tuning, check_tuning
 
 if TYPE_CHECKING:
     from aucstudio.engine.base import AUCClassifier
+    from aucstudio.project.data.score_file import Joined
 
 DEFAULT_BAND: Band = (0.0, 0.1)
 _EASY = 200_000  # rows whose times are sorted before a run
@@ -330,6 +338,8 @@ class ScoreSource:
         InputError
             If it does not fit, or the rows are not those of one table in memory.
         """
+        from aucstudio.project.data.score_file import join_scores, read_score_file
+
         return join_scores(
             joinable(table, validation),
             read_score_file(self.path),
@@ -381,8 +391,6 @@ def check_groups(
         If a class lies within too few groups or times, or groups are in the test file too.
     """
     if validation.scheme == FORWARD:
-        from aucstudio.project.data.splitting.split import time_column
-
         # Sorting many rows takes long; the run sorts them anyway.
         time_column(table, validation.time)
         if table.rows <= _EASY:

@@ -1,14 +1,23 @@
-"""Sort permutations of long arrays in linear time."""
+"""Types of arrays, and their sorting in linear time."""
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.compiled import kernel
-from aucstudio.engine.types import Array, Index
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+Array: TypeAlias = NDArray[np.float64]
+Index: TypeAlias = NDArray[np.intp]
+Mask: TypeAlias = NDArray[np.bool_]
+RowNumbers: TypeAlias = NDArray[np.int32]
+Single: TypeAlias = NDArray[np.float32]
+Rows: TypeAlias = "Array | sparse.csr_array | sparse.csr_matrix"
 
 MANY = 20_000  # of fewer, comparing takes hardly longer
 

@@ -18,6 +18,7 @@ from aucstudio.notices import Notice, notice, text
 from aucstudio.notices.words import counted, interval_words, listed
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import spell_number, spelled
+from aucstudio.project.data.groups import groups_by
 from aucstudio.project.data.labels import check_classes
 from aucstudio.project.data.preparing.acceptance import (
     KINDS,
@@ -29,7 +30,6 @@ from aucstudio.project.data.preparing.acceptance import (
 from aucstudio.project.data.preparing.preparation import category_features
 from aucstudio.project.data.preparing.scales import MAX_LEVELS, MISSING, FarCells, spell_level
 from aucstudio.project.data.schema import ColumnSchema, Schema
-from aucstudio.project.data.splitting.groups import groups_by
 from aucstudio.project.data.table import (
     DialectChoice,
     ReadingListener,
@@ -42,7 +42,7 @@ from aucstudio.project.data.text.contents import Rejected, Unreadable
 from aucstudio.project.data.text.later_files import form_like
 from aucstudio.project.data.text.numerals import NumberFormat, other_mark
 from aucstudio.project.errors import input_error
-from aucstudio.project.runs.models.model import Model
+from aucstudio.project.runs.model import Model
 from aucstudio.project.runs.rows import far_cells
 
 Array = NDArray[np.float64]

@@ -17,10 +17,9 @@ from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import NUMERIC_ROLES
 from aucstudio.project.data.labels import LabelRule
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
-from aucstudio.project.data.schema import Schema, bare
-from aucstudio.project.data.score_file import ScoreFile
-from aucstudio.project.data.splitting.validation import Validation
+from aucstudio.project.data.schema import Schema, ScoreFile, bare
 from aucstudio.project.data.table import Table, read_table
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import input_error
 from aucstudio.project.runs.tuning import Tuning
 
@@ -140,8 +139,12 @@ class DataReference:
         InputError
             If one of the files is gone or has changed.
         """
+        if not self.scores:
+            return table
+        from aucstudio.project.data.score_file import scores_joined
+
         for given in self.scores:
-            table = given.joined(table)
+            table = scores_joined(table, given)
         return table
 
     def identity(self) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 from aucstudio.engine import DECLARED
 from aucstudio.engine.params import Param, declared_params
 from aucstudio.notices.words import range_words, setting_words
-from aucstudio.project.runs.experiments.experiment import Experiment
+from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.tuning import candidates
 

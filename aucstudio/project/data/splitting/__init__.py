@@ -1,1 +1,0 @@
-"""Splits of rows: training and held-out, grouped, forward in time."""

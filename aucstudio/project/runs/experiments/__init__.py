@@ -1,1 +1,0 @@
-"""Experiments: planning, validation, files and texts."""
