@@ -326,6 +326,8 @@ def scoring(
                 ),
                 **more,
             )
+        ignored = tuple(name for name in report.ignored if name != identifier)
+        report = dataclasses.replace(report, ignored=ignored)
         return Scored(model, report, note, next(iter(rankings), None), files)
 
     return work

@@ -232,9 +232,7 @@ def score_table(
     absent = [name for name in granted[UNKNOWN] if name not in present]
     model.check_columns(complete)
     tell(0.0, "scoring")
-    report = check_input(model, complete, absent)
-    ignored = tuple(name for name in report.ignored if name != identifier)
-    report = dataclasses.replace(report, ignored=ignored, allowed=granted)
+    report = dataclasses.replace(check_input(model, complete, absent), allowed=granted)
     check_table(model, complete, report, granted)
     labels = complete.labelled() if complete.label is not None else None
     kept = np.empty(complete.rows) if labels is not None else None
