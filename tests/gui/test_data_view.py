@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 
 from aucstudio.engine import roc
-from aucstudio.gui.common.theme import apply_theme, current_theme
+from aucstudio.gui.common.theme import apply_theme, current_theme, set_text_size
 from aucstudio.gui.pages.data.column_card import short_figure
 from aucstudio.gui.pages.data.data_view import COLUMNS, CORRELATION, GAPS, ROWS, DataView
 from aucstudio.gui.pages.data.row_query import Asked, Finder, RowFilter
@@ -469,6 +469,22 @@ def test_a_picture_takes_on_another_theme(view, session, table, qtbot, qapp, wha
     view.restyle()
     shown(view, qtbot)
     np.testing.assert_array_equal(picture.image.image, light)
+
+
+def test_columns_are_as_wide_as_larger_text_needs(view, qtbot, qapp):
+    look(view, qtbot, ROWS)
+    before = view.sheet.columnWidth(0)
+    try:
+        set_text_size(qapp, 200)
+        apply_theme(qapp, "light")
+        view.restyle()
+        shown(view, qtbot)
+        assert view.sheet.columnWidth(0) > 1.5 * before
+        assert view.card.minimumWidth() in (0, view.card.least_width())
+    finally:
+        set_text_size(qapp, 100)
+        apply_theme(qapp, "light")
+    assert view.sheet.columnWidth(0) == before
 
 
 @pytest.mark.slow
