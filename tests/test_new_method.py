@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from aucstudio.cli import main
-from aucstudio.engine import METHODS, catalogue, declared_params, methods
+from aucstudio.engine import METHODS, declared, declared_params, methods
 from aucstudio.gui.dialogs.help import help_page
 from aucstudio.gui.panels.param_form import ParamForm
 from aucstudio.project.store.model_file import load_model
@@ -75,9 +75,9 @@ def method(tmp_path, monkeypatch):
     """A module in the folder of methods and its entry in methods.toml; and nothing else."""
     (tmp_path / "mean_difference.py").write_text(MODULE)
     monkeypatch.setattr(methods, "__path__", [*methods.__path__, str(tmp_path)])
-    listed = dict(catalogue.entries())
+    listed = dict(declared.entries())
     first = {key: listed.pop(key) for key in ("auc-rls", "rls")}
-    monkeypatch.setattr(catalogue, "entries", lambda: {**first, KEY: ENTRY, **listed})
+    monkeypatch.setattr(declared, "entries", lambda: {**first, KEY: ENTRY, **listed})
     yield METHODS[KEY]
     monkeypatch.undo()
     del sys.modules[f"{methods.__name__}.mean_difference"]

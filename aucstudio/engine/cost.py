@@ -183,7 +183,7 @@ def kernel_matrix(rows: int, features: int) -> Work:
 
 def landmarks(rows: int, features: int, count: int, *, rounds: int, at_once: int) -> Work:
     """Count what clustering the rows, and their features by the clusters' centres, take."""
-    from aucstudio.engine.features.maps import ROWS_TO_CLUSTER
+    from aucstudio.engine.features import ROWS_TO_CLUSTER
 
     drawn, v = float(min(rows, ROWS_TO_CLUSTER)), float(min(count, rows))
     start = Work(numbers=v * drawn * (4 + 4 / at_once), steps=v / at_once)
@@ -194,7 +194,7 @@ def landmarks(rows: int, features: int, count: int, *, rounds: int, at_once: int
 
 def cluster_bytes(rows: int, features: int, at_once: int) -> float:
     """Return the memory that choosing landmarks takes."""
-    from aucstudio.engine.features.maps import ROWS_TO_CLUSTER
+    from aucstudio.engine.features import ROWS_TO_CLUSTER
 
     return NUMBER * min(rows, ROWS_TO_CLUSTER) * (3.0 * features + 3.0 * at_once + 4.0)
 

@@ -208,7 +208,7 @@ class Composed:
         self._landmarks = landmarks
 
     def fit(self, X, y):
-        from aucstudio.engine.features.maps import nystrom_map
+        from aucstudio.engine.features import nystrom_map
         from aucstudio.engine.kernels import Kernel
 
         centres = KMeans(self._landmarks, n_init=1, random_state=0).fit(X).cluster_centers_

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 
-from aucstudio.engine.features.maps import k_means, nystrom_map
+from aucstudio.engine.features import k_means, nystrom_map
 from aucstudio.engine.features.spaces import mapped
 from aucstudio.engine.fit import Context
 from aucstudio.engine.kernels import Kernel

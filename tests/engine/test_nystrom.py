@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from aucstudio.engine import restore
-from aucstudio.engine.features.maps import k_means, nystrom_map
+from aucstudio.engine.features import k_means, nystrom_map
 from aucstudio.engine.features.spaces import mapped
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.monitor import Monitor

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from aucstudio.engine.features.maps import centred
+from aucstudio.engine.features import centred
 from aucstudio.engine.losses.pairs import PairHinge
 from aucstudio.engine.losses.partial_auc import StructuralRisk
 from aucstudio.engine.methods.structural import SVMpAUC

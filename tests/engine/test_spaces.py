@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from aucstudio.engine.blocks import Passes
-from aucstudio.engine.features.maps import Identity, Shifted, nystrom_map
+from aucstudio.engine.features import Identity, Shifted, nystrom_map
 from aucstudio.engine.features.spaces import (
     BlockVectors,
     Expansion,

@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.svm import LinearSVC
 
+from aucstudio.engine.features import nystrom_map
 from aucstudio.engine.features.embedding import embed
-from aucstudio.engine.features.maps import nystrom_map
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.losses.pairs import PairHinge
 from aucstudio.engine.methods.least_squares import AUCRLS

@@ -11,8 +11,9 @@ from aucstudio.gui.dialogs.export_model import REFIT, VALIDATED, ExportModelDial
 from aucstudio.gui.dialogs.run_dialogs import FindBestDialog
 from aucstudio.gui.pages.best.best_view import BestView
 from aucstudio.gui.pages.best.leaderboard import cells
-from aucstudio.gui.pages.best.words import statement, typeset
+from aucstudio.gui.pages.best.words import statement, title, typeset
 from aucstudio.gui.windows import describe_work
+from aucstudio.notices import text
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.model_file import load_model
@@ -23,6 +24,7 @@ from aucstudio.project.tournament.standings import (
     TRAINS,
     WAITS,
     Estimate,
+    Lead,
     Milestone,
     Standing,
     Standings,
@@ -417,6 +419,27 @@ def test_a_leader_that_was_not_judged_is_named(ended):
     headline = statement(told).headline
     assert "tested on the held-out rows" in headline
     assert "which was chosen, was not" in headline
+
+
+def test_a_best_model_that_finds_no_positive_is_a_warning(ended):
+    end = ended.standings
+    none = dataclasses.replace(end, point=dataclasses.replace(end.point, tpr=0.0))
+    best, found = title(end.of_run(end.best)), end.held.positives
+    words = text("best_finds_none", best=best, positives=found, fpr=0.3)
+    assert statement(none).headline == words
+    assert statement(end).headline != words
+
+
+def test_the_table_says_why_an_entry_is_not_compared(view, ended, qtbot):
+    best, other = ended.standings.entries[:2]
+    reason = Lead(0.1, reason="too few rows")
+    entries = best, dataclasses.replace(other, run="other", behind=reason)
+    ended.enter(view.session, entries=entries, best=best.run, simpler="")
+    shown(view, qtbot)
+    sheet = view.board.sheet
+    place = sheet.index(1, sheet.columnCount() - 1)
+    assert place.data() == "not compared"
+    assert "too few rows" in place.data(Qt.ItemDataRole.ToolTipRole)
 
 
 @pytest.mark.parametrize("width", [560, 720, 1100])

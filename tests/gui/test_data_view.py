@@ -471,6 +471,22 @@ def test_a_picture_takes_on_another_theme(view, session, table, qtbot, qapp, wha
     np.testing.assert_array_equal(picture.image.image, light)
 
 
+def test_columns_are_as_wide_as_larger_text_needs(view, qtbot, qapp):
+    look(view, qtbot, ROWS)
+    before = view.sheet.columnWidth(0)
+    try:
+        set_text_size(qapp, 200)
+        apply_theme(qapp, "light")
+        view.restyle()
+        shown(view, qtbot)
+        assert view.sheet.columnWidth(0) > 1.5 * before
+        assert view.card.minimumWidth() in (0, view.card.least_width())
+    finally:
+        set_text_size(qapp, 100)
+        apply_theme(qapp, "light")
+    assert view.sheet.columnWidth(0) == before
+
+
 @pytest.mark.slow
 def test_correlations_are_read_and_chosen(view, table, qtbot):
     look(view, qtbot, CORRELATION)

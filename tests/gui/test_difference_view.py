@@ -167,6 +167,7 @@ def test_many_pairs_become_a_density(qtbot, session, view, tmp_path):
     assert (np.diff(opaque[len(opaque) // 2 :]) >= 0).all()
     assert view.sides.right.isVisible()
     assert f"{100 * (x > 0).mean():.1f} %" in view.sides.right.toPlainText()
+    assert "training pairs" in view.sides.wrong.toPlainText()
 
 
 def test_errors_and_spread_are_drawn_on_demand(qtbot, session, view):
@@ -363,6 +364,9 @@ def test_the_live_hyperplane_moves_over_a_finished_run(qtbot, session, view):
         s, t = look.scores[look.positive], look.scores[~look.positive]
         wrong = f"{(s[:, None] < t[None]).sum():,} of {len(s) * len(t):,} held-out pairs"
         assert wrong in view.sentence.text()
+    session.live.split, session.live.splits = 1, 3
+    view.live_moved(session.live, None)
+    assert "held-out pairs of split 2 of 3" in view.sentence.text()
     put_in_flight(session, None)
     assert not view.live_line.isVisible()
     assert "so far" not in view.sentence.text()

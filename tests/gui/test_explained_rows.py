@@ -49,6 +49,9 @@ def test_bars_are_the_contributions(qtbot, table_session, view):
     assert said.startswith(f"Row {row + 1:,} scores")
     assert "held this row out" in said
     assert "exact" in said
+    label = table_session.table.column(table_session.table.label)
+    assert f"{label.name} = {label.values[row]}" in said
+    assert f'class "{split.model.positive}"' in part.plot.getAxis("bottom").labelText
     assert part.chart.rows[0].name == f"{expected.parts[0].column} = {expected.parts[0].value}"
     columns = view.figure_data()
     assert sum(columns["contribution"]) == pytest.approx(expected.score - expected.mean)

@@ -106,6 +106,19 @@ def test_importance_is_that_of_the_project(qtbot, table_session, view):
 
 
 @pytest.mark.slow
+def test_importance_is_of_the_range_until_another_measure_is_chosen(qtbot, table_session, view):
+    put(table_session, make_record(table_session.table))
+    table_session.set_band(0.0, 0.3)
+    settle(qtbot, view)
+    part = turn_to(qtbot, view, "importance")
+    assert part.measure_combo.currentData() == "pauc"
+    choose(part.measure_combo, "auc")
+    table_session.set_band(0.0, 0.2)
+    settle(qtbot, view)
+    assert part.measure_combo.currentData() == "auc"
+
+
+@pytest.mark.slow
 def test_another_band_is_permuted_anew(qtbot, table_session, view):
     record = put(table_session, make_record(table_session.table))
     settle(qtbot, view)

@@ -13,6 +13,7 @@ from aucstudio.gui.panels.runs_panel import RunsPanel
 from aucstudio.gui.panels.runs_table import BELOW, CAUTION
 from aucstudio.gui.state.plan import Plan, RunLook
 from aucstudio.gui.state.preferences import TableLook, preferences
+from aucstudio.notices import text
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.results.summary import auc_summary, pauc_summary
 from aucstudio.project.runs.record import FAILED, STOPPED
@@ -623,6 +624,17 @@ def test_the_card_has_the_partial_area_on_top_where_a_range_is_set(panel, sessio
     assert details.figure.text() == f"{area.value:.3f}"
     assert details.measure.text() == "AUC"
     assert details.sure.text() == f"95 % {area.low:.3f}–{area.high:.3f}"
+
+
+def test_a_figure_without_an_interval_says_so_and_why(panel, session, table, qtbot):
+    fill(session, {"two": make_record(table, validation=Validation(scheme="folds", folds=2))})
+    wait(qtbot, panel)
+    reason = auc_summary(session.records["two"]).reason
+    for k, line in enumerate(panel.details.table.lines()):
+        assert line[2] == text("no_interval_words", reason="")
+        beside = panel.details.findChild(QLabel, f"run_figures_{k}_beside")
+        assert beside.isVisible()
+        assert reason in beside.toolTip()
 
 
 def test_the_card_shows_three_figures_and_unfolds_the_others(panel, qtbot):

@@ -8,6 +8,8 @@ from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QLabel, QPushButton
 
 from aucstudio.engine import roc
 from aucstudio.engine.roc import cut_at
+from aucstudio.gui.common.theme import apply_theme, scaled, set_text_size
+from aucstudio.gui.common.threshold import CARD_WIDTH
 from aucstudio.gui.pages.scores.score_plot import COUNTS, FEW_ROWS
 from aucstudio.gui.pages.scores.scores_view import ScoresView
 from aucstudio.gui.pages.scores.worst_rows import Worst, threshold_sentence
@@ -369,3 +371,19 @@ def test_signs_that_name_classes_are_quoted_in_sentences():
     assert (
         told == "At the default threshold 0, Run misses 1 of 6 “+” and wrongly flags 2 of 10 “-”."
     )
+
+
+def test_the_figures_are_whole_after_the_text_is_made_larger(view, add, qtbot, qapp):
+    view.resize(1300, 1000)
+    add()
+    shown(view, qtbot)
+    narrow = view.readout.width()
+    try:
+        set_text_size(qapp, 150)
+        apply_theme(qapp, "light")
+        qtbot.waitUntil(lambda: view.readout.width() == scaled(CARD_WIDTH) > narrow)
+        assert view.readout.minimumSizeHint().width() <= view.readout.width() < view.side.width()
+    finally:
+        set_text_size(qapp, 100)
+        apply_theme(qapp, "light")
+    assert view.readout.width() == narrow

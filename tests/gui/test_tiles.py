@@ -97,6 +97,22 @@ def test_controls_that_wrap_count_with_all_their_lines(qtbot):
     assert row.minimumSize().height() == line
 
 
+def test_controls_of_one_value_wrap_together(qtbot):
+    make_application("light")
+    page = QWidget()
+    qtbot.addWidget(page)
+    row = WrappingRow(page)
+    row.setContentsMargins(0, 0, 0, 0)
+    first, low, high = (QPushButton(name) for name in ("first button", "low", "high"))
+    for button in (first, low, high):
+        row.addWidget(button)
+    row.keep_together(low)
+    with qtbot.waitExposed(page):
+        page.show()
+    resize(page, row.sizeHint().width() - 20)
+    assert first.y() < low.y() == high.y()
+
+
 def test_two_tiles_ask_for_no_more_than_a_small_window_has(qtbot):
     make_application("light")
     column = TileColumn()

@@ -5,11 +5,12 @@ import dataclasses
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QApplication, QLabel
 
 from aucstudio.engine import roc
 from aucstudio.engine.monitor import Step
 from aucstudio.gui.common.plots.legend import Legend
+from aucstudio.gui.common.theme import apply_theme, current_theme
 from aucstudio.gui.pages.training.training_view import TrainingView
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.runner import LiveRun
@@ -448,17 +449,37 @@ def test_very_many_live_points_are_thinned_to_the_last(view, add, session, qtbot
     assert drawn[-1] == 20_000
 
 
+def legends(view):
+    items = [item for plot in view.plots() for item in plot.getPlotItem().childItems()]
+    return [item for item in items if isinstance(item, Legend) and item.items]
+
+
+def test_the_legend_takes_on_another_theme(qtbot, view, add):
+    add()
+    view.resize(760, 760)
+    shown(view, qtbot)
+    try:
+        apply_theme(QApplication.instance(), "dark")
+        view.restyle()
+        shown(view, qtbot)
+        (legend,) = legends(view)
+        for _sample, name in legend.items:
+            assert current_theme().text.lower() in name.item.toHtml().lower()
+    finally:
+        apply_theme(QApplication.instance(), "light")
+
+
+def test_areas_of_one_split_are_said_to_be(qtbot, view, add, session):
+    add(validation=Validation("folds", folds=3))
+    session.point_at(split=1)
+    assert "in split 2 of 3" in shown(view, qtbot)
+
+
 def test_one_legend_stands_above_both_plots(qtbot, view, add):
     one, two = add(name="One"), add("svm-pauc", name="Two")
     view.resize(760, 760)
     shown(view, qtbot)
-    found = [
-        item
-        for plot in view.plots()
-        for item in plot.getPlotItem().childItems()
-        if isinstance(item, Legend) and item.items
-    ]
-    (legend,) = found
+    (legend,) = legends(view)
     assert [name.text for _sample, name in legend.items] == [
         "One",
         "Two",

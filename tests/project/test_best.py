@@ -16,6 +16,7 @@ from aucstudio.engine.crossfit.folds import best_alone, draw_folds, nested_score
 from aucstudio.engine.crossfit.members import Member, is_listed, listed, read_list
 from aucstudio.engine.ensembles.selection import Criterion
 from aucstudio.engine.params import InvalidSetting
+from aucstudio.notices import text
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.validation import Validation, draw_splits
 from aucstudio.project.errors import InputError
@@ -26,8 +27,14 @@ from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.tournament import candidate_comparison, search
 from aucstudio.project.tournament.candidate_comparison import Budget
 from aucstudio.project.tournament.search import find_best
-from aucstudio.project.tournament.standings import Estimate, Standing, Standings
-from aucstudio.project.tournament.verdict import best_document, remarks, table_text, verdict
+from aucstudio.project.tournament.standings import WAITS, Estimate, Standing, Standings
+from aucstudio.project.tournament.verdict import (
+    best_document,
+    final_standings,
+    remarks,
+    table_text,
+    verdict,
+)
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
 
@@ -219,6 +226,10 @@ def test_when_the_time_is_over_nothing_more_begins_and_there_is_a_model(table):
     assert other in board.not_begun
     assert board.choice.lead is None
     assert any(other in remark for remark in remarks(board))
+    waiting = Standing(other, WAITS)
+    live = dataclasses.replace(Standings.begun(None), entries=(*board.entries, waiting))
+    (left,) = [one for one in final_standings(live, board).entries if one.method == other]
+    assert left.why == text("best_entry_left", tried=False, stopped=False)
 
 
 @pytest.mark.parametrize("looks", [4, 9, 15, 40, 80])

@@ -17,7 +17,6 @@ import pytest
 
 from aucstudio.engine import roc
 from aucstudio.project.data.columns import spell_cell
-from aucstudio.project.data.date_parts import CIRCLES, PARTS, WHOLE, part_of, spread
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.preparing.preparation import learn_preparation
 from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
@@ -25,6 +24,7 @@ from aucstudio.project.data.preparing.stored import arrays_of, settings_of
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.text import dates, vocabulary
+from aucstudio.project.data.text.dates import CIRCLES, PARTS, WHOLE, part_of, spread
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.explain.contributions import explain_pair, explain_row

@@ -13,11 +13,10 @@ import pytest
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.scorers import LinearScorer, Scorer
-from aucstudio.project.data import date_parts
 from aucstudio.project.data.preparing.scales import MISSING
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.table import read_table
-from aucstudio.project.data.text.dates import LAYOUTS
+from aucstudio.project.data.text.dates import LAYOUTS, taken
 from aucstudio.project.data.text.numerals import NumberFormat
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
@@ -440,7 +439,7 @@ def graph_scores(model, table, tmp_path):
     session = runtime.InferenceSession(path, providers=["CPUExecutionProvider"])
     columns = {column.name: column.values for column in table.columns}
     dates = [column for column in table.columns if column.is_date]
-    columns |= {part.name: part.of(c.values) for c in dates for part in date_parts.taken(c)}
+    columns |= {part.name: part.of(c.values) for c in dates for part in taken(c)}
     feed = {}
     for given in session.get_inputs():
         cells = columns[given.name.rstrip("_")]

@@ -10,9 +10,9 @@ import pytest
 
 from aucstudio.engine.ensembles.combined import CombinationScorer, Part
 from aucstudio.engine.scorers import EnsembleScorer
-from aucstudio.project.data.date_parts import PARTS
 from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
 from aucstudio.project.data.table import read_table
+from aucstudio.project.data.text.dates import PARTS
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute

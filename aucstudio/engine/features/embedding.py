@@ -13,7 +13,7 @@ import numpy as np
 
 from aucstudio.engine.arrays import Array, Single
 from aucstudio.engine.blocks import Passes
-from aucstudio.engine.features.maps import NystromMap
+from aucstudio.engine.features import NystromMap
 from aucstudio.engine.linalg import chunks
 from aucstudio.engine.scorers import LinearScorer, Scorer
 

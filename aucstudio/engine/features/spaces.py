@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from aucstudio.engine.arrays import Array, Index, Rows, Single
 from aucstudio.engine.blocks import Parts, Passes
-from aucstudio.engine.features.maps import (
+from aucstudio.engine.features import (
     Directions,
     FactorDirections,
     FeatureMap,

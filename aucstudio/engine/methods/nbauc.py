@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from aucstudio.engine.arrays import Array, Mask
 from aucstudio.engine.blocks import Passes, mean_variance
 from aucstudio.engine.cost import FEW_CELLS
-from aucstudio.engine.features.maps import (
+from aucstudio.engine.features import (
     FeatureMap,
     Shifted,
     k_means,

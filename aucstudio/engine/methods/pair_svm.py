@@ -36,7 +36,7 @@ from aucstudio.engine.cost import (
     kernel_matrix,
     refuse_beyond_memory,
 )
-from aucstudio.engine.features.maps import centred
+from aucstudio.engine.features import centred
 from aucstudio.engine.features.spaces import Expansion, Vectors, exact
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.kernels import Kernel, KernelSettings

@@ -21,7 +21,7 @@ from aucstudio.engine.cost import (
     refuse_kernel_matrix,
 )
 from aucstudio.engine.ensembles.combined import ViewedScorer, scaled_view
-from aucstudio.engine.features.maps import (
+from aucstudio.engine.features import (
     Identity,
     Shifted,
     centred,

@@ -13,7 +13,7 @@ import scipy
 from numpy.typing import NDArray
 
 from aucstudio.engine.arrays import Array, Mask
-from aucstudio.engine.features.maps import rows_for_mean, shift_for_digits
+from aucstudio.engine.features import rows_for_mean, shift_for_digits
 from aucstudio.engine.params import param
 
 MOST_LEVELS = 255  # of a feature in scikit-learn's histogram boosting

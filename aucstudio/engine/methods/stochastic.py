@@ -17,8 +17,8 @@ import numpy as np
 from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.blocks import Passes, mean_variance
+from aucstudio.engine.features import NystromMap, k_means, nystrom_map, rows_to_cluster
 from aucstudio.engine.features.embedding import Embedding, embed, embed_blocks
-from aucstudio.engine.features.maps import NystromMap, k_means, nystrom_map, rows_to_cluster
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.kernels import KernelSettings
 from aucstudio.engine.losses.hinges import mean_hinge

@@ -24,10 +24,10 @@ from aucstudio.gui.common.widgets import (
 from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import counted
 from aucstudio.project.data.columns import ColumnInfo
-from aucstudio.project.data.date_parts import PARTS, WHOLE, offered
 from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.text import dates
+from aucstudio.project.data.text.dates import PARTS, WHOLE, offered
 
 # Kinds that the card shows by its fields, cautions and notes.
 QUIET = ("label", "positive", "ignored", "missing")

@@ -125,6 +125,11 @@ class WrappingRow(QHBoxLayout):
     """
 
     _laid_in = _WIDE
+    _followed: tuple[QWidget, ...] = ()
+
+    def keep_together(self, first: QWidget) -> None:
+        """Keep a control on one line with the next."""
+        self._followed = (*self._followed, first)
 
     def hasHeightForWidth(self) -> bool:
         return True
@@ -174,7 +179,8 @@ class WrappingRow(QHBoxLayout):
             else:
                 groups.append([item])
             widget = item.widget()
-            joined = isinstance(widget, QLabel) and widget.buddy() is not None
+            is_label = isinstance(widget, QLabel) and widget.buddy() is not None
+            joined = is_label or widget in self._followed
         return groups
 
     def _lines(self, width: int) -> list[list[QLayoutItem]]:

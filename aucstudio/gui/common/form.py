@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.gui.common.plain_text import plain_tooltip
-from aucstudio.gui.common.theme import scaled
+from aucstudio.gui.common.theme import fix_width, scaled
 from aucstudio.gui.common.widgets import (
     FIELD_MARGINS,
     STRETCH,
@@ -213,7 +213,7 @@ def edge_box(name: str, low: float, high: float, *, words: str = "") -> QDoubleS
     made = plain_box(name, low, high, words=words)
     made.setLocale(QLocale.c())
     made.setSingleStep(0.01)
-    made.setFixedWidth(scaled(_EDGE))
+    fix_width(made, _EDGE)
     made.setAlignment(Qt.AlignmentFlag.AlignLeft)
     plain_tooltip(made, f"{made.accessibleName()}, 0 … 1")
     return made

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import (
@@ -184,13 +184,15 @@ class TableModel(QAbstractTableModel):
 class Row:
     """One line of a table: its cells, the look of a run before them, and whether it is bold.
 
-    ``keys`` are the sort keys of the columns; by default the cells.
+    ``keys`` are the sort keys of the columns; by default the cells. ``tips`` are tooltips of
+    cells by column; by default the text.
     """
 
     cells: tuple[str, ...]
     look: RunLook | None = None
     strong: bool = False
     keys: tuple[Any, ...] = ()
+    tips: Mapping[int, str] = dataclasses.field(default_factory=dict)
 
 
 class SheetModel(TableModel):
@@ -234,6 +236,7 @@ class SheetModel(TableModel):
                 lambda row, k=k: row.cells[k],  # type: ignore[misc]
                 self.tips.get(k, ""),
                 lambda row, k=k: (row.keys or row.cells)[k],  # type: ignore[misc]
+                lambda row, k=k: row.tips.get(k, row.cells[k]),  # type: ignore[misc]
                 is_figure=k not in self.words,
             )
             for k, head in enumerate(heads)

@@ -29,7 +29,7 @@ from PySide6.QtGui import (
     QTransform,
 )
 from PySide6.QtSvg import QSvgRenderer
-from PySide6.QtWidgets import QAbstractButton, QApplication
+from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 
 from aucstudio.project.resources import resource_path
 
@@ -142,6 +142,7 @@ DASHES: tuple[tuple[float, ...], ...] = (
 
 _STYLED = "aucstudio_styled"
 _DESKTOP_FONT, _TEXT_SIZE = "aucstudio_desktop_font", "aucstudio_text_size"
+_FIXED_WIDTH = "aucstudio_fixed_width"
 
 # Text sizes as shares of the desktop's.
 _TYPE = {"plain": 1.0, "small": 0.9, "tiny": 0.8, "title": 1.2, "figure": 1.6}
@@ -209,6 +210,15 @@ def set_text_size(application: QApplication, percent: int) -> None:
         font = QFont(desktop)
         font.setPointSizeF(desktop.pointSizeF() * percent / 100)
         application.setFont(font)
+        for widget in application.allWidgets():
+            if (width := widget.property(_FIXED_WIDTH)) is not None:
+                fix_width(widget, width)
+
+
+def fix_width(widget: QWidget, pixels: int) -> None:
+    """Fix a width in pixels for ordinary text; it follows the text size."""
+    widget.setProperty(_FIXED_WIDTH, pixels)
+    widget.setFixedWidth(scaled(pixels))
 
 
 def scaled(pixels: int) -> int:

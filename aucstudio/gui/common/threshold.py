@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QPushButton, QWidg
 
 from aucstudio.gui.common.form import choice_box
 from aucstudio.gui.common.plain_text import plain_tooltip, told_apart
-from aucstudio.gui.common.theme import scaled
+from aucstudio.gui.common.theme import fix_width, scaled
 from aucstudio.gui.common.widgets import (
     LEFT,
     down,
@@ -68,7 +68,7 @@ class ConfusionCard(QWidget):
     def __init__(self, name: str = "confusion") -> None:
         super().__init__()
         named(self, name, "Confusion matrix")
-        self.setFixedWidth(scaled(CARD_WIDTH))
+        fix_width(self, CARD_WIDTH)
         self.grid = QGridLayout(self)
         self.grid.setContentsMargins(0, 0, 0, 0)
         self.grid.setHorizontalSpacing(6)
@@ -251,7 +251,7 @@ class ThresholdChooser(QWidget):
         super().__init__()
         named(self, f"{name}_chooser", "Threshold")
         if not small:
-            self.setFixedWidth(scaled(CARD_WIDTH))
+            fix_width(self, CARD_WIDTH)
         self._small, self._name, self._session = small, name, session
         self._chosen: Chosen | None = None
         self._shown: dict[str, str] = {}
@@ -285,7 +285,7 @@ class ThresholdChooser(QWidget):
         """Add a field; the bound is beside the rule, the others are below with their titles."""
         entry = f"threshold_{key}"
         made = self.fields[key] = named(QLineEdit(), f"{self._name}_{key}", like=entry)
-        made.setFixedWidth(scaled(_FIELD))
+        fix_width(made, _FIELD)
         made.editingFinished.connect(lambda: self._on_edited(key))
         self._grid.addWidget(made, row, 1)
         if key != "bound":

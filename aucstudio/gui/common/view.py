@@ -284,6 +284,7 @@ class PageView(QWidget):
         """Apply the current theme."""
         for plot in self.plots():
             style_plot(plot)
+        self.fit_page()  # the text may have another size
         self.mark_stale()
 
     def let_controls_shrink(self) -> None:

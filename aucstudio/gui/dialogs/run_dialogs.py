@@ -19,7 +19,7 @@ from aucstudio.gui.common import prompts
 from aucstudio.gui.common.form import Form, RangeBox, choice_box, number_box
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.prompts import Dialog
-from aucstudio.gui.common.theme import scaled
+from aucstudio.gui.common.theme import fix_width, scaled
 from aucstudio.gui.common.widgets import (
     FIELD_MARGINS,
     STRETCH,
@@ -72,7 +72,7 @@ class FindBestDialog(Dialog):
         self.minutes = number_box("best_minutes", _LEAST_MINUTES, _MOST_MINUTES)
         self.minutes.setValue(preferences().now.best_minutes)
         self.minutes.setLocale(QLocale.c())
-        self.minutes.setFixedWidth(scaled(_MINUTES_WIDTH))
+        fix_width(self.minutes, _MINUTES_WIDTH)
         self.rows = label("", "muted", wrap=True, name="best_rows")
         self.caution = label("", "warning", wrap=True, name="best_caution")
         self.problem = label("", "error", wrap=True, name="best_problem")

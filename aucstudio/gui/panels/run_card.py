@@ -180,7 +180,7 @@ def key_lines(record: RunRecord, found: RunFigures | None, band: Band) -> list[T
 def _summary_line(key: str, found: Estimate | None, values: dict[str, Any]) -> TableLine:
     if found is None:
         return _line(key, COMING, **values, reason="")
-    beside = "" if math.isnan(found.low) else interval_words(found.low, found.high)
+    beside = interval_words(*found.bounds) if found.known else text("no_interval_words", reason="")
     return _line(key, figure_words(found.value), beside, **values, reason=found.reason)
 
 

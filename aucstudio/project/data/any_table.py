@@ -22,7 +22,6 @@ from aucstudio.project.data.columns import (
     spell_number,
     treated,
 )
-from aucstudio.project.data.date_parts import check_names, check_parts
 from aucstudio.project.data.finding import FORMAT, Finding, found, grouped, ranked
 from aucstudio.project.data.groups import Groups, find_groups
 from aucstudio.project.data.labels import (
@@ -45,6 +44,7 @@ from aucstudio.project.data.roles import guess_positive, other_labels
 from aucstudio.project.data.schema import ColumnRange, ColumnSchema, Schema, sample_rows
 from aucstudio.project.data.sparse_columns import is_sparse
 from aucstudio.project.data.text.contents import Rejected, Unreadable
+from aucstudio.project.data.text.dates import check_names, check_parts
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.errors import InputError, column_error, input_error
 

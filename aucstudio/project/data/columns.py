@@ -112,7 +112,7 @@ class ColumnInfo:
         Levels to merge, named by the first of them; likewise.
     parts : tuple of str
         Parts of a date column that are used in its place, see
-        :mod:`~aucstudio.project.data.date_parts`; empty to use dates as numbers. Likewise.
+        :mod:`~aucstudio.project.data.text.dates`; empty to use dates as numbers. Likewise.
     """
 
     name: str

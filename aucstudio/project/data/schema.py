@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from aucstudio.project import typed
 from aucstudio.project.data.columns import KINDS, ROLES, ColumnChoices
-from aucstudio.project.data.date_parts import PARTS
 from aucstudio.project.data.labels import LabelRule
+from aucstudio.project.data.text.dates import PARTS
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.numerals import NumberFormat
 from aucstudio.project.errors import input_error

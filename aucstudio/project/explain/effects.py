@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.scorers import EnsembleScorer, Scorer, score_rows
-from aucstudio.project.data.date_parts import around
 from aucstudio.project.data.preparing.preparation import Preparation, feature_groups
 from aucstudio.project.data.preparing.preparation_choice import STANDARD, USUAL, PreparationChoice
+from aucstudio.project.data.text.dates import around
 from aucstudio.project.geometry.planes import evenly
 from aucstudio.project.runs.model import Model
 from aucstudio.project.runs.record import SplitResult

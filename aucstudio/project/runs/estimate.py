@@ -18,7 +18,6 @@ from aucstudio.engine.params import InvalidSetting
 from aucstudio.notices import text
 from aucstudio.notices.words import rough_words
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.date_parts import count_taken
 from aucstudio.project.data.preparing.preparation_choice import (
     FREQUENCY,
     USUAL,
@@ -27,6 +26,7 @@ from aucstudio.project.data.preparing.preparation_choice import (
 from aucstudio.project.data.preparing.scales import MAX_LEVELS
 from aucstudio.project.data.sparse_columns import COPIES, SparseColumn, is_sparse
 from aucstudio.project.data.table import Table, read_table
+from aucstudio.project.data.text.dates import count_taken
 from aucstudio.project.data.validation import LEAVE_PAIR_OUT, Validation
 from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.runs.experiment import Band, Experiment

@@ -21,13 +21,13 @@ from aucstudio.engine.scorers import Scorer, score_rows
 from aucstudio.notices import Notice, notice
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import spell_cell
-from aucstudio.project.data.date_parts import grows
 from aucstudio.project.data.groups import Groups
 from aucstudio.project.data.preparing.preparation import Preparation, learn_preparation
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.preparing.scales import FarCells
 from aucstudio.project.data.sparse_columns import SparseColumn
 from aucstudio.project.data.table import Column, Table
+from aucstudio.project.data.text.dates import grows
 from aucstudio.project.data.validation import (
     FILE,
     FORWARD,

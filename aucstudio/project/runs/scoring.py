@@ -11,8 +11,9 @@ from typing import Any, TypeVar
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
-from aucstudio.engine.inference import delong_interval
+from aucstudio.engine.inference import delong_interval, is_significant
 from aucstudio.engine.roc import auc
 from aucstudio.notices import Notice, notice, text
 from aucstudio.notices.words import counted, interval_words, listed
@@ -48,6 +49,7 @@ from aucstudio.project.runs.rows import far_cells
 Array = NDArray[np.float64]
 
 _LEVEL = 0.95
+_LEAST_RISE = 0.01  # of a share of missing values; a smaller one is not reported
 _READING = 0.6  # of the time, as a guess
 
 
@@ -331,7 +333,8 @@ class ScoringReport:
     unseen : dict of str to Unseen
         By column.
     gaps : dict of str to int
-        By column, rows without a value if the share is larger than in training.
+        By column, rows without a value if the share is significantly and materially larger than
+        in training, or training had none.
     unreadable : dict of str to Unreadable
         By column, non-numeric cells; they count as missing.
     far : tuple of FarCells
@@ -467,7 +470,12 @@ def _is_new(count: int, rows: int, schema: Schema, name: str) -> bool:
     column = schema.by_name.get(name)
     if not count or column is None or not schema.rows:
         return bool(count)
-    return count / rows > column.missing / schema.rows
+    share, before = count / rows, column.missing / schema.rows
+    if not before or share - before < _LEAST_RISE:
+        return not before
+    # The binomial tail for the share of both tables, close to Fisher's exact test.
+    pooled = (count + column.missing) / (rows + schema.rows)
+    return is_significant(float(special.bdtrc(count - 1, rows, pooled)), _LEVEL)
 
 
 def _unseen(model: Model, table: AnyTable) -> dict[str, Unseen]:

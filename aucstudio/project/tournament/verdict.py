@@ -31,6 +31,8 @@ from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.tournament.candidate_comparison import ERRORS, Selection
 from aucstudio.project.tournament.standings import (
     COMBINATION,
+    LEFT,
+    STOPPED,
     Lead,
     OperatingPoint,
     Standing,
@@ -145,7 +147,16 @@ class SearchResult:
 def final_standings(live: Standings, result: SearchResult) -> Standings:
     """Return the standings of a search that has ended, from those before."""
     tested = {one.method for one in result.entries} | {COMBINATION}
-    others = (one for one in live.broken_off("").entries if one.method not in tested)
+    stopped = result.ended == STOPPED
+    others = (
+        one
+        if one.state != LEFT
+        else dataclasses.replace(
+            one, why=text("best_entry_left", tried=one.tried > 0, stopped=stopped)
+        )
+        for one in live.broken_off("").entries
+        if one.method not in tested
+    )
     simplest, known = result.simplest, result.record is not None
     return dataclasses.replace(
         live,

@@ -46,7 +46,7 @@ class Legend(pg.LegendItem):
         self._plot = plot
         self._entries: Entries = []
         self._samples: list[pg.PlotDataItem] = []
-        self._shown: tuple[Entries, int, int, float] = ([], 0, 0, 0.0)
+        self._shown: tuple[Entries, int, int, float, str] = ([], 0, 0, 0.0, "")
         self.layout.setContentsMargins(0, 0, 0, 4)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.setMinimumWidth(0)  # its words may be cut off, but never the plot below
@@ -73,13 +73,13 @@ class Legend(pg.LegendItem):
         """
         beside = max(_AXIS_WIDTH, math.ceil(self._plot.getAxis("left").width()))
         width, height = self._plot.width() - beside, self._plot.height()
-        letters = QApplication.font().pointSizeF()
-        if (self._entries, width, height, letters) == self._shown:
+        letters, theme = QApplication.font().pointSizeF(), current_theme().name
+        if (self._entries, width, height, letters, theme) == self._shown:
             # Making it anew takes longer than all else that follows a drag.
             for sample, _label in self.items:
                 sample.update()
             return
-        self._shown = list(self._entries), width, height, letters
+        self._shown = list(self._entries), width, height, letters, theme
         self.setLabelTextSize(f"{_LETTER_SHARE * letters:.3g}pt")
         marks = [told for told in self._entries if not isinstance(told[1], QPen)]
         for shown in (self._entries, marks) if height >= _LEAST_HEIGHT else ():

@@ -35,6 +35,7 @@ from aucstudio.gui.pages.best.words import (
     statement,
     title,
     typeset,
+    why_untested,
 )
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session, ShownRun
@@ -209,12 +210,7 @@ class BestView(PageView):
         self.entry_button.setEnabled(entry.run != "" or self.session.table is not None)
 
     def _entry_words(self, entry: Standing) -> str:
-        lead, why = entry.behind, entry.why
-        if entry.run and lead is not None and lead.p is None:
-            why = text("best_entry_untested", why=lead.reason)
-        elif why and entry.inner is not None:
-            why = text("best_entry_not_held_out", why=why)
-        chosen = settings(entry) or "default settings"
+        chosen, why = settings(entry) or "default settings", why_untested(entry)
         return text("best_entry", title=title(entry), settings=chosen, why=why)
 
     def _verb(self, entry: Standing) -> str:

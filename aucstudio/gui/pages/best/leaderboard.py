@@ -9,7 +9,13 @@ from PySide6.QtCore import QModelIndex, QSignalBlocker, Signal
 from aucstudio.engine.inference import is_significant
 from aucstudio.gui.common.table import Row, SheetTable
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.pages.best.words import estimate_words, settings, short_measure, title
+from aucstudio.gui.pages.best.words import (
+    estimate_words,
+    settings,
+    short_measure,
+    title,
+    why_untested,
+)
 from aucstudio.notices import text
 from aucstudio.notices.words import figure_words, range_words, seconds_words
 from aucstudio.project.tournament.standings import (
@@ -43,7 +49,7 @@ _TIPS = {
     6: "best_time_tip",
 }
 _LINE = 24
-_SETTINGS, _AREA, _OPTIMISM, _TIME = 1, 4, 5, 6
+_SETTINGS, _AREA, _OPTIMISM, _TIME, _STATE = 1, 4, 5, 6, 7
 # What gives way where settings have less room than they need, up to this: whether intervals are
 # written, and which columns are left out; the panel below has it all.
 _LEAST_SETTINGS = 170
@@ -104,7 +110,9 @@ class Leaderboard(SheetTable):
     def _show_rows(self, standings: Standings, intervals: bool) -> None:
         rows = [
             Row(
-                cells(one, standings, intervals), strong=bool(one.run) and one.run == standings.best
+                cells(one, standings, intervals),
+                strong=bool(one.run) and one.run == standings.best,
+                tips={_STATE: why} if (why := why_untested(one)) else {},
             )
             for one in standings.entries
         ]
@@ -173,8 +181,10 @@ def _state(entry: Standing, standings: Standings) -> str:
         return states.get(entry.state, entry.state)
     if entry.run and entry.run == standings.best:
         return "best"
-    if not entry.run or lead is None or lead.p is None:
+    if not entry.run:
         return "not tested"
+    if lead is None or lead.p is None:
+        return "not compared"
     if not is_significant(lead.p):
         return "not significant"
     return text("best_behind", behind=lead.difference > 0, p=lead.p)

@@ -88,6 +88,14 @@ def estimate_words(found: Estimate | None, *, intervals: bool = True) -> str:
     return f"{figure_words(found.value)} ({found.low:.2f}–{found.high:.2f})"
 
 
+def why_untested(entry: Standing) -> str:
+    """Return why an entry has failed, was left, or was not tested; empty where it was."""
+    lead, why = entry.behind, entry.why
+    if entry.run and lead is not None and lead.p is None:
+        return text("best_entry_untested", why=lead.reason)
+    return text("best_entry_not_held_out", why=why) if why and entry.inner is not None else why
+
+
 def rows_words(rows: RowCounts) -> str:
     """Count rows."""
     return f"{counted(rows.all, 'row')} ({counted(rows.positives, 'positive')})"
@@ -159,7 +167,10 @@ def _headline(standings: Standings) -> str:
     best, simpler = standings.of_run(standings.best), standings.of_run(standings.simpler)
     if best is None:
         return ""
-    first = standings.entries[0]
+    first, point = standings.entries[0], standings.point
+    if standings.fpr_range is not None and point is not None and point.tpr == 0:
+        held, most = standings.held.positives, standings.fpr_range[1]
+        return text("best_finds_none", best=title(best), positives=held, fpr=most)
     if not first.run and first.inner is not None:
         return text("best_untested_leader", best=title(best), first=title(first))
     return text("best_found", best=title(best), simpler=title(simpler) if simpler else None)

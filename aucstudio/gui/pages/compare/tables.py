@@ -129,7 +129,7 @@ def _better(pair: PairComparison) -> str:
     if pair.refused or math.isnan(pair.p):
         return str(pair.refused or pair.reason or "too few rows to test")
     if pair.alike or not pair.significant:
-        return "alike" if pair.alike else "open"
+        return "alike" if pair.alike else "undecided"
     return "A" if pair.difference >= 0 else "B"
 
 

@@ -197,7 +197,7 @@ class FigureGrid(QWidget):
         groups = [*summary.groups.items(), ("", None), ("", None)][:3]
         width = QFontMetrics(self._cells[0, 1].font()).horizontalAdvance
         first, *names = (name for name, _ in groups)
-        shown = [elided(first, room, width), *told_apart(names[0], names[1], room, width)]
+        shown = [first, *told_apart(names[0], names[1], room, width)]
         inks = (theme.text, theme.positive, theme.negative)
         for place, (name, figures) in enumerate(groups, 1):
             self._cells[0, place].setText(shown[place - 1])

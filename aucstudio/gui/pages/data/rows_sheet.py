@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import (
     QAbstractTableModel,
+    QEvent,
     QItemSelection,
     QItemSelectionModel,
     QModelIndex,
@@ -248,7 +249,7 @@ class RowsSheet(QTableView):
         self.model_ = RowsModel(self)
         self.setModel(self.model_)
         self._found: FoundRows | None = None
-        self._fitted: tuple[str, ...] = ()
+        self._fitted: tuple[tuple[str, ...], int] = (), 0
         self._by_hand = True  # whether the user selects a cell
         self._sorted_by: tuple[str | None, bool] | None = None
         self._copying = Answer(self, self._on_copied, lambda words: session.failed.emit(words, ""))
@@ -284,6 +285,12 @@ class RowsSheet(QTableView):
         across.sortIndicatorChanged.connect(self._on_sort)
         across.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         across.customContextMenuRequested.connect(self._on_head_menu)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self.verticalHeader().setDefaultSectionSize(scaled(_LINE))
+            self._fit()
 
     # ------------------------------------------------------------- showing
 
@@ -331,13 +338,13 @@ class RowsSheet(QTableView):
         return True
 
     def _fit(self) -> None:
-        """Fit column widths to heads and first cells, once."""
+        """Fit column widths to heads and first cells, once for each text size."""
         names = tuple(column.name for column in self.model_.columns[:_FITTED])
-        if names == self._fitted:
-            return
-        self._fitted = names
         # By letters: to measure every cell takes longer than to paint it.
         letter = self.fontMetrics().averageCharWidth()
+        if (names, letter) == self._fitted:
+            return
+        self._fitted = names, letter
         lines = range(min(_SAMPLE, len(self.model_.rows)))
         for place in range(len(names)):
             head = self.model_.headerData(place, Qt.Orientation.Horizontal).split("\n")

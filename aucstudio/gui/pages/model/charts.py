@@ -14,6 +14,7 @@ from aucstudio.engine.scorers import EnsembleScorer, LinearScorer
 from aucstudio.gui.common.form import whole_box
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.whiskers import Whisker, WhiskerChart, Whiskers
+from aucstudio.gui.common.widgets import quietly
 from aucstudio.gui.pages.model.model_picture import (
     Columns,
     LongPicture,
@@ -67,7 +68,8 @@ class ImportancePart(LongPicture[Importance]):
 
     def __init__(self) -> None:
         super().__init__(WhiskerChart("model_importance_plot", "Loss of AUC"))
-        self.measure_combo = self.row.choice("model_measure_combo", verb=self.redraw)
+        self._chose_measure = False
+        self.measure_combo = self.row.choice("model_measure_combo", verb=self._on_measure)
         # The words are in the fields: labels would not fit into a narrow centre.
         box = functools.partial(whole_box, "model_repeats_box", 1, 200, words="Permutations")
         tip = "How often each column is shuffled in each split"
@@ -77,6 +79,16 @@ class ImportancePart(LongPicture[Importance]):
         stop = "Stop permuting", text("model_importance_stop")
         again = "Finish the permutations", text("model_importance_again")
         self.make_progress("model", stop, again)
+
+    def show_subject(self, subject: ModelSubject) -> None:
+        if not self._chose_measure:
+            measure = "auc" if subject.band == (0.0, 1.0) else "pauc"
+            quietly(self.measure_combo.setCurrentIndex, self.measure_combo.findData(measure))
+        super().show_subject(subject)
+
+    def _on_measure(self) -> None:
+        self._chose_measure = True
+        self.redraw()
 
     def request_key(self, subject: ModelSubject) -> tuple[object, ...]:
         return *subject.key, subject.band, self.repeats_box.value()
@@ -137,8 +149,10 @@ def _importance_sentence(
     first, count = rows[0], len(rows)
     idle = int((~(rows.low > 0)).sum())
     is_known = 0 < idle < count and not np.isnan(first.low)
+    # The interval of one permutation is unknown, and no test of it.
+    state = "none" if not first.value > 0 else "unsure" if first.low <= 0 else "first"
     head = text(
-        "model_importance_first" if first.value > 0 else "model_importance_none",
+        f"model_importance_{state}",
         first=first,
         name=subject.name,
         area=area,

@@ -20,6 +20,7 @@ from aucstudio.project.explain.contributions import (
     RowDetail,
     about,
     as_lines,
+    cell_words,
     explain_row,
     headline,
     tip,
@@ -133,7 +134,7 @@ class RowPart(LongPicture[RowDetail]):
             details = [text("model_row_sampling")]
         else:
             place = _place(subject.record, subject.index, found.row)
-            details = [place, *texts(about(found))]
+            details = [_facts(subject, found.row), place, *texts(about(found))]
         self.message.emit(Statement.of(words, *details))
 
     def data(self) -> Columns:
@@ -156,6 +157,12 @@ def _whisker(part: Contribution, *, exact: bool) -> Whisker:
     value = part.contribution
     name = f"{part.column} = {part.value}" if part.usual else part.column
     return Whisker(name, value, value - reach, value + reach, tip(part, exact=exact))
+
+
+def _facts(subject: ModelSubject, row: int) -> str:
+    """State the identifier and the label of a row."""
+    columns = [column for column in subject.data.columns if column.role in ("id", "label")]
+    return text("model_row_facts", facts=[f"{c.name} = {cell_words(c, row)}" for c in columns])
 
 
 def _place(record: RunRecord, index: int, row: int) -> str:

@@ -144,7 +144,7 @@ class DifferenceView(PlaneView):
         if normal is None or pairs.misranked is None or picture.plane.kind != SCORE:
             self.sides.hide()
         else:
-            self.sides.show(pairs.misranked.share)
+            self.sides.show(pairs.misranked.share, words.rows_of(picture.subject))
         self.marked.draw(pairs.cloud, pairs.support, colour)
         self.run_planes.draw(picture, self.all_check.isChecked())
         self._followed = None

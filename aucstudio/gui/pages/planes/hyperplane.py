@@ -148,10 +148,10 @@ class SideNames:
         self._box.sigTransformChanged.connect(self._place)
         self._box.sigResized.connect(self._place)
 
-    def show(self, misranked: float) -> None:
-        """Show which share of the pairs is ranked wrongly, and which right."""
+    def show(self, misranked: float, rows: str) -> None:
+        """Show which share of the pairs of these rows is ranked wrongly, and which right."""
         theme, self._shown = current_theme(), True
-        wrong = text("side_of_wrong_pairs", share=_percent(misranked))
+        wrong = text("side_of_wrong_pairs", share=_percent(misranked), rows=rows)
         right = text("side_of_right_pairs", share=_percent(1.0 - misranked))
         self.wrong.setText(wrong, color=theme.wrong)
         self.right.setText(right, color=theme.text)

@@ -158,7 +158,8 @@ class PlaneView(PageView):
             fill_names(combo, names)
         if len(names) > 1 and self.x_feature.currentIndex() == self.y_feature.currentIndex():
             quietly(self.y_feature.setCurrentIndex, int(not self.x_feature.currentIndex()))
-        run = self.session.run(self.session.selected)
+        # A run in progress shows the split that it is training.
+        run = None if subject is None else subject.run
         splits = 0 if run is None else len(run.record.splits)
         self.controls.show(splits > 1, self.split_combo)
         self.split_combo.offer(splits, self.session.focus.split)

@@ -90,7 +90,7 @@ def pair_verdict(picture: PlanePicture, band: Band, drawn: bool) -> Iterator[str
         count = len(picture.sample.positive)
         yield text("pairs_in_training", name=name, pairs=pairs.cloud.pairs, rows=count)
     else:
-        rows = "held-out" if subject.held_out else "labelled" if subject.is_live else "training"
+        rows = rows_of(subject)
         sampled = drawn and found.rows.shape[1] < found.wrong + found.tied
         all_right = not found.wrong and not found.tied
         code = "no_pair_misranked" if all_right else "pairs_misranked"
@@ -149,9 +149,14 @@ def live_pair_words(live: LiveRun | None, band: Band) -> str:
     order = PairOrder.of(look.positive, look.scores)
     found, inside = order.misranked(0), _count(order.misranked(0, band).count)
     share, tied, name = _share(found.share), found.tied or None, live.look.name
-    return text(
-        "pairs_misranked_so_far", name=name, found=found, tied=tied, share=share, inside=inside
-    )
+    split = f"{live.split + 1} of {live.splits}" if live.splits > 1 else None
+    values = {"name": name, "split": split, "share": share, "inside": inside}
+    return text("pairs_misranked_so_far", found=found, tied=tied, **values)
+
+
+def rows_of(subject: Subject) -> str:
+    """Name the rows that a picture has."""
+    return "held-out" if subject.held_out else "labelled" if subject.is_live else "training"
 
 
 def pair_words(picture: PlanePicture, positive: int, negative: int) -> str:

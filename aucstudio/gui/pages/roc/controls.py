@@ -18,7 +18,7 @@ from aucstudio.gui.common import curves
 from aucstudio.gui.common.controls import ControlRow, Verb
 from aucstudio.gui.common.form import edge_box
 from aucstudio.gui.common.plain_text import plain_tooltip
-from aucstudio.gui.common.theme import scaled
+from aucstudio.gui.common.theme import fix_width
 from aucstudio.gui.common.threshold import CARD_WIDTH
 from aucstudio.gui.common.widgets import STRETCH, down, make_action, named, scrolled, worded
 from aucstudio.gui.pages.roc import axes
@@ -83,6 +83,7 @@ class RocControls:
                 ("band_high", "Upper end of the FPR range", (0.001, 1.0)),
             )
         )
+        row.keep_together(self.band_low)
         row.addStretch(1)
         self._make_menu()
         self.zoom_button = row.button(*worded("zoom_band_button"), zoom)
@@ -352,7 +353,7 @@ class Layers:
         self.layers: tuple[Layer, ...] = (self.point, self.costs, self.difference, self.isometrics)
         panels = down(self.point.panel, self.costs.panel, STRETCH, gap=16, around=(0, 0, _AIR, 0))
         self.side = scrolled(panels, "layer_figures", "Figures of the operating point")
-        self.side.setFixedWidth(scaled(CARD_WIDTH) + _AIR)
+        fix_width(self.side, CARD_WIDTH + _AIR)
         self.side.hide()
         self.difference.changed.connect(changed)
         for action in choices.switches.values():

@@ -18,7 +18,7 @@ from aucstudio.engine.inference import Interval, cost_threshold_interval
 from aucstudio.gui.common.curves import Trace
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plotting import pen
-from aucstudio.gui.common.theme import current_theme, scaled
+from aucstudio.gui.common.theme import current_theme, fix_width
 from aucstudio.gui.common.threshold import CARD_WIDTH
 from aucstudio.gui.common.widgets import (
     across,
@@ -71,7 +71,7 @@ class CostPanel(QWidget):
     def __init__(self, session: Session) -> None:
         super().__init__()
         named(self, "cost_panel", "Prior and cost")
-        self.setFixedWidth(scaled(CARD_WIDTH))
+        fix_width(self, CARD_WIDTH)
         self._session = session
         self._prior = 0.5
         self.problem = label("", "error", wrap=True, name="stakes_problem")

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QDoubleSpinBox
 from aucstudio.engine import roc
 from aucstudio.gui.common.form import number_box
 from aucstudio.gui.common.sentence import Statement
-from aucstudio.gui.common.theme import current_theme, scaled
+from aucstudio.gui.common.theme import current_theme, fix_width
 from aucstudio.gui.common.threshold import CARD_WIDTH, Chosen, ThresholdChooser
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import across, down, quietly, scrolled, worded
@@ -107,7 +107,7 @@ class ScoresView(PageView):
         # Words wrap in the width of the chooser, and are as high as they are there.
         figures = down(self.chooser, (self.worst, 1), gap=12, around=(0, 0, _AIR, 0))
         self.side = scrolled(figures, "scores_figures", "Threshold and worst rows")
-        self.side.setFixedWidth(scaled(CARD_WIDTH) + _AIR)
+        fix_width(self.side, CARD_WIDTH + _AIR)
         self.set_content(across((self.plot, 1), self.side, gap=16), "No scores yet")
 
     def _connect(self) -> None:

@@ -13,7 +13,7 @@ from aucstudio.engine.arrays import Array, Index
 from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.table import Row, SheetTable, worded_columns
-from aucstudio.gui.common.theme import scaled
+from aucstudio.gui.common.theme import fix_width
 from aucstudio.gui.common.threshold import CARD_WIDTH
 from aucstudio.gui.common.widgets import (
     ElidedCombo,
@@ -167,7 +167,7 @@ class WorstRows(QWidget):
     def __init__(self) -> None:
         super().__init__()
         named(self, "worst_rows", "Rows ranked worst")
-        self.setFixedWidth(scaled(CARD_WIDTH))
+        fix_width(self, CARD_WIDTH)
         self.worst: Worst | None = None
         self._split: SplitResult | None = None
         self._table: Table | None = None

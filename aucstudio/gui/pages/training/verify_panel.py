@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QProgressBar, QPushButton, QWidget
 
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.table import Row, SheetTable
-from aucstudio.gui.common.theme import scaled
+from aucstudio.gui.common.theme import fix_width, scaled
 from aucstudio.gui.common.widgets import across, down, label, named, show_note
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.session import Session
@@ -50,7 +50,7 @@ class VerifyPanel(QWidget):
         self.button.clicked.connect(self._on_click)
         self.bar = named(QProgressBar(), "verify_progress", "Progress of the verification")
         self.bar.setTextVisible(False)
-        self.bar.setFixedWidth(scaled(80))
+        fix_width(self.bar, 80)
         self.stage = label("", "muted", name="verify_stage")
         self.table = SheetTable("verify_table", "Result of the verification", HEADINGS, _LINE)
         self.verdict = label("", wrap=True, name="verify_verdict")

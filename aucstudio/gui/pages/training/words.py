@@ -28,6 +28,7 @@ def headline(run: ShownRun, split: SplitResult, course: Course, band: Band | Non
     """State whether training has converged, and whether it overfits."""
     held, train = (_last(course.areas(part, band)) for part in (HELD, TRAIN))
     known = held is not None and train is not None
+    several = known and course.splits > 1
     return text(
         "training_headline",
         name=run.look.name,
@@ -35,6 +36,7 @@ def headline(run: ShownRun, split: SplitResult, course: Course, band: Band | Non
         area=area_name(band) if known else None,
         held=held,
         train=train,
+        split=course.split + 1 if several else None,
         overfits=_overfit(split, train, band) if train is not None and known else None,
     )
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import Column, spell_cell
-from aucstudio.project.data.date_parts import WHOLE
 from aucstudio.project.data.findings.find import find, in_memory
 from aucstudio.project.data.findings.separation import areas
 from aucstudio.project.data.import_choices import role_is_guess
+from aucstudio.project.data.text.dates import WHOLE
 
 _DIALECT = ("encoding", "delimiter", "decimal", "header")
 _LONG = 24  # width of names up to which the following text is aligned

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from aucstudio.notices.words import listed
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import ColumnInfo, without
-from aucstudio.project.data.date_parts import WHOLE, DatePart, taken
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.preparing.scales import (
     KNOTS,
@@ -38,6 +37,7 @@ from aucstudio.project.data.preparing.scales import (
 )
 from aucstudio.project.data.sparse_columns import check_written_out, is_sparse, written_out
 from aucstudio.project.data.table import Column, Table
+from aucstudio.project.data.text.dates import WHOLE, DatePart, taken
 from aucstudio.project.errors import column_error, input_error
 
 Array = NDArray[np.float64]

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from aucstudio.project.data.cells import Cells
 from aucstudio.project.data.finding import Finding
-from aucstudio.project.data.text.dialect import Dialect, TextSample
+from aucstudio.project.data.text.dialect import Cutter, Dialect, TextSample
 from aucstudio.project.data.text.numerals import NumberFormat
-from aucstudio.project.data.text.records import Cutter
 from aucstudio.project.data.text.scan import holds_blank_lines, lines_at
 from aucstudio.project.errors import input_error
 

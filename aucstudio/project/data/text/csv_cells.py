@@ -42,7 +42,7 @@ from aucstudio.project.data.text.contents import (
     check_rejected,
     rejected_rows,
 )
-from aucstudio.project.data.text.dialect import Dialect
+from aucstudio.project.data.text.dialect import LONGEST_ROW, Dialect
 from aucstudio.project.data.text.numerals import (
     BLANKS,
     LONGEST_INTEGER,
@@ -53,7 +53,6 @@ from aucstudio.project.data.text.numerals import (
     read_number,
     spelled,
 )
-from aucstudio.project.data.text.records import LONGEST_ROW
 from aucstudio.project.data.text.rows import RowCounter, repeats_names, walk_rows
 from aucstudio.project.data.text.scan import Advance
 from aucstudio.project.errors import InputError

@@ -12,7 +12,7 @@ from pathlib import Path
 from aucstudio.notices.words import bytes_words
 from aucstudio.project.data.finding import Finding, remark
 from aucstudio.project.data.input_files import MOST_COLUMNS, refuse_columns
-from aucstudio.project.data.text.records import LONGEST_ROW
+from aucstudio.project.data.text.dialect import LONGEST_ROW
 from aucstudio.project.data.text.scan import (
     CHUNK,
     SAMPLE,

@@ -14,7 +14,13 @@ from typing import Any
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.column_types import guess_form, is_ambiguous
-from aucstudio.project.data.text.dialect import DELIMITERS, Dialect, TextSample, column_names
+from aucstudio.project.data.text.dialect import (
+    DELIMITERS,
+    Cutter,
+    Dialect,
+    TextSample,
+    column_names,
+)
 from aucstudio.project.data.text.header import joined_names
 from aucstudio.project.data.text.numerals import (
     BLANKS,
@@ -22,7 +28,6 @@ from aucstudio.project.data.text.numerals import (
     NumberFormat,
     other_mark,
 )
-from aucstudio.project.data.text.records import Cutter
 from aucstudio.project.data.text.separators import is_value, uncommented
 from aucstudio.project.errors import InputError, input_error
 

@@ -22,7 +22,7 @@ from aucstudio.project.data.text.contents import (
     Unreadable,
     cells_instead,
 )
-from aucstudio.project.data.text.dialect import Dialect, Row
+from aucstudio.project.data.text.dialect import Cutter, Dialect, Row
 from aucstudio.project.data.text.footer import (
     HEADING,
     LAST,
@@ -34,7 +34,6 @@ from aucstudio.project.data.text.footer import (
     mark_footer,
 )
 from aucstudio.project.data.text.numerals import BLANKS, NumberFormat, is_missing_number
-from aucstudio.project.data.text.records import Cutter
 from aucstudio.project.data.text.scan import last_open_quote
 
 AGAIN = "the names of the columns again"

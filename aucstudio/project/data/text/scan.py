@@ -14,7 +14,7 @@ import numpy as np
 
 from aucstudio.notices.words import bytes_words
 from aucstudio.project.data.input_files import require_file
-from aucstudio.project.data.text.records import LONGEST_ROW
+from aucstudio.project.data.text.dialect import LONGEST_ROW
 from aucstudio.project.errors import InputError, input_error
 
 Advance = Callable[[float], None]

@@ -12,9 +12,8 @@ import functools
 import re
 from collections.abc import Callable, Sequence
 
-from aucstudio.project.data.text.dialect import BLANK, DELIMITERS, Dialect, Row
+from aucstudio.project.data.text.dialect import BLANK, DELIMITERS, Cutter, Dialect, Row
 from aucstudio.project.data.text.numerals import BLANKS, formats
-from aucstudio.project.data.text.records import Cutter
 
 Record = tuple[int, Row]
 
@@ -70,7 +69,7 @@ def cut(text: str, whole: bool, dialect: Dialect, width: int = 0) -> list[Record
         never closed.
     dialect : Dialect
     width : int
-        See :class:`~aucstudio.project.data.text.records.Cutter`.
+        See :class:`~aucstudio.project.data.text.dialect.Cutter`.
     """
     lines = text.split("\n")
     cutter = Cutter(dialect, width)

@@ -15,7 +15,6 @@ from aucstudio.engine.calibration import TILT
 from aucstudio.engine.ensembles.combined import CombinationScorer, ViewedScorer
 from aucstudio.engine.scorers import KernelScorer, Scorer, inner_scorers
 from aucstudio.notices import text
-from aucstudio.project.data.date_parts import WHOLE, DatePart
 from aucstudio.project.data.preparing.preparation import (
     NumberFeature,
     category_features,
@@ -23,6 +22,7 @@ from aucstudio.project.data.preparing.preparation import (
 )
 from aucstudio.project.data.schema import bare
 from aucstudio.project.data.text import dates
+from aucstudio.project.data.text.dates import WHOLE, DatePart
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.numerals import FOREIGN_DIGITS, OWN_DIGITS, NumberFormat
 from aucstudio.project.errors import input_error

@@ -16,7 +16,6 @@ from aucstudio.engine.calibration import TILT, Calibration, Sigmoid, Steps
 from aucstudio.engine.ensembles.combined import CombinationScorer, ViewedScorer
 from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.scorers import EnsembleScorer, LinearScorer, inner_scorers
-from aucstudio.project.data.date_parts import CIRCLES, FARTHEST, TICKS, WHOLE, DatePart, around
 from aucstudio.project.data.preparing.preparation import (
     Array,
     CategoryFeatures,
@@ -28,6 +27,7 @@ from aucstudio.project.data.preparing.preparation import (
 from aucstudio.project.data.preparing.scales import MISSING
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.text import dates
+from aucstudio.project.data.text.dates import CIRCLES, FARTHEST, TICKS, WHOLE, DatePart, around
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.errors import input_error
 from aucstudio.project.runs.model import Model
