@@ -434,11 +434,11 @@ def test_the_shares_beside_the_hyperplane_follow_the_text_size(qtbot):
     plot = make_plot("sides", "", "")
     qtbot.addWidget(plot)
     names = SideNames(plot)
-    names.show(0.2)
+    names.show(0.2, "held-out")
     before = names.wrong.textItem.font().pointSizeF()
     set_text_size(QApplication.instance(), 200)
     try:
-        names.show(0.2)
+        names.show(0.2, "held-out")
         assert names.wrong.textItem.font().pointSizeF() == 2 * before
     finally:
         set_text_size(QApplication.instance(), 100)
