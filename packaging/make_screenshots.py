@@ -60,7 +60,7 @@ def find_best(project: Path) -> Path:
 def paint_views(project: Path, theme: str, only: str = "") -> None:
     """Save a picture of the window and of each view, or one view, that has something to show."""
     from aucstudio.gui.main_window import MainWindow
-    from aucstudio.gui.pictures import choose_tuned, prepare, settle
+    from aucstudio.gui.pictures import choose_tuned, prepare, wait_until_idle
 
     application = prepare(theme)
     window = MainWindow()
@@ -78,9 +78,9 @@ def paint_views(project: Path, theme: str, only: str = "") -> None:
             continue
         window.deck.show_view(view)
         end = time.monotonic() + MOST_SECONDS
-        settle(window)
+        wait_until_idle(window)
         while view.busy() and time.monotonic() < end:
-            settle(window)
+            wait_until_idle(window)
         path = RESOURCES / "help" / "pictures" / f"{name.removesuffix('_view')}-{theme}.png"
         smooth = Qt.TransformationMode.SmoothTransformation
         save(widget.grab().toImage().scaledToWidth(WIDTH, smooth), path)

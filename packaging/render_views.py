@@ -22,7 +22,7 @@ from view_scenes import arrange, dialog_scenes, the, window_scenes
 
 from aucstudio.gui.common.printing import png_bytes
 from aucstudio.gui.main_window import MainWindow
-from aucstudio.gui.pictures import prepare, settle
+from aucstudio.gui.pictures import prepare, wait_until_idle
 from aucstudio.project.examples import STUDIES, run_demo
 
 SIZES = ((1440, 900), (1000, 700))
@@ -64,7 +64,7 @@ def _save(
     widget = scene()
     if not isinstance(widget, QMenu):
         widget.show()
-    settle(window)
+    wait_until_idle(window)
     path = folder / f"{name.lower().replace(' ', '-')}-{kind}.png"
     path.write_bytes(png_bytes(widget.grab().toImage()))
     if widget is not window:

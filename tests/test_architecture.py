@@ -76,7 +76,6 @@ ROOMS = [
     "pickle_stream",
     "typed",
     "child_process",
-    "bounded_cache",
     "scratch",
     "resources",
     "data",

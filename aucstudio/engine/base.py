@@ -138,7 +138,7 @@ class AUCClassifier(Declared, _Estimator):
     dual_gap_ : float or None
         Upper bound on ``objective_`` minus its optimum.
     needed_gap_ : float
-        The ``dual_gap_`` at which the fit was to end; means nothing where there is none.
+        The ``dual_gap_`` at which the fit was to end; undefined without a gap.
     converged_ : bool
         False if the callback stopped the fit, or an iteration limit did.
     train_scores_ : ndarray of shape (n_samples,)

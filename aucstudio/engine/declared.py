@@ -79,14 +79,13 @@ class Declared:
         The method's id: the class's name, with the hyphens that ``methods.toml`` has.
     title, family : str
     in_words : str
-        The title for who does not know the name.
+        The title for readers who do not know the name.
     summary : str
         What it does: the first line of the docstring.
     source : str
         Where it comes from: the first paragraph of the docstring's References.
     use_when : str
-        One or two sentences on when the method is the one to take: the docstring's section of
-        that name.
+        One or two sentences on when the method suits: the docstring's section of that name.
     trains_for : str
         A key of :data:`AIMS`.
     shape : str
@@ -94,7 +93,8 @@ class Declared:
     takes_weights : bool
         Whether rows may weigh differently; see :class:`~aucstudio.engine.base.WeighsRows`.
     weights_differ : str
-        Why a row of weight 2 is not quite a row twice, as the end of a sentence; empty where it is.
+        Why a row of weight 2 is not exactly two equal rows, as the end of a sentence; empty where
+        it is.
     takes_sparse : bool
         Whether rows may be a sparse matrix (CSR) that stays one, at some settings; with a kernel
         those of the linear one.
@@ -257,7 +257,7 @@ class Declared:
         return self.takes_sparse and getattr(self, "kernel", "linear") == "linear"
 
     def estimate_sparse(self, positives: int, negatives: int, features: int, stored: float) -> Cost:
-        """Estimate memory and time of a fit on sparse rows takes; see :meth:`estimate`.
+        """Estimate memory and time of a fit on sparse rows; see :meth:`estimate`.
 
         Parameters
         ----------

@@ -26,7 +26,7 @@ class Values(Protocol):
 
 @dataclasses.dataclass(frozen=True)
 class Kernel:
-    """A kernel function with all its constants settled.
+    """A kernel function with all its constants resolved.
 
     Attributes
     ----------

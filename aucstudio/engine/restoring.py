@@ -92,7 +92,7 @@ def check_layout(
     for name, (dtype, shape) in found.items():
         type_name, *letters = known.layout[name].split()
         fits = dtype == _TYPES[type_name] and len(shape) == len(letters)
-        # The first array of a letter settles its size.
+        # The first array of a letter determines its size.
         if not fits or any(
             sizes.setdefault(letter, size) != size
             for letter, size in zip(letters, shape, strict=True)

@@ -77,7 +77,7 @@ def window_facts(project: Path) -> tuple[int, int, int, int]:
     prepare("light")
     window = create_window(project)
     window.show()
-    settle(window)
+    wait_until_idle(window)
     shown, picture = len(window.session.shown_runs()), window.grab().toImage()
     places = zip(range(0, picture.width(), 7), itertools.cycle(range(0, picture.height(), 11)))
     colours = {picture.pixel(*place) for place in places}
@@ -113,7 +113,7 @@ def choose_tuned(session: Session, view: PageView) -> bool:
     return True
 
 
-def settle(window: MainWindow) -> None:
+def wait_until_idle(window: MainWindow) -> None:
     """Run the event loop until the views have drawn."""
     clock = QElapsedTimer()
     clock.start()
@@ -140,5 +140,5 @@ def _each_view(window: MainWindow) -> Iterator[PageView]:
         window.session.select(chosen)
         if choose_tuned(window.session, view):
             window.deck.show_view(view)
-            settle(window)
+            wait_until_idle(window)
             yield view

@@ -1,4 +1,4 @@
-"""Temporary folders.
+"""Temporary storage of a process: folders, and a cache of bounded size.
 
 The folders of a process are in one folder with a lock file, which is locked while the process runs.
 A process that is killed leaves its folder behind; the next process that needs a folder removes it.
@@ -14,8 +14,10 @@ import shutil
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections import OrderedDict
+from collections.abc import Hashable, Iterator
 from pathlib import Path
+from typing import Any
 
 from aucstudio.project.errors import InputError
 
@@ -139,3 +141,34 @@ def _is_there(handle: int, path: Path) -> bool:
     with contextlib.suppress(OSError):
         return os.path.samestat(os.fstat(handle), path.stat())
     return False
+
+
+class BoundedCache:
+    """A thread-safe cache of the values used most recently.
+
+    Parameters
+    ----------
+    most : int
+        Bytes of all values together.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most, self._bytes = most, 0
+        self._held: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable) -> Any:
+        """Return a value, or None if it is not cached."""
+        with self._lock:
+            if key not in self._held:
+                return None
+            self._held.move_to_end(key)
+            return self._held[key][0]
+
+    def put(self, key: Hashable, value: Any, size: int) -> None:
+        """Store a value of ``size`` bytes, and drop the least recently used values."""
+        with self._lock:
+            self._bytes += size - self._held.pop(key, (None, 0))[1]
+            self._held[key] = value, size
+            while self._bytes > self._most and len(self._held) > 1:
+                self._bytes -= self._held.popitem(last=False)[1][1]

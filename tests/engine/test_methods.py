@@ -234,7 +234,7 @@ def test_two_classes_are_needed(method, data):
 
 
 @every_case
-def test_the_callback_hears_of_a_usable_scorer(method, data):
+def test_the_callback_receives_a_usable_scorer(method, data):
     X, y = data
     heard, bounds = [], []
 

@@ -67,6 +67,16 @@ def texts(model):
     ]
 
 
+def test_a_pair_without_a_significant_difference_is_undecided(view, add, qtbot):
+    add("a", 0.01)
+    add("b", 100.0)
+    shown(view, qtbot)
+    (pair,) = view.shown.found.pairs
+    assert not pair.significant
+    assert not pair.alike
+    assert view.tables.pairs_table.sheet.rows[0].cells[-1] == "undecided"
+
+
 def test_models_keep_the_rules(view, three, qtbot, qtmodeltester):
     shown(view, qtbot)
     qtmodeltester.check(view.tables.runs_table.sheet)

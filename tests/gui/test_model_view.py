@@ -119,6 +119,20 @@ def test_importance_is_of_the_range_until_another_measure_is_chosen(qtbot, table
 
 
 @pytest.mark.slow
+def test_the_first_column_may_not_matter_significantly(qtbot, table_session, view):
+    put(table_session, make_record(table_session.table))
+    settle(qtbot, view)
+    part = turn_to(qtbot, view, "importance")
+    noise = np.zeros_like(part.found.drops)
+    noise[:, 0::2], noise[:, 1::2] = 0.2, -0.1
+    part.found = dataclasses.replace(part.found, drops=noise)
+    part.redraw()
+    first = part.chart.rows[0]
+    assert first.low < 0 < first.value
+    assert "not significantly" in view.sentence.text()
+
+
+@pytest.mark.slow
 def test_another_band_is_permuted_anew(qtbot, table_session, view):
     record = put(table_session, make_record(table_session.table))
     settle(qtbot, view)

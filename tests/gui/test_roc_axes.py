@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication
 from scipy.stats import norm
 
 from aucstudio.engine import inference, roc
-from aucstudio.gui.common import curves
+from aucstudio.gui.common import curve_figures
 from aucstudio.gui.pages.roc import axes, words
 from aucstudio.gui.pages.roc.overlays import NONE, bounds_of
 from aucstudio.gui.state.plan import RunLook
@@ -176,7 +176,7 @@ def test_the_scene_tells_the_layers_where_rates_stand(view, session, records):
     assert scene.x.key == "log"
     assert scene.y.key == "linear"
     assert scene.band == session.plan.band
-    assert scene.traces[0] is curves.run_curves(records["RLS"]).average
+    assert scene.traces[0] is curve_figures.run_curves(records["RLS"]).average
 
 
 # ----------------------------------------------------------------- inset, bands, training range
@@ -192,7 +192,7 @@ def test_the_inset_magnifies_the_range_and_follows_it(view, session, records):
     session.set_band(0.1, 0.4)
     left, right, bottom, top = inset.seen
     assert (left, right) == (0.1, 0.4)
-    known = [curves.run_curves(records[name]).curves[0] for name in ("RLS", "Logistic")]
+    known = [curve_figures.run_curves(records[name]).curves[0] for name in ("RLS", "Logistic")]
     assert bottom == pytest.approx(min(roc.tpr_at(c, 0.1).min() for c in known), abs=0.05)
     assert top == pytest.approx(max(roc.tpr_at(c, 0.4).max() for c in known), abs=0.05)
     assert [m.line for m in inset.lines] == [d.line for d in view.lines.drawn]
@@ -255,7 +255,7 @@ def test_the_bootstrap_band_holds_the_curve(records):
 def test_the_band_of_several_splits_is_the_corrected_t_of_each_place(records):
     record = records["RLS x4"]
     found = bounds_of(record, "simultaneous")
-    known = curves.run_curves(record).curves
+    known = curve_figures.run_curves(record).curves
     for k in (3, 50, 150):
         values = [float(roc.tpr_at(curve, found.fpr[k])) for curve in known]
         expected = inference.splits_interval(values, 0.95, test_fraction=0.5)

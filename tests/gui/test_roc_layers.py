@@ -9,7 +9,7 @@ from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import QApplication, QLabel
 
 from aucstudio.engine import inference, roc
-from aucstudio.gui.common.curves import run_curves
+from aucstudio.gui.common.curve_figures import run_curves
 from aucstudio.gui.common.plotting import make_plot
 from aucstudio.gui.pages.roc import axes, overlays
 from aucstudio.gui.pages.roc.axes import Scene, height

@@ -11,7 +11,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtWidgets import QApplication
 
 from aucstudio.engine import METHODS, inference, roc
-from aucstudio.gui.common import curves, printing
+from aucstudio.gui.common import curve_figures, printing
 from aucstudio.gui.common.theme import DARK, LIGHT, apply_theme, run_colour
 from aucstudio.gui.pages.roc import words as texts
 from aucstudio.gui.pages.roc.axes import place
@@ -84,7 +84,7 @@ def test_the_area_can_be_shown_on_three_scales(view, session, records, scale):
     split = records["RLS"].splits[0]
     area = getattr(roc.partial_auc(split.test_positive, split.test_scores, *BAND), scale)
     words = texts.range_words(run, BAND, view.choices.area)
-    assert f"{curves.SCALES[scale]} {curves.area_words(area, scale)}" in words
+    assert f"{curve_figures.SCALES[scale]} {curve_figures.area_words(area, scale)}" in words
 
 
 def test_dragging_an_edge_moves_the_plan_and_the_areas(view, session, records):
@@ -164,7 +164,7 @@ def test_a_band_set_elsewhere_is_shown_and_not_written_back(view, session):
     ],
 )
 def test_a_dragged_band_is_rounded_and_kept_wide_enough(low, high, old, fitted):
-    assert curves.fit_band(low, high, old) == fitted
+    assert curve_figures.fit_band(low, high, old) == fitted
 
 
 def test_the_shade_is_the_selected_runs_partial_area(view, session, records):
@@ -471,15 +471,15 @@ def test_curves_of_very_many_rows_are_made_beside_the_window(
     session, view, table, qtbot, monkeypatch
 ):
     record = make_record(table, "rls")
-    threads, real, gate = [], curves.curve_of, threading.Event()
+    threads, real, gate = [], curve_figures.curve_of, threading.Event()
 
     def traced(*data, **options):
         threads.append(threading.current_thread())
         gate.wait(5)
         return real(*data, **options)
 
-    monkeypatch.setattr(curves, "curve_of", traced)
-    monkeypatch.setattr(curves, "_MOST_AT_ONCE", 10)
+    monkeypatch.setattr(curve_figures, "curve_of", traced)
+    monkeypatch.setattr(curve_figures, "_MOST_AT_ONCE", 10)
     show(session, {"Many": record}, "Many")
     assert view.busy()
     assert view.sentence.text() == "Drawing the curves…"

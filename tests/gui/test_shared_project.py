@@ -8,7 +8,7 @@ import pytest
 
 from aucstudio.gui.state import session_files
 from aucstudio.gui.state.session import Session
-from aucstudio.project.bounded_cache import BoundedCache
+from aucstudio.project.scratch import BoundedCache
 from aucstudio.project.store.project import database as source
 from aucstudio.project.store.project.project_file import ProjectFile
 from tests.gui.conftest import save_as, train

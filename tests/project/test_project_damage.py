@@ -14,11 +14,11 @@ import pytest
 from aucstudio.cli import main
 from aucstudio.gui.state.plan import Plan, RunLook
 from aucstudio.gui.state.session_files import read_project
-from aucstudio.project.bounded_cache import BoundedCache
 from aucstudio.project.data.preparing.stored import arrays_of, settings_of
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.documents import named_runs, readable_runs
 from aucstudio.project.runs.execute import execute
+from aucstudio.project.scratch import BoundedCache
 from aucstudio.project.store.check import check_file, repair_project
 from aucstudio.project.store.project import database as source
 from aucstudio.project.store.project.database import checksum, seal

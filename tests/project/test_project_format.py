@@ -7,10 +7,10 @@ import sqlite3
 import numpy as np
 import pytest
 
-from aucstudio.project.bounded_cache import BoundedCache
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.documents import named_runs
 from aucstudio.project.runs.execute import execute
+from aucstudio.project.scratch import BoundedCache
 from aucstudio.project.store.project import database as source
 from aucstudio.project.store.project.database import ProjectSource
 from aucstudio.project.store.project.project_file import ProjectFile, write_project

@@ -10,10 +10,10 @@ import weakref
 import numpy as np
 import pytest
 
-from aucstudio.project.bounded_cache import BoundedCache
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.record import Stage
+from aucstudio.project.scratch import BoundedCache
 from aucstudio.project.store.project import project_file
 from aucstudio.project.store.project.database import ProjectSource
 from aucstudio.project.store.project.project_file import ProjectFile, write_project

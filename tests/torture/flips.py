@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from aucstudio.cli import main
-from aucstudio.project.bounded_cache import BoundedCache
+from aucstudio.project.scratch import BoundedCache
 from aucstudio.project.store.project import database as source
 from tests.torture.world import Ended, Tally, World
 

@@ -293,8 +293,8 @@ def _with_one_width(estimator: AUCClassifier, X: Array, weights: Array | None) -
     if estimator.get_params().get("gamma") != "scale":
         return estimator
     width = KernelSettings(kernel="rbf", gamma="scale").resolve_kernel(X, weights=weights).gamma
-    settled: AUCClassifier = clone(estimator).set_params(gamma=width)
-    return settled
+    resolved: AUCClassifier = clone(estimator).set_params(gamma=width)
+    return resolved
 
 
 def log_odds_smoothing(method: type[AUCClassifier], params: Mapping[str, Any]) -> float:

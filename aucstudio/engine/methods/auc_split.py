@@ -37,7 +37,7 @@ class AUCSplit(AUCClassifier):
 
     Thresholds lie midway between neighbouring values. Rows with a gap (NaN) go to the side where
     they make the local AUC larger, or, if none of the node's training rows has one, to the side
-    with more rows. Ties are settled by the order of the features, then the lower threshold, then
+    with more rows. Ties are broken by the order of the features, then the lower threshold, then
     gaps to the right, and between leaves by age. There is no optimum to approach: ``dual_gap_`` is
     None; ``n_iter_`` is the number of splits.
 

@@ -121,7 +121,7 @@ class RiskMinimiser:
             return self._mean_difference(risk)
         return found
 
-    def settle_origin(self, name: Hashable, risk: Risk) -> Direction:
+    def fix_origin(self, name: Hashable, risk: Risk) -> Direction:
         """Find out at lower and lower C whether w = 0 is best, which does not depend on C.
 
         Return w = 0 with the certificate met, or what a direction found at a lower C leads to;
@@ -234,7 +234,7 @@ class RangeSVM(StructuralSVM):
         whole = search.minimise((type(self).key, (0.0, 1.0)), self._risk(search.positive, 0.0, 1.0))
         found = search.minimise(name, risk, whole.weights)
         if self._in_doubt(search, found):
-            found = search.settle_origin(name, risk)
+            found = search.fix_origin(name, risk)
         return found
 
     @staticmethod

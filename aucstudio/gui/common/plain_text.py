@@ -39,7 +39,9 @@ def _cut(words: str, kept: int) -> str:
     return f"{words[: (kept + 1) // 2]}…{words[len(words) - kept // 2 :]}"
 
 
-def told_apart(first: str, second: str, width: int, measure: Callable[[str], int]) -> list[str]:
+def distinguishable(
+    first: str, second: str, width: int, measure: Callable[[str], int]
+) -> list[str]:
     """Shorten two names in their common part, so that they stay distinct."""
     at_end = first[:_ALIKE] == second[:_ALIKE]
 

@@ -10,7 +10,7 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QPushButton, QWidget
 
 from aucstudio.gui.common.form import choice_box
-from aucstudio.gui.common.plain_text import plain_tooltip, told_apart
+from aucstudio.gui.common.plain_text import distinguishable, plain_tooltip
 from aucstudio.gui.common.theme import fix_width, scaled
 from aucstudio.gui.common.widgets import (
     LEFT,
@@ -108,7 +108,7 @@ class ConfusionCard(QWidget):
         """Show the names of the classes; a long name is shortened, with the tooltip in full."""
         names = positive, negative
         width = QFontMetrics(self.font()).horizontalAdvance
-        cut = [told_apart(*names, scaled(w), width) for w in _NAME_WIDTHS]
+        cut = [distinguishable(*names, scaled(w), width) for w in _NAME_WIDTHS]
         for k, (name, side, head) in enumerate(zip(names, *cut, strict=True)):
             whole = side == name
             self.heads[k].setText(f"predicted\n{class_words(name) if whole else head}")

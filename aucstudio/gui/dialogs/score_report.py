@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
 
 from aucstudio.engine import roc
 from aucstudio.engine.inference import Interval, pauc_interval
-from aucstudio.gui.common.curves import band_words
+from aucstudio.gui.common.curve_figures import band_words
 from aucstudio.gui.common.plain_text import elided, menu_text, plain_tooltip
 from aucstudio.gui.common.plots.roc_sketch import RocSketch
 from aucstudio.gui.common.plotting import pen

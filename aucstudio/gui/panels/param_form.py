@@ -13,7 +13,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QLineEdit, QWidget
 
 from aucstudio.engine.params import InvalidSetting, Param, declared_params, multiple
-from aucstudio.gui.common.curves import band_words
+from aucstudio.gui.common.curve_figures import band_words
 from aucstudio.gui.common.form import Form, swallow_wheel
 from aucstudio.gui.common.plain_text import tip_text
 from aucstudio.gui.common.widgets import check_box, discard, label, named, set_style, show_note

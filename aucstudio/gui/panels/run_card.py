@@ -327,8 +327,14 @@ class RunDetails(Card):
         tables = self.table, self.others, self.settings
         lines = [" ".join(filter(None, line)) for table in tables for line in table.lines()]
         head = [self.name.text(), f"{self.figure.text()} {self.measure.text()}", self.sure.text()]
-        told = [*head, self.error.text(), *self.warnings.sentences, *lines, self.remarks.text()]
-        return "\n".join(told).replace("\N{NO-BREAK SPACE}", " ")
+        lines_shown = [
+            *head,
+            self.error.text(),
+            *self.warnings.sentences,
+            *lines,
+            self.remarks.text(),
+        ]
+        return "\n".join(lines_shown).replace("\N{NO-BREAK SPACE}", " ")
 
     # ------------------------------------------------------------- actions
 

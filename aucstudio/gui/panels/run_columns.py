@@ -377,11 +377,11 @@ def _sentence(name: str, found: Estimate | None) -> str:
     """Return a figure with its interval, and its range over several splits."""
     if found is None or math.isnan(found.value):
         return ""
-    told = f"{name} {figure_words(found.value)}, {found.interval}"
+    text = f"{name} {figure_words(found.value)}, {found.interval}"
     if len(found.per_split) > 1:
         low, high = min(found.per_split), max(found.per_split)
-        told += f"; mean of {counted(len(found.per_split), 'split')}, {interval_words(low, high)}"
-    return told
+        text += f"; mean of {counted(len(found.per_split), 'split')}, {interval_words(low, high)}"
+    return text
 
 
 def _area(row: RowContent) -> Estimate | None:
@@ -398,16 +398,16 @@ def _part_below(row: RowContent) -> str:
 
 
 def _part_about(row: RowContent) -> str:
-    told = _sentence(f"pAUC in FPR {range_words(row.band)}", _part(row))
+    text = _sentence(f"pAUC in FPR {range_words(row.band)}", _part(row))
     elsewhere = trained_elsewhere(row.run.record, row.band)
-    return "\n".join([told, *(f"{ELSEWHERE} {found}" for found in elsewhere)])
+    return "\n".join([text, *(f"{ELSEWHERE} {found}" for found in elsewhere)])
 
 
 def _name_about(row: RowContent) -> str:
     record, facts = row.run.record, row.facts
     made = f"{facts.method}, {facts.settings}, {facts.scheme}"
-    told = (made, record.error or _STATES.get(record.status), facts.caution, row.run.look.notes)
-    return "\n".join(filter(None, told))
+    text = (made, record.error or _STATES.get(record.status), facts.caution, row.run.look.notes)
+    return "\n".join(filter(None, text))
 
 
 def _seconds(row: RowContent) -> float | None:

@@ -11,7 +11,7 @@ from aucstudio.engine import METHODS
 from aucstudio.engine.params import InvalidSetting, Param
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.controls import fill_combo
-from aucstudio.gui.common.curves import MIN_WIDTH
+from aucstudio.gui.common.curve_figures import MIN_WIDTH
 from aucstudio.gui.common.form import (
     Fields,
     Form,

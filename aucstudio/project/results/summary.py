@@ -23,10 +23,10 @@ from aucstudio.engine import DECLARED, inference, roc
 from aucstudio.engine.params import declared_params
 from aucstudio.notices import WARNING, Notice, notice, text, texts
 from aucstudio.notices.words import interval_words, percent_words, range_words
-from aucstudio.project.bounded_cache import BoundedCache
 from aucstudio.project.data.validation import FOLDS, FORWARD
 from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import STOPPED, RunRecord, SplitResult
+from aucstudio.project.scratch import BoundedCache
 from aucstudio.project.typed import plain
 
 Array = NDArray[np.float64]

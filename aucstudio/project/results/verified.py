@@ -36,8 +36,8 @@ def _lines(found: Verified) -> Iterator[Line]:
     if found.repeated is not None:
         yield "Training scores of a repeated fit", "", "", _size(found.repeated)
     apart = found.score_difference
-    told = "no number" if apart is None else _size(apart)
-    yield "Stored scores and scores of the scorer", "", "", told
+    size = "no number" if apart is None else _size(apart)
+    yield "Stored scores and scores of the scorer", "", "", size
     for area in found.areas:
         whole = (area.alpha, area.beta) == (0.0, 1.0)
         name = "AUC" if whole else f"pAUC at FPR {range_words((area.alpha, area.beta))}"

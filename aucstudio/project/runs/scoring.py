@@ -93,13 +93,13 @@ def score_file(
     Cancelled
         If ``progress`` asked to stop.
     """
-    tell = progress_reporter(progress)
+    notify = progress_reporter(progress)
 
     def reading(fraction: float, words: str) -> None:
-        tell(_READING * fraction, words)
+        notify(_READING * fraction, words)
 
     def scoring(fraction: float, words: str) -> None:
-        tell(_READING + (1 - _READING) * fraction, words)
+        notify(_READING + (1 - _READING) * fraction, words)
 
     reader = functools.partial(read, progress=reading)
     table = read_to_score(model, path, identifier=identifier, read=reader, **how)
@@ -221,7 +221,7 @@ def score_table(
     Cancelled
         If ``progress`` asked to stop.
     """
-    tell = progress_reporter(progress)
+    notify = progress_reporter(progress)
     granted = {kind: tuple((allowed or {}).get(kind, ())) for kind in KINDS}
     if identifier is not None and identifier == model.schema.identifier:
         table = _with_identifier(table, identifier)
@@ -231,7 +231,7 @@ def score_table(
     complete = with_allowed_columns(model, table, granted)
     absent = [name for name in granted[UNKNOWN] if name not in present]
     model.check_columns(complete)
-    tell(0.0, "scoring")
+    notify(0.0, "scoring")
     report = dataclasses.replace(check_input(model, complete, absent), allowed=granted)
     check_table(model, complete, report, granted)
     labels = complete.labelled() if complete.label is not None else None
@@ -242,7 +242,7 @@ def score_table(
         take(complete.file_rows[start:stop], cells, scores)
         if kept is not None:
             kept[start:stop] = scores
-        tell(stop / complete.rows, "scoring")
+        notify(stop / complete.rows, "scoring")
     if kept is None or labels is None:
         why = text("score_too_many_values", label=model.label)
         return dataclasses.replace(report, without_auc=why if model.label in present else "")

@@ -13,10 +13,10 @@ from typing import Any
 
 from aucstudio.notices.words import runs_words
 from aucstudio.project import scratch
-from aucstudio.project.bounded_cache import BoundedCache
 from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.runs.experiment_file import check_document
 from aucstudio.project.runs.record import DONE, STOPPED, RunRecord, SplitResult
+from aucstudio.project.scratch import BoundedCache
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.store.project.contents import Listing, read_contents, update_contents
 from aucstudio.project.store.project.database import (

@@ -397,12 +397,12 @@ def most_telling(
         return list(columns[:most])
     step = max(1, -(-len(classes.positive) // _JUDGED_ROWS))
     some = Classes(classes.names, classes.positive[::step], classes.negative[::step])
-    told = np.zeros(len(columns))
+    areas = np.zeros(len(columns))
     for k, column in enumerate(columns):
         stop()
         ranked = RankedColumn.of(column.part(slice(None, None, step)), some)
-        told[k] = 0.0 if ranked is None else abs(ranked.area() - 0.5)
-    kept = np.sort(np.argsort(-told, kind="stable")[:most])
+        areas[k] = 0.0 if ranked is None else abs(ranked.area() - 0.5)
+    kept = np.sort(np.argsort(-areas, kind="stable")[:most])
     return [columns[k] for k in kept]
 
 

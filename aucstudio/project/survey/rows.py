@@ -358,12 +358,12 @@ ROW = "row"
 _EXPORTED_AT_ONCE = 2_000
 
 
-def as_text(columns: Sequence[Column], rows: Rows, tell: Callable[[float], object]) -> str:
+def as_text(columns: Sequence[Column], rows: Rows, report: Callable[[float], object]) -> str:
     """Write cells with column names, separated by tabs; a single cell alone."""
     sheet = io.StringIO()
     if len(columns) > 1 or len(rows) > 1:
         write_rows(sheet, [[column.name for column in columns]], "\t")
-    for part in _written_parts(columns, rows, tell):
+    for part in _written_parts(columns, rows, report):
         write_rows(sheet, part, "\t")
     text = sheet.getvalue()
     return text if len(columns) > 1 or len(rows) > 1 else text.rstrip("\n")
@@ -374,7 +374,7 @@ def save_rows(
     columns: Sequence[Column],
     rows: Rows,
     numbers: NDArray[np.int64],
-    tell: Callable[[float], object],
+    report: Callable[[float], object],
 ) -> None:
     """Write rows as CSV; the first column is the number of the data row in the file.
 
@@ -385,7 +385,7 @@ def save_rows(
     rows : ndarray of int
     numbers : ndarray of int
         Of all rows of the table.
-    tell : callable
+    report : callable
         Receives the fraction done; may raise, and the previous file stays.
 
     Raises
@@ -399,17 +399,17 @@ def save_rows(
         sheet = codecs.getwriter("utf-8")(file)
         write_rows(sheet, [[name, *(column.name for column in columns)]])
         start = 0
-        for part in _written_parts(columns, rows, tell):
+        for part in _written_parts(columns, rows, report):
             lines = [[int(numbers[rows[start + k]]), *line] for k, line in enumerate(part)]
             write_rows(sheet, lines)
             start += len(lines)
 
 
 def _written_parts(
-    columns: Sequence[Column], rows: Rows, tell: Callable[[float], object]
+    columns: Sequence[Column], rows: Rows, report: Callable[[float], object]
 ) -> Iterator[list[tuple[object, ...]]]:
     for start in range(0, len(rows), _EXPORTED_AT_ONCE):
-        tell(start / len(rows))
+        report(start / len(rows))
         part = rows[start : start + _EXPORTED_AT_ONCE]
         yield list(zip(*(_cells(column, part) for column in columns), strict=True))
 

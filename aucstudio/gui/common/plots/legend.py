@@ -81,7 +81,7 @@ class Legend(pg.LegendItem):
             return
         self._shown = list(self._entries), width, height, letters, theme
         self.setLabelTextSize(f"{_LETTER_SHARE * letters:.3g}pt")
-        marks = [told for told in self._entries if not isinstance(told[1], QPen)]
+        marks = [entry for entry in self._entries if not isinstance(entry[1], QPen)]
         for shown in (self._entries, marks) if height >= _LEAST_HEIGHT else ():
             self._list(shown, width)
             if self._least().height() <= _MOST_SHARE * height:
@@ -98,12 +98,12 @@ class Legend(pg.LegendItem):
         self.layout.activate()
         self._plot.getPlotItem().layout.activate()
 
-    def _list(self, told: Entries, width: int) -> None:
+    def _list(self, entry: Entries, width: int) -> None:
         super().clear()
         for sample in self._samples:
             self.scene().removeItem(sample)
         self._samples = []
-        for words, drawn in told:
+        for words, drawn in entry:
             shown = self._sample(drawn) if isinstance(drawn, QPen) else drawn
             self.addItem(shown, rich("{}", elided(words, _LETTERS, len)))
             plain_tooltip(self.items[-1][1], words)

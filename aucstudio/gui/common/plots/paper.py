@@ -1,7 +1,7 @@
 """Temporary layout of plots at paper size.
 
 Pyqtgraph's exporters scale what is on the screen: lines and type are not what was asked for
-(github.com/pyqtgraph/pyqtgraph/issues/1455). To lay a plot out anew, and to take it back to the
+(github.com/pyqtgraph/pyqtgraph/issues/1455). To lay a plot out again, and to take it back to the
 pixel, needs what it keeps for itself: which range follows, and the room that axes have.
 """
 

@@ -225,7 +225,7 @@ class Plot(pg.PlotWidget):
         if not (left and self.can_zoom() and (shift or self._draws_box)):
             super().mousePressEvent(event)
             return
-        # The scene hears nothing of it: whatever lies there would be dragged.
+        # The scene is not notified: whatever lies there would be dragged.
         self._start = event.position().toPoint()
         self._band = QRubberBand(QRubberBand.Shape.Rectangle, self.viewport())
         self._band.setGeometry(QRect(self._start, QSize()))

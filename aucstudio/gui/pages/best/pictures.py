@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QGraphicsPathItem
 
 from aucstudio.engine import METHODS, inference
 from aucstudio.engine.arrays import Array
-from aucstudio.gui.common.curves import run_curves
+from aucstudio.gui.common.curve_figures import run_curves
 from aucstudio.gui.common.plots.legend import Entry, Legend
 from aucstudio.gui.common.plots.roc_sketch import RocSketch
 from aucstudio.gui.common.plotting import (

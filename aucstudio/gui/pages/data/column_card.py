@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QComboBox, QGridLayout, QScrollArea, QWidget
 from aucstudio.engine.arrays import Array
 from aucstudio.gui.common.column_controls import DatePartsButton
 from aucstudio.gui.common.controls import declared_items
-from aucstudio.gui.common.plain_text import PlainLabel, elided, plain_tooltip, told_apart
+from aucstudio.gui.common.plain_text import PlainLabel, distinguishable, elided, plain_tooltip
 from aucstudio.gui.common.plots.axes import date_ticks
 from aucstudio.gui.common.plotting import faded, make_plot, pen, style_plot
 from aucstudio.gui.common.sentence import Statement
@@ -197,7 +197,7 @@ class FigureGrid(QWidget):
         groups = [*summary.groups.items(), ("", None), ("", None)][:3]
         width = QFontMetrics(self._cells[0, 1].font()).horizontalAdvance
         first, *names = (name for name, _ in groups)
-        shown = [first, *told_apart(names[0], names[1], room, width)]
+        shown = [first, *distinguishable(names[0], names[1], room, width)]
         inks = (theme.text, theme.positive, theme.negative)
         for place, (name, figures) in enumerate(groups, 1):
             self._cells[0, place].setText(shown[place - 1])

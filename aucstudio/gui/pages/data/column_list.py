@@ -107,7 +107,7 @@ class Overview(QWidget):
         made = TableView("data_columns_table", "Columns", self.model, _LINE)
         header = made.horizontalHeader()
         for head in (header, made.verticalHeader()):
-            # A selection of its own, and an empty one: a head asks whether all cells are selected.
+            # An empty selection of its own: a header asks whether all cells are selected.
             head.setSelectionModel(QItemSelectionModel(self.model, head))
         made.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header.setStretchLastSection(True)

@@ -270,7 +270,7 @@ class RowsSheet(QTableView):
     def _set_up_heads(self) -> None:
         across, down = self.horizontalHeader(), self.verticalHeader()
         for head in (across, down):
-            # A selection of its own, and an empty one: a head asks at each painting of every
+            # A selection of its own, and an empty one: a header asks at each painting of every
             # section whether all its cells are selected, and there may be millions.
             head.setSelectionModel(QItemSelectionModel(self.model_, head))
             head.setHighlightSections(False)

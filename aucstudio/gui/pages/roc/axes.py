@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from aucstudio.engine import roc
 from aucstudio.engine.arrays import Array
-from aucstudio.gui.common.curves import Trace
+from aucstudio.gui.common.curve_figures import Trace
 from aucstudio.gui.common.plots.axes import NumberAxis
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.gui.state.study import Focus
@@ -100,7 +100,7 @@ def height(trace: Trace, fpr: float) -> float:
     return float(y[0] + (y[1] - y[0]) * (fpr - x[0]) / (x[1] - x[0]))
 
 
-def bent(scene: Scene, fpr: Array, tpr: Array, *, always: bool = False) -> Points:
+def curved_path(scene: Scene, fpr: Array, tpr: Array, *, always: bool = False) -> Points:
     """Return places on a rising chain of segments, with points in between on non-linear axes.
 
     ``always`` puts points between on straight axes too.
@@ -119,13 +119,13 @@ def bent(scene: Scene, fpr: Array, tpr: Array, *, always: bool = False) -> Point
 
 def line_places(scene: Scene, line: roc.Line) -> Points:
     """Return places of a rising line inside the unit square; may be empty."""
-    return bent(scene, *line.segment())
+    return curved_path(scene, *line.segment())
 
 
 def seen_places(scene: Scene, line: roc.Line) -> Points:
     """Return many places on the visible part of a rising line."""
     left, right, bottom, top = scene.window
-    x, y = bent(scene, *line.segment(), always=True)
+    x, y = curved_path(scene, *line.segment(), always=True)
     seen = (x >= left) & (x <= right) & (y >= bottom) & (y <= top)
     return x[seen], y[seen]
 

@@ -14,7 +14,7 @@ from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QApplication, QMenu
 
 from aucstudio.engine import METHODS
-from aucstudio.gui.common import curves
+from aucstudio.gui.common import curve_figures
 from aucstudio.gui.common.controls import ControlRow, Verb
 from aucstudio.gui.common.form import edge_box
 from aucstudio.gui.common.plain_text import plain_tooltip
@@ -130,7 +130,7 @@ class RocControls:
 
     @property
     def area(self) -> str:
-        """One of :data:`curves.SCALES`."""
+        """One of :data:`~aucstudio.gui.common.curve_figures.SCALES`."""
         return _key(self.areas.checkedAction())
 
     @property
@@ -243,7 +243,7 @@ class RangeControl:
     def heights(self) -> tuple[float, float]:
         """Return the lowest and the highest TPR of the drawn curves within the range."""
         band = self._session.plan.band
-        parts = [curves.within_band(d.shape.trace, band)[1] for d in self._lines.drawn]
+        parts = [curve_figures.within_band(d.shape.trace, band)[1] for d in self._lines.drawn]
         if not parts:
             return 0.0, 1.0
         return min(float(y[0]) for y in parts), max(float(y[-1]) for y in parts)
@@ -259,7 +259,9 @@ class RangeControl:
         """Set the dragged range, at round rates unless Alt is held."""
         band, old = self._canvas.band_item.band(), self._session.plan.band
         is_free = QApplication.keyboardModifiers() & Qt.KeyboardModifier.AltModifier
-        self._session.set_band(*curves.fit_band(*(band if is_free else self._round(band)), old))
+        self._session.set_band(
+            *curve_figures.fit_band(*(band if is_free else self._round(band)), old)
+        )
 
     def _round(self, band: Band) -> Band:
         """Round the edges that have moved; a range that is dragged keeps its width."""

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLineEdit, QSlider, QWid
 from aucstudio.engine import roc
 from aucstudio.engine.arrays import Array
 from aucstudio.engine.inference import Interval, cost_threshold_interval
-from aucstudio.gui.common.curves import Trace
+from aucstudio.gui.common.curve_figures import Trace
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plotting import pen
 from aucstudio.gui.common.theme import current_theme, fix_width
@@ -30,7 +30,7 @@ from aucstudio.gui.common.widgets import (
     show_note,
     worded,
 )
-from aucstudio.gui.pages.roc.axes import Scene, bent, line_places, place
+from aucstudio.gui.pages.roc.axes import Scene, curved_path, line_places, place
 from aucstudio.gui.pages.roc.operating_point import FocusedPoint
 from aucstudio.gui.pages.roc.overlays import Layer
 from aucstudio.gui.state.background import Answer
@@ -275,7 +275,7 @@ class CostLayer(Layer):
             self._outline = (point.trace, *hull_of(point.trace))
         self.best = best = Best.of(*self._outline[1:], prior, miss)
         here = float(expected_cost(point.tpr, point.fpr, prior, miss))
-        self.hull.setData(*bent(scene, *self._outline[1:]))
+        self.hull.setData(*curved_path(scene, *self._outline[1:]))
         self.line.setData(
             *line_places(scene, roc.cost_line(best.tpr, best.fpr, prior, cost_fn=miss))
         )

@@ -19,8 +19,8 @@ import pyqtgraph as pg
 
 from aucstudio.engine import roc
 from aucstudio.engine.arrays import Array
-from aucstudio.gui.common import curves
-from aucstudio.gui.common.curves import RunCurves, Trace, run_curves
+from aucstudio.gui.common import curve_figures
+from aucstudio.gui.common.curve_figures import RunCurves, Trace, run_curves
 from aucstudio.gui.common.plots.curves import CurveItem, PlacedLine, Window
 from aucstudio.gui.common.plotting import run_pen
 from aucstudio.gui.pages.roc.axes import Axis, cut, draw, nearest
@@ -414,5 +414,5 @@ class LiveLine:
         words = f"{face.figure_title} {figure_words(face.figure(curve))}"
         if face.key == "roc":
             value = getattr(roc.partial_auc_of(curve, *band), scale)
-            words += f", {curves.SCALES[scale]} {curves.area_words(value, scale)}"
+            words += f", {curve_figures.SCALES[scale]} {curve_figures.area_words(value, scale)}"
         return LegendRow(live.look, f"{live.look.name} training{split}: {words}", 1.2)

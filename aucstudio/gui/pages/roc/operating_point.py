@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QWidget
 from aucstudio.engine import roc
 from aucstudio.engine.arrays import Array
 from aucstudio.engine.roc import cut_at
-from aucstudio.gui.common.curves import Trace, run_curves
+from aucstudio.gui.common.curve_figures import Trace, run_curves
 from aucstudio.gui.common.plain_text import plain_tooltip, shortened
 from aucstudio.gui.common.plotting import pen
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol

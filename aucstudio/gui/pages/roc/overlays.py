@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QGraphicsItem, QGraphicsPathItem
 from aucstudio.engine import inference, roc
 from aucstudio.engine.arrays import Array
 from aucstudio.engine.inference.bands import GRID
-from aucstudio.gui.common.curves import Trace, run_curves
+from aucstudio.gui.common.curve_figures import Trace, run_curves
 from aucstudio.gui.common.plotting import faded, pen
 from aucstudio.gui.common.theme import current_theme, run_colour
 from aucstudio.gui.pages.roc.axes import (

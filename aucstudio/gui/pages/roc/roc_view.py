@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QGraphicsItem
 
-from aucstudio.gui.common import curves
+from aucstudio.gui.common import curve_figures
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plots.plot import Readout
 from aucstudio.gui.common.sentence import Statement
@@ -132,10 +132,10 @@ class RocView(PageView):
 
     def refresh(self) -> None:
         runs = self.session.checked_runs()
-        waiting = curves.unready([run.record for run in runs])
+        waiting = curve_figures.unready([run.record for run in runs])
         if waiting:
             key = tuple(record.id for record in waiting)
-            if self._curves.ask(key, lambda _post: curves.make_ready(waiting)):
+            if self._curves.ask(key, lambda _post: curve_figures.make_ready(waiting)):
                 self._show_conclusion()
                 return
         self.choices.fit(any(len(run.record.splits) > 1 for run in runs))
@@ -167,7 +167,7 @@ class RocView(PageView):
 
     def _show_axes(self, runs: list[ShownRun]) -> None:
         """Set the axes for the runs; show them from end to end if they have changed."""
-        known = [c for run in runs for c in curves.run_curves(run.record).curves]
+        known = [c for run in runs for c in curve_figures.run_curves(run.record).curves]
         positives = max((curve.rows[0] for curve in known), default=500)
         negatives = max((curve.rows[1] for curve in known), default=500)
         face = self._face()
@@ -193,8 +193,8 @@ class RocView(PageView):
         if drawn is None or self._face().key != "roc":
             self.canvas.shade(None, 0)
         else:
-            average = curves.run_curves(drawn.run.record).average
-            self.canvas.shade(curves.within_band(average, band), drawn.run.look.colour)
+            average = curve_figures.run_curves(drawn.run.record).average
+            self.canvas.shade(curve_figures.within_band(average, band), drawn.run.look.colour)
         self.canvas.thin(self.lines.window(), self.lines.pixels())
 
     def _show_confidence(self) -> None:
@@ -285,7 +285,7 @@ class RocView(PageView):
         by_id = {run.record.id: run for run in runs}
         return Scene(
             tuple(runs),
-            tuple(curves.run_curves(run.record).average for run in runs),
+            tuple(curve_figures.run_curves(run.record).average for run in runs),
             by_id.get(session.selected or ""),
             by_id.get(session.compared or ""),
             session.focus,

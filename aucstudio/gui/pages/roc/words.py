@@ -9,7 +9,7 @@ import numpy as np
 
 from aucstudio.engine import METHODS, inference
 from aucstudio.engine.roc import cuts as cuts_of
-from aucstudio.gui.common.curves import (
+from aucstudio.gui.common.curve_figures import (
     SCALES,
     RunCurves,
     area_words,

@@ -66,7 +66,7 @@ class ScoresView(PageView):
         super().__init__(session, "scores_view", "Scores")
         self.distribution: ScoreDistribution | None = None
         self._names = ("", "")
-        self._dressed: tuple[str, ...] = ()
+        self._applied_style: tuple[str, ...] = ()
         self._drawn: tuple[object, ...] = ()  # the run and split, or live run and scorer
         self._finished: tuple[ShownRun, int, SplitResult] | None = None
         self._band_ends = (-math.inf, math.inf)
@@ -277,10 +277,10 @@ class ScoresView(PageView):
             self.sentence.setText(sentence.then(band))
 
     def _name_classes(self) -> None:
-        dressed = (*self._names, current_theme().name)
-        if dressed == self._dressed:
+        applied = (*self._names, current_theme().name)
+        if applied == self._applied_style:
             return
-        self._dressed = dressed
+        self._applied_style = applied
         self.picture.name_classes(self._names)
 
 

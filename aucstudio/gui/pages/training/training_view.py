@@ -77,7 +77,7 @@ class TrainingView(PageView):
         self._subject: object = None
         self._drawn = False, False, True
         self._ready = Answer[None](self, lambda _done: self._draw())
-        self._wished = DISTANCE
+        self._requested = DISTANCE
         self._soon_live = delayed(self, _LIVE_MILLISECONDS, self._catch_up)
         self._behind = False
         self._make_controls()
@@ -164,7 +164,7 @@ class TrainingView(PageView):
         """Draw the fits and state what they show."""
         self._drawn = steps, areas, proven = self._is_drawn()
         self.upper_combo.setEnabled(proven)
-        wanted = self._wished if proven else OBJECTIVE
+        wanted = self._requested if proven else OBJECTIVE
         quietly(self.upper_combo.setCurrentIndex, self.upper_combo.findData(wanted))
         axis, what, band = self._choices()
         self.key.setText(text("training_key", above=what))
@@ -313,7 +313,7 @@ class TrainingView(PageView):
         return axis, what, self.session.plan.band if is_partial else None
 
     def _on_upper(self) -> None:
-        self._wished = str(self.upper_combo.currentData())
+        self._requested = str(self.upper_combo.currentData())
         self._on_choice()
 
     def _on_choice(self) -> None:

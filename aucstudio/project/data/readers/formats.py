@@ -256,10 +256,10 @@ def recognise(path: Path, name: str = "") -> tuple[Format, list[Finding]]:
     form = next((form for form in FORMATS if _recognises(form, path, text)), TEXT_FORMAT)
     if form is TEXT_FORMAT:
         _refuse_foreign(path, text)
-    promised = by_ending(named)
-    if promised and form not in promised:
+    by_name = by_ending(named)
+    if by_name and form not in by_name:
         if form is TEXT_FORMAT and "\0" in text:
-            ending, title = Path(named).suffix, promised[0].title
+            ending, title = Path(named).suffix, by_name[0].title
             raise input_error("file_unlike_ending", file=path, ending=ending, title=title)
         if head.strip():
             return form, [found("format_ending", title=form.title, name=named)]

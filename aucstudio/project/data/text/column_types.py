@@ -98,7 +98,7 @@ def are_numbers(numbers: int, levels: int, whole: bool, others: Mapping[str, int
     return count <= _SHARE * known or (count == 1 and known >= 8)
 
 
-def tries(
+def candidate_formats(
     cells: Iterable[str], decimal: str, expected: NumberFormat | None = None
 ) -> tuple[NumberFormat, ...]:
     """Return the formats that some cells may have, likeliest first.
@@ -116,18 +116,16 @@ def tries(
     marks = {unit for unit in units if f"{unit}s" not in units}
     if len(marks) > 1 or "" in units:
         marks = {mark for cell in known for mark in CURRENCIES.findall(cell)}
-    decorated: list[NumberFormat] = []
+    dressed: list[NumberFormat] = []
     if len(marks) <= 1 and (marks or any(map(_DECORATED.search, known))):
         affix = next(iter(marks), "")
-        decorated = [
-            NumberFormat(form.decimal, True, True, affix) for form in formats(decimal)[1::2]
-        ]
-    return (*plain, *decorated, *date_forms(known, decimal))
+        dressed = [NumberFormat(form.decimal, True, True, affix) for form in formats(decimal)[1::2]]
+    return (*plain, *dressed, *date_forms(known, decimal))
 
 
 def stray_of(cells: Iterable[str], decimal: str) -> str:
     """Return a cell that is not a number in any format; empty if there is none."""
-    forms = tries([], decimal)
+    forms = candidate_formats([], decimal)
     return max((c for c in cells if not any(form.matches(c) for form in forms)), default="")
 
 
@@ -140,7 +138,7 @@ def unit_of(cell: str) -> str:
 def date_forms(cells: Sequence[str], decimal: str) -> list[NumberFormat]:
     """Return the formats of dates, times and durations that some cells may have."""
     some = cells[:: max(1, len(cells) // _LOOKED_AT)]
-    durations = dates.LASTING if dates.may_last(some) else ()
+    durations = dates.DURATIONS if dates.may_be_duration(some) else ()
     if not any(set("-/.:, 年년") & set(cell) or cell[-1:].isdigit() for cell in some):
         return [NumberFormat(decimal, layout=layout) for layout in durations]
     layouts = [layout for layout in dates.LAYOUTS if layout not in dates.DIGITS.values()]
@@ -161,7 +159,7 @@ def guess_form(
     plain = formats(decimal)
     fitting = next((form for form in plain if form.matches_all(known)), None)
     if fitting is not None:
-        return _of_digits(fitting, known)
+        return _whole_number_format(fitting, known)
     return type_of(collections.Counter(known), decimal)
 
 
@@ -171,9 +169,9 @@ def type_of(
     """Return the format of a column from its known cells and how often each occurs."""
     if not any(map(_DIGIT.search, counted)):
         return None
-    best = best_of(counted, tries([], decimal, expected))
+    best = best_of(counted, candidate_formats([], decimal, expected))
     others = sorted(cell for cell in counted if not best.matches(cell))[:MOST_OTHERS]
-    return nearly(counted, tries(others, decimal, expected))
+    return format_of_most(counted, candidate_formats(others, decimal, expected))
 
 
 def best_of(counted: Mapping[str, int], forms: Sequence[NumberFormat]) -> NumberFormat:
@@ -183,11 +181,13 @@ def best_of(counted: Mapping[str, int], forms: Sequence[NumberFormat]) -> Number
 
 def forced_form(cells: Sequence[str], decimal: str) -> NumberFormat:
     """Return the format of most cells, for a column that a person declared to be numbers."""
-    forms = tries(cells, decimal)
+    forms = candidate_formats(cells, decimal)
     return max(forms, key=lambda form: sum(map(form.matches, cells)))
 
 
-def nearly(counted: Mapping[str, int], forms: Sequence[NumberFormat]) -> NumberFormat | None:
+def format_of_most(
+    counted: Mapping[str, int], forms: Sequence[NumberFormat]
+) -> NumberFormat | None:
     """Return the format of most cells if it is the format of the column.
 
     Parameters
@@ -219,7 +219,7 @@ def _without_partial(others: Mapping[str, int], cells: int) -> dict[str, int]:
     return {cell: n for cell, n in others.items() if not (few and cell in partial)}
 
 
-def _of_digits(form: NumberFormat, known: Sequence[str]) -> NumberFormat | None:
+def _whole_number_format(form: NumberFormat, known: Sequence[str]) -> NumberFormat | None:
     """Return the format of whole numbers: codes (None), dates without separators, or numbers."""
     if known and all(map(_POWER_CODE.fullmatch, known)):
         return None
@@ -238,7 +238,7 @@ def _of_digits(form: NumberFormat, known: Sequence[str]) -> NumberFormat | None:
 def holds_codes(cells: Sequence[str], words: frozenset[str]) -> bool:
     """Return whether numbers of a column are codes, as they begin with zeros."""
     known = [cell for cell in cells if not is_missing_number(cell, words)]
-    return _of_digits(_PLAIN, known) is None
+    return _whole_number_format(_PLAIN, known) is None
 
 
 def digits_of_codes(cells: Sequence[str], words: frozenset[str]) -> int | None:

@@ -28,8 +28,8 @@ from aucstudio.project.data.input_files import for_duckdb, literal
 from aucstudio.project.data.text.column_types import (
     CODE,
     digits_of_codes,
+    format_of_most,
     holds_codes,
-    nearly,
     stray_of,
     type_of,
 )
@@ -124,7 +124,9 @@ class FormatChecks(abc.ABC):
 
     def _nearly(self, k: int, form: NumberFormat) -> NumberFormat | None:
         """Return a format if nearly all cells have it."""
-        return None if self.numbers[k].is_crowded else nearly(self._counted(k, form), [form])
+        return (
+            None if self.numbers[k].is_crowded else format_of_most(self._counted(k, form), [form])
+        )
 
     def _counted(self, k: int, form: NumberFormat) -> dict[str, int]:
         """Count cells by spelling; numbers by a few representatives."""

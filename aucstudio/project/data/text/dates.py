@@ -41,7 +41,7 @@ _PARTS: dict[str, str] = {
     **vocabulary.named("date_parts"),
     "name": rf"(?P<b>{'|'.join(_NAMES)})\.?",
 }
-LASTING = tuple(vocabulary.named("duration_layouts"))
+DURATIONS = tuple(vocabulary.named("duration_layouts"))
 LAYOUTS = tuple(vocabulary.named("date_layouts"))
 # ISO dates, times of day, and layouts without a day of the month.
 ISO, CLOCK = "y-m-d", "h:m"
@@ -63,7 +63,7 @@ _CIRCLE = "-circle"
 
 def ways_of(layout: str) -> tuple[str, ...]:
     """Return the layouts that cells of a layout may have, in the order to try them."""
-    return (layout,) if layout in (ISO, CLOCK, *LASTING) else (ISO, layout)
+    return (layout,) if layout in (ISO, CLOCK, *DURATIONS) else (ISO, layout)
 
 
 def pattern(layout: str) -> str:
@@ -126,7 +126,7 @@ def is_short_month(cell: str) -> bool:
     return re.fullmatch(rf"{_PARTS['name']}[ '\u2019]?[0-9]{{2}}", cell.lower()) is not None
 
 
-def may_last(cells: Sequence[str]) -> bool:
+def may_be_duration(cells: Sequence[str]) -> bool:
     """Return whether some cells look like durations."""
     return any(_MAY_LAST.search(cell.lower()) for cell in cells)
 
@@ -144,7 +144,7 @@ def read(cell: str, layout: str) -> float:
         return math.inf
     part = found.groupdict("")
     seconds = _seconds(part)
-    if layout in (CLOCK, *LASTING):
+    if layout in (CLOCK, *DURATIONS):
         return seconds / 3600.0
     try:
         day = _day(part)

@@ -227,7 +227,7 @@ def _about_thousands(columns: Columns, dialect: Dialect) -> Iterator[Finding]:
 
 def _about_dates(name: str, form: NumberFormat, cells: Sequence[str]) -> Finding:
     """Report how dates are written, and what is doubtful."""
-    if form.layout in (*dates.LASTING, dates.CLOCK):
+    if form.layout in (*dates.DURATIONS, dates.CLOCK):
         is_clock = form.layout == dates.CLOCK
         return _about_column("import_clock" if is_clock else "import_durations", name)
     doubts = []

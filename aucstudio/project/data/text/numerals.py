@@ -94,7 +94,7 @@ class NumberFormat:
     affix : str
         The currency or unit that a number may have, or the per cent sign that it has.
     layout : str
-        The layout of dates or durations, one of ``LAYOUTS`` or ``LASTING`` of
+        The layout of dates or durations, one of ``LAYOUTS`` or ``DURATIONS`` of
         :mod:`~aucstudio.project.data.text.dates`; empty for numbers.
     scale : float
         The factor of numbers in a later file with fractions instead of per cent, or the reverse.
@@ -110,7 +110,7 @@ class NumberFormat:
     @property
     def dated(self) -> str:
         """The layout of dates; empty for numbers and durations."""
-        return "" if self.layout in dates.LASTING else self.layout
+        return "" if self.layout in dates.DURATIONS else self.layout
 
     @functools.cached_property
     def pattern(self) -> str:

@@ -454,7 +454,7 @@ class SqlColumns:
             layout,
         )
         column = self._column(source)
-        if not layout or layout in dates.LASTING:
+        if not layout or layout in dates.DURATIONS:
             return f"CAST({column} AS DOUBLE)"
         written = self._query.named(f"CAST({column} AS VARCHAR)")
         return self._hours(written) if layout == dates.CLOCK else self._days(written)

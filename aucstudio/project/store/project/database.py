@@ -26,8 +26,8 @@ from collections.abc import Callable, Hashable, Iterator
 from pathlib import Path
 from typing import Any
 
-from aucstudio.project.bounded_cache import BoundedCache
 from aucstudio.project.errors import InputError, input_error
+from aucstudio.project.scratch import BoundedCache
 
 FORMAT = 1
 APPLICATION_ID = 0x41554353  # "AUCS", so that file(1) and we can tell our files from others

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QApplication
 from sklearn.metrics import average_precision_score, precision_recall_curve
 
 from aucstudio.engine import inference, roc
-from aucstudio.gui.common import curves
+from aucstudio.gui.common import curve_figures
 from aucstudio.gui.pages.roc import words
 from aucstudio.gui.pages.roc.axes import nearest
 from aucstudio.gui.pages.roc.lines import FACES, shapes_of
@@ -84,7 +84,7 @@ def test_the_cost_line_is_the_least_of_all_thresholds():
 def test_several_splits_are_averaged_at_each_place(records, key):
     record, face = records["RLS x4"], FACES[key]
     shape = shapes_of(record, face).average
-    known = curves.run_curves(record).curves
+    known = curve_figures.run_curves(record).curves
     x = shape.points[0][:: max(len(shape.points[0]) // 40, 1)]
     heights = np.stack([face.height(curve, x) for curve in known])
     at = np.searchsorted(shape.points[0], x)
@@ -99,7 +99,7 @@ def test_every_face_is_drawn_with_its_own_axes_legend_and_sentence(view, records
     axes = {side: view.plot.getAxis(side).labelText for side in ("bottom", "left")}
     assert axes == {"bottom": face.x_title, "left": face.y_title}
     for drawn, name in zip(view.lines.drawn, ("RLS", "Logistic"), strict=True):
-        curve = curves.run_curves(records[name]).curves[0]
+        curve = curve_figures.run_curves(records[name]).curves[0]
         path = curve.corners() if key == "roc" else curve
         assert np.array_equal(drawn.item.getData(), face.path(path))
         assert name in [row.name for row in view.canvas.legend.rows]
@@ -185,7 +185,7 @@ def test_the_numbers_behind_the_picture(view, records, key):
     assert list(data) == ["run", "split", across, up, "threshold"]
     assert len({len(column) for column in data.values()}) == 1
     where = [r == "RLS x4" and s == 3 for r, s in zip(data["run"], data["split"], strict=True)]
-    curve = curves.run_curves(records["RLS x4"]).curves[2]
+    curve = curve_figures.run_curves(records["RLS x4"]).curves[2]
     x, y = FACES[key].points(curve)
     assert np.array_equal(np.array(data[across])[where], x)
     assert np.array_equal(np.array(data[up])[where], y)
@@ -203,7 +203,7 @@ def test_the_numbers_behind_the_picture(view, records, key):
 def test_the_numbers_of_an_average_have_no_threshold(view, records):
     show_face(view, records, "RLS x4", face="roc")
     data = view.figure_data()
-    average = curves.run_curves(records["RLS x4"]).average
+    average = curve_figures.run_curves(records["RLS x4"]).average
     assert np.array_equal(data["fpr"], average.x)
     assert np.array_equal(data["tpr"], average.y)
     assert set(data["split"]) == {0}
