@@ -23,6 +23,9 @@ Kind = Literal["float", "int", "bool", "choice", "range"]
 _NAMES = {"float": "a number", "int": "a whole number", "bool": "true or false"}
 
 
+# Ends of a range: "0, 0.05", "0 … 0.05", "0–5 %", "5%"; a dash before a number is not its sign.
+_END = r"\s*((?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*(%?)\s*"
+_RANGE = re.compile(rf"(?:{_END}(?:[,;…–−-]|\.{{2,}}|\s)){{0,1}}{_END}", re.IGNORECASE)
 _MULTIPLE = re.compile(r"(?P<word>[a-z]+)(?P<sign>[*/])(?P<number>[0-9]{1,9}(\.[0-9]{1,9})?)")
 
 
@@ -115,7 +118,8 @@ class Param:
             return "one of " + ", ".join(_spell(value) for value in self.choices)
         if self.kind == "range":
             none = f" or none ({self.none})" if self.none else ""
-            return f"two numbers, the smaller first, within [{self.low:g}, {self.high:g}]{none}"
+            within = f"within [{self.low:g}, {self.high:g}], such as '0, 0.05' or '5 %'"
+            return f"two numbers, the smaller first, {within}{none}"
         parts = [_NAMES[self.kind] + self._bounds()]
         parts += [repr(word) for word in self.words]
         if self.multiples_of:
@@ -206,9 +210,17 @@ class Param:
                 text.lower()
             ]
         if self.kind == "range":
-            parts = re.split(r"[,;…]|\.{2,}", text.strip("[]()"))
-            return tuple(float(part) for part in parts)
+            return self._read_range(text)
         return int(text) if self.kind == "int" else float(text)
+
+    def _read_range(self, text: str) -> tuple[float, float]:
+        """Read two ends, or the upper one; the per cent sign of the upper end is for both."""
+        found = _RANGE.fullmatch(text.strip("[]()"))
+        if found is None:
+            raise ValueError(text)
+        low, low_sign, high, sign = found.groups()
+        first = float(low or self.low or 0.0) / (100.0 if low and (low_sign or sign) else 1.0)
+        return first, float(high) / (100.0 if sign else 1.0)
 
     def spell(self, value: Any) -> str:
         """Write a value the way :meth:`parse` reads it."""

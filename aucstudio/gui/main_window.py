@@ -116,6 +116,7 @@ class MainWindow(StudyWindow):
         session.listen(self._on_live, "live", "best")
         session.message.connect(self.statusBar().showMessage)
         session.failed.connect(self.messages.add)
+        session.informed.connect(self.messages.inform)
         self.files.opened.connect(self._on_opened)
         self.files.table_refused.connect(
             lambda words: self.workplace.data_panel.show_problem(words)
@@ -130,6 +131,7 @@ class MainWindow(StudyWindow):
         self.workplace.data_panel.open_asked.connect(actions.open_data.trigger)
         self.workplace.data_panel.import_asked.connect(self.files.import_again)
         self.workplace.runs_panel.details.export.clicked.connect(actions.export_model.trigger)
+        self.workplace.validation_panel.band_checked.connect(self._refresh_starts)
         self.deck.active_changed.connect(self._refresh_state)
         self.deck.layout_changed.connect(self.keep_layout)
 
@@ -161,6 +163,8 @@ class MainWindow(StudyWindow):
         """Enable starting runs only where one can succeed; else state why not beside the button."""
         runs, actions = self.session.runs, self.actions_
         of_plan, of_table = runs.why_not(self.session.plan.validation), runs.why_not()
+        if not of_plan and self.has_workplace:
+            of_plan = self.workplace.validation_panel.band_error()
         for start, why in (
             *((actions.run, of_plan), (actions.tune, of_plan)),
             *((actions.find_best, of_table), (actions.add_scores, of_table)),

@@ -208,7 +208,7 @@ def _study_words(study: Study) -> str:
         count=len(running),
         search=study.tournament.busy,
         waiting=len(study.runner.queue) or None,
-        finished=len(study.records) or None,
+        finished=len(study.shown_runs()) or None,
     )
 
 

@@ -88,7 +88,9 @@ READ = {
     "fast": {"Yes": True, "0": False},
     "mode": {"none": None, "SOFT": "soft"},
     "band": {"0,0.1": (0, 0.1), "[0.2; 0.4]": (0.2, 0.4), "0 … 0.1": (0, 0.1)}
-    | {"0.05...0.1": (0.05, 0.1)},
+    | {"0.05...0.1": (0.05, 0.1), "0.1": (0, 0.1), "5%": (0, 0.05), "5 %": (0, 0.05)}
+    | {"0-5%": (0, 0.05), "1–5 %": (0.01, 0.05), "1%,0.2": (0.01, 0.2), "0 0.05": (0, 0.05)}
+    | {"0 - 0.05": (0, 0.05), "0–0.05": (0, 0.05), "1e-3-1e-2": (0.001, 0.01)},
     "near": {"all": None, "": None, "12": 12},
 }
 UNREADABLE = {
@@ -96,7 +98,7 @@ UNREADABLE = {
     "rounds": ["2.5", "99"],
     "fast": ["perhaps"],
     "mode": ["hard"],
-    "band": ["0.1", "0.3,0.1", "0,a"],
+    "band": ["0", "0.3,0.1", "0,a", "-0.1,0.2", "0,0.1,0.2", "0,05", ""],
     "near": ["none of them"],
 }
 
@@ -166,7 +168,7 @@ WORDS = {
     "rounds": "a whole number at least 1 and at most 10",
     "fast": "true or false",
     "mode": "one of none, soft",
-    "band": "two numbers, the smaller first, within [0, 1]",
+    "band": "two numbers, the smaller first, within [0, 1], such as '0, 0.05' or '5 %'",
     "near": "a whole number at least 1 or none (all pairs)",
 }
 

@@ -66,9 +66,9 @@ def answers(monkeypatch):
     )
     add = MessageBar.add
 
-    def add_and_note(bar, sentence, details=""):
+    def add_and_note(bar, sentence, details="", **how):
         given.errors.append(sentence)
-        add(bar, sentence, details)
+        add(bar, sentence, details, **how)
 
     monkeypatch.setattr(MessageBar, "add", add_and_note)
 

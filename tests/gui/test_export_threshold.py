@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QDialogButtonBox, QLabel, Q
 from aucstudio.engine import roc
 from aucstudio.engine.roc import cut_at
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
+from aucstudio.notices import text
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.validation import LEAVE_PAIR_OUT, Validation
 from aucstudio.project.store.export import FORMATS, ExportFormat
@@ -143,9 +144,14 @@ def test_trained_anew_the_false_positive_rate_is_carried_over(
     result = put(table_session, make_record(table_session.table)).splits[0]
     table_session.point_at(threshold=0.4)
     dialog = open_dialog()
+    field = dialog.choice.chooser.fields["threshold"]
+    assert field.text() == "0.4"
     dialog.choice.kinds.button(1).setChecked(True)
+    assert not field.text()  # chosen after the refit
+    assert field.placeholderText()
+    assert not field.isEnabled()
     told = dialog.findChild(QLabel, "model_threshold_remarks").text()
-    assert "refit model gets the same FPR on its own training rows" in told
+    assert text("threshold_again", typed=True) in told
     answers.save_path = str(tmp_path / "all.aucmodel")
     dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
     qtbot.waitUntil(lambda: (tmp_path / "all.aucmodel").exists(), timeout=PATIENCE)

@@ -27,6 +27,15 @@ def test_it_is_seen_only_while_there_is_something_to_say(bar):
     assert bar.isHidden()
 
 
+def test_a_fact_is_not_framed_as_a_failure(bar):
+    bar.add("the disk is full")
+    assert bar.property("role") == "failure"
+    bar.inform("Two runs kept")
+    assert bar.property("role") == "info"
+    bar.previous.click()
+    assert bar.property("role") == "failure"
+
+
 def test_several_are_counted_and_can_be_stepped_through(bar):
     for sentence in ("First", "Second", "Third"):
         bar.add(sentence)

@@ -252,6 +252,26 @@ def test_a_table_without_label_or_another_label(dialog_of, later, choose_table, 
     assert "AUC 0." in dialog.report.figure.text()
 
 
+def test_an_ignored_identifier_is_written_with_the_scores(window, press, choose_table, tmp_path):
+    names, *rows = read_rows(write_table(tmp_path / "t.csv", rows=60))
+    path = tmp_path / "named.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        table = [[f"P{k:03}", *row] for k, row in enumerate(rows)]
+        csv.writer(file).writerows([["patient_id", *names], *table])
+    window.session.files.open_now(path, "table")
+    put(window.session, make_record(window.session.table), "A run")
+    window.actions_.score_table.trigger()
+    (dialog,) = window.findChildren(ScoreTableDialog)
+    choose_table(dialog, path)
+    assert dialog.form.identifier.currentData() == "patient_id"
+    assert found(dialog)[1][1] == "0"  # no column is ignored
+    press(dialog, dialog.score)
+    assert found(dialog)[1][1] == "0"
+    choose(dialog.form.identifier, None)
+    press(dialog, dialog.score)
+    assert "patient_id" in found(dialog)[1][2]
+
+
 @pytest.mark.slow
 def test_after_several_splits_a_model_of_all_rows_scores(
     dialog_of, later, choose_table, press, answers, tmp_path
@@ -291,6 +311,8 @@ def test_a_model_of_a_file_scores(dialog_of, later, press, tmp_path, qtbot, answ
         qtbot.waitUntil(lambda: not dialog.busy, timeout=PATIENCE)
     assert dialog.form.from_file.isChecked()
     assert dialog.form.choice.chooser.isHidden()
+    assert dialog.form.own_threshold.isVisible()
+    assert dialog.form.own_threshold.text().startswith(f"{other.threshold:.6g}")
     press(dialog, dialog.score)
     assert dialog._scored.model.method == "logistic"
     answers.save_path = str(tmp_path / "other.aucmodel.csv")

@@ -9,6 +9,7 @@ from aucstudio.engine import METHODS, InvalidSetting
 from aucstudio.gui.state import project_handle, session_files
 from aucstudio.gui.state.plan import Plan, RunLook
 from aucstudio.gui.state.study import Focus
+from aucstudio.notices import text
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.record import DONE, STOPPED
@@ -163,6 +164,32 @@ def test_settings_of_a_run_go_back_into_the_form(session, run, table_file):
     session.reuse_settings(record.id)
     assert session.plan.method == "auc-svm"
     assert session.plan.params["auc-svm"]["C"] == 3.0
+
+
+def test_validation_that_comes_with_the_settings_of_a_run_is_reported(session, run, table_file):
+    session.files.open_now(table_file, "table")
+    record, told = run("auc-svm"), []
+    session.message.connect(told.append)
+    session.reuse_settings(record.id)
+    assert told == []
+    before = Validation("folds")
+    session.change("Change validation", validation=before)
+    session.reuse_settings(record.id)
+    assert told == [text("validation_of_run", scheme="Hold-out")]
+    session.undo_stack.undo()
+    assert session.plan.validation == before
+
+
+def test_leaving_a_study_counts_the_listed_runs(session, run, table_file, tmp_path):
+    session.files.open_now(table_file, "table")
+    record = run("auc-svm")
+    run("auc-rls")
+    session.set_look(record.id, "Remove run", removed=True)
+    name, told = session.study.name, []
+    session.informed.connect(told.append)
+    other = write_table(tmp_path / "other.csv")
+    session.files.open_now(other, "table")
+    assert told == [text("study_left", study=name, runs=1)]
 
 
 def test_nothing_is_started_with_a_bad_setting(session, table_file):

@@ -22,6 +22,7 @@ from aucstudio.gui.common.widgets import (
     show_note,
 )
 from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.notices import text
 from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import as_sentence, class_words, figure_words, interval_words
 from aucstudio.project.errors import InputError
@@ -163,6 +164,8 @@ class Chosen:
         Of the positive and the negative class.
     where : str
         Describes the rows, if that is needed.
+    after_refit : bool
+        Whether the threshold is chosen only after a refit, so that no number is known yet.
     """
 
     target: Target
@@ -170,6 +173,7 @@ class Chosen:
     figures: ThresholdFigures
     names: tuple[str, str]
     where: str = ""
+    after_refit: bool = False
 
     @classmethod
     def of_focus(cls, session: Session, run: ShownRun, split: int, counts: Confusion) -> Chosen:
@@ -191,6 +195,11 @@ class Chosen:
         figures = ThresholdFigures.of(counts, stakes.prior)
         names = model.positive, model.negative
         return cls(target, choice, figures, names, " ".join(where))
+
+
+def threshold_words(threshold: float) -> str:
+    """Return a threshold as its field shows it."""
+    return f"{threshold:.6g}".replace("-", "\u2212")
 
 
 def rates_words(figures: ThresholdFigures) -> str:
@@ -326,12 +335,16 @@ class ThresholdChooser(QWidget):
         for key, rules in _RULES_OF.items():
             for widget in (self.fields[key], self._titles[key]):
                 widget.setVisible(target.rule in rules)
-        for key, text in self._texts(chosen).items():
+        self.fields["threshold"].setEnabled(not chosen.after_refit)
+        self.fields["threshold"].setPlaceholderText(
+            text("threshold_after_refit") if chosen.after_refit else ""
+        )
+        for key, words in self._texts(chosen).items():
             # Typed text stays unless the value has changed meanwhile.
-            if text != self._shown.get(key):
-                self.fields[key].setText(text)
+            if words != self._shown.get(key):
+                self.fields[key].setText(words)
                 self.fields[key].setCursorPosition(0)
-                self._shown[key] = text
+                self._shown[key] = words
         alerts = amount_words(1000 * chosen.figures.alerts.value)
         self.effect.setText(f"{rates_words(chosen.figures)}, {alerts} alerts per 1,000 cases.")
         self.card.name_classes(*chosen.names)
@@ -347,7 +360,7 @@ class ThresholdChooser(QWidget):
         target, stakes = chosen.target, self._session.stakes
         return {
             "bound": f"{target.value:.10g}" if target.rule in BOUNDED else "",
-            "threshold": f"{chosen.choice.threshold:.6g}".replace("-", "\u2212"),
+            "threshold": "" if chosen.after_refit else threshold_words(chosen.choice.threshold),
             "cases": "" if stakes.cases is None else f"{stakes.cases:.10g}",
             "prior": "" if stakes.prior is None else share_words(stakes.prior),
             "miss": f"{stakes.miss:.10g}",
@@ -374,15 +387,15 @@ class ThresholdChooser(QWidget):
             self._show_everywhere(self._chosen.target)
 
     def _on_edited(self, key: str) -> None:
-        text = self.fields[key].text()
-        if self._chosen is None or text == self._shown.get(key):
+        typed = self.fields[key].text()
+        if self._chosen is None or typed == self._shown.get(key):
             return
         try:
-            self._apply(key, text.replace("\u2212", "-").strip(), self._chosen.target.rule)
+            self._apply(key, typed.replace("\u2212", "-").strip(), self._chosen.target.rule)
         except InputError as error:
             show_note(self.problem, as_sentence(str(error)), "error")
 
-    def _apply(self, key: str, text: str, rule: str) -> None:
+    def _apply(self, key: str, typed: str, rule: str) -> None:
         """Apply a typed text.
 
         Raises
@@ -391,28 +404,28 @@ class ThresholdChooser(QWidget):
             If it is not a number that the field takes.
         """
         if key == "bound" and rule != ALERTS:
-            self.target_chosen.emit(Target(rule, read_rate(text, _RATE_NAMES[rule])))
+            self.target_chosen.emit(Target(rule, read_rate(typed, _RATE_NAMES[rule])))
         elif key == "bound":
-            self.target_chosen.emit(Target(rule, _number(text, key)))
+            self.target_chosen.emit(Target(rule, _number(typed, key)))
         elif key == "threshold":
-            self.threshold_typed.emit(_number(text, key))
+            self.threshold_typed.emit(_number(typed, key))
         elif key == "prior":
-            self._session.weigh(prior=read_share(text) if text else None)
+            self._session.weigh(prior=read_share(typed) if typed else None)
         else:
-            self._session.weigh(**{key: _number(text, key) if text or key == "miss" else None})
+            self._session.weigh(**{key: _number(typed, key) if typed or key == "miss" else None})
 
 
 _RATE_NAMES = {"fpr": "FPR", "tpr": "TPR", "precision": "precision"}
 _OWN_SHOWN = "The model\u2019s own threshold is shown."
 
 
-def _number(text: str, key: str) -> float:
+def _number(typed: str, key: str) -> float:
     """Read a typed number."""
     try:
-        value = float(text)
+        value = float(typed)
     except ValueError:
         value = math.nan
     if not _LEAST[key] <= value <= _MOST:
         bounds = "" if _LEAST[key] < 0 else f" of at least {_LEAST[key]:g}"
-        raise InputError(f"the {_NUMBERS[key]} is a number{bounds}; it is {text!r}")
+        raise InputError(f"the {_NUMBERS[key]} is a number{bounds}; it is {typed!r}")
     return value

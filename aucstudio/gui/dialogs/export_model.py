@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Callable
 from pathlib import Path
@@ -180,9 +181,10 @@ class ModelChoice(QObject):
         return make
 
     def words(self, model: Model) -> str:
-        """Return the threshold of a model in words; empty for its own."""
+        """Return the threshold of a model in words; empty for the one that was shown."""
+        shown = self.target.rule == OWN and not self._after_refit()
         number = f"{model.threshold:.4g}".replace("-", "−")
-        return "" if self.target.rule == OWN else f"threshold {number}, {model.threshold_rule}"
+        return "" if shown else f"threshold {number}, {model.threshold_rule}"
 
     # ------------------------------------------------------------- showing
 
@@ -214,22 +216,33 @@ class ModelChoice(QObject):
 
     def _show(self) -> Choice:
         choice, model = self._choice(), self._run.record.splits[self._split].model
+        after_refit = self._after_refit()
         figures = ThresholdFigures.of(
             counts_at(self._curve(), choice.threshold), self._session.stakes.prior
         )
         names = model.positive, model.negative
-        self.chooser.show_chosen(Chosen(self.target, choice, figures, names, self._where()))
+        shown = choice
+        if self.kinds.checkedId() == REFIT and self._searched is not None and not after_refit:
+            shown = dataclasses.replace(choice, threshold=self._searched.threshold)
+        where = self._where()
+        self.chooser.show_chosen(Chosen(self.target, shown, figures, names, where, after_refit))
         return choice
+
+    def _after_refit(self) -> bool:
+        """Whether the threshold of the saved model is chosen only after its refit."""
+        is_known = self._searched is not None and self.threshold_rule() is None
+        return self.kinds.checkedId() == REFIT and not is_known
 
     def _where(self) -> str:
         """Describe the rows of the figures, and the threshold of the saved model."""
         count, refits = len(self._run.record.splits), self.kinds.checkedId() == REFIT
         figures = text(
             "figures_of_model",
+            refit=refits,
             in_sample=self._in_sample(),
             split=self._split + 1 if count > 1 else None,
         )
-        if self.target.rule == OWN:
+        if self.target.rule == OWN and not self._after_refit():
             return figures
         code = "threshold_kept" if not refits else "threshold_of_rank"
         if refits and self._searched is None:

@@ -278,12 +278,15 @@ class ScoreReport(QWidget):
         words = down(self.figure, self.sentence, (self.view, 1), gap=4)
         self.setLayout(across((words, 1), self.curve, gap=16))
 
-    def show_columns(self, model: Model, columns: Sequence[str], label: str | None) -> None:
+    def show_columns(
+        self, model: Model, columns: Sequence[str], label: str | None, identifier: str | None
+    ) -> None:
         """Show which columns of a table the model uses, before any row is read."""
         known = model.feature_columns
         matched = tuple(name for name in columns if name in known)
         absent = tuple(name for name in known if name not in columns)
-        others = tuple(name for name in columns if name not in known and name != label)
+        used = {*known, label, identifier}
+        others = tuple(name for name in columns if name not in used)
         show_note(self.figure, "")
         self.curve.show_ranking(None)
         at_hand = f"the label is {label!r}" if label is not None else "there is no label"

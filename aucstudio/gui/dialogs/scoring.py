@@ -45,6 +45,7 @@ from aucstudio.gui.dialogs.export_model import REFIT, ModelChoice
 from aucstudio.gui.dialogs.score_report import AllowedColumns, ScoreReport, TableRanking
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.notices import text
 from aucstudio.project import scratch
 from aucstudio.project.data.preparing.acceptance import RefusedColumnsError
 from aucstudio.project.data.preview import heading
@@ -91,7 +92,7 @@ class ScoreForm(QObject):
 
     def __init__(self, session: Session, run: ShownRun, parent: QWidget) -> None:
         super().__init__(parent)
-        self._parent = parent
+        self._parent, self._session = parent, session
         self.run_model: Model = run.record.splits[0].model
         self.table: Path | None = None
         self._file: Path | None = None  # of a model
@@ -106,6 +107,9 @@ class ScoreForm(QObject):
         self._add_table()
         self._add_model(run)
         self.layout.add("Threshold", self.choice.chooser)
+        self.own_threshold = label("", wrap=True, name="score_own_threshold")
+        self.layout.add("Threshold", self.own_threshold)
+        self.layout.setRowVisible(self.own_threshold, False)
         self.identifier, self.label = _combo("score_identifier"), _combo("score_label")
         self.layout.add("Identifier", self.identifier, "Column written with each score")
         self.layout.add("Label", self.label, "Column that holds the class, for the AUC")
@@ -123,8 +127,8 @@ class ScoreForm(QObject):
         self.layout.add("Table", across((self.table_name, 1), self.choose_table))
 
     def _add_model(self, run: ShownRun) -> None:
-        text = "From a file"
-        self.from_file = named(QRadioButton(text), "model_choice_file", text)
+        words = "From a file"
+        self.from_file = named(QRadioButton(words), "model_choice_file", words)
         self.choice.kinds.addButton(self.from_file, _FILE)
         self.file_name = ElidedLabel("")
         self.file_name.setObjectName("score_model_name")
@@ -209,12 +213,22 @@ class ScoreForm(QObject):
         named_as_then = model.label in columns
         default = f"{model.label}, as in training" if named_as_then else "none"
         _fill(self.identifier, "none", columns)
-        self.identifier.setCurrentIndex(max(0, self.identifier.findData(model.schema.identifier)))
+        identifier = self.identifier.findData(model.schema.identifier or self._likely_identifier())
+        self.identifier.setCurrentIndex(max(0, identifier))
+        own = text("threshold_of_file", threshold=model.threshold, rule=model.threshold_rule)
+        self.own_threshold.setText(own)
         _fill(self.label, default, [name for name in others if name != model.label])
+
+    def _likely_identifier(self) -> str | None:
+        """Return a column of the study that is ignored as it looks like an identifier."""
+        table = self._session.table
+        of_study = () if table is None else table.columns
+        return next((c.name for c in of_study if c.why == "ignored_identifier"), None)
 
     def forget_columns(self) -> None:
         """Offer no columns, as the table has not been read."""
         self._looked_at, self.columns = None, ()
+        self.own_threshold.setText("")
         for combo in (self.identifier, self.label):
             _fill(combo, "none", ())
 
@@ -227,6 +241,7 @@ class ScoreForm(QObject):
     def _on_choice(self) -> None:
         from_file = not self.choice.is_of_run
         self.layout.setRowVisible(self.choice.chooser, not from_file)
+        self.layout.setRowVisible(self.own_threshold, from_file)
         if from_file and self._file is None:
             self._on_choose_model()
         elif from_file != self._was_from_file:
@@ -311,6 +326,8 @@ def scoring(
                 ),
                 **more,
             )
+        ignored = tuple(name for name in report.ignored if name != identifier)
+        report = dataclasses.replace(report, ignored=ignored)
         return Scored(model, report, note, next(iter(rankings), None), files)
 
     return work
@@ -397,9 +414,9 @@ class ScoreTableDialog(prompts.Dialog):
         self.hint.setVisible(not self.report.isVisibleTo(self))
         self.hint.setText(_CHOOSE if self.form.table is None else "")
         if self._scored is None and known:
-            self.report.show_columns(
-                self.form.known_model, self.form.columns, self.form.label_column
-            )
+            form = self.form
+            used = form.label_column, form.identifier.currentData()
+            self.report.show_columns(form.known_model, form.columns, *used)
         self.score.setEnabled(not self.busy and self.form.is_complete)
         self.save.setEnabled(self._scored is not None and not self._saving.busy)
 

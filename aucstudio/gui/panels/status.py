@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from aucstudio.gui.common.plain_text import elided, plain_tooltip
 from aucstudio.gui.common.theme import ON_ACCENT, ON_CARD, set_icon
-from aucstudio.gui.common.widgets import across, down, label, named, push_button
+from aucstudio.gui.common.widgets import across, down, label, named, push_button, set_role
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session
 from aucstudio.notices import text
@@ -31,14 +31,15 @@ _DETAIL_LINES = 8
 
 @dataclasses.dataclass(eq=False)
 class Message:
-    """One failure: a sentence, and a traceback or a list of further sentences."""
+    """A failure or a fact: a sentence, and a traceback or a list of further sentences."""
 
     sentence: str
     details: str = ""
+    is_failure: bool = True
 
 
 class MessageBar(QFrame):
-    """The latest failure in a line, with buttons for earlier ones; hidden without a message.
+    """The latest message in a line, with buttons for earlier ones; hidden without a message.
 
     Escape dismisses the message while the bar has the focus.
 
@@ -78,11 +79,15 @@ class MessageBar(QFrame):
 
     # ------------------------------------------------------------- messages
 
-    def add(self, sentence: str, details: str = "") -> None:
+    def inform(self, sentence: str) -> None:
+        """Show a fact that is no failure."""
+        self.add(sentence, is_failure=False)
+
+    def add(self, sentence: str, details: str = "", *, is_failure: bool = True) -> None:
         """Show a message; earlier ones stay available."""
         first, _, rest = sentence.partition("\n\n")
         more = "\n\n".join(part for part in (rest, details) if part)
-        self.messages.append(Message(_begun(first), more))
+        self.messages.append(Message(_begun(first), more, is_failure))
         del self.messages[:-_MOST_KEPT]
         self._show(len(self.messages) - 1)
         QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
@@ -107,6 +112,7 @@ class MessageBar(QFrame):
         self.setVisible(message is not None)
         if message is None:
             return
+        set_role(self, "failure" if message.is_failure else "info")
         self.words.setText(message.sentence)
         self.setAccessibleDescription(message.sentence)
         several = last > 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from PySide6.QtCore import QSignalBlocker
+from PySide6.QtCore import QSignalBlocker, Signal
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import InvalidSetting, Param
@@ -65,6 +65,11 @@ _BAND = Param("range", (0.0, 0.1), "", low=0.0, high=1.0, name="FPR range")
 class ValidationPanel(Card):
     """Edits the plan's validation.
 
+    Signals
+    -------
+    band_checked
+        The FPR range was typed or shown; see :meth:`band_error`.
+
     Attributes
     ----------
     fields : Fields
@@ -72,6 +77,8 @@ class ValidationPanel(Card):
     band : TextEditor
         The FPR range.
     """
+
+    band_checked = Signal()
 
     def __init__(self, session: Session) -> None:
         super().__init__("2  Validation")
@@ -155,14 +162,19 @@ class ValidationPanel(Card):
 
     def _mark_band(self) -> bool:
         """Show what is wrong with the range, if anything; return whether it can be read."""
-        problem = ""
+        problem = self.band_error()
+        self.band.mark(valid=not problem)
+        show_note(self.band_problem, problem, "error")
+        self.band_checked.emit()
+        return not problem
+
+    def band_error(self) -> str:
+        """Return why the text is not a range; empty if it is one."""
         try:
             self.check()
         except InvalidSetting as error:
-            problem = str(error)
-        self.band.mark(valid=not problem)
-        show_note(self.band_problem, problem, "error")
-        return not problem
+            return str(error)
+        return ""
 
     def check(self) -> None:
         """Check the FPR range.

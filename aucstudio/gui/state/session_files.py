@@ -21,7 +21,6 @@ from aucstudio.gui.state.session_runs import Runs
 from aucstudio.gui.state.session_state import SessionState
 from aucstudio.gui.state.study import Study
 from aucstudio.notices import text
-from aucstudio.notices.words import runs_words
 from aucstudio.project.data.columns import count_all
 from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.import_choices import FirstReading, ImportChoices
@@ -538,12 +537,9 @@ class StudyFiles(QObject):
         if session.unsaved:
             self.begin_save_again()
         session.keep_plan()
-        if old.records and not old.is_saved and study.table is not None:
-            session.failed.emit(
-                f"{old.name}: {runs_words(len(old.records))} kept in an unsaved study, listed "
-                "under File ▸ Open recent",
-                "",
-            )
+        runs = len(old.shown_runs())
+        if runs and not old.is_saved and study.table is not None:
+            session.informed.emit(text("study_left", study=old.name, runs=runs))
         self._reading.drop()
         if old.busy:
             session.left.append(old)

@@ -17,6 +17,8 @@ from PySide6.QtGui import QUndoCommand, QUndoGroup
 from aucstudio.gui.state.background import Turns, delayed
 from aucstudio.gui.state.plan import Plan, PlanKeeper, RunLook, joined_plan
 from aucstudio.gui.state.study import Focus, ShownRun, Study
+from aucstudio.notices import text
+from aucstudio.notices.controls import control_words
 from aucstudio.project.data.table import Table
 from aucstudio.project.results.thresholds import Target
 
@@ -92,6 +94,7 @@ class SessionState(QObject):
     study_shown = Signal(object)  # another study is open
     asked = Signal(str, object)  # a page or a dialog to show, and its arguments
     message = Signal(str)  # a sentence for the status bar
+    informed = Signal(str)  # a fact for the message bar
     failed = Signal(str, str)  # a sentence and a traceback for the message bar
 
     _plan_joined = Signal(object, object, object)  # study, plan as sent, plan as stored
@@ -218,8 +221,8 @@ class SessionState(QObject):
     def weigh(self, **changes: Any) -> None:
         """Change the prior or the costs; see :class:`Stakes`."""
         stakes = dataclasses.replace(self.stakes, **changes)
-        text = ", ".join(_STAKES[name] for name in changes)
-        self.change(f"Change {text}", f"stakes {text}", stakes=stakes)
+        names = ", ".join(_STAKES[name] for name in changes)
+        self.change(f"Change {names}", f"stakes {names}", stakes=stakes)
 
     def use_everywhere(self, target: Target) -> None:
         """Use a target for the threshold of every run, and store it in the project."""
@@ -227,7 +230,11 @@ class SessionState(QObject):
 
     def reuse_settings(self, run: str) -> None:
         """Put the settings of a run into the form."""
+        before = self.plan.validation
         self.edit(self.plan.set_as(self.records[run]), "Use settings of a run")
+        if self.plan.validation != before:
+            scheme = control_words("scheme_combo")["choices"][self.plan.validation.scheme]
+            self.message.emit(text("validation_of_run", scheme=scheme))
 
     # ------------------------------------------------------------- the table
 
