@@ -61,6 +61,7 @@ class Workplace:
         setup = scrolled(down(*panels, STRETCH, around=(0, 0, 6, 0)))
         setup.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # Tab goes to the controls in it
         self.sides = Sides(setup, middle, self.runs_panel)
+        self.deck.view_shown.connect(self.sides.show_middle)
 
     def _show_rows(self, rows: tuple[int, ...], part: str) -> None:
         """Show rows of the table, or a part of it, in the page Data; Back returns from there."""

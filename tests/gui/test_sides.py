@@ -124,3 +124,13 @@ def test_a_page_that_is_not_seen_asks_for_no_room(qtbot):
     assert sides.minimumSizeHint().height() < 300
     sides.left.setCurrentWidget(tall)
     assert sides.minimumSizeHint().height() > 500
+
+
+def test_a_page_that_is_asked_for_comes_to_the_front(opened, qtbot):
+    sides = opened.workplace.sides
+    opened.resize(780, 700)
+    qtbot.waitUntil(lambda: sides.left.indexOf(sides.middle) >= 0)
+    for name in ("show_scores_view", "arrange_four_views"):
+        sides.left.setCurrentWidget(sides.setup)
+        opened.findChild(QAction, f"action_{name}").trigger()
+        assert sides.left.currentWidget() is sides.middle

@@ -69,6 +69,11 @@ class Sides(QSplitter):
             self._at_work = working
             self._fit()
 
+    def show_middle(self) -> None:
+        """Show the pictures if they are a page of the left column."""
+        if self.middle in self._inside:
+            self.left.setCurrentWidget(self.middle)
+
     def _show(self, side: QWidget, shown: bool) -> None:
         self._shown[side] = shown
         self._arrange()

@@ -70,6 +70,7 @@ class PreferencesDialog(Dialog):
         self.resize(self.sizeHint().boundedTo(self.screen().availableSize() * _OF_SCREEN))
         self.fields["fpr_range"].valueChanged.connect(self._check)
         self._check()
+        self.fields["theme"].setFocus()
 
     def _lay_out(self) -> None:
         form = Form()
