@@ -61,21 +61,17 @@ class Workplace:
         setup = scrolled(down(*panels, STRETCH, around=(0, 0, 6, 0)))
         setup.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # Tab goes to the controls in it
         self.sides = Sides(setup, middle, self.runs_panel)
-        turns = [actions.named(name).triggered for name in ("next_page", "previous_page", "back")]
-        for signal in (actions.page_chosen, actions.arrangement_chosen, *turns):
-            signal.connect(lambda _what: self.sides.show_middle())
+        self.deck.view_shown.connect(self.sides.show_middle)
 
     def _show_rows(self, rows: tuple[int, ...], part: str) -> None:
         """Show rows of the table, or a part of it, in the page Data; Back returns from there."""
         page, left = self.deck.visit(DATA)
         _as_any(page).show_rows(rows, part, left)
-        self.sides.show_middle()
 
     def _explain_row(self) -> None:
         """Show in the page Model what moved the score of the chosen row."""
         page, _left = self.deck.visit(MODEL)
         _as_any(page).show_row()
-        self.sides.show_middle()
 
 
 def _as_any(page: PageView) -> Any:

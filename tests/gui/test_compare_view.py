@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QAction, QGuiApplication
-from PySide6.QtWidgets import QComboBox, QTableView
+from PySide6.QtWidgets import QApplication, QComboBox, QTableView
 
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.sentence import Statement
-from aucstudio.gui.common.theme import current_theme, run_colour
+from aucstudio.gui.common.theme import current_theme, run_colour, set_text_size
 from aucstudio.gui.pages.compare import compare_view
 from aucstudio.gui.pages.compare.compare_view import PICTURE, TABLES, CompareView, table_text
 from aucstudio.gui.pages.compare.words import forecast_words, pair_sentence, tally_words
@@ -202,6 +202,19 @@ def test_splits_are_dots_under_their_run(view, add, qtbot):
     assert data["value"][1:4] == values[:3]
     assert data["low"][0] == view.shown.found.runs[0].auc.low
     assert np.isnan(data["high"][1])
+
+
+def test_rows_are_as_high_as_their_text(view, three, qtbot):
+    shown(view, qtbot)
+    parts = view.picture.forest.plot, view.tables.runs_table
+    before = [part.minimumHeight() for part in parts]
+    set_text_size(QApplication.instance(), 200)
+    try:
+        view.restyle()
+        shown(view, qtbot)
+        assert [part.minimumHeight() for part in parts] >= [1.6 * height for height in before]
+    finally:
+        set_text_size(QApplication.instance(), 100)
 
 
 def test_clicking_a_row_of_the_forest(view, three, session, qtbot):

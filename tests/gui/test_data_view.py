@@ -17,7 +17,7 @@ from aucstudio.gui.pages.data.data_view import COLUMNS, CORRELATION, GAPS, ROWS,
 from aucstudio.gui.pages.data.row_query import Asked, Finder, RowFilter
 from aucstudio.gui.pages.data.rows_sheet import GAP, RowsModel
 from aucstudio.gui.state.background import Answer
-from aucstudio.project.data.columns import Column
+from aucstudio.project.data.columns import ROLES, Column
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.survey.rows import FALSE_ALARM, HELD, MISRANKED, MISSED
@@ -700,3 +700,17 @@ def test_rows_have_the_colour_of_their_class_and_none_before_it_is_chosen(sessio
     theme = current_theme()
     wanted = [theme.positive, theme.positive, theme.negative]
     assert [ink.name() for ink in inks[1]] == [QColor(colour).name() for colour in wanted]
+
+
+@pytest.mark.parametrize("percent", [100, 150, 200])
+def test_every_role_fits_in_its_column(view, percent):
+    application = QApplication.instance()
+    try:
+        set_text_size(application, percent)
+        apply_theme(application, "light")
+        listed = view.overview.list
+        longest = max(map(listed.fontMetrics().horizontalAdvance, ROLES))
+        assert listed.columnWidth(4) >= longest + 12
+    finally:
+        set_text_size(application, 100)
+        apply_theme(application, "light")

@@ -3,13 +3,18 @@
 import dataclasses
 
 import numpy as np
+import pyqtgraph as pg
 import pytest
 from numpy.testing import assert_allclose
+from PySide6.QtWidgets import QApplication
 
 from aucstudio.engine.roc import auc
 from aucstudio.engine.scorers import LinearScorer
-from aucstudio.gui.common.theme import current_theme, run_colour
+from aucstudio.gui.common.plotting import make_plot
+from aucstudio.gui.common.theme import current_theme, run_colour, set_text_size
 from aucstudio.gui.pages.planes.difference_view import DifferenceView
+from aucstudio.gui.pages.planes.hyperplane import SideNames
+from aucstudio.gui.pages.planes.subject import place_line
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.geometry import pairs
@@ -414,3 +419,26 @@ def test_a_name_along_the_line_is_whole_or_left_to_the_legend(qtbot, session, vi
     settle(qtbot, view)
     assert view.plot.getViewBox().height() < name.textItem.boundingRect().width() + 40
     assert not name.isVisible()
+
+
+@pytest.mark.parametrize("normal", [(1.0, 2.0), (-1.0, 2.0), (1.0, -2.0), (-1.0, 0.0)])
+def test_a_label_along_a_line_is_upright(qtbot, normal):
+    line = pg.InfiniteLine()
+    place_line(line, np.array(normal), 0.0)
+    assert -90.0 < line.angle <= 90.0
+    turn = np.radians(line.angle)
+    assert np.dot(normal, (np.cos(turn), np.sin(turn))) == pytest.approx(0.0)
+
+
+def test_the_shares_beside_the_hyperplane_follow_the_text_size(qtbot):
+    plot = make_plot("sides", "", "")
+    qtbot.addWidget(plot)
+    names = SideNames(plot)
+    names.show(0.2, "held-out")
+    before = names.wrong.textItem.font().pointSizeF()
+    set_text_size(QApplication.instance(), 200)
+    try:
+        names.show(0.2, "held-out")
+        assert names.wrong.textItem.font().pointSizeF() == 2 * before
+    finally:
+        set_text_size(QApplication.instance(), 100)

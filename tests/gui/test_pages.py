@@ -5,12 +5,14 @@ import importlib
 
 import numpy as np
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractSpinBox,
     QApplication,
     QComboBox,
     QLineEdit,
+    QToolButton,
     QWidget,
 )
 
@@ -77,3 +79,21 @@ def test_controls_and_plots_have_names(page, table_session, qtbot):
             label = getattr(control, "text", str)()
             assert control.accessibleName() or label, control.objectName()
     assert all(plot.objectName() for plot in page.plots())
+
+
+def is_reached(widget):
+    return widget is not None and bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus)
+
+
+def test_tab_follows_the_reading_order(page, table_session, qtbot):
+    put(table_session, make_record(table_session.table))
+    shown(page, qtbot)
+    order, widget = [], page
+    while (widget := widget.nextInFocusChain()) is not page:
+        order.append(widget)
+    export = page.findChild(QToolButton, f"{page.objectName()}_export_button")
+    plot, more = page.figure(), page.sentence.more_button
+    assert order.index(export) < order.index(plot) < order.index(more)
+    controls = page.controls
+    first = [controls.itemAt(k).widget() for k in range(controls.count())]
+    assert all(order.index(one) < order.index(export) for one in first if is_reached(one))

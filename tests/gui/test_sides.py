@@ -126,11 +126,11 @@ def test_a_page_that_is_not_seen_asks_for_no_room(qtbot):
     assert sides.minimumSizeHint().height() > 500
 
 
-def test_a_chosen_page_comes_to_the_front_of_a_single_column(opened, qtbot):
+def test_a_page_that_is_asked_for_comes_to_the_front(opened, qtbot):
     sides = opened.workplace.sides
-    opened.resize(800, 700)
-    qtbot.waitUntil(lambda: sides.left.count() == 3)
-    for action in ("show_data_view", "arrange_four_views", "next_page"):
+    opened.resize(780, 700)
+    qtbot.waitUntil(lambda: sides.left.indexOf(sides.middle) >= 0)
+    for name in ("show_scores_view", "arrange_four_views"):
         sides.left.setCurrentWidget(sides.setup)
-        toggle(opened, action)
+        opened.findChild(QAction, f"action_{name}").trigger()
         assert sides.left.currentWidget() is sides.middle

@@ -1,8 +1,18 @@
 import itertools
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QApplication, QComboBox, QDoubleSpinBox, QLineEdit, QSpinBox
+from PySide6.QtWidgets import (
+    QApplication,
+    QComboBox,
+    QDoubleSpinBox,
+    QLineEdit,
+    QPushButton,
+    QSpinBox,
+    QToolButton,
+    QWidget,
+)
 
 from aucstudio.gui.common.theme import DARK, DASHES, LIGHT, apply_theme, run_colour, run_dash
 
@@ -59,3 +69,22 @@ def test_the_style_is_set_once_however_often_the_theme_changes(session, monkeypa
         apply_theme(application, choice)
     assert styles == []
     assert application.style().metaObject().className() == "QStyleSheetStyle"
+
+
+@pytest.mark.parametrize("segment", [False, True])
+def test_the_control_with_the_keyboard_looks_different(qapp, qtbot, segment):
+    apply_theme(qapp, "light")
+    window = QWidget()
+    button = QPushButton("one", window) if segment else QToolButton(window)
+    button.setCheckable(segment)
+    button.setChecked(segment)
+    button.setProperty("segment", segment)
+    other = QPushButton(window)
+    other.move(80, 0)
+    qtbot.addWidget(window)
+    window.show()
+    other.setFocus()
+    before = button.grab().toImage()
+    button.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.waitUntil(button.hasFocus)
+    assert button.grab().toImage() != before

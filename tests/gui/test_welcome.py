@@ -136,3 +136,7 @@ def test_recent_files_follow_the_buttons_by_tab_and_open_by_enter(page, project,
     with qtbot.waitSignal(shown.path_asked) as asked:
         qtbot.keyClick(entry, Qt.Key.Key_Return)
     assert asked.args == [str(project)]
+
+
+def test_the_page_opens_with_the_keyboard_on_its_first_button(page, qtbot):
+    assert page().focusWidget().objectName() == "welcome_open_data"

@@ -70,6 +70,7 @@ def test_the_dialog_changes_what_is_liked(start, qtbot):
     window = start()
     window.actions_.preferences.trigger()
     dialog = window.findChild(PreferencesDialog)
+    assert dialog.focusWidget() is dialog.fields["theme"]
     assert dialog.isVisible()
     before = window.menuBar().fontMetrics().height()
     dialog.fields.write({"theme": "dark", "text_size": 150, "fpr_range": (0.0, 0.2)})

@@ -26,7 +26,7 @@ from aucstudio.gui.common.plots.plot import Plot, plot_menu
 from aucstudio.gui.common.plotting import style_plot
 from aucstudio.gui.common.sentence import Sentence
 from aucstudio.gui.common.theme import set_icon
-from aucstudio.gui.common.widgets import TOP, across, down, hint_label, holding, named
+from aucstudio.gui.common.widgets import TOP, across, down, hint_label, holding, named, order_tabs
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
@@ -304,6 +304,8 @@ class PageView(QWidget):
         if self._is_new:
             # A subclass has its plots only when it is made.
             self._is_new = False
+            if (layout := self.layout()) is not None:
+                order_tabs(layout)
             for plot in self.plots():
                 plot.menu_asked.connect(partial(self.show_menu, plot))
         self._refresh_if_stale()

@@ -35,6 +35,7 @@ from PySide6.QtWidgets import (
     QPushButton,
     QScrollArea,
     QSizePolicy,
+    QSplitter,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionComboBox,
@@ -257,10 +258,22 @@ def _controls(layout: QLayout) -> Iterator[QWidget]:
         inner, widget = item.layout(), item.widget()
         if inner is not None:
             yield from _controls(inner)
-        elif widget is not None and widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
-            yield widget
-        elif widget is not None and (within := widget.layout()) is not None:
-            yield from _controls(within)
+        elif widget is not None:
+            yield from _controls_within(widget)
+
+
+def _controls_within(widget: QWidget) -> Iterator[QWidget]:
+    if widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
+        yield widget
+    if isinstance(widget, QScrollArea):
+        if (inner := widget.widget()) is not None:
+            yield from _controls_within(inner)
+    elif (layout := widget.layout()) is not None:
+        yield from _controls(layout)
+    elif isinstance(widget, QSplitter):
+        for place in range(widget.count()):
+            if (pane := widget.widget(place)) is not None:
+                yield from _controls_within(pane)
 
 
 _SPARE = 4  # pixels

@@ -338,10 +338,13 @@ class Deck(QWidget):
         saved and copied.
     layout_changed
         The user changed the arrangement; emitted once for many changes.
+    view_shown
+        A view was brought forward at the user's request.
     """
 
     active_changed = Signal()
     layout_changed = Signal()
+    view_shown = Signal()
 
     def __init__(self, pages: Sequence[Page]) -> None:
         super().__init__()
@@ -462,7 +465,11 @@ class Deck(QWidget):
     # ------------------------------------------------------------- moving
 
     def show_view(self, view: Page) -> None:
-        """Show a view in front, wherever it is, and activate it."""
+        """Show a view at the user's request in front, wherever it is, and activate it."""
+        self._bring_forward(view)
+        self.view_shown.emit()
+
+    def _bring_forward(self, view: Page) -> None:
         tile = self.tile_of(view)
         if tile is not None:
             tile.setCurrentWidget(view)
@@ -512,7 +519,7 @@ class Deck(QWidget):
         self._hidden = frozenset(names)
         front = self.tiles[0].currentWidget()
         if front.objectName() in self._hidden and self.tiles[0].count() > 1:
-            self.show_view(next(v for v in self.tiles[0].views() if v is not front))
+            self._bring_forward(next(v for v in self.tiles[0].views() if v is not front))
         for tile in self.tiles:
             tile.hide_tabs(names)
 
@@ -546,7 +553,7 @@ class Deck(QWidget):
         """Put every view back into one row of tabs."""
         for view in self.pages:
             self._move_to(view, 0)
-        self.show_view(self._front())
+        self._bring_forward(self._front())
 
     def close_windows(self) -> None:
         """Put every view back without a signal."""
@@ -650,7 +657,7 @@ class Deck(QWidget):
         for name in kept.get("front", ()):
             view = self._find(name)
             if view is not None and name not in self.windows:
-                self.show_view(view)
+                self._bring_forward(view)
         self._make_tiles_equal()
         for splitter, sizes in zip(self.splitters(), kept.get("sizes", ()), strict=False):
             if _is_numbers(sizes) and any(sizes):
@@ -659,7 +666,7 @@ class Deck(QWidget):
         if active.objectName() in self.windows:
             self._activate(active)
         else:
-            self.show_view(active)
+            self._bring_forward(active)
         self._changed_soon.stop()
 
     # ------------------------------------------------------------- inside

@@ -63,16 +63,16 @@ class Sides(QSplitter):
         """Show or hide the run list."""
         self._show(self.runs, shown)
 
-    def show_middle(self) -> None:
-        """Bring the pictures to the front where they are a page."""
-        if self.middle in self._inside:
-            self.left.setCurrentWidget(self.middle)
-
     def at_work(self, working: bool) -> None:
         """Show the columns only while a study is open."""
         if working != self._at_work:
             self._at_work = working
             self._fit()
+
+    def show_middle(self) -> None:
+        """Show the pictures if they are a page of the left column."""
+        if self.middle in self._inside:
+            self.left.setCurrentWidget(self.middle)
 
     def _show(self, side: QWidget, shown: bool) -> None:
         self._shown[side] = shown
@@ -131,7 +131,8 @@ class Sides(QSplitter):
         for page, title in ((self.runs, "Runs"), (self.middle, "Pictures")):
             if page in inside:
                 self.left.addTab(page, title)
-        self.show_middle()
+        if self.middle in inside:
+            self.left.setCurrentWidget(self.middle)
 
     def _arrange(self) -> None:
         shown = {side: self._at_work and wanted for side, wanted in self._shown.items()}

@@ -63,6 +63,7 @@ class PreferencesDialog(Dialog):
         self._lay_out()
         self.fields["fpr_range"].valueChanged.connect(self._check)
         self._check()
+        self.fields["theme"].setFocus()
 
     def _lay_out(self) -> None:
         form = Form()

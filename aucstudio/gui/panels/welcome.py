@@ -97,6 +97,8 @@ class WelcomePage(QWidget):
             button = push_button(f"welcome_{name}", verb=verb)
             button.setProperty("primary", name == "open_data")
             button.setAutoDefault(True)  # Enter presses it, as Space does
+            if name == "open_data":
+                self._first = button
             buttons.addWidget(button)
         buttons.addStretch(1)
         return buttons
@@ -151,6 +153,7 @@ class WelcomePage(QWidget):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        self._first.setFocus()
         self._soon.start()
 
     def _read(self) -> None:

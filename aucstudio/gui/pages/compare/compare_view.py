@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.controls import Segments
-from aucstudio.gui.common.theme import current_theme
+from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import down, label, make_action, show_note, worded
 from aucstudio.gui.pages.compare import words as texts
@@ -205,7 +205,7 @@ class CompareView(PageView):
         runs = self.session.checked_runs()
         self.shown = shown = None if computed is None else computed.shown_as(correction, runs)
         looks = None if shown is None else tuple(shown.looks)
-        filled = (computed, correction, looks, current_theme().name)
+        filled = (computed, correction, looks, current_theme().name, scaled(100))
         if filled != self._filled:
             self._filled = filled
             self.show_content(shown is not None)

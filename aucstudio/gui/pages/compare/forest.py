@@ -15,14 +15,14 @@ from PySide6.QtWidgets import QFrame, QGraphicsRectItem, QScrollArea
 from aucstudio.gui.common.plain_text import elided
 from aucstudio.gui.common.plotting import data_tip, faded, finite_range, make_plot, pen, run_pen
 from aucstudio.gui.common.table import in_columns
-from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol
+from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol, scaled
 from aucstudio.gui.pages.compare.words import ShownComparison, run_name
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.notices import words
 from aucstudio.project.results.comparison import RunFigures
 
-_LEAST_ROW, _GOOD_ROW, _MOST_ROW = 22, 34, 44  # pixels
-_AXES = 48  # pixels around the rows
+_LEAST_ROW, _GOOD_ROW, _MOST_ROW = 22, 34, 44  # pixels, for ordinary text
+_AXES = 48  # pixels around the rows, for ordinary text
 _MOST_ROWS = 10  # beyond these the plot is scrolled
 _NAME_SHARE, _ROOM_FOR_INTERVALS = 0.3, 520
 _LEAST_PICTURE = 320  # pixels that names leave to the dots
@@ -75,10 +75,7 @@ class ForestPlot(QObject):
         """Draw the runs of a comparison."""
         found, looks = shown.found, shown.looks
         self._runs, self._measure, self._band = found.runs, found.measure, shown.band
-        self.area.setMinimumHeight(_AXES + _LEAST_ROW * min(len(looks), _MOST_ROWS) + 2)
-        self.plot.setMinimumHeight(_AXES + _LEAST_ROW * len(looks))
-        self.plot.setMaximumHeight(_AXES + _MOST_ROW * len(looks))
-        self.area.setMaximumHeight(_AXES + _MOST_ROW * len(looks) + 2)
+        self.fit_rows()
         title = f"{shown.measure}, held out, with 95 % interval"
         self.plot.setLabel("bottom", title, color=current_theme().muted)
         self._draw_whiskers(looks)
@@ -89,9 +86,18 @@ class ForestPlot(QObject):
             self._framed = framed
             self._frame()
 
+    def fit_rows(self) -> None:
+        """Limit the height of the rows, for the present text size."""
+        rows = len(self._runs)
+        seen = min(rows, _MOST_ROWS)
+        self.area.setMinimumHeight(scaled(_AXES + _LEAST_ROW * seen) + 2)
+        self.plot.setMinimumHeight(scaled(_AXES + _LEAST_ROW * rows))
+        self.plot.setMaximumHeight(scaled(_AXES + _MOST_ROW * rows))
+        self.area.setMaximumHeight(scaled(_AXES + _MOST_ROW * rows) + 2)
+
     def wanted_height(self) -> int:
-        """Return a comfortable row height."""
-        return _AXES + _GOOD_ROW * min(len(self._runs), _MOST_ROWS)
+        """Return a comfortable height of the plot."""
+        return scaled(_AXES + _GOOD_ROW * min(len(self._runs), _MOST_ROWS))
 
     def _frame(self) -> None:
         """Show all intervals and splits."""

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QSplitter, QTableV
 from aucstudio.gui.common.plain_text import plain_tooltip, tip_text
 from aucstudio.gui.common.plotting import MARKER, faded, swatch
 from aucstudio.gui.common.table import Index, Row, SheetTable, worded_columns
-from aucstudio.gui.common.theme import current_theme, run_colour
+from aucstudio.gui.common.theme import current_theme, run_colour, scaled
 from aucstudio.gui.common.widgets import down, holding, label, named
 from aucstudio.gui.pages.compare.forest import ForestPlot
 from aucstudio.gui.pages.compare.words import (
@@ -48,13 +48,12 @@ _P, _P_CORRECTED = 4, 5
 
 
 def fill(table: SheetTable, rows: list[Row]) -> None:
-    """Show rows that have changed, in a table no higher than they need."""
-    if rows == table.sheet.rows:
-        return
-    table.show_rows(rows)
+    """Show rows, in a table no higher than they need; unchanged rows stay selected."""
+    if rows != table.sheet.rows:
+        table.show_rows(rows)
     head = table.horizontalHeader().sizeHint().height()
-    table.setMaximumHeight(head + ROW * len(rows) + 4)
-    table.setMinimumHeight(head + ROW * min(len(rows), _MOST_SURELY_SEEN) + 4)
+    table.setMaximumHeight(head + scaled(ROW) * len(rows) + 4)
+    table.setMinimumHeight(head + scaled(ROW) * min(len(rows), _MOST_SURELY_SEEN) + 4)
 
 
 def hide_columns(runs: QTableView, pairs: QTableView, width: int, measure: str, raw: bool) -> None:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
+from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QHeaderView, QWidget
 
 from aucstudio.gui.common.table import ColumnSpec, TableModel, TableView
@@ -15,11 +15,12 @@ from aucstudio.gui.common.widgets import down, label, named, search_field, show_
 from aucstudio.gui.state.background import Answer, delayed, ticking
 from aucstudio.notices import text
 from aucstudio.notices.words import figure_words
-from aucstudio.project.data.columns import Column
+from aucstudio.project.data.columns import ROLES, Column
 from aucstudio.project.data.table import Table
 from aucstudio.project.survey.columns import Classes, ColumnAreas
 
-_AREA = 1
+_AREA, _ROLE = 1, 4
+_AIR = 20  # pixels around a role
 _LINE = 24
 _WIDTHS = (100, 70, 54, 56, 66, 60)
 _SOON, _LOOK = 250, 200  # milliseconds
@@ -52,6 +53,8 @@ class Overview(QWidget):
         self.model = TableModel(self._columns(), self)
         self.list = self._make_list()
         self.message = label("", "muted", name="data_columns_told", wrap=True)
+        self.list.ensurePolished()
+        self._fit_columns()
         self.setLayout(down(self.search, (self.list, 1), self.message, gap=4))
         self._typing = delayed(self, _SOON, self._on_search)
         self.search.textChanged.connect(lambda _text: self._typing.start())
@@ -107,14 +110,25 @@ class Overview(QWidget):
             # An empty selection of its own: a header asks whether all cells are selected.
             head.setSelectionModel(QItemSelectionModel(self.model, head))
         made.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        for place, width in enumerate(_WIDTHS):
-            header.resizeSection(place, scaled(width))
         header.setStretchLastSection(True)
         header.setSortIndicatorClearable(True)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         made.setSortingEnabled(True)
         made.selectionModel().currentRowChanged.connect(self._on_row)
         return made
+
+    def _fit_columns(self) -> None:
+        """Set the widths of the columns for the present text size; each role fits in its column."""
+        header, room = self.list.horizontalHeader(), self.list.fontMetrics().horizontalAdvance
+        for place, width in enumerate(_WIDTHS):
+            header.resizeSection(place, scaled(width))
+        longest = max(map(room, ROLES)) + scaled(_AIR)
+        header.resizeSection(_ROLE, max(scaled(_WIDTHS[_ROLE]), longest))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._fit_columns()
 
     # ------------------------------------------------------------- showing
 

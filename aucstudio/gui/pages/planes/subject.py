@@ -240,5 +240,6 @@ def place_line(line: pg.InfiniteLine, normal: Array, level: float) -> None:
     """Put a line where a·c = level for the normal a."""
     foot = normal * (level / float(normal @ normal))
     line.setPos((float(foot[0]), float(foot[1])))
-    line.setAngle(float(np.degrees(np.arctan2(normal[0], -normal[1]))))
+    angle = float(np.degrees(np.arctan2(normal[0], -normal[1])))
+    line.setAngle(90.0 - (90.0 - angle) % 180.0)  # to the right, so that a label is upright
     line.setVisible(True)
