@@ -471,6 +471,7 @@ def test_of_a_very_wide_file_both_ends_are_shown_until_all_columns_are_wanted(
 
 def test_the_tabulator_follows_the_reading_order(look_at, tmp_path):
     dialog = look_at(write_awkward(tmp_path / "a.csv"))
+    dialog.resize(1080, 700)  # room for all columns
     dialog.controls.combos["delimiter"].setFocus()
     names = []
     while (name := dialog.focusWidget().objectName()) not in names:

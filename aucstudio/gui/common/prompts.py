@@ -8,17 +8,32 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QDialog,
     QFileDialog,
+    QLayout,
     QMessageBox,
     QProgressBar,
+    QScrollArea,
+    QSizePolicy,
     QWidget,
 )
 
 from aucstudio.gui.common.plain_text import message_box
-from aucstudio.gui.common.widgets import across, label, name_buttons, named, push_button
+from aucstudio.gui.common.theme import scaled
+from aucstudio.gui.common.widgets import (
+    Part,
+    across,
+    down,
+    holding,
+    label,
+    name_buttons,
+    named,
+    push_button,
+)
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.project.data.readers.formats import dialog_filter
@@ -30,11 +45,11 @@ TABLES = dialog_filter()
 MODELS = "AUC Studio models (*.aucmodel)"
 
 _STEPS = 1000  # of a bar
-_MARGIN = 40  # pixels of the window beside a dialog
+_FRAME = QSize(24, 48)  # pixels of the title bar and the edges of a window
 
 
 class Dialog(QDialog):
-    """A dialog of the window, deleted when it is closed.
+    """A dialog of the window that fits the screen, deleted when it is closed.
 
     Parameters
     ----------
@@ -46,12 +61,36 @@ class Dialog(QDialog):
         super().__init__(parent)
         self.setObjectName(name)
         self.setWindowTitle(title)
+        self._opening_size = QSize(0, 0)
+        self._side_by_side: list[QBoxLayout] = []
 
     def fit(self, size: QSize) -> None:
-        """Set the size, at most a little less than the window behind the dialog."""
-        behind = self.parentWidget()
-        room = size if behind is None else behind.window().size() - QSize(_MARGIN, _MARGIN)
-        self.resize(size.boundedTo(room))
+        """Set the least size that the dialog opens with, for ordinary text."""
+        self._opening_size = QSize(scaled(size.width()), scaled(size.height()))
+
+    def room(self) -> QSize:
+        """Return the size of the screen without the frame of a window."""
+        return self.screen().availableSize() - _FRAME
+
+    def lay_out(self, content: QLayout, *below: Part) -> None:
+        """Place the content, scrolled on a small screen, above buttons that stay visible."""
+        content.setContentsMargins(16, 16, 16, 8)
+        self.area = _Content(holding(content))
+        named(self.area, f"{self.objectName()}_area", self.windowTitle())
+        self.setLayout(down((self.area, 1), down(*below, around=(16, 0, 16, 16))))
+
+    def beside(self, *parts: Part, gap: int) -> QBoxLayout:
+        """Return a layout of parts side by side, or below each other on a narrow screen."""
+        self._side_by_side.append(across(*parts, gap=gap))
+        return self._side_by_side[-1]
+
+    def showEvent(self, event: QShowEvent) -> None:
+        if not event.spontaneous():  # before Qt places the dialog
+            # The widths are known only here, where the style is applied.
+            for row in self._side_by_side if self.sizeHint().width() > self.room().width() else ():
+                row.setDirection(QBoxLayout.Direction.TopToBottom)
+            self.resize(self.sizeHint().expandedTo(self._opening_size).boundedTo(self.room()))
+        super().showEvent(event)
 
     def ask(self, *, modal: bool = True) -> None:
         """Open the dialog and return at once."""
@@ -60,6 +99,38 @@ class Dialog(QDialog):
             self.open()
         else:
             self.show()
+
+
+class _Content(QScrollArea):
+    """A scroll area that asks for the room of all that is in it."""
+
+    def __init__(self, inner: QWidget) -> None:
+        super().__init__()
+        self._inner = inner
+        # Scrolled, never squeezed.
+        inner.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        self.setWidget(inner)
+        self.setWidgetResizable(True)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # Tab goes to the controls in it
+
+    def sizeHint(self) -> QSize:
+        return self._inner.sizeHint()
+
+    def minimumSizeHint(self) -> QSize:
+        width = (self.screen().availableSize() - _FRAME).width()
+        least = super().minimumSizeHint()
+        return QSize(min(self._inner.minimumSizeHint().width(), width), least.height())
+
+    def event(self, event: QEvent) -> bool:
+        # A dialog that shows all of its content still does after a note was added.
+        hidden = self.verticalScrollBar().maximum()
+        answer = super().event(event)
+        dialog, more = self.window(), self.verticalScrollBar().maximum()
+        is_new = event.type() == QEvent.Type.LayoutRequest and hidden == 0 < more
+        if is_new and dialog.isVisible() and isinstance(dialog, Dialog):
+            height = min(dialog.height() + more, dialog.room().height())
+            dialog.resize(dialog.width(), height)
+        return answer
 
 
 class WorkRow(QWidget):

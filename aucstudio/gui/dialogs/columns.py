@@ -20,10 +20,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from aucstudio.gui.common.controls import WrappingRow
 from aucstudio.gui.common.prompts import Dialog
 from aucstudio.gui.common.table import ColumnSpec, TableModel, TableView
 from aucstudio.gui.common.widgets import (
-    STRETCH,
     across,
     answers,
     check_box,
@@ -99,7 +99,7 @@ class ClassesDialog(Dialog):
             self._ways.addButton(way)
         beyond = across(self.by_number, self.sign, self.at)
         listed = (self.by_class, (self.classes, 1), self.merge)
-        self.setLayout(down(question, *listed, beyond, self.counts, self.ends, around=16))
+        self.lay_out(down(question, *listed, beyond, self.counts), self.ends)
         self.classes.setSpacing(2)
         self.setMinimumWidth(_WIDTH)
 
@@ -375,12 +375,15 @@ class ColumnsDialog(Dialog):
 
     def _lay_out(self, table: Table) -> None:
         words = label("Use the selected columns as")
-        roles = across(words, *self.buttons.values(), STRETCH)
+        roles = WrappingRow()
+        for part in (words, *self.buttons.values()):
+            roles.addWidget(part)
+        roles.addStretch(1)
         ends = answers(self, "columns", self.accept)
         facts = label(_facts(table), "muted", wrap=True)
         notes = [_notes(table.notes)] if table.notes else []
         above = (facts, self.search, (self.grid, 1))
-        self.setLayout(down(*above, roles, self.status, *notes, ends, around=16))
+        self.lay_out(down(*above, roles, self.status, *notes), ends)
 
     def roles(self) -> dict[str, str]:
         """Return the changed roles, by column."""

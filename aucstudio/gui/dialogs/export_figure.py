@@ -16,7 +16,6 @@ from aucstudio.gui.common.theme import set_icon
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import (
     STRETCH,
-    across,
     answers,
     down,
     label,
@@ -45,8 +44,8 @@ class ExportFigureDialog(Dialog):
         self.preview = named(_Preview(), "figure_preview")
         self.words = label("", "muted", wrap=True, name="figure_words")
         form = down(self._make_form(), self.words, STRETCH)
-        both = across((self.preview, 1), form, gap=16)
-        self.setLayout(down((both, 1), self._make_buttons(), gap=16, around=16))
+        both = self.beside((self.preview, 1), form, gap=16)
+        self.lay_out(both, self._make_buttons())
         rules = preferences().now.figure
         self.fields.write({key: getattr(rules, key) for key in self.fields})
         self._name_size()
@@ -146,7 +145,10 @@ class _Preview(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._drawing: Drawing | None = None
-        self.setMinimumSize(_PREVIEW)
+        self.setMinimumSize(_PREVIEW / 2)
+
+    def sizeHint(self) -> QSize:
+        return _PREVIEW
 
     def show_drawing(self, drawing: Drawing) -> None:
         """Show another drawing."""

@@ -24,7 +24,7 @@ from aucstudio.gui.common import prompts
 from aucstudio.gui.common.form import choice_box
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.threshold import Chosen, ThresholdChooser
-from aucstudio.gui.common.widgets import STRETCH, across, answers, down, label, named, show_note
+from aucstudio.gui.common.widgets import STRETCH, answers, down, label, named, show_note
 from aucstudio.gui.state.background import Answer, Background
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices import text
@@ -282,7 +282,7 @@ class ExportModelDialog(prompts.Dialog):
         self._refused = ""
         self.choice = ModelChoice(session, run, self)
         beside = down(label("Which threshold?", "title"), self.choice.chooser, STRETCH)
-        columns = across((self._which_and_how(), 1), beside, gap=32)
+        columns = self.beside((self._which_and_how(), 1), beside, gap=32)
         self.words = label("", "muted", wrap=True, name="export_words")
         self.words.hide()
         self.progress = prompts.WorkRow("export", "the export", self._on_cancel)
@@ -290,7 +290,7 @@ class ExportModelDialog(prompts.Dialog):
         self.buttons = answers(self, "export", self._on_save, "&Save…", save)
         self.choice.changed.connect(self._refresh)
         self._on_format()
-        self.setLayout(down(columns, self.words, STRETCH, self.progress, self.buttons, around=16))
+        self.lay_out(down(columns, self.words, STRETCH), self.progress, self.buttons)
         self._order_tabs()
 
     def _order_tabs(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QColor, QKeySequence, QShortcut, QTextCursor
 from PySide6.QtWidgets import QDialogButtonBox, QTextBrowser, QTextEdit, QWidget
 
@@ -33,7 +33,7 @@ TITLES = {
 
 
 _CLOSE = QDialogButtonBox.StandardButton.Close
-_SIZE, _SMALL = (760, 640), (560, 320)
+_SIZE, _SMALL = QSize(760, 640), QSize(560, 320)
 
 
 def help_page(name: str) -> str:
@@ -46,7 +46,7 @@ class HelpDialog(Dialog):
 
     def __init__(self, parent: QWidget, name: str) -> None:
         super().__init__("help_dialog", TITLES[name], parent)
-        self.resize(*(_SMALL if name == "about" else _SIZE))
+        self.fit(_SMALL if name == "about" else _SIZE)
         self.browser = named(QTextBrowser(), "help_text", TITLES[name])
         self.browser.setOpenExternalLinks(True)
         self.browser.document().setDocumentMargin(16)
@@ -60,7 +60,7 @@ class HelpDialog(Dialog):
             above.append(self.finder)
             # Enter goes to the next match; Esc closes.
             buttons.button(_CLOSE).setAutoDefault(False)
-        self.setLayout(down(*above, self.browser, buttons, around=16))
+        self.lay_out(down(*above, self.browser), buttons)
         self.browser.setFocus()
 
 

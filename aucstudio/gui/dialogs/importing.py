@@ -173,6 +173,7 @@ class ImportControls(QWidget):
             _fill(combo, [(first, None), *items], own)
         skipped = "Detect" if "skip" in chosen else f"Detected: {table.dialect.skip:,}"
         self.skip.setSpecialValueText(skipped)
+        self.skip.setMinimumWidth(self.skip.sizeHint().width())
         if "missing" not in chosen:
             words = ", ".join(table.dialect.missing) or "default ones"
             self.missing.setPlaceholderText(f"Detected: {words}")
@@ -370,8 +371,8 @@ class ImportPreview(Dialog):
         self.split.setSizes([_SIZE.width() - _SIDE, _SIDE])
         about = across((self.facts, 1), self.columns_button)
         split = (self.split, 1)
-        parts = (self.title, about, self.controls, split, self.words, self.progress, self.buttons)
-        self.setLayout(down(*parts, around=16))
+        content = down(self.title, about, self.controls, split)
+        self.lay_out(content, self.words, self.progress, self.buttons)
         self._order_keys()
 
     def _order_keys(self) -> None:

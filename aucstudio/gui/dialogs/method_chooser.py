@@ -16,12 +16,11 @@ from PySide6.QtWidgets import (
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.declared import AIMS, FAMILIES
-from aucstudio.gui.common.plain_text import tip_text
+from aucstudio.gui.common.controls import WrappingRow
+from aucstudio.gui.common.plain_text import plain_tooltip, tip_text
 from aucstudio.gui.common.prompts import Dialog
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.widgets import (
-    STRETCH,
-    across,
     down,
     label,
     named,
@@ -30,6 +29,7 @@ from aucstudio.gui.common.widgets import (
     search_field,
     show_note,
 )
+from aucstudio.notices import text
 from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import as_sentence
 from aucstudio.project.runs.estimate import Outlook
@@ -107,8 +107,6 @@ class MethodChooser(Dialog):
         self.tree.setAllColumnsShowFocus(True)
         header = self.tree.header()
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        header.setStretchLastSection(False)
         self.tree.currentItemChanged.connect(self._on_current)
         self.tree.itemChanged.connect(self._on_ticked)
         self.tree.itemActivated.connect(self._choose)
@@ -125,10 +123,15 @@ class MethodChooser(Dialog):
         self.close_button = push_button("close_methods_button", verb=self.reject, enter=False)
         self.choose = primary(push_button("choose_method_button", verb=self._choose, enter=False))
         hint = label("", "muted", name="methods_hint")
-        top = across((self.search, 1), hint, gap=16)
-        buttons = across(self.run, self.tune, STRETCH, self.close_button, self.choose)
+        hint.setWordWrap(True)
+        buttons = WrappingRow()
+        for button in (self.run, self.tune, None, self.close_button, self.choose):
+            if button is None:
+                buttons.addStretch(1)
+            else:
+                buttons.addWidget(button)
         about = (self.title, self.words, self.facts, self.problem)
-        self.setLayout(down(top, (self.tree, 1), *about, buttons, around=16))
+        self.lay_out(down(self.search, hint, (self.tree, 1), *about), buttons)
 
     # ------------------------------------------------------------- the list
 
@@ -261,6 +264,7 @@ class MethodChooser(Dialog):
         self.choose.setText(f"Choose {METHODS[key].title}" if key else "Choose")
         # Ticked methods run together; the form can show only one.
         self.choose.setEnabled(key is not None and not self.ticked)
+        plain_tooltip(self.choose, text("choose_one_method") if self.ticked else "")
 
     def _run(self, *, tuned: bool) -> None:
         self.runs_asked.emit(self.asked(), tuned)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QDialogButtonBox, QScrollArea, QSizePolicy, QWidget
+from PySide6.QtWidgets import QDialogButtonBox, QWidget
 
 from aucstudio.gui.common.form import Fields, Form, RangeBox, choice_box, number_box, whole_box
 from aucstudio.gui.common.prompts import Dialog
@@ -15,17 +14,13 @@ from aucstudio.gui.common.widgets import (
     answers,
     check_box,
     down,
-    holding,
     label,
-    named,
     show_note,
 )
 from aucstudio.gui.state.preferences import FigureRules, PreferencesFile
 
 _COLOURS = {True: "For print, on a white background", False: "As on screen"}
 _FIELD = 200  # pixels of width
-_OF_SCREEN = 0.9  # the most that the dialog takes
-_POLICY = QSizePolicy.Policy
 
 
 def figure_fields() -> Fields:
@@ -66,8 +61,6 @@ class PreferencesDialog(Dialog):
         self.figure.write({field: getattr(now.figure, field) for field in self.figure})
         self.problem = label("", "error", wrap=True, name="preferences_problem")
         self._lay_out()
-        # Qt takes two thirds of the screen at most, on its own.
-        self.resize(self.sizeHint().boundedTo(self.screen().availableSize() * _OF_SCREEN))
         self.fields["fpr_range"].valueChanged.connect(self._check)
         self._check()
         self.fields["theme"].setFocus()
@@ -88,12 +81,7 @@ class PreferencesDialog(Dialog):
             field.setMinimumWidth(scaled(_FIELD))
             form.put(field)
         self.buttons = answers(self, "preferences", self.accept)
-        # On a low screen the fields are scrolled; the buttons stay in view.
-        inner = holding(down(form, STRETCH, around=(16, 16, 16, 8)))
-        inner.setSizePolicy(_POLICY.Preferred, _POLICY.Minimum)  # scrolled, never squeezed
-        self.area = named(_WholeArea(inner), "preferences_area")
-        below = down(self.buttons, around=(16, 0, 16, 16))
-        self.setLayout(down((self.area, 1), below))
+        self.lay_out(down(form, STRETCH), self.buttons)
 
     def _check(self) -> None:
         low, high = self.fields["fpr_range"].value()
@@ -105,20 +93,3 @@ class PreferencesDialog(Dialog):
         """Store the preferences and close."""
         self._kept.put(**self.fields.read(), figure=FigureRules(**self.figure.read()))
         super().accept()
-
-
-class _WholeArea(QScrollArea):
-    """A scroll area that asks for the room of all that is in it."""
-
-    def __init__(self, inner: QWidget) -> None:
-        super().__init__()
-        self._inner = inner
-        self.setWidget(inner)
-        self.setWidgetResizable(True)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-
-    def sizeHint(self) -> QSize:
-        return self._inner.sizeHint()
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(self._inner.minimumSizeHint().width(), super().minimumSizeHint().height())

@@ -79,7 +79,7 @@ class FindBestDialog(Dialog):
         self.ends = answers(self, "find_best", self._on_start, "&Begin")
         about = label("", "muted", wrap=True, name="best_about")
         parts = (about, Form(self.band, self.minutes), self.rows, self.caution, self.problem)
-        self.setLayout(down(*parts, STRETCH, self.ends, gap=12, around=16))
+        self.lay_out(down(*parts, STRETCH, gap=12), self.ends)
         self.setMinimumWidth(scaled(_WIDTH))
         self._warn()
 
@@ -160,7 +160,7 @@ class GivenScoresDialog(Dialog):
         self._form = Form(self.source, ("File", self._file_row), *rows)
         about = label("", "muted", wrap=True, name="given_scores_about")
         notes = (self.learnt, self.matched, self.problem)
-        self.setLayout(down(about, self._form, *notes, self.ends, gap=12, around=16))
+        self.lay_out(down(about, self._form, *notes, gap=12), self.ends)
         self.setMinimumWidth(scaled(_WIDTH))
         self.source.setFocus()
 
@@ -277,8 +277,8 @@ class ClusterDialog(Dialog):
         self.buttons.rejected.connect(self.reject)
         title = label("Work on other machines", "title")
         about = label("", "muted", wrap=True, name="cluster_about")
-        parts = (title, about, self._address_row(), self.words, STRETCH, self.buttons)
-        self.setLayout(down(*parts, around=16))
+        self.lay_out(down(title, about, self._address_row(), self.words, STRETCH), self.buttons)
+        self.toggle.setDefault(True)  # possible only inside of a dialog
         self._link.changed.connect(self.refresh)
         session.listen(self.refresh, "live")
         self.refresh()
@@ -289,7 +289,6 @@ class ClusterDialog(Dialog):
         self.address.setTextMargins(*FIELD_MARGINS)
         title.setBuddy(self.address)
         self.toggle = primary(push_button("cluster_toggle", verb=self._on_toggle))
-        self.toggle.setDefault(True)
         self.address.textChanged.connect(self.refresh)
         return across(title, (self.address, 1), self.toggle)
 

@@ -19,7 +19,7 @@ from aucstudio.gui.common.plain_text import elided, menu_text, plain_tooltip
 from aucstudio.gui.common.plots.roc_sketch import RocSketch
 from aucstudio.gui.common.plotting import pen
 from aucstudio.gui.common.table import Row, SheetTable
-from aucstudio.gui.common.theme import current_theme
+from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.gui.common.threshold import rates_words
 from aucstudio.gui.common.widgets import (
     STRETCH,
@@ -237,13 +237,14 @@ class CurvePreview(QWidget):
         super().__init__()
         named(self, "score_curve")
         self.sketch = RocSketch("score_roc_plot")
-        self.sketch.plot.setFixedSize(_SIDE, _SIDE)
+        side = scaled(_SIDE)
+        self.sketch.plot.setFixedSize(side, side)
         self.sketch.plot.setMouseEnabled(x=False, y=False)
         self.point = pg.ScatterPlotItem(size=9)
         self.sketch.plot.addItem(self.point)
         self.words = label("", "muted", wrap=True, name="score_curve_words")
         self.setLayout(down(self.sketch.plot, self.words, STRETCH, gap=4))
-        self.setFixedWidth(_SIDE)
+        self.setFixedWidth(side)
 
     def show_ranking(self, ranking: TableRanking | None) -> None:
         """Show a ranking, or hide the picture."""

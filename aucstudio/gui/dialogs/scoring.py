@@ -33,12 +33,10 @@ from aucstudio.gui.common.widgets import (
     dialog_buttons,
     down,
     hint_label,
-    holding,
     label,
     named,
     primary,
     push_button,
-    scrolled,
     show_note,
 )
 from aucstudio.gui.dialogs.export_model import REFIT, ModelChoice
@@ -363,16 +361,12 @@ class ScoreTableDialog(prompts.Dialog):
         self.allowed.changed.connect(self._forget)
         self.form.order_tabs()
         self._forget()
-        self.resize(_SIZE.boundedTo(self.screen().availableSize()))
+        self.fit(_SIZE)
 
     def _lay_out(self) -> None:
         above = (self.form.layout, self.allowed, (self.report, 1), (self.hint, 1))
-        inner = holding(down(*above, around=(16, 16, 16, 8)))
-        self.area = scrolled(inner, "score_area", "Table to score and input check")
-        # Messages and buttons stay visible on a low screen.
         ends = across(self.format, (self.buttons, 1))
-        below = down(self.words, self.progress, ends, around=(16, 0, 16, 16))
-        self.setLayout(down((self.area, 1), below))
+        self.lay_out(down(*above), self.words, self.progress, ends)
         self.score.setDefault(True)  # which a button outside of the dialog cannot be
 
     def _make_buttons(self) -> None:

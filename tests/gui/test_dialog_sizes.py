@@ -1,0 +1,82 @@
+"""Dialogs on a small screen with large text: they fit, and their buttons are in sight."""
+
+import pytest
+from PySide6.QtCore import QRect, QSize
+from PySide6.QtWidgets import QApplication, QDialogButtonBox, QPushButton, QWidget
+
+from aucstudio.gui.common.prompts import Dialog
+from aucstudio.gui.common.theme import apply_theme, set_text_size
+from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
+from aucstudio.gui.dialogs.importing import ImportPreview
+from aucstudio.gui.dialogs.method_chooser import MethodChooser
+from tests.gui.conftest import PATIENCE, make_record, put
+from tests.gui.fitting import cut_controls
+from tests.gui.test_dialog_keys import KINDS, OTHERS, make
+
+ROOM = QSize(1000, 652)  # a screen of 1024 × 700 without the frame of a window
+
+
+@pytest.fixture(params=[100, 200])
+def show(request, table_session, qtbot, monkeypatch):
+    monkeypatch.setattr(Dialog, "room", lambda _self: ROOM)
+    application = QApplication.instance()
+    set_text_size(application, request.param)
+    apply_theme(application, "light")
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    parent.resize(ROOM)
+    put(table_session, make_record(table_session.table))
+    made = []
+
+    def show(kind):
+        if kind is MethodChooser:
+            dialog = kind("logistic", {}, {"logistic": "Fast"}, (), True, parent)
+        else:
+            dialog = make(kind, table_session, parent)
+        made.append(dialog)
+        with qtbot.waitExposed(dialog):
+            dialog.open()
+        if kind is ImportPreview:
+            qtbot.waitUntil(lambda: not dialog.busy, timeout=PATIENCE)
+        for _ in range(4):
+            QApplication.processEvents()
+        return dialog
+
+    yield show
+    for dialog in made:
+        dialog.reject()
+    set_text_size(application, 100)
+    apply_theme(application, "light")
+
+
+@pytest.mark.parametrize("kind", [*KINDS, *OTHERS, MethodChooser])
+def test_a_dialog_fits_a_small_screen_and_shows_its_buttons(show, kind):
+    dialog = show(kind)
+    assert dialog.width() <= ROOM.width()
+    assert dialog.height() <= ROOM.height()
+    boxes = dialog.findChildren(QDialogButtonBox)
+    buttons = [one for box in boxes for one in box.findChildren(QPushButton)]
+    if kind is MethodChooser:
+        buttons = [dialog.run, dialog.tune, dialog.close_button, dialog.choose]
+    assert buttons
+    for button in buttons:
+        place = QRect(button.mapTo(dialog, button.rect().topLeft()), button.size())
+        assert dialog.rect().contains(place), button.objectName()
+    if kind not in (ExportFigureDialog, ImportPreview):  # a table scrolls its fields
+        assert cut_controls(dialog) == []
+
+
+def test_the_methods_can_be_read_with_large_text(show):
+    dialog = show(MethodChooser)
+    header = dialog.tree.header()
+    assert dialog.tree.sizeHintForColumn(0) <= header.sectionSize(0)
+    assert dialog.search.width() > dialog.width() / 2
+
+
+def test_choose_says_why_it_is_disabled(show):
+    dialog = show(MethodChooser)
+    assert not dialog.choose.toolTip()
+    dialog.ticked.add("logistic")
+    dialog._name_buttons()
+    assert dialog.choose.toolTip()
+    assert not dialog.choose.isEnabled()
