@@ -214,9 +214,12 @@ class Param:
         return int(text) if self.kind == "int" else float(text)
 
     def _read_range(self, text: str) -> tuple[float, float]:
-        """Read two ends, or the upper one; the per cent sign of the upper end is for both."""
+        """Read two ends, or the upper one in per cent; its sign is for both.
+
+        A lone number is the beginning of a range that is being typed.
+        """
         found = _RANGE.fullmatch(text.strip("[]()"))
-        if found is None:
+        if found is None or not (found[1] or found[4]):
             raise ValueError(text)
         low, low_sign, high, sign = found.groups()
         first = float(low or self.low or 0.0) / (100.0 if low and (low_sign or sign) else 1.0)

@@ -150,8 +150,8 @@ def test_the_range_of_the_card_is_the_band_of_the_picture(window, form, qtbot):
     field.selectAll()
     qtbot.keyClicks(field, "0.4, 0.4")
     assert window.session.plan.band == (0.1, 0.6)
-    window.actions_.run.trigger()
-    assert not window.session.busy
+    assert not window.actions_.run.isEnabled()
+    assert window.actions_.run.statusTip()
     assert window.workplace.validation_panel.band_problem.isVisibleTo(
         window.workplace.validation_panel
     )
@@ -160,6 +160,7 @@ def test_the_range_of_the_card_is_the_band_of_the_picture(window, form, qtbot):
     assert not window.workplace.validation_panel.band_problem.isVisibleTo(
         window.workplace.validation_panel
     )
+    assert window.actions_.run.isEnabled()
 
 
 # ----------------------------------------------------------------- plans
