@@ -293,7 +293,7 @@ def refit(experiment: Experiment, table: AnyTable, listen: Listener | None = Non
     X, places = prepared(preparation, table, rows), np.arange(len(rows))
     together = kept_together(experiment.validation, table, places)
     fit(method, PreparedRows(X, table.is_positive(), rows, table.weights), callback, together)
-    return trained_model(experiment, table, preparation, method, f"all {len(rows)} labelled rows")
+    return trained_model(experiment, table, preparation, method, f"all {len(rows):,} labelled rows")
 
 
 Mask = NDArray[np.bool_]
