@@ -36,7 +36,7 @@ from aucstudio.project.runs.estimate import Outlook
 
 _KEY, _TIP = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.ToolTipRole
 _TIME = 5  # column
-_SIZE = QSize(920, 640)
+_SIZE = QSize(980, 640)
 _START, _RECENT = "Start here", "Recently used"
 
 Group = tuple[str, dict[str, str]]
