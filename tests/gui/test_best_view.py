@@ -23,7 +23,7 @@ from aucstudio.project.tournament.standings import (
     READY,
     TRAINS,
     WAITS,
-    Estimate,
+    CriterionEstimate,
     Lead,
     Milestone,
     Standing,
@@ -42,7 +42,7 @@ RUNNING = Standings(
     0.4,
     60.0,
     entries=(
-        Standing("rankboost", READY, tried=3, inner=Estimate(0.7, 0.6, 0.8), seconds=1.0),
+        Standing("rankboost", READY, tried=3, inner=CriterionEstimate(0.7, 0.6, 0.8), seconds=1.0),
         Standing("logistic", TRAINS, tried=1),
         Standing("auc-ensemble", WAITS),
     ),

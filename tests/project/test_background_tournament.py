@@ -28,7 +28,7 @@ from aucstudio.project.tournament.standings import (
     READY,
     TRAINS,
     WAITS,
-    Estimate,
+    CriterionEstimate,
     Standings,
 )
 from tests.project.test_best import write_table
@@ -204,7 +204,8 @@ def test_the_interval_of_a_blend_is_no_narrower_than_that_of_its_parts():
     positive = np.arange(200) < 60
     scores = rng.normal(size=200) + positive
     whole, part, blend = (
-        Estimate.of(Criterion(0.0, 0.2, share), positive, scores) for share in (0.0, 1.0, 0.5)
+        CriterionEstimate.of(Criterion(0.0, 0.2, share), positive, scores)
+        for share in (0.0, 1.0, 0.5)
     )
     for end in ("low", "value", "high"):
         mean = (getattr(whole, end) + getattr(part, end)) / 2

@@ -27,7 +27,7 @@ from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.tournament import candidate_comparison, search
 from aucstudio.project.tournament.candidate_comparison import Budget
 from aucstudio.project.tournament.search import find_best
-from aucstudio.project.tournament.standings import WAITS, Estimate, Standing, Standings
+from aucstudio.project.tournament.standings import WAITS, CriterionEstimate, Standing, Standings
 from aucstudio.project.tournament.verdict import (
     best_document,
     final_standings,
@@ -208,9 +208,9 @@ def test_whole_groups_widen_the_interval_of_an_estimate():
     groups = np.repeat(np.arange(30), 6)
     positive = np.repeat(np.arange(30) < 12, 6)
     scores = np.repeat(rng.normal(size=30), 6) + 0.3 * rng.normal(size=180) + positive
-    of_rows = Estimate.of(Criterion(), positive, scores)
-    of_groups = Estimate.of(Criterion(), positive, scores, groups=groups)
-    alone = Estimate.of(Criterion(), positive, scores, groups=np.arange(180))
+    of_rows = CriterionEstimate.of(Criterion(), positive, scores)
+    of_groups = CriterionEstimate.of(Criterion(), positive, scores, groups=groups)
+    alone = CriterionEstimate.of(Criterion(), positive, scores, groups=np.arange(180))
     width = of_rows.high - of_rows.low
     assert of_groups.value == of_rows.value
     assert of_groups.high - of_groups.low > 1.5 * width

@@ -297,7 +297,7 @@ def unbroken(text: str) -> str:
 
 
 def named(widget: Kind, name: str, accessible: str = "", *, like: str = "") -> Kind:
-    """Give a control its object name, and the words that the catalogue has for it.
+    """Set the object name of a control, and the words that the catalogue has for it.
 
     Parameters
     ----------

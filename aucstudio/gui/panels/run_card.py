@@ -42,7 +42,7 @@ from aucstudio.gui.panels.run_columns import (
     COMING,
     ELSEWHERE,
     NONE,
-    RunFigures,
+    ListedFigures,
     RunValues,
     facts_of,
 )
@@ -159,7 +159,7 @@ def headline_words(band: Band) -> str:
     return "AUC" if band == WHOLE else f"pAUC in FPR {range_words(band)}"
 
 
-def under_headline(found: RunFigures) -> str:
+def under_headline(found: ListedFigures) -> str:
     """Return the interval of the main figure, and the number of negatives in the range."""
     top = found.headline
     # A reason states how few rows there are.
@@ -168,7 +168,7 @@ def under_headline(found: RunFigures) -> str:
     return f"{top.interval} · {counted(found.negatives, 'negative')} in the range"
 
 
-def key_lines(record: RunRecord, found: RunFigures | None, band: Band) -> list[TableLine]:
+def key_lines(record: RunRecord, found: ListedFigures | None, band: Band) -> list[TableLine]:
     """Return lines of AUC and TPR with their intervals; dots until they are computed."""
     values = {"splits": len(record.splits) if len(record.splits) > 1 else None, "end": band[1]}
     lines = [_summary_line("auc", None if found is None else found.area, values)]
@@ -190,7 +190,7 @@ def _line(key: str, value: str, beside: str = "", **values: Any) -> TableLine:
     return TableLine(title, value, beside, tip)
 
 
-def other_lines(record: RunRecord, found: RunFigures | None) -> list[TableLine]:
+def other_lines(record: RunRecord, found: ListedFigures | None) -> list[TableLine]:
     """Return lines of the other figures; dots until they are computed."""
     if found is None:
         lines = [_line("gap", COMING, training=None)]
@@ -309,7 +309,7 @@ class RunDetails(Card):
         self.table.show_lines(key_lines(record, found, band))
         self.others.show_lines(other_lines(record, found))
 
-    def _cautions(self, shown: ShownRun, found: RunFigures | None) -> list[str]:
+    def _cautions(self, shown: ShownRun, found: ListedFigures | None) -> list[str]:
         record = shown.record
         band, unsaved = self.session.plan.band, self.session.unsaved.get(record.id, "")
         reverse = found is not None and ranks_backwards(found.area)

@@ -125,7 +125,7 @@ def _moment(text: str) -> datetime.datetime | None:
 
 
 @dataclasses.dataclass(frozen=True)
-class RunFigures:
+class ListedFigures:
     """The held-out figures of one run for one range.
 
     Attributes
@@ -164,9 +164,9 @@ class RunFigures:
         return self.part if self.has_range else self.area
 
 
-def run_figures(record: RunRecord, band: Band) -> RunFigures:
+def run_figures(record: RunRecord, band: Band) -> ListedFigures:
     """Compute the figures of a run with at least one finished split."""
-    return RunFigures(
+    return ListedFigures(
         band,
         auc_summary(record),
         pauc_summary(record, band),
@@ -292,7 +292,7 @@ class RowContent:
     Attributes
     ----------
     run : ShownRun
-    figures : RunFigures or None
+    figures : ListedFigures or None
         None until they are computed.
     band : (float, float)
         FPR range.
@@ -301,7 +301,7 @@ class RowContent:
     """
 
     run: ShownRun
-    figures: RunFigures | None
+    figures: ListedFigures | None
     band: Band
     failed_to_load: bool = False
 
@@ -345,7 +345,7 @@ def _fact(name: str) -> ListColumn:
 
 def _figure(
     key: str,
-    value: Callable[[RunFigures], float],
+    value: Callable[[ListedFigures], float],
     write: Callable[[float], str] = figure_words,
     **more: Any,
 ) -> ListColumn:

@@ -53,9 +53,9 @@ from aucstudio.gui.panels.run_columns import (
     NAME,
     NOTES,
     PART,
+    ListedFigures,
     Row,
     RowContent,
-    RunFigures,
     RunOrder,
     RunValues,
     Section,
@@ -229,7 +229,7 @@ class RunsModel(TableModel):
     def _content(self, shown: ShownRun, *, ask: bool = False) -> RowContent:
         values = self.figures
         ask = ask and bool(shown.record.splits)
-        found: RunFigures | None = (values.of if ask else values.known)(shown.record)
+        found: ListedFigures | None = (values.of if ask else values.known)(shown.record)
         lost = found is None and values.is_current(shown.record)
         return RowContent(shown, found, self.session.plan.band, lost)
 

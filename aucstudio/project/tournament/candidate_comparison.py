@@ -31,7 +31,7 @@ from aucstudio.project.tournament.standings import (
     READY,
     TRAINS,
     WAITS,
-    Estimate,
+    CriterionEstimate,
     Milestone,
     Standing,
     alike,
@@ -58,7 +58,7 @@ class Selection:
     ----------
     member : Member or None
         The single method with its settings; None for the combination.
-    inner : Estimate
+    inner : CriterionEstimate
         The criterion of the selected model, on rows that were used for no selection.
     lead : float or None
         The criterion of the best single method minus that of the combination, both nested; None
@@ -68,7 +68,7 @@ class Selection:
     """
 
     member: Member | None
-    inner: Estimate
+    inner: CriterionEstimate
     lead: float | None = None
     error: float | None = None
 
@@ -121,7 +121,7 @@ class CandidateComparison:
         self.outcomes: dict[Task, Outcome] = {}
         self.not_begun: list[Member] = []
         self.course: list[Milestone] = []
-        self._estimates: dict[tuple[Member, ...], Estimate] = {}
+        self._estimates: dict[tuple[Member, ...], CriterionEstimate] = {}
         made, too_large = able(self.entrants, *counts(self.positive), self.X.shape[1])
         unable = [] if self.weights is None else self.entrants
         unable = [m for m in unable if not DECLARED[m.method].takes_weights]
@@ -288,7 +288,7 @@ class CandidateComparison:
         return Selection(None, self.combined, lead, error)
 
     @functools.cached_property
-    def combined(self) -> Estimate:
+    def combined(self) -> CriterionEstimate:
         """Criterion of the combination, with weights chosen without the rows that are scored."""
         return self._estimated(self._combination)
 
@@ -304,7 +304,7 @@ class CandidateComparison:
 
         return nested_scores(self._folds, score)
 
-    def _alone(self, members: tuple[Member, ...]) -> Estimate:
+    def _alone(self, members: tuple[Member, ...]) -> CriterionEstimate:
         """Estimate the best of some members, chosen without the rows that are scored."""
         if members not in self._estimates:
             self._estimates[members] = self._estimated(self._nested(members))
@@ -324,9 +324,9 @@ class CandidateComparison:
     def _scores(self, members: tuple[Member, ...]) -> Array:
         return np.array([self.fits.scale_up(member) for member in members])
 
-    def _estimated(self, scores: Array) -> Estimate:
+    def _estimated(self, scores: Array) -> CriterionEstimate:
         sampled = self.declared, self.weight_kind, self.groups
-        return Estimate.of(self.criterion, self.positive, scores, *sampled)
+        return CriterionEstimate.of(self.criterion, self.positive, scores, *sampled)
 
     def _weights_of(self, rows: Index) -> Array | None:
         return None if self.weights is None else self.weights[rows]

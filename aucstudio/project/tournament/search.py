@@ -64,7 +64,7 @@ from aucstudio.project.tournament.standings import (
     JUDGED,
     READY,
     WAITS,
-    Estimate,
+    CriterionEstimate,
     Lead,
     RowCounts,
     Standing,
@@ -323,8 +323,8 @@ class _Search:
             entry,
             state=JUDGED,
             run=record.id,
-            held_out=Estimate.of(criterion, *rows),
-            area=Estimate.of(alone, *rows),
+            held_out=CriterionEstimate.of(criterion, *rows),
+            area=CriterionEstimate.of(alone, *rows),
         )
 
     def _why_no_time(self, method: str) -> str:

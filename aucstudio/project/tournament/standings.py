@@ -36,7 +36,7 @@ RUNNING, DONE, TIME, STOPPED = "running", "done", "time", "stopped"
 
 
 @dataclasses.dataclass(frozen=True)
-class Estimate:
+class CriterionEstimate:
     """The ranking criterion on rows that were used for no fit and no selection.
 
     Attributes
@@ -60,7 +60,7 @@ class Estimate:
         weights: NDArray[np.float64] | None = None,
         weight_kind: str = roc.SAMPLING,
         groups: NDArray[np.intp] | None = None,
-    ) -> Estimate:
+    ) -> CriterionEstimate:
         """Estimate the criterion from scores; with ``groups``, groups are the sampling unit."""
         sampled: roc.Sampled = {"weights": weights, "weight_kind": weight_kind, "groups": groups}
         ranking, share = roc.Ranking.of(positive, scores, **sampled), criterion.share
@@ -123,7 +123,7 @@ class Standing:
         Those that distinguish it from other entries, as text.
     tried : int
         How many settings were trained on any fold.
-    inner, held_out : Estimate or None
+    inner, held_out : CriterionEstimate or None
         Cross-validated on the training rows, with settings and weights chosen without the rows
         that are scored; and on the held-out rows, which no selection uses.
     seconds : float
@@ -133,7 +133,7 @@ class Standing:
     behind : Lead or None
     why : str
         Why it failed, or was not tested.
-    area : Estimate or None
+    area : CriterionEstimate or None
         The AUC on the held-out rows, or the partial AUC if a range was requested.
     """
 
@@ -142,13 +142,13 @@ class Standing:
     params: dict[str, Any] = dataclasses.field(default_factory=dict)
     settings: str = ""
     tried: int = 0
-    inner: Estimate | None = None
-    held_out: Estimate | None = None
+    inner: CriterionEstimate | None = None
+    held_out: CriterionEstimate | None = None
     seconds: float = 0.0
     run: str = ""
     behind: Lead | None = None
     why: str = ""
-    area: Estimate | None = None
+    area: CriterionEstimate | None = None
 
     @property
     def optimism(self) -> float | None:

@@ -18,7 +18,7 @@ from aucstudio.project.tournament.standings import (
     COMBINATION,
     FAILED,
     RUNNING,
-    Estimate,
+    CriterionEstimate,
     RowCounts,
     Standing,
     Standings,
@@ -79,7 +79,7 @@ def counts_words(standings: Standings) -> str:
     return text("best_criterion", measure=measure_words(standings), few=few)
 
 
-def estimate_words(found: Estimate | None, *, intervals: bool = True) -> str:
+def estimate_words(found: CriterionEstimate | None, *, intervals: bool = True) -> str:
     """Write a figure with its interval."""
     if found is None:
         return "–"
