@@ -388,12 +388,12 @@ class CellStore:
             try:
                 for k, column in numbers.items():
                     column.add(cells[k])
-                for n, (k, column) in enumerate(texts.items(), len(cells)):
-                    column.add(cells[k], chunk.child(n))
+                for n, (k, growing) in enumerate(texts.items(), len(cells)):
+                    growing.add(cells[k], chunk.child(n))
             except unreadable_kinds() as error:
                 raise self.unreadable(error) from error
             self._report_share(max(0.0, self._connection.query_progress()) / 100)
-        return {k: (numbers | texts)[k].cells() for k in is_number}
+        return {k: column.cells() for k, column in (*numbers.items(), *texts.items())}
 
     def _chunks(self, sql: str) -> Iterator[Any]:
         """Yield the rows of a query in chunks, as views of Arrow arrays."""

@@ -255,7 +255,7 @@ def blocks_of(times: Array, positive: Mask, most: int) -> Rows | None:
 def lacks_class(parts: list[Part], positive: Mask) -> int | None:
     """Return the first step that trains on or tests one class only."""
     for k, part in enumerate(parts):
-        if any(not positive[rows].any() or positive[rows].all() for rows in part):
+        if any(_is_one_class(positive[rows]) for rows in part):
             return k
     return None
 
