@@ -393,7 +393,8 @@ class CellStore:
             except unreadable_kinds() as error:
                 raise self.unreadable(error) from error
             self._report_share(max(0.0, self._connection.query_progress()) / 100)
-        return {k: column.cells() for k, column in (*numbers.items(), *texts.items())}
+        found = {k: column.cells() for k, column in numbers.items()}
+        return found | {k: growing.cells() for k, growing in texts.items()}
 
     def _chunks(self, sql: str) -> Iterator[Any]:
         """Yield the rows of a query in chunks, as views of Arrow arrays."""

@@ -56,7 +56,8 @@ def usable_weights(
 
 def invalid_weights(cells: Array) -> NDArray[np.bool_]:
     """Mark weights that are negative, infinite, or too large or small to be squared."""
-    return (cells != 0) & ((cells < 1 / _FARTHEST) | (cells > _FARTHEST))
+    is_far: NDArray[np.bool_] = (cells < 1 / _FARTHEST) | (cells > _FARTHEST)
+    return is_far & (cells != 0)
 
 
 def _what_is_wrong(weight: float) -> str:
