@@ -56,8 +56,8 @@ def usable_weights(
 
 def invalid_weights(cells: Array) -> NDArray[np.bool_]:
     """Mark weights that are negative, infinite, or too large or small to be squared."""
-    is_far: NDArray[np.bool_] = (cells < 1 / _FARTHEST) | (cells > _FARTHEST)
-    return is_far & (cells != 0)
+    found: NDArray[np.bool_] = (cells != 0) & ((cells < 1 / _FARTHEST) | (cells > _FARTHEST))
+    return found
 
 
 def _what_is_wrong(weight: float) -> str:
