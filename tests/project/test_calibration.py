@@ -3,7 +3,6 @@
 import csv
 import dataclasses
 import json
-import math
 import subprocess
 import sys
 
@@ -184,6 +183,11 @@ def test_a_script_gives_the_probabilities(half, table_once, table_file, tmp_path
     exec(compile(script.read_text(), str(script), "exec"), names)
     scores = odd_scores(model)
     np.testing.assert_allclose(names["probability"](scores), model.probabilities(scores), atol=1e-9)
+    # The document has the numbers of the script, and says what to do with them.
+    export_model(model, "json", tmp_path / "model.json")
+    document = json.loads((tmp_path / "model.json").read_text())
+    assert document["calibration"] == names["MODEL"]["calibration"]
+    assert any("probability = " in line for line in document["how"])
 
 
 def test_a_script_without_calibration_writes_no_probability(half, table_file, tmp_path):
@@ -191,29 +195,6 @@ def test_a_script_without_calibration_writes_no_probability(half, table_file, tm
     command = [sys.executable, "-I", str(tmp_path / "model.py"), str(table_file)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.stdout.startswith("row,score,threshold,predicted\n")
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_formula_of_the_document_gives_the_probabilities(half, tmp_path, kind):
-    model, path = validated_model(half, 0, None, kind), tmp_path / "model.json"
-    export_model(model, "json", path)
-    document = json.loads(path.read_text())
-    assert any("probability = " in line for line in document["how"])
-    scores = odd_scores(model)
-    found = [by_formula(document["calibration"], score) for score in scores]
-    np.testing.assert_allclose(found, model.probabilities(scores), atol=1e-9)
-
-
-def by_formula(given, score):
-    u = (score - given["centre"]) / given["scale"]
-    v = math.copysign(math.log(1 + abs(u)), u)
-    if given["form"] == "steps":
-        f = np.interp(u, given["knots"], given["values"])
-    else:
-        z = given["slope"] * u + given["offset"]
-        rise = given["high"] * np.logaddexp(0, z) - given["low"] * np.logaddexp(0, -z)
-        f = np.exp(-np.logaddexp(0, -given["shift"] - rise))
-    return (1 - given["tilt"]) * f + given["tilt"] * (1 + v / (1 + abs(v))) / 2
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -7,7 +7,6 @@ import sqlite3
 import numpy as np
 import pytest
 
-from aucstudio.project.errors import InputError
 from aucstudio.project.results.documents import named_runs
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.scratch import BoundedCache
@@ -26,15 +25,6 @@ def test_a_new_project_has_format_1(project):
         (found,) = database.execute("SELECT value FROM meta WHERE name = 'format'").fetchone()
     database.close()
     assert found == "1"
-
-
-@pytest.mark.parametrize("change", ["CREATE TABLE more (a)", "DROP TABLE flights"])
-def test_a_file_with_other_tables_is_not_a_project(project, change):
-    with sqlite3.connect(project.path) as database:
-        database.execute(change)
-    database.close()
-    with pytest.raises(InputError):
-        ProjectFile.open(project.path).read()
 
 
 def count_reads(monkeypatch):

@@ -207,18 +207,23 @@ def carried(
         same = source.numbers == target.numbers and np.array_equal(source.knots, target.knots)
         if not same or not np.array_equal(source.heights, target.heights):
             return None
-    names, new_names = source.feature_names, target.feature_names
-    used = at = np.flatnonzero(weights)
-    if names != new_names:
-        place = {name: k for k, name in enumerate(new_names)}
-        at = np.array([place.get(names[k], -1) for k in used.tolist()], dtype=np.intp)
-        if (at < 0).any():
-            return None
+    mine, theirs = common_features(source, target)
+    if np.count_nonzero(weights[mine]) < np.count_nonzero(weights):
+        return None
     (means, scales), (new_means, new_scales) = source.scaling, target.scaling
-    slopes = weights[used] / scales[used]
-    moved = np.zeros(len(new_names))
-    moved[at] = slopes * new_scales[at]
-    return moved, float(intercept + slopes @ (new_means[at] - means[used]))
+    slopes = weights[mine] / scales[mine]
+    moved = np.zeros(len(target.feature_names))
+    moved[theirs] = slopes * new_scales[theirs]
+    return moved, float(intercept + slopes @ (new_means[theirs] - means[mine]))
+
+
+def common_features(one: Preparation, other: Preparation) -> tuple[Index, Index]:
+    """Return the places of the features that both prepare, in one and in the other."""
+    if one.feature_names == other.feature_names:
+        places = np.arange(len(one.feature_names))
+        return places, places
+    _, mine, theirs = np.intersect1d(one.feature_names, other.feature_names, return_indices=True)
+    return mine, theirs
 
 
 def angle(a: Array, b: Array) -> float:

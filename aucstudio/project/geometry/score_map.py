@@ -17,7 +17,7 @@ from scipy.ndimage import gaussian_filter
 
 from aucstudio.engine.scorers import LinearScorer, Scorer
 from aucstudio.project.data.preparing.preparation import Preparation
-from aucstudio.project.geometry.planes import Plane
+from aucstudio.project.geometry.planes import Plane, common_features
 
 Array = NDArray[np.float64]
 CombinedLines = tuple[list[Array | None], list[NDArray[np.uint32] | None]]  # a chunk each
@@ -53,9 +53,7 @@ class Slice:
         """
         if source is target:
             return self
-        _, of_source, of_target = np.intersect1d(
-            source.feature_names, target.feature_names, return_indices=True
-        )
+        of_source, of_target = common_features(source, target)
         means, scales = (part[of_source] for part in source.scaling)
         new_means, new_scales = (part[of_target] for part in target.scaling)
         width = len(target.feature_names)

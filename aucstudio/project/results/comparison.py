@@ -41,7 +41,7 @@ from aucstudio.project.results.summary import (
     train_auc,
     trained_for,
 )
-from aucstudio.project.runs.experiment import Band, DataReference
+from aucstudio.project.runs.experiment import Band, DataReference, Experiment
 from aucstudio.project.runs.record import RunRecord, SplitResult
 from aucstudio.project.typed import plain
 from aucstudio.project.work.cluster import Cluster, answers
@@ -331,11 +331,11 @@ def planned_difference(a: RunRecord, b: RunRecord) -> Notice | None:
         return notice("test_file_not_recorded")
     for code, describe in (
         ("made_for_different_classes", _label),
-        ("split_differently", _validation),
+        ("split_differently", lambda made: made.validation.describe()),
         ("split_differently", _grouping),
         ("weighted_differently", _weighing),
     ):
-        first, second = describe(a), describe(b)
+        first, second = describe(a.experiment), describe(b.experiment)
         if first != second:
             return notice(code, first=first, second=second)
     return None
@@ -373,24 +373,19 @@ def _files(a: DataReference, b: DataReference) -> str:
     return f"{first} has changed in the meantime" if same else f"{first} against {second}"
 
 
-def _label(record: RunRecord) -> str:
-    return f"{record.experiment.data.label} = {record.experiment.data.positive}"
+def _label(made: Experiment) -> str:
+    return f"{made.data.label} = {made.data.positive}"
 
 
-def _validation(record: RunRecord) -> str:
-    return record.experiment.validation.describe()
-
-
-def _weighing(record: RunRecord) -> str:
-    name = record.experiment.weight
-    if name is None:
+def _weighing(made: Experiment) -> str:
+    if made.weight is None:
         return "unweighted"
-    counted = record.experiment.weight_kind == FREQUENCY
-    return f"counted by {name}" if counted else f"weighted by {name}"
+    counted = made.weight_kind == FREQUENCY
+    return f"counted by {made.weight}" if counted else f"weighted by {made.weight}"
 
 
-def _grouping(record: RunRecord) -> str:
-    columns = [name for name, role in record.experiment.data.roles if role == "group"]
+def _grouping(made: Experiment) -> str:
+    columns = [name for name, role in made.data.roles if role == "group"]
     return f"grouped by {' and '.join(columns)}" if columns else "not grouped"
 
 

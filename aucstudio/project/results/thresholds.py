@@ -181,7 +181,7 @@ class ThresholdFigures:
         rates = estimate_share(tp, m), estimate_share(fp, n)
         if prior is None or not (m and n):
             precision, alerts = estimate_share(tp, called), estimate_share(called, m + n)
-            return cls(counts, m / (m + n) if m + n else math.nan, *rates, precision, alerts)
+            return cls(counts, _ratio(m, m + n), *rates, precision, alerts)
         level = 1 - (1 - LEVEL) / 2
         up = binomial_interval(tp, m, level)
         along = binomial_interval(fp, n, level)
@@ -402,18 +402,12 @@ class Confusion:
     @property
     def tpr(self) -> float:
         """NaN where there is no positive."""
-        if self.weighted is not None:
-            return self.weighted.tpr
-        positives = self.tp + self.fn
-        return self.tp / positives if positives else float("nan")
+        return self.weighted.tpr if self.weighted else _ratio(self.tp, self.tp + self.fn)
 
     @property
     def fpr(self) -> float:
         """NaN where there is no negative."""
-        if self.weighted is not None:
-            return self.weighted.fpr
-        negatives = self.fp + self.tn
-        return self.fp / negatives if negatives else float("nan")
+        return self.weighted.fpr if self.weighted else _ratio(self.fp, self.fp + self.tn)
 
     @property
     def precision(self) -> float:
@@ -422,8 +416,12 @@ class Confusion:
         if self.weighted is not None and called:
             of = self.weighted
             found, alarms = of.prior * of.tpr, (1 - of.prior) * of.fpr
-            return found / (found + alarms) if found + alarms else float("nan")
-        return self.tp / called if called else float("nan")
+            return _ratio(found, found + alarms)
+        return _ratio(self.tp, called)
+
+
+def _ratio(count: float, of: float) -> float:
+    return count / of if of else math.nan
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

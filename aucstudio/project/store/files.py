@@ -101,22 +101,18 @@ def replacing(target: Path) -> Iterator[Path]:
         partial.unlink(missing_ok=True)
 
 
-@contextlib.contextmanager
-def creating(target: Path) -> Iterator[Path]:
-    """Return the name of a file to make beside the target, which becomes the target at the end.
-
-    If two programs create the same target, the second one fails. Nothing is left beside it.
+def create_file(target: Path, data: bytes) -> None:
+    """Write a file that must not exist; of two programs that create it the second one fails.
 
     Raises
     ------
-    FileExistsError
-        If the target exists at the end.
-    OSError
+    FileExistsError, OSError
     """
     partial = _partial_beside(target)
     try:
-        yield partial
-        with partial.open("r+b") as file:
+        with partial.open("xb") as file:
+            file.write(data)
+            file.flush()
             os.fsync(file.fileno())
         try:
             os.link(partial, target)
@@ -129,17 +125,6 @@ def creating(target: Path) -> Iterator[Path]:
         _sync_folder(target.parent)
     finally:
         partial.unlink(missing_ok=True)
-
-
-def create_file(target: Path, data: bytes) -> None:
-    """Write a file that must not exist; of two programs that create it the second one fails.
-
-    Raises
-    ------
-    FileExistsError, OSError
-    """
-    with creating(target) as partial:
-        partial.write_bytes(data)
 
 
 def _partial_beside(target: Path) -> Path:
@@ -174,15 +159,21 @@ def _remove_stale(folder: Path) -> None:
 
 def _is_gone(pid: str, written: os.stat_result) -> bool:
     """Return whether the process that wrote a file has ended; its number may be another's now."""
+    began = process_start(int(pid))
+    return began is None or began > written.st_mtime + _CLOCK_SECONDS
+
+
+def process_start(pid: int) -> float | None:
+    """Return when a process began: None if there is none, 0 if the system does not say."""
     import psutil
 
     try:
-        began: float = psutil.Process(int(pid)).create_time()
+        began: float = psutil.Process(pid).create_time()
     except psutil.NoSuchProcess:
-        return True
+        return None
     except (psutil.Error, OverflowError):
-        return False
-    return began > written.st_mtime + _CLOCK_SECONDS
+        return 0.0
+    return began
 
 
 @functools.cache

@@ -572,21 +572,13 @@ class SqlColumns:
     def _date(self, day: str) -> tuple[str, str, str]:
         """Return year, month and day of the month of days from 0000-03-01."""
         named = self._query.named
-        era = named(floor_ratio(day, 146_097))
-        of_era = named(f"{day} % 146097")
-        leaps = " ".join(
-            f"{sign} {floor_ratio(of_era, days)}"
-            for sign, days in (("-", 1_460), ("+", 36_524), ("-", 146_096))
-        )
-        year = named(floor_ratio(named(f"{of_era} {leaps}"), 365))
-        since = named(
-            f"{of_era} - (365 * {year} + {floor_ratio(year, 4)} - {floor_ratio(year, 100)})"
-        )
+        # At most one year too many, which then begins after the day.
+        guess = named(floor_ratio(f"10000 * {day} + 14780", 3_652_425))
+        year = named(f"CASE WHEN {day} < {_years(guess)} THEN {guess} - 1 ELSE {guess} END")
+        since = named(f"{day} - ({_years(year)})")
         turned = named(floor_ratio(f"5 * {since} + 2", 153))
         month = named(f"CASE WHEN {turned} < 10 THEN {turned} + 3 ELSE {turned} - 9 END")
-        whole = named(
-            f"{year} + 400 * {era} + CASE WHEN {month} <= 2 THEN 1 WHEN {month} > 2 THEN 0 END"
-        )
+        whole = named(f"{year} + CASE WHEN {month} <= 2 THEN 1 WHEN {month} > 2 THEN 0 END")
         return whole, month, named(f"{since} - {floor_ratio(f'153 * {turned} + 2', 5)} + 1")
 
     def _yearday(self, day: str) -> str:

@@ -13,10 +13,10 @@ from collections.abc import Iterable
 from typing import Annotated, Any
 
 import msgspec
-import psutil
 
 from aucstudio.project import typed
 from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.store.files import process_start
 from aucstudio.project.store.project.database import seal, unseal
 from aucstudio.project.store.project.run_documents import read_experiment
 
@@ -106,7 +106,7 @@ class Owner(msgspec.Struct, frozen=True):
     def this(cls) -> Owner:
         """Return the owner that is this process."""
         pid = os.getpid()
-        started = psutil.Process(pid).create_time()
+        started = process_start(pid) or 0.0
         return cls(pid, started, socket.gethostname(), f"{_TOKEN}-{pid}", time.time())
 
     def key(self, run: str) -> str:
@@ -124,13 +124,8 @@ class Owner(msgspec.Struct, frozen=True):
             return True
         if self.host != socket.gethostname():
             return 0 <= time.time() - self.since < _FOREIGN_SECONDS
-        try:
-            began: float = psutil.Process(self.pid).create_time()
-        except psutil.NoSuchProcess:
-            return False
-        except psutil.Error:
-            return True
-        return abs(began - self.started) < _CLOCK_SECONDS
+        began = process_start(self.pid)
+        return began is not None and (not began or abs(began - self.started) < _CLOCK_SECONDS)
 
     def describe(self) -> str:
         """Return a description of the process and the start of the run."""
