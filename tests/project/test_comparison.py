@@ -14,12 +14,8 @@ from aucstudio.engine.monitor import Stopped
 from aucstudio.notices import notice
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.results import comparison
-from aucstudio.project.results.comparison import (
-    Comparison,
-    PairComparison,
-    RunFigures,
-    growth_to_significance,
-)
+from aucstudio.project.results.comparison import Comparison, PairComparison, RunFigures
+from aucstudio.project.results.forecast import growth_to_significance
 from aucstudio.project.results.page import markdown_blocks, tables_as_csv, tables_as_latex
 from aucstudio.project.results.report import comparison_tables
 from aucstudio.project.results.summary import Estimate, auc_summary, pauc_summary, train_auc

@@ -332,7 +332,8 @@ def spelled(cell):
     return cell if isinstance(cell, str) else f"{cell:.15g}"
 
 
-def graph_scores(model, table, tmp_path):
+def run_graph(model, table, tmp_path, *outputs):
+    """Return outputs of the graph of a model for the rows of a table."""
     onnx = pytest.importorskip("onnx")
     runtime = pytest.importorskip("onnxruntime")
     path = tmp_path / "model.onnx"
@@ -350,7 +351,11 @@ def graph_scores(model, table, tmp_path):
         else:
             texts = [spelled(cell) for cell in cells.tolist()]
             feed[given.name] = np.array(texts, dtype=object)[:, None]
-    score, predicted = session.run(["score", "predicted"], feed)
+    return session.run(outputs, feed)
+
+
+def graph_scores(model, table, tmp_path):
+    score, predicted = run_graph(model, table, tmp_path, "score", "predicted")
     assert score.shape == predicted.shape == (table.rows,)
     expected = np.where(score > model.threshold, model.positive, model.negative)
     assert predicted.tolist() == expected.tolist()

@@ -339,11 +339,6 @@ class Scores(NamedTuple):
         rows = split.test_positive, split.test_scores, split.test_weights
         return cls(*rows, split.weight_kind, split.test_groups)
 
-    @property
-    def independent(self) -> bool:
-        """Whether every row counts once, independently of all others."""
-        return self.weights is None and self.groups is None
-
     def at(self, rows: NDArray[Any]) -> Scores:
         """Return those of some of the rows: numbers or a mask."""
         weights = None if self.weights is None else self.weights[rows]

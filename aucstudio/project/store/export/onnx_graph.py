@@ -32,7 +32,13 @@ from aucstudio.project.data.preparing.preparation import (
 from aucstudio.project.data.preparing.scales import MISSING
 from aucstudio.project.errors import input_error
 from aucstudio.project.runs.model import Model
-from aucstudio.project.store.export.document import ScorerVisitor, date_inputs, describe, printable
+from aucstudio.project.store.export.document import (
+    FACTS,
+    ScorerVisitor,
+    date_inputs,
+    describe,
+    printable,
+)
 
 Array = NDArray[np.float64]
 
@@ -441,11 +447,7 @@ def _finished(graph: Graph, model: Model) -> Any:
 
 
 def _properties(model: Model) -> dict[str, str]:
-    names = (
-        *("method", "label", "positive", "negative", "trained_on"),
-        *("threshold", "threshold_rule"),
-    )
-    properties = {name: str(getattr(model, name)) for name in names}
+    properties = {name: str(getattr(model, name)) for name in ("method", *FACTS)}
     if model.calibration is not None:
         properties |= {"calibration": model.calibration.kind, "calibrated_on": model.calibrated_on}
     if inputs := date_inputs(model):
