@@ -9,28 +9,23 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import functools
 import os
 import re
-import secrets
-import socket
 import stat
 import sys
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 from aucstudio.project.errors import InputError, input_error
+from aucstudio.project.leftovers import OWNER, left_behind, owner_name
 
 STANDARD_OUTPUT = "-"
 
 _OF_THE_SYSTEM = ("/dev/", "/proc/")
 _BINARY = getattr(os, "O_BINARY", 0)  # where there are text files, as on Windows
 _LONGEST_PREFIX = 40  # characters of the name that a temporary file takes over
-# A temporary file, which names the machine and the process that writes it.
-_PARTIAL = re.compile(r"\..*\.(?P<host>[0-9a-f]{8})-(?P<pid>[0-9]{1,10})-[0-9a-f]{8}\.part", re.S)
-_CLOCK_SECONDS = 2.0  # by which the times of a file and of a process may differ
+_PARTIAL = re.compile(rf"\..*\.{OWNER}\.part", re.DOTALL)
 
 
 def write_atomically(path: str | Path, data: bytes | str) -> None:
@@ -129,9 +124,10 @@ def create_file(target: Path, data: bytes) -> None:
 
 def _partial_beside(target: Path) -> Path:
     """Return an unused name beside a target, after removing what killed programs left there."""
-    _remove_stale(target.parent)
-    unique = f"{_this_host()}-{os.getpid()}-{secrets.token_hex(4)}"
-    return target.with_name(f".{target.name[:_LONGEST_PREFIX]}.{unique}.part")
+    for stale in left_behind(target.parent, _PARTIAL):
+        with contextlib.suppress(OSError):
+            stale.unlink()
+    return target.with_name(f".{target.name[:_LONGEST_PREFIX]}.{owner_name()}.part")
 
 
 def _sync_folder(folder: Path) -> None:
@@ -141,44 +137,6 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
-
-
-def _remove_stale(folder: Path) -> None:
-    """Remove what killed programs of this person left half written in a folder."""
-    with contextlib.suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            named = _PARTIAL.fullmatch(entry.name)
-            if named is None or named["host"] != _this_host():
-                continue
-            with contextlib.suppress(OSError):
-                found = entry.stat(follow_symlinks=False)
-                is_ours = not hasattr(os, "getuid") or found.st_uid == os.getuid()
-                if stat.S_ISREG(found.st_mode) and is_ours and _is_gone(named["pid"], found):
-                    os.unlink(entry.path)
-
-
-def _is_gone(pid: str, written: os.stat_result) -> bool:
-    """Return whether the process that wrote a file has ended; its number may be another's now."""
-    began = process_start(int(pid))
-    return began is None or began > written.st_mtime + _CLOCK_SECONDS
-
-
-def process_start(pid: int) -> float | None:
-    """Return when a process began: None if there is none, 0 if the system does not say."""
-    import psutil
-
-    try:
-        began: float = psutil.Process(pid).create_time()
-    except psutil.NoSuchProcess:
-        return None
-    except (psutil.Error, OverflowError):
-        return 0.0
-    return began
-
-
-@functools.cache
-def _this_host() -> str:
-    return f"{zlib.crc32(socket.gethostname().encode(errors='replace')):08x}"
 
 
 def refuse_own_input(output: str | Path | None, *inputs: str | Path | None) -> None:

@@ -15,8 +15,8 @@ from typing import Annotated, Any
 import msgspec
 
 from aucstudio.project import typed
+from aucstudio.project.leftovers import CLOCK_SECONDS, process_start
 from aucstudio.project.runs.experiment import Experiment
-from aucstudio.project.store.files import process_start
 from aucstudio.project.store.project.database import seal, unseal
 from aucstudio.project.store.project.run_documents import read_experiment
 
@@ -78,7 +78,6 @@ def forget_running(database: sqlite3.Connection, keys: Iterable[str]) -> None:
 
 
 _TOKEN = secrets.token_hex(8)
-_CLOCK_SECONDS = 2.0  # by which two readings of when a process began may differ
 _FOREIGN_SECONDS = 7 * 24 * 3600.0
 
 
@@ -125,7 +124,7 @@ class Owner(msgspec.Struct, frozen=True):
         if self.host != socket.gethostname():
             return 0 <= time.time() - self.since < _FOREIGN_SECONDS
         began = process_start(self.pid)
-        return began is not None and (not began or abs(began - self.started) < _CLOCK_SECONDS)
+        return began is not None and (not began or abs(began - self.started) < CLOCK_SECONDS)
 
     def describe(self) -> str:
         """Return a description of the process and the start of the run."""
