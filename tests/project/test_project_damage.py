@@ -5,7 +5,6 @@ import hashlib
 import json
 import random
 import shutil
-import sqlite3
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +23,7 @@ from aucstudio.project.store.check import check_file, repair_project
 from aucstudio.project.store.project import database as source
 from aucstudio.project.store.project.database import checksum, seal
 from aucstudio.project.store.project.project_file import ProjectFile
+from tests.project.conftest import run_sql
 
 PARTS = ("train_rows", "test_rows", "train_positive", "test_positive", "train_scores")
 PARTS = (*PARTS, "test_scores", "support_pairs")
@@ -144,20 +144,13 @@ def test_bits_of_the_head_of_the_file(stored, tmp_path, monkeypatch):
 
 
 def damage_run(path, name, number=1):
-    with sqlite3.connect(path) as database:
-        if name == "document":
-            database.execute(
-                "UPDATE records SET document = replace(document, 'done', 'gone') "
-                "WHERE position = ?",
-                (number,),
-            )
-        else:
-            (text,) = database.execute(
-                "SELECT document FROM records WHERE position = ?", (number,)
-            ).fetchone()
-            key = bytes.fromhex(json.loads(text)["splits"][0]["parts"][name])
-            database.execute("UPDATE blobs SET data = zeroblob(100) WHERE checksum = ?", (key,))
-    database.close()
+    if name == "document":
+        change = "UPDATE records SET document = replace(document, 'done', 'gone')"
+        run_sql(path, f"{change} WHERE position = ?", (number,))
+    else:
+        ((text,),) = run_sql(path, "SELECT document FROM records WHERE position = ?", (number,))
+        key = bytes.fromhex(json.loads(text)["splits"][0]["parts"][name])
+        run_sql(path, "UPDATE blobs SET data = zeroblob(100) WHERE checksum = ?", (key,))
 
 
 @pytest.fixture
@@ -177,9 +170,7 @@ def test_a_damaged_run_is_named_while_the_others_load(copied, stored):
 
 
 def test_a_missing_run_is_told(copied):
-    with sqlite3.connect(copied) as database:
-        database.execute("DELETE FROM records WHERE position IN (2, 4)")
-    database.close()
+    run_sql(copied, "DELETE FROM records WHERE position IN (2, 4)")
     contents = ProjectFile.open(copied).read()
     assert [(run.position, run.what) for run in contents.damaged] == [
         (2, "it is missing"),
@@ -188,9 +179,7 @@ def test_a_missing_run_is_told(copied):
 
 
 def test_a_damaged_plan_leaves_the_runs(copied):
-    with sqlite3.connect(copied) as database:
-        database.execute("UPDATE documents SET document = '{}' WHERE name = 'plan'")
-    database.close()
+    run_sql(copied, "UPDATE documents SET document = '{}' WHERE name = 'plan'")
     study = read_project(copied)
     assert len(study.records) == 4
     assert not {look.name for look in study.plan(Plan()).looks.values()} & {
@@ -288,12 +277,9 @@ def test_models_and_experiments_are_checked(tmp_path, table_file, capsys):
 
 
 def altered(stored, tmp_path, *statements):
-    path = tmp_path / "hostile.aucproj"
-    shutil.copy(stored[0], path)
-    with sqlite3.connect(path, isolation_level=None) as database:
-        for statement in statements:
-            database.execute(*((statement,) if isinstance(statement, str) else statement))
-    database.close()
+    path = shutil.copy(stored[0], tmp_path / "hostile.aucproj")
+    for statement in statements:
+        run_sql(path, *((statement,) if isinstance(statement, str) else statement))
     return path
 
 
@@ -328,22 +314,13 @@ def test_a_schema_that_is_not_ours_is_refused(stored, tmp_path, statements):
     assert path.read_bytes() == before
 
 
-def resealed(change):
-    """Make statements that replace the first run's document by a changed one, checksum and all."""
-
-    def statements(path):
-        with sqlite3.connect(path) as database:
-            run, text = database.execute(
-                "SELECT id, document FROM records WHERE position = 1"
-            ).fetchone()
-        database.close()
-        document = json.loads(text)
-        changed = change(document)
-        data, found = seal(document if changed is None else changed, "record", 1, run)
-        query = "UPDATE records SET document = ?, checksum = ? WHERE position = 1"
-        return [(query, (data, found))]
-
-    return statements
+def resealed(path, change):
+    """Return the statement that puts a changed document of the first run in place, sealed."""
+    ((run, text),) = run_sql(path, "SELECT id, document FROM records WHERE position = 1")
+    document = json.loads(text)
+    changed = change(document)
+    values = seal(document if changed is None else changed, "record", 1, run)
+    return "UPDATE records SET document = ?, checksum = ? WHERE position = 1", values
 
 
 def put(*path, value):
@@ -371,7 +348,7 @@ def changed(path, value, method=None):
 
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_a_run_that_no_program_of_ours_wrote_is_left_out(stored, tmp_path, kind):
-    path = altered(stored, tmp_path, *resealed(changed(**HOSTILE[kind]))(stored[0]))
+    path = altered(stored, tmp_path, resealed(stored[0], changed(**HOSTILE[kind])))
     contents = ProjectFile.open(path).read()
     assert [run.position for run in contents.damaged] == [1]
     assert len(contents.records) == 3
@@ -381,9 +358,7 @@ def test_a_run_that_no_program_of_ours_wrote_is_left_out(stored, tmp_path, kind)
 
 def test_json_without_end_is_left_out(stored, tmp_path):
     deep = b"[" * 100_000
-    with sqlite3.connect(stored[0]) as database:
-        (run,) = database.execute("SELECT id FROM records WHERE position = 1").fetchone()
-    database.close()
+    ((run,),) = run_sql(stored[0], "SELECT id FROM records WHERE position = 1")
     query = "UPDATE records SET document = ?, checksum = ? WHERE position = 1"
     path = altered(stored, tmp_path, (query, (deep, checksum(deep, "record", 1, run))))
     assert "nested too deeply" in ProjectFile.open(path).read().damaged[0].what
@@ -411,7 +386,7 @@ def test_scores_that_no_run_has_are_refused(stored, tmp_path, array):
     key = checksum(array)
     change = put("splits", 0, "parts", "test_scores", value=key.hex())
     blob = ("INSERT INTO blobs VALUES (?, ?)", (key, array))
-    path = altered(stored, tmp_path, blob, *resealed(change)(stored[0]))
+    path = altered(stored, tmp_path, blob, resealed(stored[0], change))
     record = ProjectFile.open(path).runs()[0]
     with pytest.raises(InputError, match="split 1, is damaged"):
         assert len(record.splits[0].test_scores)

@@ -1,7 +1,6 @@
 import dataclasses
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 import textwrap
@@ -17,11 +16,7 @@ from aucstudio.project.scratch import BoundedCache
 from aucstudio.project.store.project import project_file
 from aucstudio.project.store.project.database import ProjectSource
 from aucstudio.project.store.project.project_file import ProjectFile, write_project
-
-
-@pytest.fixture
-def project(tmp_path):
-    return ProjectFile.create(tmp_path / "study.aucproj")
+from tests.project.conftest import run_sql
 
 
 def test_runs_come_back_as_they_went_in(project, plan, table):
@@ -97,9 +92,7 @@ def test_the_plan_is_kept(project):
 
 
 def test_a_newer_format_is_refused_and_left_alone(project):
-    with sqlite3.connect(project.path) as database:
-        database.execute("UPDATE meta SET value = '99' WHERE name = 'format'")
-    database.close()
+    run_sql(project.path, "UPDATE meta SET value = '99' WHERE name = 'format'")
     before = project.path.read_bytes()
     with pytest.raises(InputError, match=r"newer AUC Studio \(project format 99"):
         ProjectFile.open(project.path)
