@@ -135,7 +135,7 @@ class PairOrder:
         at = int(np.flatnonzero(own == place)[0])
         margins = self.s[at] - self.t if is_positive else self.s - self.t[at]
         wrong, tied = int((margins < 0).sum()), int((margins == 0).sum())
-        kept = others[np.linspace(0, len(others) - 1, min(len(others), limit)).astype(np.intp)]
+        kept = evenly(others, limit)
         mine = np.full(len(kept), place, dtype=np.intp)
         rows = np.stack([mine, kept] if is_positive else [kept, mine])
         return Misranked(wrong, tied, len(others), rows)

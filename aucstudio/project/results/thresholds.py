@@ -169,10 +169,8 @@ class ThresholdFigures:
         At another prior the interval of precision and alerts is that of the rectangle of both
         rates' intervals at 97.5 %, which holds 95 % at least.
         """
-        m: float = counts.tp + counts.fn
-        n: float = counts.fp + counts.tn
-        tp: float = counts.tp
-        fp: float = counts.fp
+        m, n = float(counts.tp + counts.fn), float(counts.fp + counts.tn)
+        tp, fp = float(counts.tp), float(counts.fp)
         called = tp + fp
         if (weighted := counts.weighted) is not None:
             m, n = weighted.positives, weighted.negatives

@@ -144,9 +144,8 @@ def model_from_bytes(data: bytes, name: str) -> Model:
 
 def _read(file: BinaryIO, file_bytes: int, name: str) -> Model:
     try:
-        with archive.opened(file, file_bytes, _MOST_OF_MEMORY * machine_memory()) as entries:
-            manifest = _manifest(entries, name)
-            return _assemble(manifest, _read_arrays(entries))
+        entries = Archive(file, file_bytes, _MOST_OF_MEMORY * machine_memory())
+        return _assemble(_manifest(entries, name), _read_arrays(entries))
     except InputError:
         raise
     except (*archive.BROKEN, msgspec.MsgspecError) as error:

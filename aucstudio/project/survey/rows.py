@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import dataclasses
 import functools
 import heapq
@@ -16,8 +15,7 @@ from numpy.typing import NDArray
 
 from aucstudio.project.data.columns import Column, spell_cell
 from aucstudio.project.data.table import Table
-from aucstudio.project.store.files import written_atomically
-from aucstudio.project.store.scores_file import write_rows
+from aucstudio.project.store.scores_file import scores_file, write_rows
 from aucstudio.project.survey.conditions import MISSING, Condition
 
 if TYPE_CHECKING:
@@ -239,8 +237,7 @@ def save_rows(
     """
     taken = {column.name for column in columns}
     name = next(name for k in range(len(taken) + 1) if (name := ROW + "_" * k) not in taken)
-    with written_atomically(path) as file:
-        sheet = codecs.getwriter("utf-8")(file)
+    with scores_file(path) as sheet:
         write_rows(sheet, [[name, *(column.name for column in columns)]])
         start = 0
         for part in _written_parts(columns, rows, report):
