@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.project.data.columns import Column, spell_cell
+from aucstudio.project.data.columns import Column, free_name, spell_cell
 from aucstudio.project.data.table import Table
 from aucstudio.project.store.scores_file import scores_file, write_rows
 from aucstudio.project.survey.conditions import MISSING, Condition
@@ -235,8 +235,7 @@ def save_rows(
     InputError
         If the file cannot be written.
     """
-    taken = {column.name for column in columns}
-    name = next(name for k in range(len(taken) + 1) if (name := ROW + "_" * k) not in taken)
+    name = free_name(ROW, {column.name for column in columns})
     with scores_file(path) as sheet:
         write_rows(sheet, [[name, *(column.name for column in columns)]])
         start = 0

@@ -23,6 +23,7 @@ from aucstudio.engine.calibration import TILT, Calibration, Sigmoid, Steps
 from aucstudio.engine.ensembles.combined import CombinationScorer, ViewedScorer
 from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.scorers import EnsembleScorer, FourierScorer, KernelScorer, LinearScorer
+from aucstudio.project.data.columns import free_name
 from aucstudio.project.data.preparing.preparation import (
     CategoryFeatures,
     Preparation,
@@ -106,10 +107,9 @@ class Graph:
         return made
 
     def _free(self, name: str) -> str:
-        while name in self._taken:
-            name += "_"
-        self._taken.add(name)
-        return name
+        free = free_name(name, self._taken)
+        self._taken.add(free)
+        return free
 
     def add(
         self, op: str, *inputs: str | Operand, name: str = "", domain: str = "", **settings: Any

@@ -14,6 +14,7 @@ from aucstudio.engine.calibration import TILT, Calibration, Sigmoid, Steps
 from aucstudio.engine.ensembles.combined import CombinationScorer, ViewedScorer
 from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.scorers import EnsembleScorer, LinearScorer, inner_scorers
+from aucstudio.project.data.columns import free_name
 from aucstudio.project.errors import input_error
 from aucstudio.project.runs.model import Model
 from aucstudio.project.store.export.document import ScorerVisitor, date_inputs, describe, printable
@@ -64,12 +65,14 @@ def write(model: Model) -> bytes:
         If the model has no SQL statement; see :func:`check`.
     """
     check(model)
-    query, taken = SqlQuery(), set(model.preparation.columns)
+    query = SqlQuery()
+    # Databases ignore the case of letters.
+    taken = {name.lower() for name in model.preparation.columns}
     features = SqlColumns(query, model.preparation, model.schema, _TABLE).features()
     raw = _SqlWriter(query).visit(model.scorer, features)
     expression = query.select(f"{raw} + {number(model.intercept)}")
     score, predicted, probability = (
-        identifier(_free(name, taken)) for name in ("score", "predicted", "probability")
+        identifier(free_name(name, taken)) for name in ("score", "predicted", "probability")
     )
     outputs = [f"{_TABLE}.*", f"{_predicted(model, f'{_TABLE}.{score}')} AS {predicted}"]
     if model.calibration is not None:
@@ -93,14 +96,6 @@ def _comments(model: Model) -> list[str]:
         "Runs in DuckDB and in SQLite 3.35 or newer with its mathematical functions.",
     ]
     return [*lines, *(f"{name!r}: {words}." for name, words in date_inputs(model).items())]
-
-
-def _free(name: str, taken: set[str]) -> str:
-    """Return a name that no column has; databases ignore the case of letters."""
-    known = {other.lower() for other in taken}
-    while name in known:
-        name += "_"
-    return name
 
 
 def _predicted(model: Model, score: str) -> str:

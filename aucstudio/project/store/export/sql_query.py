@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
+from aucstudio.project.data.input_files import literal, quoted
 from aucstudio.project.data.preparing.preparation import Array
 from aucstudio.project.errors import input_error
 
@@ -31,7 +32,7 @@ def text(value: str) -> str:
     InputError
         If the text cannot be part of a SQL file.
     """
-    return f"'{_writable(value).replace(chr(39), chr(39) * 2)}'"
+    return literal(_writable(value))
 
 
 def identifier(name: str) -> str:
@@ -42,7 +43,7 @@ def identifier(name: str) -> str:
     InputError
         If the name cannot be part of a SQL file.
     """
-    return f'"{_writable(name).replace(chr(34), chr(34) * 2)}"'
+    return quoted(_writable(name))
 
 
 def _writable(value: str) -> str:
