@@ -63,16 +63,14 @@ class Coefficients:
     @functools.cached_property
     def mean(self) -> Array:
         """Mean over the splits, shape (features,)."""
-        means: Array = np.nanmean(self.weights, axis=0)
-        return means
+        return np.asarray(np.nanmean(self.weights, axis=0))
 
     @functools.cached_property
     def same_sign(self) -> Array:
         """Share of the splits whose weight has the sign of the mean, shape (features,)."""
         known = ~np.isnan(self.weights)
         agree = (np.sign(self.weights) == np.sign(self.mean)) & known
-        share: Array = agree.sum(axis=0) / known.sum(axis=0)
-        return share
+        return np.asarray(agree.sum(axis=0) / known.sum(axis=0))
 
 
 def coefficients(splits: Sequence[SplitResult]) -> Coefficients | None:
@@ -210,8 +208,7 @@ def _dependence(
     stacked = np.repeat(rows[None], len(grid), axis=0)
     stacked[:, :, features] = grid[:, None, :]
     scores = score_rows(scorer, stacked.reshape(-1, rows.shape[1]), pulse)
-    mean: Array = scores.reshape(len(grid), -1).mean(axis=1)
-    return mean
+    return np.asarray(scores.reshape(len(grid), -1).mean(axis=1))
 
 
 def rough_spans(model: Model, X: Array, pulse: Callable[[str, float], None]) -> dict[str, float]:

@@ -240,8 +240,7 @@ class PairCloud:
 
     def differences(self, rows: Index) -> Array:
         """Return the differences of pairs of rows, shape (k, 2)."""
-        found: Array = self.places[rows[0]] - self.places[rows[1]]
-        return found
+        return np.asarray(self.places[rows[0]] - self.places[rows[1]])
 
 
 def pair_cloud(places: Array, positive: Mask) -> PairCloud:
@@ -338,8 +337,7 @@ def _histogram(places: Array, step: Array) -> Array:
     cells = ((places - places.min(axis=0)) / step).astype(np.int64)
     shape = cells.max(axis=0) + 1
     flat = np.bincount(cells[:, 0] * shape[1] + cells[:, 1], minlength=int(shape.prod()))
-    histogram: Array = flat.reshape(shape).astype(np.float64)
-    return histogram
+    return np.asarray(flat.reshape(shape).astype(np.float64))
 
 
 def ellipse(centre: Array, covariance: Array, deviations: float, points: int = 97) -> Array:
@@ -347,8 +345,7 @@ def ellipse(centre: Array, covariance: Array, deviations: float, points: int = 9
     values, vectors = np.linalg.eigh(covariance)
     turn = np.linspace(0.0, 2.0 * np.pi, points)
     circle = np.stack([np.cos(turn), np.sin(turn)], axis=1) * deviations
-    trace: Array = centre + (circle * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
-    return trace
+    return np.asarray(centre + (circle * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
 
 
 def penalised_covariance(
@@ -378,8 +375,7 @@ def penalised_covariance(
     sizes, vectors = np.linalg.eigh(spread.T @ spread)
     sizes = np.maximum(sizes, 0.0)
     seen = directions.T @ vectors
-    found: Array = (seen * (sizes / (1.0 + penalty * sizes))) @ seen.T
-    return found
+    return np.asarray((seen * (sizes / (1.0 + penalty * sizes))) @ seen.T)
 
 
 def places_of(sample: Sample, rows: NDArray[np.int64]) -> Index:
@@ -388,5 +384,4 @@ def places_of(sample: Sample, rows: NDArray[np.int64]) -> Index:
     ranked = sample.numbers[order]
     at = np.minimum(np.searchsorted(ranked, rows), len(ranked) - 1)
     known = (ranked[at] == rows).all(axis=0)
-    found: Index = order[at[:, known]]
-    return found
+    return np.asarray(order[at[:, known]])

@@ -114,8 +114,7 @@ def by_weight(rows: Index, weights: Array, size: int) -> Index:
     """Choose ``size`` rows in proportion to their weights, by systematic sampling."""
     reached = np.cumsum(weights)
     places = (np.arange(size) + 0.5) / size * reached[-1]
-    chosen: Index = rows[np.searchsorted(reached, places, side="right")]
-    return chosen
+    return np.asarray(rows[np.searchsorted(reached, places, side="right")])
 
 
 _EXACT_FEATURES = 256
@@ -128,8 +127,7 @@ _RANK = 1e-9
 
 def mean_difference(values: Array, positive: Mask) -> Array:
     """Compute δ of any row values, shape (d,)."""
-    delta: Array = values[positive].mean(axis=0) - values[~positive].mean(axis=0)
-    return delta
+    return np.asarray(values[positive].mean(axis=0) - values[~positive].mean(axis=0))
 
 
 def spread_rows(values: Array, positive: Mask, of_pairs: bool) -> Array:
@@ -145,12 +143,10 @@ def unit(v: Array) -> Array:
     """Scale to length 1; the zero vector gives the first axis."""
     size = np.abs(v).max()
     if size == 0:
-        first: Array = np.eye(1, len(v))[0]
-        return first
+        return np.asarray(np.eye(1, len(v))[0])
     # Scaled first: weights may be so small that their squares vanish.
     scaled: Array = v / size
-    found: Array = scaled / np.linalg.norm(scaled)
-    return found
+    return np.asarray(scaled / np.linalg.norm(scaled))
 
 
 def strongest(spread: Array, off: Array | None = None) -> Array:
@@ -167,8 +163,7 @@ def strongest(spread: Array, off: Array | None = None) -> Array:
     length = np.linalg.norm(v)
     if length < 1e-6:
         return np.zeros(len(v))
-    found: Array = v * (np.sign(v[np.abs(v).argmax()]) / length)
-    return found
+    return np.asarray(v * (np.sign(v[np.abs(v).argmax()]) / length))
 
 
 def _leading(spread: Array) -> Array:
@@ -270,8 +265,7 @@ def _basis(scorer: KernelScorer, landmarks: Array) -> Array:
     """Return UΛ^{-1/2}, without directions that are rounding alone."""
     values, vectors = np.linalg.eigh(scorer.kernel(landmarks, landmarks))
     held = values > _RANK * max(values[-1], 0.0)
-    basis: Array = vectors[:, held] / np.sqrt(values[held])
-    return basis
+    return np.asarray(vectors[:, held] / np.sqrt(values[held]))
 
 
 def kernel_features(

@@ -43,8 +43,7 @@ class Slice:
 
     def rows(self, places: Array) -> Array:
         """Return the rows at places of shape (N, 2)."""
-        rows: Array = self.rest + places @ self.directions.T
-        return rows
+        return np.asarray(self.rest + places @ self.directions.T)
 
     def carried(self, source: Preparation, target: Preparation) -> Slice:
         """Return the same plane in another model's prepared rows.
@@ -200,5 +199,4 @@ def _widths(places: Array) -> Array:
     first, third = np.quantile(places, (0.25, 0.75), axis=0)
     spread = np.minimum(places.std(axis=0), (third - first) / _QUARTILES)
     least = 1e-6 * np.maximum(np.abs(places).max(axis=0), 1e-6)
-    widths: Array = np.maximum(spread * len(places) ** (-1 / 6), least)
-    return widths
+    return np.asarray(np.maximum(spread * len(places) ** (-1 / 6), least))

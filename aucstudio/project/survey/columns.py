@@ -302,8 +302,7 @@ def _bin_edges(known: Array) -> Array:
     bins = min(_MOST_BINS, max(8, math.ceil(2 * len(known) ** (1 / 3))))
     # By shares, as the difference of the ends may be beyond the largest number.
     steps = np.linspace(0.0, 1.0, bins + 1)
-    edges: Array = np.unique(low * (1 - steps) + high * steps)
-    return edges
+    return np.asarray(np.unique(low * (1 - steps) + high * steps))
 
 
 def _texts(column: Column, masks: list[Mask], stop: Stop) -> Distribution:
@@ -328,5 +327,4 @@ def _texts(column: Column, masks: list[Mask], stop: Stop) -> Distribution:
 
 def _shares(counts: NDArray[np.number], parts: Sequence[NDArray[np.generic]]) -> Array:
     """Return counts as shares of the cells of each part."""
-    shares: Array = counts / np.array([[max(len(part), 1)] for part in parts])
-    return shares
+    return np.asarray(counts / np.array([[max(len(part), 1)] for part in parts]))

@@ -91,8 +91,7 @@ class Condition:
         ends = self.value.split("..")
         values, bounds = column.values, [self._number(end, column) for end in ends]
         if len(ends) == 2 and self.test == "=":
-            within: Mask = (values >= bounds[0]) & (values <= bounds[1])
-            return within
+            return np.asarray((values >= bounds[0]) & (values <= bounds[1]))
         marked: Mask = _COMPARED[self.test](values, bounds[0])
         return marked & ~np.isnan(values) if self.test == "!=" else marked
 
