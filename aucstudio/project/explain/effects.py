@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array
 from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.scorers import EnsembleScorer, Scorer, score_rows
 from aucstudio.project.data.preparing.preparation import Preparation, feature_groups
@@ -21,8 +22,6 @@ from aucstudio.project.data.text.dates import around
 from aucstudio.project.geometry.planes import evenly
 from aucstudio.project.runs.model import Model
 from aucstudio.project.runs.record import SplitResult
-
-Array = NDArray[np.float64]
 
 GRID = 120
 ROWS = 200  # that a dependence is averaged over

@@ -13,9 +13,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from aucstudio.engine import inference, roc
+from aucstudio.engine.arrays import Array
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.scorers import LinearScorer, Scorer, score_rows
 from aucstudio.project.data.preparing.preparation import feature_groups
@@ -24,9 +24,6 @@ from aucstudio.project.geometry.planes import thinned
 from aucstudio.project.results.summary import LEVEL
 from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import RunRecord, SplitResult
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 MEASURES = ("auc", "pauc")
 REPEATS = 10

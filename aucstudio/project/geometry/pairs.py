@@ -15,12 +15,9 @@ import scipy
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
+from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.engine.roc import band_ranks
 from aucstudio.project.geometry.planes import Sample, evenly, spread_rows
-
-Array = NDArray[np.float64]
-Index = NDArray[np.intp]
-Mask = NDArray[np.bool_]
 
 MISRANKED_DRAWN = 1_000
 

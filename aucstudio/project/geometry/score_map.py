@@ -15,11 +15,11 @@ from contourpy import LineType, contour_generator
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
+from aucstudio.engine.arrays import Array
 from aucstudio.engine.scorers import LinearScorer, Scorer
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.geometry.planes import Plane, common_features
 
-Array = NDArray[np.float64]
 CombinedLines = tuple[list[Array | None], list[NDArray[np.uint32] | None]]  # a chunk each
 
 CELLS = (32, 16, 8, 4, 2)  # pixels; each map is four times as fine as the one before

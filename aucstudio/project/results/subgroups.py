@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import inference, roc
+from aucstudio.engine.arrays import Array
 from aucstudio.engine.roc import position
 from aucstudio.notices import Notice
 from aucstudio.project.data.columns import Column, spell_cell
@@ -32,7 +33,6 @@ from aucstudio.project.runs.experiment import Band, DataReference
 from aucstudio.project.runs.record import RunRecord, SplitResult
 from aucstudio.project.typed import plain
 
-Array = NDArray[np.float64]
 Parts = list[Scores]
 Labelled = tuple[roc.Ranking, NDArray[np.intp] | None]
 

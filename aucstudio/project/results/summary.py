@@ -29,8 +29,6 @@ from aucstudio.project.runs.record import STOPPED, RunRecord, SplitResult
 from aucstudio.project.scratch import BoundedCache
 from aucstudio.project.typed import plain
 
-Array = NDArray[np.float64]
-
 LEVEL = 0.95
 WHOLE: Band = (0.0, 1.0)
 _REMEMBERED = 64  # bands that a drag passes through

@@ -12,9 +12,9 @@ import math
 import re
 
 import numpy as np
-from numpy.typing import NDArray
 
 from aucstudio.engine import roc
+from aucstudio.engine.arrays import Array
 from aucstudio.notices import Notice, notice
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import input_error
@@ -226,8 +226,6 @@ def _caveat(target: Target, stakes: Stakes) -> Notice:
         return notice("interval_accounts_for_choice", rate=known[target.rule])
     return notice("threshold_may_be_tuned" if target.rule == TYPED else "threshold_tuned")
 
-
-Array = NDArray[np.float64]
 
 CASES = 10_000
 _DRAWS = 100, 500

@@ -64,9 +64,17 @@ def written_atomically(path: str | Path) -> Iterator[BinaryIO]:
             sys.stdout.flush()
             with open(path, "ab") as file:
                 yield file
-        else:
-            with _written_beside(_end_of_links(path)) as file:
+            return
+        target = _end_of_links(path)
+        present = _present(target)
+        # Nobody may read the new file who could not read the one it replaces.
+        mode = 0o666 if present is None else present.st_mode & 0o777
+        with replacing(target) as partial:
+            handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, mode)
+            with os.fdopen(handle, "wb") as file:
                 yield file
+                file.flush()
+                os.fsync(file.fileno())
     except BrokenPipeError:
         raise  # whoever read has seen enough: not a matter of the file
     except OSError as error:
@@ -185,19 +193,6 @@ def cannot_write(path: str | Path, error: OSError) -> InputError:
     """Make the sentence for a file that could not be written."""
     reason = error.strerror or str(error)
     return input_error("write_failed", file=path, reason=reason[:1].lower() + reason[1:])
-
-
-@contextlib.contextmanager
-def _written_beside(target: Path) -> Iterator[BinaryIO]:
-    present = _present(target)
-    # Nobody may read the new file who could not read the one it replaces.
-    mode = 0o666 if present is None else present.st_mode & 0o777
-    with replacing(target) as partial:
-        handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, mode)
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
 
 
 def _is_written_through(path: str | Path) -> bool:

@@ -11,14 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import roc
+from aucstudio.engine.arrays import Array, Mask
 from aucstudio.engine.inference import Interval, delong_interval
 from aucstudio.project.data.columns import Column, spell_cell
 from aucstudio.project.data.findings.separation import codes_of, level_scores
 from aucstudio.project.data.table import Table
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-Rows = NDArray[np.intp]
 Stop = Callable[[], object]
 
 

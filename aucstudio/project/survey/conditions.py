@@ -10,13 +10,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Mask
 from aucstudio.notices.words import suggestion
 from aucstudio.project.data.columns import Column, by_windows, read_spelled, spell_cell
 from aucstudio.project.errors import input_error
-
-Mask = NDArray[np.bool_]
 
 MISSING, KNOWN, CONTAINS = "missing", "known", "contains"
 _COMPARED: Mapping[str, Callable[[Any, Any], Any]] = {

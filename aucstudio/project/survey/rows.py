@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.project.data.columns import Column, free_name, spell_cell
 from aucstudio.project.data.table import Table
 from aucstudio.project.store.scores_file import scores_file, write_rows
@@ -21,9 +22,6 @@ from aucstudio.project.survey.conditions import MISSING, Condition
 if TYPE_CHECKING:
     from aucstudio.project.runs.record import RunRecord
 
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 NEITHER, TRAINING, HELD_OUT = 0, 1, 2
 
@@ -93,8 +91,6 @@ def wrong_pairs(positive: Mask, scores: Array) -> Array:
     return found
 
 
-Rows = NDArray[np.intp]
-
 _LEVELS_AT_ONCE = 20_000
 
 
@@ -133,7 +129,7 @@ def find_rows(
     columns: Mapping[str, Column],
     scored: ScoredRows | None = None,
     stop: Callable[[], object] = lambda: None,
-) -> Rows:
+) -> Index:
     """Find rows, in order.
 
     Parameters
@@ -200,7 +196,7 @@ ROW = "row"
 _EXPORTED_AT_ONCE = 2_000
 
 
-def as_text(columns: Sequence[Column], rows: Rows, report: Callable[[float], object]) -> str:
+def as_text(columns: Sequence[Column], rows: Index, report: Callable[[float], object]) -> str:
     """Write cells with column names, separated by tabs; a single cell alone."""
     sheet = io.StringIO()
     if len(columns) > 1 or len(rows) > 1:
@@ -214,7 +210,7 @@ def as_text(columns: Sequence[Column], rows: Rows, report: Callable[[float], obj
 def save_rows(
     path: Path,
     columns: Sequence[Column],
-    rows: Rows,
+    rows: Index,
     numbers: NDArray[np.int64],
     report: Callable[[float], object],
 ) -> None:
@@ -246,7 +242,7 @@ def save_rows(
 
 
 def _written_parts(
-    columns: Sequence[Column], rows: Rows, report: Callable[[float], object]
+    columns: Sequence[Column], rows: Index, report: Callable[[float], object]
 ) -> Iterator[list[tuple[object, ...]]]:
     for start in range(0, len(rows), _EXPORTED_AT_ONCE):
         report(start / len(rows))
@@ -254,7 +250,7 @@ def _written_parts(
         yield list(zip(*(_cells(column, part) for column in columns), strict=True))
 
 
-def _cells(column: Column, rows: Rows) -> list[object]:
+def _cells(column: Column, rows: Index) -> list[object]:
     cells: list[object] = column.values[rows].tolist()
     if not column.is_date:
         return cells

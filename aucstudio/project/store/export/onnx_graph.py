@@ -15,9 +15,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from aucstudio import __version__
+from aucstudio.engine.arrays import Array
 from aucstudio.engine.calibration import TILT, Calibration, Sigmoid, Steps
 from aucstudio.engine.ensembles.combined import CombinationScorer, ViewedScorer
 from aucstudio.engine.features.splines import AdditiveScorer
@@ -38,8 +38,6 @@ from aucstudio.project.store.export.document import (
     printable,
 )
 from aucstudio.project.store.export.onnx_builder import Graph, Term, import_onnx
-
-Array = NDArray[np.float64]
 
 OPSET, ML_OPSET, IR_VERSION = 17, 5, 10
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
+from aucstudio.engine.arrays import Array
 from aucstudio.project.data.input_files import literal, quoted
-from aucstudio.project.data.preparing.preparation import Array
 from aucstudio.project.errors import input_error
 
 LARGEST = 1.7976931348623157e308
