@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from aucstudio.engine import roc
 from aucstudio.engine.arrays import Array, Mask
-from aucstudio.engine.blocks import Parts, Passes, RowBlocks
+from aucstudio.engine.blocks import Passes, RowBlocks
 from aucstudio.engine.declared import Declared
 from aucstudio.engine.fit import (
     Context,
@@ -324,9 +324,8 @@ class AUCClassifier(Declared, _Estimator):
         done = self._fit_blocks(Passes.watched(blocks, monitor), Context(monitor))
         scores = np.empty(len(positive))
         passes = Passes(blocks, functools.partial(monitor.pulse, "scoring"))
-        for part in passes.over(functools.partial(_scored, done.scorer)):
-            for rows, of_rows in part:
-                scores[rows] = of_rows
+        for rows, X in passes.pieces():
+            scores[rows] = done.scorer(X)
         self._keep(done, scores, positive, monitor)
         return self
 
@@ -545,10 +544,6 @@ class AUCClassifier(Declared, _Estimator):
             self.n_iter_ = done.n_iter
         if isinstance(done.scorer, LinearScorer) and not self._is_given_kernel():
             self.coef_ = done.scorer.weights[None, :]
-
-
-def _scored(scorer: Scorer, pieces: Parts) -> list[tuple[Any, Array]]:
-    return [(rows, scorer(X)) for rows, X in pieces]
 
 
 class WeighsRows(AUCClassifier):
