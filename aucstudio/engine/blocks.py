@@ -13,7 +13,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from aucstudio.engine.arrays import Array, Index, Mask
+from aucstudio.engine.arrays import Array, Index, Mask, portions
 from aucstudio.engine.monitor import Monitor
 
 Look = Callable[[float], None]
@@ -115,13 +115,11 @@ class Passes:
             If there are not as many rows as there are labels.
         """
         self.count += 1
-        height = max(1, _NUMBERS_PER_PIECE // max(1, self.features, width))
         done = 0
         for k in range(self.blocks) if order is None else order.tolist():
             rows, X = self.block(k)
-            for start in range(0, len(rows), height):
-                piece = slice(start, start + height)
-                self._look((done + start) / len(self))
+            for piece in portions(len(rows), max(self.features, width), _NUMBERS_PER_PIECE):
+                self._look((done + piece.start) / len(self))
                 yield rows[piece], X[piece]
             done += len(rows)
             del rows, X  # else two blocks are in memory while the next one is read

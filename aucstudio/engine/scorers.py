@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import compiled
-from aucstudio.engine.arrays import Array, Index, Mask
+from aucstudio.engine.arrays import Array, Index, Mask, portions
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.linalg import COPY, chunks
 
@@ -302,10 +302,9 @@ def score_rows(scorer: Scorer, X: Array, pulse: Callable[[str, float], None]) ->
     if isinstance(scorer, LinearScorer):
         step = max(step, _PULSE_CELLS // max(1, X.shape[1]))
     scores = np.empty(count)
-    for start in range(0, count, step):
-        rows = slice(start, start + step)
+    for rows in portions(count, 1, step):
         scores[rows] = scorer(X[rows])
-        pulse("scoring", min(1.0, (start + step) / count))
+        pulse("scoring", rows.stop / count)
     return scores
 
 

@@ -27,7 +27,7 @@ import scipy
 from numpy.typing import NDArray
 
 from aucstudio.engine import roc
-from aucstudio.engine.arrays import Array, Index
+from aucstudio.engine.arrays import Array, Index, portions
 from aucstudio.engine.compiled import kernel
 from aucstudio.engine.inference.sampling import Sampling
 
@@ -308,9 +308,8 @@ def _drawn(
         at = np.searchsorted(apart, unit[~alone]), cell[~alone]
         shape = len(apart), len(one.sizes)
         loads.append(scipy.sparse.csr_array((load[~alone], at), shape=shape))
-    for start in range(0, len(apart), _UNITS_PER_PORTION):
-        portion = slice(start, start + _UNITS_PER_PORTION)
-        drawn = rng.standard_exponential((DRAWS, min(len(apart) - start, _UNITS_PER_PORTION)))
+    for portion in portions(len(apart), 1, _UNITS_PER_PORTION):
+        drawn = rng.standard_exponential((DRAWS, portion.stop - portion.start))
         for of_class, load in zip(sums, loads, strict=True):
             of_class += drawn @ load[portion]
     return sums

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucstudio.engine import roc
-from aucstudio.engine.arrays import Array, Index, RowNumbers
+from aucstudio.engine.arrays import Array, Index, RowNumbers, portions
 from aucstudio.engine.compiled import kernel
 from aucstudio.engine.inference.areas import LEAST, Placements, few_words
 from aucstudio.engine.inference.drawn_curves import deciding
@@ -76,16 +76,15 @@ def resamples(
     if draws < 2:
         raise ValueError(f"draws must be at least 2; it is {draws}.")
     rng = np.random.default_rng(seed)
-    strata = None if units is None else _strata(units)
-    size = max(1, _ROWS_PER_PORTION // (m + n))
-    for start in range(0, draws, size):
-        stop = min(start + size, draws)
-        if units is None or strata is None:
-            positives, negatives = (_times(rng, stop - start, rows) for rows in (m, n))
+    strata = [] if units is None else _strata(units)
+    for part in portions(draws, m + n, _ROWS_PER_PORTION):
+        count = part.stop - part.start
+        if units is None:
+            positives, negatives = (_times(rng, count, rows) for rows in (m, n))
         else:
-            positives, negatives = _group_times(rng, stop - start, strata, units)
-        yield slice(start, stop), positives, negatives
-        if progress is not None and progress(stop / draws):
+            positives, negatives = _group_times(rng, count, strata, units)
+        yield part, positives, negatives
+        if progress is not None and progress(part.stop / draws):
             raise Stopped("bootstrap")
 
 
@@ -131,15 +130,32 @@ def _group_times(
     raise ValueError("Almost no bootstrap draw of whole groups has rows of both classes.")
 
 
-def rates_at(ends: NDArray[np.int64], times: RowNumbers, weights: Array | None) -> Array:
-    """Compute in each resample the share of the weight of the drawn rows before each end.
+def drawn_counts(
+    ranking: roc.Ranking, curve: roc.Curve, positives: RowNumbers, negatives: RowNumbers
+) -> tuple[Array, Array]:
+    """Compute the curve of each resample as counts, (tp, fp), at the vertices of a curve.
 
-    ``times`` has the rows in descending order of the scores, ``weights`` in ascending order.
+    Rows are in descending order of the scores; where they are weighted, weights are added up.
     """
-    drawn = times if weights is None else times * weights[::-1]
+    rows, weights = curve.behind or curve, ranking.weights or (None, None)
+    tp, fp = (
+        _sums_at(ends, times if each is None else times * each[::-1])
+        for ends, times, each in zip(
+            (rows.tp, rows.fp), (positives, negatives), weights, strict=True
+        )
+    )
+    return tp, fp
+
+
+def drawn_rates(*rows: Any) -> tuple[Array, Array]:
+    """Compute the TPR and the FPR of each resample; see :func:`drawn_counts`."""
+    tp, fp = drawn_counts(*rows)
+    return tp / tp[:, -1:], fp / fp[:, -1:]
+
+
+def _sums_at(ends: NDArray[np.int64], drawn: NDArray[Any]) -> Array:
     sums = np.cumsum(drawn, axis=1, dtype=np.float64)
-    rates: Array = np.where(ends > 0, sums[:, np.maximum(ends, 1) - 1], 0.0) / sums[:, -1:]
-    return rates
+    return np.where(ends > 0, sums[:, np.maximum(ends, 1) - 1], 0.0)
 
 
 def bootstrap_interval(
@@ -265,11 +281,9 @@ def _resampled_areas(
     for part, positives, negatives in resamples(*sizes, draws, seed, progress, first.units):
         for of_score, one in zip(drawn, scorers, strict=True):
             ranking = one.ranking
-            rows = ranking.curve.behind or ranking.curve
             of_s, of_t = places[0][ranking.order_s[::-1]], places[1][ranking.order_t[::-1]]
-            weights = ranking.weights or (None, None)
-            tpr = rates_at(rows.tp, positives[:, of_s], weights[0])
-            fpr = rates_at(rows.fp, negatives[:, of_t], weights[1])
+            of_classes = positives[:, of_s], negatives[:, of_t]
+            tpr, fpr = drawn_rates(ranking, ranking.curve, *of_classes)
             of_score[part] = _areas(fpr, tpr, *one.band)
     return drawn
 
@@ -320,75 +334,26 @@ def cost_threshold_interval(
     """
     check_level(level)
     roc.check_costs(prior, cost_fp, cost_fn)
-    s, t = ranking.in_row_order(ranking.s, ranking.t)
-    m, n = len(s), len(t)
-    of_s, of_t = ranking.in_row_order(*(ranking.weights or (np.ones(m), np.ones(n))))
+    m, n = len(ranking.s), len(ranking.t)
+    of_s, of_t = ranking.order_s[::-1], ranking.order_t[::-1]
     units = ranking.units and ranking.in_row_order(*ranking.units)
-    ascending, group = np.unique(np.concatenate([s, t]), return_inverse=True)
-    scores = ascending[::-1]  # as a curve runs
-    place = len(scores) - 1 - group
     gains = cost_fn * prior / m, cost_fp * (1 - prior) / n
-    places = place[:m], place[m:], of_s, of_t
     placed = np.empty(draws)
     for part, positives, negatives in resamples(m, n, draws, seed, progress, units):
-        ends = _cheapest(positives, negatives, *places, *gains, len(scores))
-        placed[part] = [_cut(scores, above, below) for above, below in ends]
+        of_classes = positives[:, of_s], negatives[:, of_t]
+        tp, fp = drawn_counts(ranking, ranking.curve, *of_classes)
+        of_tp, of_fp = gains[0] / (tp[:, -1:] / m), gains[1] / (fp[:, -1:] / n)
+        best = (of_tp * tp - of_fp * fp).argmax(axis=1)
+        placed[part] = _cut_after(best, tp + fp, ranking.curve.thresholds)
     low, high = np.quantile(placed, [(1 - level) / 2, (1 + level) / 2])
     value = roc.cost_threshold(ranking.curve, cost_fp, cost_fn, prior)
     method = f"stratified bootstrap, {draws} draws"
     return Interval(value, float(low), float(high), level, method, float(placed.std(ddof=1)))
 
 
-@kernel
-def _cheapest(
-    positives: RowNumbers,
-    negatives: RowNumbers,
-    place_s: Index,
-    place_t: Index,
-    weight_s: Array,
-    weight_t: Array,
-    gain: float,
-    loss: float,
-    groups: int,
-) -> Index:
-    """Find the two drawn scores between which each resample's threshold lies.
-
-    Return the places, among all scores from the highest, of the last one above it (-1 where there
-    is none) and of the first one below it (``groups`` where there is none). ``gain`` and ``loss``
-    are those of a row of mean weight.
-    """
-    ends = np.empty((len(positives), 2), np.intp)
-    for draw in range(len(positives)):
-        tp, fp = np.zeros(groups), np.zeros(groups)
-        total_s, total_t = 0.0, 0.0
-        for row in range(positives.shape[1]):
-            weight = positives[draw, row] * weight_s[row]
-            tp[place_s[row]] += weight
-            total_s += weight
-        for row in range(negatives.shape[1]):
-            weight = negatives[draw, row] * weight_t[row]
-            fp[place_t[row]] += weight
-            total_t += weight
-        unit_s, unit_t = total_s / positives.shape[1], total_t / negatives.shape[1]
-        best, above, below, found, alarms = 0.0, -1, -1, 0.0, 0.0
-        for k in range(groups):
-            if tp[k] + fp[k] == 0:
-                continue
-            if below < 0:
-                below = k
-            found += tp[k]
-            alarms += fp[k]
-            saved = gain / unit_s * found - loss / unit_t * alarms
-            if saved > best:
-                best, above, below = saved, k, -1
-        ends[draw, 0] = above
-        ends[draw, 1] = groups if below < 0 else below
-    return ends
-
-
-def _cut(scores: Array, above: int, below: int) -> float:
-    if above < 0:
-        return float(scores[below])
-    if below == len(scores):
-        return float(np.nextafter(scores[above], -np.inf))
-    return float(scores[above] / 2 + scores[below] / 2)
+def _cut_after(best: Index, counts: Array, thresholds: Array) -> Array:
+    """Return the threshold below each resample's best vertex, midway to the next drawn score."""
+    below = (counts > np.take_along_axis(counts, best[:, None], axis=1)).argmax(axis=1)
+    above, under = thresholds[best], thresholds[below]
+    middle = np.where(best == 0, under, above / 2 + under / 2)
+    return np.where(below == 0, np.nextafter(above, -np.inf, dtype=above.dtype), middle)

@@ -17,7 +17,7 @@ from typing import Protocol
 import numpy as np
 import scipy
 
-from aucstudio.engine.arrays import MANY, Array, Index, Mask, ascending
+from aucstudio.engine.arrays import MANY, Array, Index, Mask, ascending, portions
 from aucstudio.engine.compiled import kernel
 
 ALL = slice(None)
@@ -98,7 +98,7 @@ class AllPairs:
 
     def parts(self) -> Iterator[slice]:
         """Cut the positives into slices."""
-        return _slices(self.shape[0], max(1, _PAIRS_PER_PART // self.shape[1]))
+        return portions(*self.shape, _PAIRS_PER_PART)
 
     def margins(self, scores: Array, part: slice = ALL) -> Array:
         """Return s_i - t_j as a matrix."""
@@ -154,7 +154,7 @@ class PairList:
 
     def parts(self) -> Iterator[slice]:
         """Cut the list into slices."""
-        return _slices(self.count, _PAIRS_PER_PART)
+        return portions(self.count, 1, _PAIRS_PER_PART)
 
     def margins(self, scores: Array, part: slice = ALL) -> Array:
         """Return s_i - t_j for each pair of the list."""
@@ -187,10 +187,6 @@ class PairList:
         return used, PairList(places[: self.count], places[self.count :], len(used))
 
 
-def _slices(length: int, step: int) -> Iterator[slice]:
-    return (slice(start, start + step) for start in range(0, length, step))
-
-
 def _laplacian_gram(
     degree: Array, across: Callable[[Array], Array], F: Array, pause: Callable[[], None]
 ) -> Array:
@@ -198,7 +194,7 @@ def _laplacian_gram(
     r = F.shape[1]
     gram = np.empty((r, r))
     width = int(np.clip(_FLOPS_PER_BLOCK / max(1, F.size), 16, 256))
-    for columns in _slices(r, width):
+    for columns in portions(r, 1, width):
         start = columns.start
         G = np.ascontiguousarray(F[:, columns])
         gram[start:, columns] = F[:, start:].T @ (degree[:, None] * G - across(G))
@@ -360,7 +356,7 @@ def _nearest(among: Array, queries: Array, k: int, report: Callable[[float], Non
 
     search = NearestNeighbors(n_neighbors=min(k, len(among))).fit(among)
     found = []
-    for rows in _slices(len(queries), _QUERIES_PER_CHUNK):
+    for rows in portions(len(queries), 1, _QUERIES_PER_CHUNK):
         found.append(search.kneighbors(queries[rows], return_distance=False))
-        report(min(1.0, rows.stop / len(queries)))
+        report(rows.stop / len(queries))
     return np.concatenate(found)

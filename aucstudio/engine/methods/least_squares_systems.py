@@ -159,19 +159,19 @@ def _sums_from_zero(pieces: Pieces, rarer: bool, look: Callable[[], None]) -> Cl
 
     All rows are added where they lie and the rarer class is subtracted: only its rows are copied.
     """
-    whole = few = None
+    sums: Classes | None = None  # of all rows, and of the rarer class
     for X, of_piece, weights in pieces:
-        if whole is None or few is None:
+        if sums is None:
             if not scipy.sparse.issparse(X) and not _is_near_zero(X):
                 return None
-            whole, few = (Moments.about(np.zeros(X.shape[1])) for _ in range(2))
-        whole.add(X, weights, look)
+            sums = Moments.about(np.zeros(X.shape[1])), Moments.about(np.zeros(X.shape[1]))
+        sums[0].add(X, weights, look)
         mine = np.flatnonzero(of_piece == rarer)
         if len(mine):
-            few.add(X[mine], None if weights is None else weights[mine], look)
-    assert whole is not None and few is not None
-    rest = whole.without(few)
-    return (rest, few) if rarer else (few, rest)
+            sums[1].add(X[mine], None if weights is None else weights[mine], look)
+    assert sums is not None
+    rest = sums[0].without(sums[1])
+    return (rest, sums[1]) if rarer else (sums[1], rest)
 
 
 def _is_near_zero(X: Array) -> bool:

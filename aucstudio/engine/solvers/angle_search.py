@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aucstudio.engine.arrays import Array
+from aucstudio.engine.arrays import Array, portions
 from aucstudio.engine.roc import band_ranks, look_up, rank_weights
 
 MAX_SWEEP_PAIRS = 200_000
@@ -178,11 +178,9 @@ class AngleSearch:
         """Return the sorted scores of both classes at each angle, from every k-th row."""
         classes = (slice(None, self._m, strides[0]), slice(self._m, None, strides[1]))
         rows = [(u[part], v[part]) for part in classes]
-        step = max(1, _NUMBERS_PER_CHUNK // sum(len(a) for a, _ in rows))
-        for start in range(0, len(angles), step):
+        for some in portions(len(angles), sum(len(a) for a, _ in rows), _NUMBERS_PER_CHUNK):
             self._look()
-            some = angles[start : start + step]
-            scores = [_combinations(a, b, some) for a, b in rows]
+            scores = [_combinations(a, b, angles[some]) for a, b in rows]
             for matrix in scores:
                 matrix.sort(axis=1)
             yield from zip(*scores, strict=True)

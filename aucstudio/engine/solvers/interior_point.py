@@ -25,12 +25,12 @@ from __future__ import annotations
 import dataclasses
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Protocol, TypeVar
 
 import numpy as np
 
-from aucstudio.engine.arrays import Array
+from aucstudio.engine.arrays import Array, portions
 from aucstudio.engine.linalg import Symmetric, cholesky
 from aucstudio.engine.losses.hinges import FreeConstantHinge
 from aucstudio.engine.losses.pairs import Pairs
@@ -430,7 +430,7 @@ class _HingeIterate(PredictorCorrector):
         """Return S, and what some weights of the rows make of (F, 1), in one pass over F."""
         F, r = self._F, self._F.shape[1]
         S, total = np.zeros((r + 1, r + 1)), np.zeros((r + 1, weights.shape[1]))
-        for chunk, rows in enumerate(_chunks(F)):
+        for chunk, rows in enumerate(portions(len(F), r, _NUMBERS_PER_CHUNK)):
             if chunk % _CHUNKS_PER_LOOK == 0:
                 self._pause()
             Z = np.sqrt(D[rows, None]) * F[rows]
@@ -457,8 +457,3 @@ class _HingeIterate(PredictorCorrector):
     def _move(self, step: float, dp: Array) -> None:
         self._w, self._b = self._w + step * dp[:-1], self._b + step * float(dp[-1])
         self._f = self._f + step * self._df
-
-
-def _chunks(F: Array) -> Iterator[slice]:
-    step = max(1, _NUMBERS_PER_CHUNK // F.shape[1])
-    return (slice(start, start + step) for start in range(0, len(F), step))

@@ -17,7 +17,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.arrays import Array, Index, Mask
+from aucstudio.engine.arrays import Array, Index, Mask, portions
 from aucstudio.engine.compiled import kernel
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.scorers import Scorer
@@ -184,8 +184,7 @@ class Training:
 def scores(F: Features, w: Array, pause: Callable[[], None] | None = None) -> Array:
     """Return F w, shape (len(F),); ``pause`` is called between chunks."""
     w32, found = w.astype(np.float32), np.empty(len(F))
-    for start in range(0, len(F), _ROWS_PER_CHUNK):
-        rows = slice(start, start + _ROWS_PER_CHUNK)
+    for rows in portions(len(F), 1, _ROWS_PER_CHUNK):
         found[rows] = F[rows] @ w32
         if pause is not None:
             pause()

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from aucstudio.engine.arrays import Array, Index, Mask, Rows
+from aucstudio.engine.arrays import Array, Index, Mask, Rows, portions
 from aucstudio.engine.scorers import Scorer
 from aucstudio.engine.verification.counting import (
     Report,
@@ -254,13 +254,12 @@ class RangeHinge(Problem):
         require_countable(len(s), len(t))
         order = np.argsort(-t, kind="stable")
         rising = np.cumsum(self.margin * self.inside + self.charged * t[order])
-        mass, step = np.cumsum(self.charged), max(1, _CELLS // len(t))
+        mass = np.cumsum(self.charged)
         losses, r = np.empty(len(s)), np.empty(len(s), np.intp)
-        for start in range(0, len(s), step):
-            part = slice(start, start + step)
+        for part in portions(len(s), len(t), _CELLS):
             reached = rising[None, :] - s[part, None] * mass[None, :]
             r[part], losses[part] = reached.argmax(axis=1) + 1, reached.max(axis=1)
-            self.report("exhaustive search", min(1.0, (start + step) / len(s)))
+            self.report("exhaustive search", part.stop / len(s))
         r[losses <= 0] = 0
         return np.maximum(losses, 0.0), r, order
 
