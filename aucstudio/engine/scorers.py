@@ -290,10 +290,17 @@ def joined(
     return EnsembleScorer(base=base, **found)
 
 
-def of_part(k: int | str, named: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arrays or settings of part k of a scorer, without its number or name."""
-    prefix = f"{k}."
-    return {n.removeprefix(prefix): value for n, value in named.items() if n.startswith(prefix)}
+def divided(named: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """Return the arrays or settings of a scorer itself, and those inside it by their prefix."""
+    own: dict[str, Any] = {}
+    inner: dict[str, dict[str, Any]] = {}
+    for name, value in named.items():
+        first, dot, rest = name.partition(".")
+        if dot:
+            inner.setdefault(first, {})[rest] = value
+        else:
+            own[name] = value
+    return own, inner
 
 
 def score_rows(scorer: Scorer, X: Array, pulse: Callable[[str, float], None]) -> Array:

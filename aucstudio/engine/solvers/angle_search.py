@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucstudio.engine.arrays import Array, portions
+from aucstudio.engine.linalg import nothing
 from aucstudio.engine.roc import band_ranks, look_up, rank_weights
 
 MAX_SWEEP_PAIRS = 200_000
@@ -27,10 +28,6 @@ _DECIMALS = 12  # areas that differ by rounding only are equal
 _CANCELLED = 1e-12
 _ARC = 1e-12
 _QUARTER_TURN = 1e-15
-
-
-def _nothing() -> None:
-    """Do nothing between two pieces of work."""
 
 
 class PartialArea:
@@ -101,7 +98,7 @@ class AngleSearch:
     """
 
     def __init__(
-        self, m: int, n: int, alpha: float, beta: float, look: Callable[[], None] = _nothing
+        self, m: int, n: int, alpha: float, beta: float, look: Callable[[], None] = nothing
     ) -> None:
         self._m, self._look, self.searches = m, look, 0
         self._strides = (_stride(m), _stride(n))
