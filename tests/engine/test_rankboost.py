@@ -17,9 +17,6 @@ from aucstudio.engine.roc import auc
 
 RULES = ["bound", "exact"]
 
-POSITIVES = [(2, 1), (1, 3), (3, 2), (0, 2)]
-NEGATIVES = [(0, 0), (1, 1), (2, 0), (-1, 1), (1, -1), (0, 3)]
-
 
 def small(seed):
     """Some 25 rows with ties, within and between the classes, and gaps."""
@@ -285,6 +282,3 @@ def test_huge_and_tiny_values_are_told_apart():
     y = np.array([0, 0, 1, 1])
     model = RankBoost().fit(X, y)
     np.testing.assert_array_equal(model.predict(X), y)
-
-
-# --- stopping --------------------------------------------------------------------------------

@@ -250,7 +250,7 @@ def _vertices(drawn: Drawn, draw: int) -> Array:
     sums /= sums[-1]
     found = np.empty(drawn.ends.shape)
     for side in range(2):
-        for vertex in range(found.shape[1]):
+        for vertex in range(drawn.ends.shape[1]):
             found[side, vertex] = sums[drawn.ends[side, vertex]]
     return found
 

@@ -351,9 +351,10 @@ def cost_threshold_interval(
     return Interval(value, float(low), float(high), level, method, float(placed.std(ddof=1)))
 
 
-def _cut_after(best: Index, counts: Array, thresholds: Array) -> Array:
+def _cut_after(best: Index, counts: Array, thresholds: NDArray[Any]) -> NDArray[Any]:
     """Return the threshold below each resample's best vertex, midway to the next drawn score."""
     below = (counts > np.take_along_axis(counts, best[:, None], axis=1)).argmax(axis=1)
     above, under = thresholds[best], thresholds[below]
-    middle = np.where(best == 0, under, above / 2 + under / 2)
-    return np.where(below == 0, np.nextafter(above, -np.inf, dtype=above.dtype), middle)
+    middle: NDArray[Any] = np.where(best == 0, under, above / 2 + under / 2)
+    middle[below == 0] = np.nextafter(above, -np.inf, dtype=above.dtype)[below == 0]
+    return middle
