@@ -20,10 +20,9 @@ from numpy.typing import NDArray
 from aucstudio.engine.arrays import Array, Index, Rows, Single
 from aucstudio.engine.blocks import Passes
 from aucstudio.engine.features import (
-    Directions,
-    FactorDirections,
     FeatureMap,
     Identity,
+    MakeScorer,
     Shifted,
     centred,
     k_means,
@@ -71,7 +70,7 @@ class Space:
 
     @abstractmethod
     def scorer(self, w: Array, near: Array | None = None) -> Scorer:
-        """Return <w, phi(x)> as a function of rows; see :class:`Directions`."""
+        """Return <w, phi(x)> as a function of rows; see :data:`MakeScorer`."""
 
     def inner(self, a: Array, b: Array, b_scores: Array) -> float:
         """Return <a, b>, the scores of b being known."""
@@ -104,22 +103,22 @@ class Vectors(NumberedSpace):
     Parameters
     ----------
     matrix : ndarray or CSR matrix of shape (N, r)
-    directions : Directions, optional
-        What a direction means; by default the rows are their own features.
+    make : MakeScorer, optional
+        Makes the scorer of a direction; by default the features are the rows themselves.
     notes : tuple of Notice
     """
 
     def __init__(
         self,
         matrix: Rows | Single,
-        directions: Directions | None = None,
+        make: MakeScorer | None = None,
         notes: tuple[Notice, ...] = (),
     ) -> None:
         self.matrix: Any = matrix
         self.is_sparse = scipy.sparse.issparse(matrix)
         self.size = matrix.shape[1]
         self.notes = notes
-        self._directions = directions or Identity()
+        self._make = make or Identity().scorer
 
     def scores(self, w: Array) -> Array:
         X = self.matrix
@@ -136,7 +135,7 @@ class Vectors(NumberedSpace):
         return total
 
     def scorer(self, w: Array, near: Array | None = None) -> Scorer:
-        return self._directions.scorer(w, near)
+        return self._make(w, near)
 
     def take(self, sample: Index) -> NDArray[Any]:
         return cast("NDArray[Any]", self.matrix[sample])
@@ -258,7 +257,12 @@ def exact(X: Array, kernel: Kernel, monitor: Monitor) -> Vectors:
     K = kernel(X, X, functools.partial(monitor.stage, "kernel matrix"))
     monitor.stage("factorising")
     factor = kernel_factor(K)
-    return Vectors(factor.F, FactorDirections(kernel, X, factor))
+
+    def scorer(w: Array, near: Array | None) -> Scorer:
+        near = np.zeros(len(X)) if near is None else near
+        return trimmed(kernel, X, factor.represent(w, near))
+
+    return Vectors(factor.F, scorer)
 
 
 def mapped(
@@ -297,7 +301,7 @@ def mapped(
     for rows in chunks(len(X)):
         np.subtract(features.feature_map(X[rows]), origin, out=F[rows], casting="same_kind")
         monitor.stage("features", rows.stop / len(X))
-    return Vectors(F, feature_map, notes)
+    return Vectors(F, feature_map.scorer, notes)
 
 
 def chosen(

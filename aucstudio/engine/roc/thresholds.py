@@ -119,15 +119,7 @@ def _midpoint(low: np.floating[Any], high: np.floating[Any]) -> float:
     return float(low if middle == high else middle)  # neighbouring floats have no middle
 
 
-RULES = {
-    "equal-error": "both error rates are equal",
-    "fpr": "the false-positive rate is at most a bound",
-    "tpr": "the true-positive rate is at least a bound",
-    "precision": "the precision is at least a bound",
-    "alerts": "the share of cases predicted positive is at most a bound",
-    "cost": "the expected cost is least",
-    "min-max": "midway between the lowest positive and the highest negative",
-}
+RULES = ("equal-error", "fpr", "tpr", "precision", "alerts", "cost", "min-max")
 
 _PLAIN = ("equal-error", "min-max")
 _WITH_PRIOR = ("precision", "alerts")
@@ -263,20 +255,10 @@ class ThresholdRule:
 
     def describe(self) -> str:
         """Describe the position of the threshold."""
-        bounds = {
-            "fpr": f"the false-positive rate is at most {self.fpr:g}",
-            "tpr": f"the true-positive rate is at least {self.tpr:g}",
-            "precision": f"the precision is at least {self.precision:g}",
-            "alerts": f"at most a share {self.alerts:g} of all cases is predicted positive",
-        }
-        if self.rule in bounds:
-            at = self.rule in _WITH_PRIOR and self.prior is not None
-            return bounds[self.rule] + (f" at {self.prior:g} positives" if at else "")
-        if self.rule == "cost":
-            costs = f"the expected cost is least, false alarms to misses {self.cost_fp:g}"
-            prior = "" if self.prior is None or math.isnan(self.prior) else f" at {self.prior:g}"
-            return f"{costs} : {self.cost_fn:g}{prior and prior + ' positives'}"
-        return RULES[self.rule]
+        known = dataclasses.asdict(self)
+        if self.prior is not None and math.isnan(self.prior):
+            known["prior"] = None
+        return text(f"rule_{self.rule.replace('-', '_')}", **known)
 
 
 def _precise_vertex(true: Array, false: Array, least: float) -> int:
