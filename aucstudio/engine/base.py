@@ -229,11 +229,7 @@ class AUCClassifier(Declared, _Estimator):
         return self._train(X, y, callback, kept=kept, groups=groups, spread=spread)
 
     def _refuse_weights(self) -> InvalidSetting:
-        return InvalidSetting(
-            "sample_weight",
-            f"{self.title} takes no row weights (sample_weight): every row counts once in its "
-            "training",
-        )
+        return InvalidSetting("sample_weight", text("no_row_weights", title=self.title))
 
     def _train(
         self,
@@ -241,13 +237,11 @@ class AUCClassifier(Declared, _Estimator):
         y: ArrayLike,
         callback: Callback | None,
         *,
-        kept: Mapping[Any, Any] | None = None,
-        groups: ArrayLike | None = None,
-        spread: Spread = one_by_one,
         sample_weight: ArrayLike | None = None,
-        shared: Shared | None = None,
+        groups: ArrayLike | None = None,
+        **given: Any,
     ) -> Self:
-        """Fit, with what fits on the same rows share."""
+        """Fit; ``given`` are other inputs of the :class:`~aucstudio.engine.fit.Context`."""
         from sklearn.utils.validation import validate_data
 
         check_settings(type(self), self.get_params(deep=False))
@@ -260,18 +254,16 @@ class AUCClassifier(Declared, _Estimator):
         m = int(np.count_nonzero(train))
         self.check_size(m, len(train) - m, rows.shape[1])
         if self._is_given_kernel():
-            monitor = Monitor(callback_on_columns(callback, len(rows)))
-            context = Context(monitor, given_kernel(rows))
+            callback, given["given"] = callback_on_columns(callback, len(rows)), given_kernel(rows)
             X_train = row_numbers(rows)[counted]
         else:
-            monitor = Monitor(callback)
-            together = None if groups is None else check_groups(groups, len(positive))[counted]
-            context = Context(monitor, kept=kept, groups=together, spread=spread)
             X_train = rows if weights is None else rows[counted]
+        if groups is not None:
+            given["groups"] = check_groups(groups, len(positive))[counted]
         if weights is not None:
-            context = dataclasses.replace(context, weights=weights[counted])
-        if shared is not None:
-            context = dataclasses.replace(context, shared=shared)
+            given["weights"] = weights[counted]
+        monitor = Monitor(callback)
+        context = Context(monitor, **given)
         done = self._fit(X_train, train, context)
         if self._is_given_kernel():
             done = dataclasses.replace(done, scorer=on_columns(done.scorer, len(rows)))

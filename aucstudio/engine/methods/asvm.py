@@ -360,13 +360,9 @@ class ASVM(KernelSettings, AUCClassifier):
         n_rows = positives + negatives
         if n_rows <= MAX_KERNEL_ROWS or (self.kernel == "linear" and features <= n_rows):
             return
-        what, advice = f"the {self.kernel} kernel", "take the linear kernel or"
-        if self.kernel == "linear":
-            what, advice = "the linear kernel with more features than rows", "use fewer features or"
+        known = {"kernel": self.kernel, "linear": self.kernel == "linear"}
         raise InvalidSetting(
-            "kernel",
-            f"{what} takes up to {MAX_KERNEL_ROWS:,} rows here, and there are {n_rows:,}; "
-            f"{advice} train on a sample of the rows",
+            "kernel", text("too_many_rows_for_kernel", most=MAX_KERNEL_ROWS, rows=n_rows, **known)
         )
 
 

@@ -184,7 +184,7 @@ class ThresholdRule:
         check_costs(0.5 if self.prior is None else self.prior, self.cost_fp, self.cost_fn)
 
     @classmethod
-    def parse(cls, text: str) -> ThresholdRule:
+    def parse(cls, written: str) -> ThresholdRule:
         """Read a rule: ``equal-error``, ``fpr=0.05``, ``precision=0.9@0.01``, ``cost=1:20@0.01``.
 
         A cost is that of a false positive and of a false negative; the share of positives
@@ -195,7 +195,7 @@ class ThresholdRule:
         InvalidSetting
             If it has another ending.
         """
-        name, _, rest = text.partition("=")
+        name, _, rest = written.partition("=")
         values, at, share = rest.partition("@")
         try:
             prior = float(share) if at else None
@@ -207,15 +207,10 @@ class ThresholdRule:
                 fp, fn = (float(part) for part in values.split(":"))
                 return cls("cost", cost_fp=fp, cost_fn=fn, prior=prior)
         except ValueError as error:
-            raise InvalidSetting(
-                "threshold", f"the threshold {text!r} cannot be read: {error}"
-            ) from error
+            message = f"the threshold {written!r} cannot be read: {error}"
+            raise InvalidSetting("threshold", message) from error
         if rest or name not in _PLAIN:
-            raise InvalidSetting(
-                "threshold",
-                "the threshold must be equal-error, min-max, fpr=F, tpr=F, precision=F[@PRIOR], "
-                f"alerts=SHARE[@PRIOR] or cost=FP:FN[@PRIOR]; it is {text!r}",
-            )
+            raise InvalidSetting("threshold", text("threshold_form", written=written))
         return cls(name)
 
     def place(self, curve: Curve) -> float:
