@@ -5,7 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 
-from aucstudio.engine.methods.rank_svm import KernelRankSVM, RankSVM
+from aucstudio.engine.methods.nbauc import NBAUC, RFAUC
+from aucstudio.engine.methods.rank_svm import KernelRankSVM, RankSVM, ScaledRankSVM
 from aucstudio.engine.roc import auc
 
 BOTH = pytest.mark.parametrize("method", [RankSVM(), KernelRankSVM(gamma=0.3)], ids=["w", "beta"])
@@ -42,7 +43,17 @@ def test_a_kernel_bends_the_border():
     assert auc(y_test, straight) < 0.7
 
 
-@BOTH
+@pytest.mark.parametrize(
+    "method",
+    [
+        RankSVM(),
+        KernelRankSVM(gamma=0.3),
+        ScaledRankSVM(n_trees=5),
+        NBAUC(n_landmarks=40, gamma=0.3),
+        RFAUC(n_components=60, gamma=0.3),
+    ],
+    ids=lambda method: type(method).key,
+)
 def test_a_path_gives_what_single_fits_give_and_makes_features_once(method, monkeypatch):
     X, y = cloud()
     made = []

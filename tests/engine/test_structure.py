@@ -83,16 +83,6 @@ def test_cutting_planes_reach_the_same_optimum(monkeypatch, shift):
         assert objective == pytest.approx(expected, rel=1e-6)
 
 
-def test_cutting_planes_can_be_stopped_and_know_auc_svm(monkeypatch):
-    monkeypatch.setattr(pair_svm, "MAX_DENSE_PAIRS", 100)
-    X, positive = sample(N=80, seed=3)
-    stopped = SAUCSVM().fit(X, positive, callback=lambda step: step.iteration == 2)
-    assert stopped.n_iter_ == 2
-    assert not stopped.converged_
-    plain, ours = AUCSVM().fit(X, positive), SAUCSVM(structure=0.0).fit(X, positive)
-    np.testing.assert_array_equal(ours.coef_, plain.coef_)
-
-
 # --- limits ----------------------------------------------------------------------------------
 
 
