@@ -37,20 +37,6 @@ from aucstudio.engine.scorers import LinearScorer, Scorer, score_rows
 from aucstudio.notices import notice, text
 
 
-def check_groups(groups: ArrayLike, rows: int) -> NDArray[Any]:
-    """Return one group for each row.
-
-    Raises
-    ------
-    ValueError
-        If there are more or fewer.
-    """
-    found = np.asarray(groups)
-    if found.shape != (rows,):
-        raise ValueError(f"groups must name one group for each of the {rows} rows.")
-    return found
-
-
 def two_classes(y: NDArray[Any]) -> tuple[NDArray[Any], Mask]:
     """Return the two classes, sorted, and which rows are of the second.
 
@@ -259,7 +245,7 @@ class AUCClassifier(Declared, _Estimator):
         else:
             X_train = rows if weights is None else rows[counted]
         if groups is not None:
-            given["groups"] = check_groups(groups, len(positive))[counted]
+            given["groups"] = roc.group_codes(groups, len(positive))[counted]
         if weights is not None:
             given["weights"] = weights[counted]
         monitor = Monitor(callback)
@@ -308,6 +294,8 @@ class AUCClassifier(Declared, _Estimator):
         Stopped
             If the callback stops a fit that has no usable scorer yet.
         """
+        if not self.adds_up:
+            raise InvalidSetting("method", f"{self.title} needs all rows in memory at once")
         check_settings(type(self), self.get_params(deep=False))
         positive = np.asarray(blocks.positive, dtype=bool)
         self.classes_, positive = two_classes(positive)
@@ -322,8 +310,8 @@ class AUCClassifier(Declared, _Estimator):
         return self
 
     def _fit_blocks(self, rows: Passes, context: Context) -> Fit:
-        """Train on rows that come in blocks; methods that can set ``adds_up``."""
-        raise InvalidSetting("method", f"{self.title} needs all rows in memory at once")
+        """Train on rows that come in blocks; only methods with ``adds_up`` are asked to."""
+        raise NotImplementedError
 
     def fit_path(
         self,
@@ -440,14 +428,8 @@ class AUCClassifier(Declared, _Estimator):
         y: ArrayLike,
         rule: str = "equal-error",
         *,
-        fpr: float = 0.1,
-        cost_fp: float = 1.0,
-        cost_fn: float = 1.0,
-        prior: float | None = None,
-        tpr: float = 0.9,
-        precision: float = 0.5,
-        alerts: float = 0.01,
         sample_weight: ArrayLike | None = None,
+        **constants: float | None,
     ) -> Self:
         """Set the decision threshold of ``predict``; scores do not change.
 
@@ -469,8 +451,7 @@ class AUCClassifier(Declared, _Estimator):
         from sklearn.utils.validation import check_is_fitted, validate_data
 
         check_is_fitted(self, "scorer_")
-        bounds = {"tpr": tpr, "precision": precision, "alerts": alerts}
-        chosen = roc.ThresholdRule(rule, fpr, cost_fp, cost_fn, prior, **bounds)
+        chosen = roc.ThresholdRule(rule, **constants)  # type: ignore[arg-type]
         rows, labels = validate_data(self, X, y, reset=False, **self._demands())
         if not np.isin(labels, self.classes_).all():
             raise ValueError(f"y holds labels other than {self.classes_.tolist()}.")

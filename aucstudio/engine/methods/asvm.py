@@ -82,7 +82,6 @@ def solve_two_margins(
     tol: float = 1e-6,
     monitor: Monitor,
     scorer: Callable[[Array, Array], Scorer],
-    max_iter: int = 200,
 ) -> TwoMargins:
     """Solve by Mehrotra's predictor-corrector method, O(N r^2 + r^3) time a step.
 
@@ -97,7 +96,6 @@ def solve_two_margins(
     monitor : Monitor
     scorer : callable
         Makes a scorer from w and beta; called only if the monitor's listener wants one.
-    max_iter : int
 
     Returns
     -------
@@ -106,7 +104,7 @@ def solve_two_margins(
         before the tolerance.
     """
     solver = _InteriorPoint(F, positive, costs, tol, monitor)
-    return run(solver, monitor, lambda found: scorer(found.weights, found.coefficients), max_iter)
+    return run(solver, monitor, lambda found: scorer(found.weights, found.coefficients))
 
 
 class _Rows:

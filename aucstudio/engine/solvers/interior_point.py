@@ -45,6 +45,7 @@ TO_BOUNDARY = 0.995
 # Steps without a smaller gap after which rounding is taken to prevent one. Where equal scores are
 # the optimum, the bound alone has to rise, which takes up to ten.
 _PATIENCE = 12
+_MOST_STEPS = 200
 
 
 class InteriorPoint(Protocol[Found]):
@@ -104,7 +105,6 @@ def run(
     method: InteriorPoint[Result],
     monitor: Monitor,
     scorer: Callable[[Result], Scorer],
-    max_iter: int = 200,
 ) -> Result:
     """Step until the certificate is met.
 
@@ -114,7 +114,6 @@ def run(
     monitor : Monitor
     scorer : callable
         Makes a scorer of an iterate; called only if the monitor's listener wants one.
-    max_iter : int
 
     Returns
     -------
@@ -123,7 +122,7 @@ def run(
     """
     best = method.measure()
     iteration = idle = 0
-    while not best.converged and iteration < max_iter and idle < _PATIENCE:
+    while not best.converged and iteration < _MOST_STEPS and idle < _PATIENCE:
         try:
             method.advance()
         except (Stopped, np.linalg.LinAlgError):
@@ -159,7 +158,6 @@ def solve_box_qp(
     tol: float = 1e-6,
     monitor: Monitor,
     scorer: Callable[[Array, Array], Scorer],
-    max_iter: int = 200,
 ) -> PairSolution:
     """Solve by Mehrotra's predictor-corrector method.
 
@@ -180,7 +178,6 @@ def solve_box_qp(
     monitor : Monitor
     scorer : callable
         Makes a scorer from w and A^T a; called only if the monitor's listener wants one.
-    max_iter : int
 
     Returns
     -------
@@ -189,7 +186,7 @@ def solve_box_qp(
         before the tolerance.
     """
     solver = _BoxIterate(pairs, F, c, margin, tol, monitor)
-    return run(solver, monitor, lambda found: scorer(found.weights, found.coefficients), max_iter)
+    return run(solver, monitor, lambda found: scorer(found.weights, found.coefficients))
 
 
 class _BoxIterate:
@@ -344,7 +341,6 @@ def solve_hinge(
     monitor: Monitor,
     scorer: Callable[[Array], Scorer] = LinearScorer,
     weights: Array | None = None,
-    max_iter: int = 200,
 ) -> WithConstant:
     """Solve by Mehrotra's predictor-corrector method.
 
@@ -359,7 +355,6 @@ def solve_hinge(
         Makes a scorer from w; called only if the monitor's listener wants one.
     weights : ndarray of shape (N,), optional
         Of the rows; ``loss`` has them among its costs.
-    max_iter : int
 
     Returns
     -------
@@ -369,7 +364,7 @@ def solve_hinge(
     """
     q = np.ones(len(F)) if weights is None else weights
     solver = _HingeIterate(F, loss, q, tol, monitor)
-    return run(solver, monitor, lambda found: scorer(found.weights), max_iter)
+    return run(solver, monitor, lambda found: scorer(found.weights))
 
 
 class _HingeIterate(PredictorCorrector):
