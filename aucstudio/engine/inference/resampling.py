@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -130,32 +130,24 @@ def _group_times(
     raise ValueError("Almost no bootstrap draw of whole groups has rows of both classes.")
 
 
-def drawn_counts(
+def drawn_rates(
     ranking: roc.Ranking, curve: roc.Curve, positives: RowNumbers, negatives: RowNumbers
 ) -> tuple[Array, Array]:
-    """Compute the curve of each resample as counts, (tp, fp), at the vertices of a curve.
+    """Compute the TPR and the FPR of each resample at the vertices of a curve.
 
     Rows are in descending order of the scores; where they are weighted, weights are added up.
     """
     rows, weights = curve.behind or curve, ranking.weights or (None, None)
-    tp, fp = (
-        _sums_at(ends, times if each is None else times * each[::-1])
-        for ends, times, each in zip(
-            (rows.tp, rows.fp), (positives, negatives), weights, strict=True
-        )
-    )
-    return tp, fp
+    tpr = _rates_at(rows.tp, positives, weights[0])
+    return tpr, _rates_at(rows.fp, negatives, weights[1])
 
 
-def drawn_rates(*rows: Any) -> tuple[Array, Array]:
-    """Compute the TPR and the FPR of each resample; see :func:`drawn_counts`."""
-    tp, fp = drawn_counts(*rows)
-    return tp / tp[:, -1:], fp / fp[:, -1:]
-
-
-def _sums_at(ends: NDArray[np.int64], drawn: NDArray[Any]) -> Array:
+def _rates_at(ends: NDArray[np.int64], times: RowNumbers, weights: Array | None) -> Array:
+    """Compute in each resample the share of the weight of the drawn rows before each end."""
+    drawn = times if weights is None else times * weights[::-1]
     sums = np.cumsum(drawn, axis=1, dtype=np.float64)
-    return np.where(ends > 0, sums[:, np.maximum(ends, 1) - 1], 0.0)
+    rates: Array = np.where(ends > 0, sums[:, np.maximum(ends, 1) - 1], 0.0) / sums[:, -1:]
+    return rates
 
 
 def bootstrap_interval(
@@ -334,27 +326,75 @@ def cost_threshold_interval(
     """
     check_level(level)
     roc.check_costs(prior, cost_fp, cost_fn)
-    m, n = len(ranking.s), len(ranking.t)
-    of_s, of_t = ranking.order_s[::-1], ranking.order_t[::-1]
+    s, t = ranking.in_row_order(ranking.s, ranking.t)
+    m, n = len(s), len(t)
+    of_s, of_t = ranking.in_row_order(*(ranking.weights or (np.ones(m), np.ones(n))))
     units = ranking.units and ranking.in_row_order(*ranking.units)
+    ascending, group = np.unique(np.concatenate([s, t]), return_inverse=True)
+    scores = ascending[::-1]  # as a curve runs
+    place = len(scores) - 1 - group
     gains = cost_fn * prior / m, cost_fp * (1 - prior) / n
+    places = place[:m], place[m:], of_s, of_t
     placed = np.empty(draws)
     for part, positives, negatives in resamples(m, n, draws, seed, progress, units):
-        of_classes = positives[:, of_s], negatives[:, of_t]
-        tp, fp = drawn_counts(ranking, ranking.curve, *of_classes)
-        of_tp, of_fp = gains[0] / (tp[:, -1:] / m), gains[1] / (fp[:, -1:] / n)
-        best = (of_tp * tp - of_fp * fp).argmax(axis=1)
-        placed[part] = _cut_after(best, tp + fp, ranking.curve.thresholds)
+        ends = _cheapest(positives, negatives, *places, *gains, len(scores))
+        placed[part] = [_cut(scores, above, below) for above, below in ends]
     low, high = np.quantile(placed, [(1 - level) / 2, (1 + level) / 2])
     value = roc.cost_threshold(ranking.curve, cost_fp, cost_fn, prior)
     method = f"stratified bootstrap, {draws} draws"
     return Interval(value, float(low), float(high), level, method, float(placed.std(ddof=1)))
 
 
-def _cut_after(best: Index, counts: Array, thresholds: NDArray[Any]) -> NDArray[Any]:
-    """Return the threshold below each resample's best vertex, midway to the next drawn score."""
-    below = (counts > np.take_along_axis(counts, best[:, None], axis=1)).argmax(axis=1)
-    above, under = thresholds[best], thresholds[below]
-    middle: NDArray[Any] = np.where(best == 0, under, above / 2 + under / 2)
-    middle[below == 0] = np.nextafter(above, -np.inf, dtype=above.dtype)[below == 0]
-    return middle
+@kernel
+def _cheapest(
+    positives: RowNumbers,
+    negatives: RowNumbers,
+    place_s: Index,
+    place_t: Index,
+    weight_s: Array,
+    weight_t: Array,
+    gain: float,
+    loss: float,
+    groups: int,
+) -> Index:
+    """Find the two drawn scores between which each resample's threshold lies.
+
+    Return the places, among all scores from the highest, of the last one above it (-1 where there
+    is none) and of the first one below it (``groups`` where there is none). ``gain`` and ``loss``
+    are those of a row of mean weight.
+    """
+    ends = np.empty((len(positives), 2), np.intp)
+    for draw in range(len(positives)):
+        tp, fp = np.zeros(groups), np.zeros(groups)
+        total_s, total_t = 0.0, 0.0
+        for row in range(positives.shape[1]):
+            weight = positives[draw, row] * weight_s[row]
+            tp[place_s[row]] += weight
+            total_s += weight
+        for row in range(negatives.shape[1]):
+            weight = negatives[draw, row] * weight_t[row]
+            fp[place_t[row]] += weight
+            total_t += weight
+        unit_s, unit_t = total_s / positives.shape[1], total_t / negatives.shape[1]
+        best, above, below, found, alarms = 0.0, -1, -1, 0.0, 0.0
+        for k in range(groups):
+            if tp[k] + fp[k] == 0:
+                continue
+            if below < 0:
+                below = k
+            found += tp[k]
+            alarms += fp[k]
+            saved = gain / unit_s * found - loss / unit_t * alarms
+            if saved > best:
+                best, above, below = saved, k, -1
+        ends[draw, 0] = above
+        ends[draw, 1] = groups if below < 0 else below
+    return ends
+
+
+def _cut(scores: Array, above: int, below: int) -> float:
+    if above < 0:
+        return float(scores[below])
+    if below == len(scores):
+        return float(np.nextafter(scores[above], -np.inf))
+    return float(scores[above] / 2 + scores[below] / 2)
