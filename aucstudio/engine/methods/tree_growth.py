@@ -153,18 +153,6 @@ class _Split(NamedTuple):
     gaps_left: bool
 
 
-class _Node(NamedTuple):
-    """A node of a growing tree; a leaf is its own child."""
-
-    p: int
-    q: int
-    left: int
-    right: int
-    feature: int = 0
-    threshold: float = 0.0
-    gaps_left: bool = False
-
-
 class TreeGrower:
     """A tree, and the order of its training rows by which it can grow further.
 
@@ -200,11 +188,11 @@ class TreeGrower:
         self._spare = np.empty(len(X), dtype=np.int64)
         p, q = int(positive.sum()), int((~positive).sum())
         self._least = max(1.0, limits.gain * 2 * p * q)
-        self._nodes: list[_Node] = []
+        self._nodes = _Nodes()
         self._open: list[tuple[int, int, _Leaf, _Split]] = []
         self.n_splits = 0
         root = _Leaf(0, len(X), p, q, 0)
-        self._offer(self._add(root), root, self._strongest(root))
+        self._offer(self._nodes.add(p, q), root, self._strongest(root))
 
     def split_strongest(self) -> bool:
         """Split the leaf with the largest global gain; False if none may be split."""
@@ -217,9 +205,9 @@ class TreeGrower:
             self._reorder(leaf)
         found = self._strongest(left), self._strongest(right)
         most_left = left.stop - left.start > right.stop - right.start
-        children = self._add(left), self._add(right)
+        children = self._nodes.add(left.p, left.q), self._nodes.add(right.p, right.q)
         gaps_left = split.gaps_left if has_gaps else most_left
-        self._nodes[node] = _Node(leaf.p, leaf.q, *children, split.feature, threshold, gaps_left)
+        self._nodes.split(node, split.feature, threshold, gaps_left, children)
         self._offer(children[0], left, found[0])
         self._offer(children[1], right, found[1])
         self.n_splits += 1
@@ -227,32 +215,25 @@ class TreeGrower:
 
     def counts(self) -> NDArray[np.int64]:
         """Return the positives and negatives of each node, shape (n_nodes, 2)."""
-        return np.array([(node.p, node.q) for node in self._nodes])
+        return np.array(self._nodes.counts)
 
     def leaves(self) -> Mask:
         """Return which nodes are leaves, shape (n_nodes,)."""
-        return np.array([node.left == k for k, node in enumerate(self._nodes)])
+        return np.equal(self._nodes.left, np.arange(len(self._nodes.left)))
 
     def tree(self, value: Array) -> EnsembleScorer:
         """Make a scorer of the tree, given a score for each node; those of leaves count."""
-        _, _, left, right, feature, threshold, gaps_left = map(
-            np.array, zip(*self._nodes, strict=True)
-        )
+        nodes = self._nodes
         return EnsembleScorer(
             roots=np.zeros(1, dtype=np.intp),
-            feature=feature,
-            threshold=threshold,
-            left=left,
-            right=right,
+            feature=np.array(nodes.feature, dtype=np.intp),
+            threshold=np.array(nodes.threshold),
+            left=np.array(nodes.left, dtype=np.intp),
+            right=np.array(nodes.right, dtype=np.intp),
             value=value,
             base=0.0,
-            gaps_left=gaps_left,
+            gaps_left=np.array(nodes.gaps_left),
         )
-
-    def _add(self, leaf: _Leaf) -> int:
-        """Add a leaf; return its number."""
-        self._nodes.append(_Node(leaf.p, leaf.q, len(self._nodes), len(self._nodes)))
-        return len(self._nodes) - 1
 
     def _may_split(self, leaf: _Leaf) -> bool:
         enough = leaf.stop - leaf.start >= 2 * self._limits.rows_in_leaf
@@ -305,6 +286,37 @@ class TreeGrower:
         for part in portions(len(self._cells), leaf.stop - leaf.start, _CELLS_PER_LOOK):
             self._monitor.stage("splitting")
             yield part.start, part.stop
+
+
+@dataclasses.dataclass
+class _Nodes:
+    """The nodes of a growing tree, one entry each; a leaf is its own child."""
+
+    feature: list[int] = dataclasses.field(default_factory=list)
+    threshold: list[float] = dataclasses.field(default_factory=list)
+    left: list[int] = dataclasses.field(default_factory=list)
+    right: list[int] = dataclasses.field(default_factory=list)
+    gaps_left: list[bool] = dataclasses.field(default_factory=list)
+    counts: list[tuple[int, int]] = dataclasses.field(default_factory=list)
+
+    def add(self, p: int, q: int) -> int:
+        """Add a leaf of p positives and q negatives, give its number."""
+        node = len(self.left)
+        self.feature.append(0)
+        self.threshold.append(0.0)
+        self.left.append(node)
+        self.right.append(node)
+        self.gaps_left.append(False)
+        self.counts.append((p, q))
+        return node
+
+    def split(
+        self, node: int, feature: int, threshold: float, gaps_left: bool, children: tuple[int, int]
+    ) -> None:
+        """Turn a leaf into an inner node."""
+        self.feature[node], self.threshold[node] = feature, threshold
+        self.gaps_left[node] = gaps_left
+        self.left[node], self.right[node] = children
 
 
 def midway(low: float, high: float) -> float:
