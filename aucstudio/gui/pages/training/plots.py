@@ -13,7 +13,7 @@ from PySide6.QtGui import QPen
 from PySide6.QtWidgets import QVBoxLayout
 
 from aucstudio.engine.arrays import Array
-from aucstudio.gui.common.plain_text import line_label, plain_tooltip, shortened
+from aucstudio.gui.common.plain_text import plain_tooltip, shortened
 from aucstudio.gui.common.plots.axes import NumberAxis
 from aucstudio.gui.common.plots.legend import Legend, keep_sample
 from aucstudio.gui.common.plots.plot import Plot, Range
@@ -28,7 +28,6 @@ Seen = Sequence[tuple[Course, bool]]
 _TITLES = {DISTANCE: "Gap to optimum", OBJECTIVE: "Objective"}
 _HELD_WIDTH, _TRAIN_WIDTH = 2.0, 1.2  # pixels
 _REACH, _DOT = 40.0, 6  # pixels
-_AIR = 8.0  # pixels beside the name of a stage
 _MARGIN = 0.04
 # Shares of the extent that a fit in progress may still need; below half of it is too wide.
 _ROOM_RIGHT, _ROOM_ACROSS, _LEAST_FILLED = 0.25, 0.1, 0.4
@@ -141,51 +140,6 @@ class CourseLines:
         return line.x, np.log10(line.y) if log else line.y
 
 
-class StageRegions:
-    """The stages of a fit along the seconds, behind everything else.
-
-    Attributes
-    ----------
-    items : list of LinearRegionItem
-    """
-
-    def __init__(self, plot: Plot, *, named: bool) -> None:
-        self.items: list[pg.LinearRegionItem] = []
-        self._plot, self._named = plot, named
-        self._names: list[tuple[pg.InfLineLabel, float]] = []
-        for changed in (plot.getViewBox().sigXRangeChanged, plot.getViewBox().sigResized):
-            changed.connect(lambda *_: self._fit_names())
-
-    def show(self, course: Course | None) -> None:
-        """Show the stages of a fit; nothing if there is only one."""
-        for item in self.items:
-            self._plot.removeItem(item)
-        self.items, self._names, theme = [], [], current_theme()
-        stages = () if course is None else course.steps.stages
-        if course is None or len(stages) < 2:
-            return
-        ends = [*(stage.seconds for stage in stages[1:]), *course.steps.seconds[-1:]]
-        for k, (stage, end) in enumerate(zip(stages, ends, strict=False)):
-            span = stage.seconds, max(float(end), stage.seconds)
-            fill = faded(theme.neutral, 28 if k % 2 == 0 else 10)
-            item = pg.LinearRegionItem(span, movable=False, brush=fill, pen=pen(theme.grid, 1.0))
-            item.setZValue(-10)
-            self._plot.addItem(item, ignoreBounds=True)
-            self.items.append(item)
-            if self._named:
-                place = {"position": 0.94, "anchors": [(0.0, 0.5), (0.0, 0.5)]}
-                name = line_label(stage.name)
-                written = pg.InfLineLabel(item.lines[0], name, color=theme.muted, **place)
-                self._names.append((written, span[1] - span[0]))
-        self._fit_names()
-
-    def _fit_names(self) -> None:
-        """Show the names that fit into their regions."""
-        pixel = self._plot.getViewBox().viewPixelSize()[0]
-        for name, length in self._names:
-            name.setVisible(length / pixel > name.boundingRect().width() + _AIR)
-
-
 class TrainingPlots(QVBoxLayout):
     """The upper plot and the lower one.
 
@@ -194,8 +148,6 @@ class TrainingPlots(QVBoxLayout):
     upper, lower : Plot
     upper_lines, lower_lines : tuple of CourseLines
         Of finished runs and of the one in progress, which moves while the others stay.
-    stages : list of StageRegions
-        One a plot.
     """
 
     def __init__(self) -> None:
@@ -209,7 +161,6 @@ class TrainingPlots(QVBoxLayout):
         self.lower.setXLink(self.upper)
         self.upper_lines = CourseLines(self.upper), CourseLines(self.upper)
         self.lower_lines = CourseLines(self.lower), CourseLines(self.lower)
-        self.stages = [StageRegions(plot, named=plot is self.upper) for plot in self.both()]
         # One legend for both, above the upper visible plot.
         self._legends = Legend(self.upper), Legend(self.lower)
         self._held = pg.PlotDataItem(symbol="o", symbolSize=6)

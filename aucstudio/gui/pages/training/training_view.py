@@ -25,7 +25,6 @@ from aucstudio.gui.pages.training.plots import (
 )
 from aucstudio.gui.pages.training.progress import (
     HELD,
-    SECONDS,
     Course,
     course_table,
     live_course,
@@ -194,9 +193,6 @@ class TrainingView(PageView):
         live = [] if self._live is None else [(self._live, True)]
         self.plots_.draw_steps(live if steps else [], axis, what, live=True)
         self.plots_.draw_areas(live if areas else [], axis, band, live=True)
-        shown = self._strong_course() if steps and axis == SECONDS else None
-        for regions in self.plots_.stages:
-            regions.show(shown)
         self.plots_.frame(live=self._live is not None)
         self.hint.setVisible(not steps and not areas)
         self.key.setVisible((steps or areas) and not self._is_low)
