@@ -184,6 +184,9 @@ def test_the_forest_is_the_figures(view, three, qtbot, measure):
     for k, (whisker, area) in enumerate(zip(view.picture.forest.whiskers, areas, strict=True)):
         np.testing.assert_array_equal(points(whisker), [(area.low, k), (area.high, k)])
     assert len(view.picture.forest.splits.data) == 0
+    chance = 0.5 if measure == comparison.AUC else sum(BAND) / 2
+    assert view.picture.forest.chance.value() == chance
+    assert f"chance: {chance:.3f}" in view.figure().getAxis("bottom").labelText
     (left, right), _ = view.figure().viewRange()
     assert left < min(area.low for area in areas) < max(area.high for area in areas) < right
 

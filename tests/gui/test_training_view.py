@@ -470,3 +470,15 @@ def test_one_legend_stands_above_both_plots(qtbot, view, add):
     above = view.plots_.upper.getViewBox().sceneBoundingRect().top()
     assert legend.sceneBoundingRect().bottom() <= above + 1
     assert {one.id, two.id} == {line.course.run for line in areas(view)}
+
+
+def test_a_low_page_has_room_for_the_areas_alone(view, add, qtbot):
+    add()
+    shown(view, qtbot)
+    assert view.plots_.upper.isVisible()
+    assert view.key.isVisible()
+    view.resize(500, 300)
+    shown(view, qtbot)
+    assert not view.plots_.upper.isVisible()
+    assert not view.key.isVisible()
+    assert view.plots_.lower.height() > 100

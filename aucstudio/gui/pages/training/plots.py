@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QVBoxLayout
 from aucstudio.engine.arrays import Array
 from aucstudio.gui.common.plain_text import plain_tooltip, shortened
 from aucstudio.gui.common.plots.axes import NumberAxis
-from aucstudio.gui.common.plots.legend import Legend, keep_sample
+from aucstudio.gui.common.plots.legend import Entry, Legend, keep_sample
 from aucstudio.gui.common.plots.plot import Plot, Range
 from aucstudio.gui.common.plotting import faded, make_plot, pen, run_pen, style_plot
 from aucstudio.gui.common.theme import current_theme, run_symbol
@@ -266,13 +266,9 @@ class TrainingPlots(QVBoxLayout):
 
     def list_runs(self) -> None:
         """Show in the legend which run and which rows a line is of."""
-        known: dict[str, tuple[str, pg.PlotDataItem]] = {}
-        for lines in (*self.lower_lines, *self.upper_lines):
-            for line, item in zip(lines.drawn, lines.items, strict=True):
-                if line.is_strong and line.is_main:
-                    name = shortened(line.course.look.name)
-                    known.setdefault(line.course.run, (name, item))
-        entries = list(known.values())
+        drawn = [line for lines in (*self.lower_lines, *self.upper_lines) for line in lines.drawn]
+        looks = {line.course.run: line.course.look for line in drawn if line.is_strong}
+        entries: list[Entry] = [(shortened(look.name), look) for look in looks.values()]
         if any(lines.drawn for lines in self.lower_lines):
             entries += [("held-out rows", self._held), ("training rows", self._train)]
         top = self.upper.isVisibleTo(self.parentWidget())
