@@ -144,19 +144,6 @@ def test_every_vertex_can_be_reached(session, plot, scene):
         assert counts == (curve.tp[vertex], curve.fp[vertex])
 
 
-def test_dragging_takes_the_nearest_vertex(session, plot, scene):
-    add(session)
-    layer = OperatingPointLayer(plot, session)
-    layer.show(scene())
-    trace = layer.point.trace
-    x, y = 0.31, 0.72
-    layer.handle.dragged.emit(x, y)
-    layer.show(scene())
-    across, up = plot.getPlotItem().getViewBox().viewPixelSize()
-    nearest = np.hypot((trace.x - x) / across, (trace.y - y) / up).argmin()
-    assert (layer.point.fpr, layer.point.tpr) == (trace.x[nearest], trace.y[nearest])
-
-
 def test_a_click_near_the_curve_places_the_point_and_one_far_off_does_not(session, plot, scene):
     add(session)
     layer = OperatingPointLayer(plot, session)
