@@ -322,7 +322,7 @@ def test_unchecked_runs_leave(view, three, session, qtbot):
     assert "Tick a second run" in shown(view, qtbot)
     assert not view.picture.table.isVisible()
     session.set_look(three["c"].id, "Hide", visible=False)
-    assert shown(view, qtbot).startswith("No run is checked")
+    assert shown(view, qtbot).startswith("No run is chosen")
     assert not view.save_tables.isEnabled()
 
 

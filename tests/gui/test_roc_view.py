@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtWidgets import QApplication
 
-from aucstudio.engine import METHODS, inference, roc
+from aucstudio.engine import inference, roc
 from aucstudio.gui.common import curve_figures, printing
 from aucstudio.gui.common.theme import DARK, LIGHT, apply_theme, run_colour
 from aucstudio.gui.pages.roc import words as texts
@@ -262,7 +262,7 @@ def test_a_hidden_run_leaves_the_picture(view, session, records):
     assert len(view.canvas.shade_item.getData()[0]) == 0  # the selected run is the hidden one
     session.set_look(records["Logistic"].id, "Hide", visible=False)
     QApplication.processEvents()
-    assert "tick a run" in view.canvas.hint.toPlainText()
+    assert "tick or select a run" in view.canvas.hint.toPlainText()
     assert not view.sentence.text()  # said once is enough
     assert not view.canvas.legend.isVisible()
 
@@ -321,9 +321,7 @@ def test_the_sentence_says_what_to_do_first(view, session, records, table):
     session.study.table = table
     session.notify({"table"})
     QApplication.processEvents()
-    assert "Press Run to train AUC-RLS" in view.canvas.hint.toPlainText()
-    session.edit(dataclasses.replace(session.plan, method="svm"), "Choose method")
-    assert f"Press Run to train {METHODS['svm'].title}" in view.canvas.hint.toPlainText()
+    assert "press Run to see its ROC curve" in view.canvas.hint.toPlainText()
     assert view.canvas.hint.isVisible()
     assert not view.sentence.text()
     put_in_flight(session, LiveRun(records["RLS"].experiment, RunLook("RLS", 0)))

@@ -198,7 +198,8 @@ class CompareView(PageView):
                 show_note(self.footnote_label, texts.footnote(shown.found, shown.band))
             self.fit_page()
         if shown is None:
-            self.sentence.setText(texts.what_next(self.session))
+            soon, aim = "it is compared when it has ended", "how runs compare"
+            self.sentence.setText(self.why_empty(None, "", soon, aim))
         else:
             self._mark(shown)
 

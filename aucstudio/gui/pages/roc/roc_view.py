@@ -203,7 +203,8 @@ class RocView(PageView):
 
     def _show_conclusion(self) -> None:
         runs = self.session.checked_runs()
-        empty = "" if runs else texts.what_next(self.session)
+        soon, aim = "its ROC curve changes during training", "its ROC curve"
+        empty = "" if runs else self.why_empty(None, "", soon, aim)
         face = self._face()
         is_bare = bool(empty) and self.flight.curve is None
         live = self.flight.words(face, self.session.plan.band, self.choices.area)

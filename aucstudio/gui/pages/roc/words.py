@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from aucstudio.engine import METHODS, inference
+from aucstudio.engine import inference
 from aucstudio.engine.roc import cuts as cuts_of
 from aucstudio.gui.common.curve_figures import (
     SCALES,
@@ -20,7 +20,7 @@ from aucstudio.gui.common.plain_text import Markup, joined, rich, shortened
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.pages.roc.lines import Drawn, Face, shapes_of
 from aucstudio.gui.pages.roc.operating_point import FocusedPoint
-from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.gui.state.session import ShownRun
 from aucstudio.notices import text
 from aucstudio.notices.words import (
     figure_words,
@@ -49,19 +49,6 @@ def trained_elsewhere(record: RunRecord, band: Band) -> bool:
     """Return whether a run was trained for another FPR range than this one."""
     trained = trained_for(record)
     return trained is not None and bool(np.abs(np.subtract(trained, band)).max() > 1e-9)
-
-
-def what_next(session: Session) -> str:
-    """State the next step if there is no curve."""
-    live, state = session.live, "run"
-    if live is not None:
-        state = "live"
-    elif any(run.record.splits for run in session.shown_runs()):
-        state = "check"
-    elif session.table is None:
-        state = "table"
-    title = METHODS[session.plan.method].title if live is None else live.look.name
-    return text("no_curve", state=state, title=title)
 
 
 # ----------------------------------------------------------------- the conclusion
