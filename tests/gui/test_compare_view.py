@@ -186,7 +186,7 @@ def test_the_forest_is_the_figures(view, three, qtbot, measure):
     assert len(view.picture.forest.splits.data) == 0
     chance = 0.5 if measure == comparison.AUC else sum(BAND) / 2
     assert view.picture.forest.chance.value() == chance
-    assert f"chance: {chance:.3f}" in view.figure().getAxis("bottom").labelText
+    assert f"chance {chance:.3f}" in view.figure().getAxis("bottom").labelText
     (left, right), _ = view.figure().viewRange()
     assert left < min(area.low for area in areas) < max(area.high for area in areas) < right
 

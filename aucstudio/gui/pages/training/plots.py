@@ -158,7 +158,11 @@ class TrainingPlots(QVBoxLayout):
             axis.aligned = left
         self.upper = make_plot("training_plot", "", "Objective", (left[0], _StepAxis("bottom")))
         self.lower = make_plot("area_plot", "Iteration", "AUC", (left[1], _StepAxis("bottom")))
-        self.lower.setXLink(self.upper)
+        for plot, other in (self.both(), self.both()[::-1]):
+            # Pyqtgraph's link allows for different widths, which pass while axes are laid out.
+            plot.getViewBox().sigXRangeChanged.connect(
+                lambda _box, x, other=other: other.setXRange(*x, padding=0)
+            )
         self.upper_lines = CourseLines(self.upper), CourseLines(self.upper)
         self.lower_lines = CourseLines(self.lower), CourseLines(self.lower)
         # One legend for both, above the upper visible plot.
