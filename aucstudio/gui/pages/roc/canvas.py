@@ -11,9 +11,11 @@ from PySide6.QtCore import QPointF, QRectF, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QTransform
 from PySide6.QtWidgets import QApplication, QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
+from aucstudio.engine import roc
+from aucstudio.gui.common import curve_figures
 from aucstudio.gui.common.plots.curves import PlacedLine, Window
 from aucstudio.gui.common.plots.legend import CornerLegend
-from aucstudio.gui.common.plotting import faded, make_plot, pen
+from aucstudio.gui.common.plotting import faded, make_plot, pen, run_pen
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol
 from aucstudio.gui.pages.roc.axes import (
     LINEAR,
@@ -26,6 +28,8 @@ from aucstudio.gui.pages.roc.axes import (
     rate_at,
 )
 from aucstudio.gui.pages.roc.lines import FACES, Drawn, Face
+from aucstudio.gui.state.runner import LiveRun
+from aucstudio.notices import text
 from aucstudio.project.runs.experiment import Band
 
 
@@ -183,10 +187,10 @@ class Inset(QGraphicsItem):
         low = QRectF(plot.left(), plot.bottom() + 3, plot.width(), height)
         painter.drawText(low, Qt.AlignmentFlag.AlignLeft, self._ends[0])
         painter.drawText(low, Qt.AlignmentFlag.AlignRight, self._ends[1])
-        for text, at in ((self._ends[2], plot.bottom() - _RIM), (self._ends[3], plot.top() + _RIM)):
+        for end, at in ((self._ends[2], plot.bottom() - _RIM), (self._ends[3], plot.top() + _RIM)):
             top = at - height / 2
             side = QRectF(QPointF(0, top), QPointF(plot.left() - 5, top + height))
-            painter.drawText(side, Qt.AlignmentFlag.AlignRight, text)
+            painter.drawText(side, Qt.AlignmentFlag.AlignRight, end)
 
 
 _AIR = 0.02
@@ -317,3 +321,72 @@ class Canvas:
 def _with_air(low: float, high: float, share: float) -> tuple[float, float]:
     air = share * (high - low)
     return low - air, high + air
+
+
+class LiveLine:
+    """The line of the run in progress.
+
+    Attributes
+    ----------
+    live : LiveRun or None
+        The run, if it has a curve.
+    curve : Curve or None
+        Its ROC curve at the latest look.
+    """
+
+    def __init__(self, item: Any) -> None:
+        self._item = item
+        self._live: LiveRun | None = None
+        self._picture: object = None
+        self.curve: roc.Curve | None = None
+
+    @property
+    def live(self) -> LiveRun | None:
+        return None if self.curve is None else self._live
+
+    def is_behind(self, live: LiveRun | None) -> bool:
+        """Return whether a newer scorer is to be drawn, or a line to be removed."""
+        return live is not self._live or (live is not None and live.picture is not self._picture)
+
+    def show(
+        self,
+        live: LiveRun | None,
+        face: Face,
+        axes: tuple[Axis, Axis],
+        window: Window,
+        pixels: tuple[int, int],
+    ) -> None:
+        """Draw the latest scorer, or nothing."""
+        picture = live.picture if live is not None else None
+        self._live = live
+        if live is None or picture is None:
+            self._picture = self.curve = None
+            self._item.setData([], [])
+            return
+        if picture is not self._picture or self.curve is None:
+            self._picture = picture
+            rows = picture.positive, picture.scores
+            self.curve = roc.roc_curve(*rows, weights=picture.weights)
+        bends = self.curve.corners() if face.key == "roc" else self.curve
+        line = PlacedLine(*placed(*face.path(bends), *axes))
+        self._item.setPen(run_pen(live.look, 1.2))
+        self._item.setData(*line.seen(window, pixels))
+
+    def words(self, face: Face, band: Band, scale: str) -> str:
+        """State its figures so far; empty without a curve."""
+        live, curve = self._live, self.curve
+        if live is None or curve is None:
+            return ""
+        area = None
+        if face.key == "roc":
+            value = getattr(roc.partial_auc_of(curve, *band), scale)
+            area = f"{curve_figures.SCALES[scale]} {curve_figures.area_words(value, scale)}"
+        return text(
+            "live_curve",
+            name=live.look.name,
+            split=live.split + 1 if live.splits > 1 else None,
+            splits=live.splits,
+            figure=face.figure_title,
+            value=face.figure(curve),
+            area=area,
+        )

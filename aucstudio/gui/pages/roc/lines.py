@@ -20,15 +20,11 @@ from numpy.typing import NDArray
 
 from aucstudio.engine import roc
 from aucstudio.engine.arrays import Array
-from aucstudio.gui.common import curve_figures
 from aucstudio.gui.common.curve_figures import RunCurves, Trace, run_curves
 from aucstudio.gui.common.plots.curves import CurveItem, PlacedLine, Window
 from aucstudio.gui.common.plotting import run_pen
 from aucstudio.gui.pages.roc.axes import Axis, Points, nearest, placed
-from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import ShownRun
-from aucstudio.notices import text
-from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 
 _GRID = 2_001  # places at which the mean of long curves is taken
@@ -372,72 +368,3 @@ class Lines:
             return None
         _, vertex, drawn = min(found, key=lambda one: one[0])
         return drawn, vertex
-
-
-class LiveLine:
-    """The line of the run in progress.
-
-    Attributes
-    ----------
-    live : LiveRun or None
-        The run, if it has a curve.
-    curve : Curve or None
-        Its ROC curve at the latest look.
-    """
-
-    def __init__(self, item: Any) -> None:
-        self._item = item
-        self._live: LiveRun | None = None
-        self._picture: object = None
-        self.curve: roc.Curve | None = None
-
-    @property
-    def live(self) -> LiveRun | None:
-        return None if self.curve is None else self._live
-
-    def is_behind(self, live: LiveRun | None) -> bool:
-        """Return whether a newer scorer is to be drawn, or a line to be removed."""
-        return live is not self._live or (live is not None and live.picture is not self._picture)
-
-    def show(
-        self,
-        live: LiveRun | None,
-        face: Face,
-        axes: tuple[Axis, Axis],
-        window: Window,
-        pixels: tuple[int, int],
-    ) -> None:
-        """Draw the latest scorer, or nothing."""
-        picture = live.picture if live is not None else None
-        self._live = live
-        if live is None or picture is None:
-            self._picture = self.curve = None
-            self._item.setData([], [])
-            return
-        if picture is not self._picture or self.curve is None:
-            self._picture = picture
-            rows = picture.positive, picture.scores
-            self.curve = roc.roc_curve(*rows, weights=picture.weights)
-        bends = self.curve.corners() if face.key == "roc" else self.curve
-        line = PlacedLine(*placed(*face.path(bends), *axes))
-        self._item.setPen(run_pen(live.look, 1.2))
-        self._item.setData(*line.seen(window, pixels))
-
-    def words(self, face: Face, band: Band, scale: str) -> str:
-        """State its figures so far; empty without a curve."""
-        live, curve = self._live, self.curve
-        if live is None or curve is None:
-            return ""
-        area = None
-        if face.key == "roc":
-            value = getattr(roc.partial_auc_of(curve, *band), scale)
-            area = f"{curve_figures.SCALES[scale]} {curve_figures.area_words(value, scale)}"
-        return text(
-            "live_curve",
-            name=live.look.name,
-            split=live.split + 1 if live.splits > 1 else None,
-            splits=live.splits,
-            figure=face.figure_title,
-            value=face.figure(curve),
-            area=area,
-        )

@@ -212,10 +212,8 @@ def between(scene: Scene, a: Trace, b: Trace) -> tuple[Array, Array, Array]:
     low, high = float(even[0]), float(even[-1])
     bends = np.concatenate([line.corners[0] for line in (a, b)])
     fpr = np.unique(np.concatenate([even, bends[(bends >= low) & (bends <= high)]]))
-    heights = [_limits(*line.corners, fpr) for line in (a, b)]
-    x = np.repeat(fpr, 2)
-    of_a, of_b = heights
-    return _with_crossings(x, of_a, of_b)
+    of_a, of_b = (_limits(*line.corners, fpr) for line in (a, b))
+    return _with_crossings(np.repeat(fpr, 2), of_a, of_b)
 
 
 def _limits(x: Array, y: Array, at: Array) -> Array:

@@ -16,9 +16,9 @@ from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.pages.roc import words as texts
 from aucstudio.gui.pages.roc.axes import make_axes, rate_words
-from aucstudio.gui.pages.roc.canvas import Canvas
+from aucstudio.gui.pages.roc.canvas import Canvas, LiveLine
 from aucstudio.gui.pages.roc.controls import Layers, RangeControl, RocControls
-from aucstudio.gui.pages.roc.lines import FACES, Face, Lines, LiveLine
+from aucstudio.gui.pages.roc.lines import FACES, Face, Lines
 from aucstudio.gui.pages.roc.overlays import Scene
 from aucstudio.gui.state.background import Answer, delayed
 from aucstudio.gui.state.session import Session, ShownRun
