@@ -166,6 +166,7 @@ class TrainingView(PageView):
         """Draw the fits and state what they show."""
         self._drawn = steps, areas, proven = self._is_drawn()
         self.upper_combo.setEnabled(proven)
+        self.controls.show(not self._is_low, self.upper_combo)
         wanted = self._requested if proven else OBJECTIVE
         quietly(self.upper_combo.setCurrentIndex, self.upper_combo.findData(wanted))
         axis, what, band = self._choices()
