@@ -158,10 +158,10 @@ class TrainingPlots(QVBoxLayout):
             axis.aligned = left
         self.upper = make_plot("training_plot", "", "Objective", (left[0], _StepAxis("bottom")))
         self.lower = make_plot("area_plot", "Iteration", "AUC", (left[1], _StepAxis("bottom")))
+        self._is_following = False
         for plot, other in (self.both(), self.both()[::-1]):
-            # Pyqtgraph's link allows for different widths, which pass while axes are laid out.
             plot.getViewBox().sigXRangeChanged.connect(
-                lambda _box, x, other=other: other.setXRange(*x, padding=0)
+                lambda _box, x, other=other: self._follow(other, x)
             )
         self.upper_lines = CourseLines(self.upper), CourseLines(self.upper)
         self.lower_lines = CourseLines(self.lower), CourseLines(self.lower)
@@ -179,6 +179,17 @@ class TrainingPlots(QVBoxLayout):
 
     def both(self) -> tuple[Plot, Plot]:
         return self.upper, self.lower
+
+    def _follow(self, plot: Plot, x: Range) -> None:
+        """Show the horizontal range of the other plot.
+
+        Pyqtgraph's link would give another one to plots that differ in width before they are laid
+        out.
+        """
+        if not self._is_following:
+            self._is_following = True
+            plot.setXRange(*x, padding=0)
+            self._is_following = False
 
     def restyle(self) -> None:
         """Apply the current theme."""
