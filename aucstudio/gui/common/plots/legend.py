@@ -49,7 +49,7 @@ class _RunSample(_Sample):
         self.setFixedWidth(SWATCH.width())
 
     def boundingRect(self) -> QRectF:
-        return self.rect()
+        return QRectF(self.rect())
 
     def paint(self, painter: QPainter, *_options: object) -> None:
         paint_sample(painter, self.rect(), self._look)
