@@ -186,6 +186,7 @@ class CornerLegend(Legend):
         self.setVisible(bool(self._entries) and fits and few)
         self._plot.hidden_legend = [] if self.isVisible() else self._entries
         if self._moved_from != self.corner:
+            self._moved_from = None
             away = [-_MARGIN if side else _MARGIN for side in self.corner]
             self.anchor(self.corner, self.corner, away)
 
