@@ -477,7 +477,7 @@ def test_a_low_page_has_room_for_the_areas_alone(view, add, qtbot):
     shown(view, qtbot)
     assert view.plots_.upper.isVisible()
     assert view.key.isVisible()
-    view.resize(500, 300)
+    view.resize(500, 380)
     shown(view, qtbot)
     assert not view.plots_.upper.isVisible()
     assert not view.key.isVisible()
