@@ -134,7 +134,7 @@ def test_a_comparison_of_nothing_keeps_its_controls_above_and_says_what_to_do(
     assert not view.pages.isVisible()
     assert view.show_switch.geometry().top() < 40
     assert view.sentence.geometry().bottom() > 500
-    assert view.sentence.text().endswith("run two methods, and they are compared here.")
+    assert view.sentence.text().endswith("press Run to see how runs compare.")
 
 
 def test_the_card_says_what_happens_to_missing_values_of_each_kind(session, tmp_path, qtbot):
