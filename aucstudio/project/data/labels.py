@@ -21,6 +21,7 @@ from aucstudio.project.data.columns import (
     WEIGHT_ROLES,
     Column,
     ColumnInfo,
+    free_name,
     spell_number,
 )
 from aucstudio.project.errors import InputError, column_error, input_error
@@ -55,14 +56,6 @@ def check_classes(
     if len(counts) < least:
         raise one_class(path, column.name, counts, column.missing)
     return counts
-
-
-def check_merge(path: Path, column: ColumnInfo, groups: Sequence[Sequence[str]]) -> None:
-    """Raise InputError if a value is assigned to two classes."""
-    counted = collections.Counter(value for group in groups for value in group)
-    twice = [value for value, count in counted.items() if count > 1]
-    if twice:
-        raise column_error("merged_twice", path, column.name, value=twice[0])
 
 
 def check_alone(path: Path, roles: Mapping[str, str]) -> None:
@@ -204,9 +197,7 @@ class LabelRule:
 
     def joining(self, classes: Sequence[str], known: Iterable[str]) -> LabelRule:
         """Return the rule with several classes as the positive one; ``known`` are all names."""
-        name, taken = " or ".join(classes), set(known)
-        while name in taken:
-            name += "′"
+        name = free_name(" or ".join(classes), set(known), "′")
         return LabelRule(self.same, tuple(classes), name)
 
     def spelled(self, value: str) -> str:
@@ -332,7 +323,9 @@ def merged(
     if merge is True:
         return tuple(map(tuple, usual_spellings(values() or {})))
     groups = [] if merge is False else [tuple(dict.fromkeys(group)) for group in merge]
-    check_merge(path, column, groups)
+    counted = collections.Counter(value for group in groups for value in group)
+    if twice := [value for value, count in counted.items() if count > 1]:
+        raise column_error("merged_twice", path, column.name, value=twice[0])
     return tuple(group for group in groups if len(group) > 1)
 
 
