@@ -65,7 +65,10 @@ def test_a_title_grows_with_its_axis_again(plot):
         ("z along w (score difference)", ["z along w"]),
         ("Partial AUC", ["pAUC"]),
         ("Share of rows predicted positive", ["Predicted positive"]),
-        ("Score of the positive − score of the negative (sd)", ["Score difference (sd)", "Score difference"]),
+        (
+            "Score of the positive − score of the negative (sd)",
+            ["Score difference (sd)", "Score difference"],
+        ),
         ("Objective", []),
     ],
 )
