@@ -8,6 +8,7 @@ import pytest
 
 from aucstudio.project.data.readers.workbook import looks
 from aucstudio.project.data.table import read_table
+from tests.project.test_formats import FIXTURES
 
 NAMES = ["id", "age", "rate", "town", "y"]
 
@@ -49,6 +50,14 @@ def test_what_is_hidden_is_read_and_told(tmp_path, change, hidden):
     table = read_table(write_book(tmp_path / "t.xlsx", change))
     assert hidden_parts(table) == {hidden}
     assert (table.rows, [column.name for column in table.columns]) == (40, NAMES)
+
+
+@pytest.mark.parametrize("name", ["hidden-collapse.ods", "hidden-filter.ods"])
+def test_what_an_open_document_hides_is_told(name):
+    table = read_table(FIXTURES / name)
+    assert hidden_parts(table) == {(2, "row"), (1, "column")}
+    assert (table.rows, table.column("age").kind) == (40, "number")
+    assert not hidden_parts(read_table(FIXTURES / "shown.ods"))
 
 
 def test_numbers_shown_with_leading_zeros_are_codes(tmp_path):

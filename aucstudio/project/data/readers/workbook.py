@@ -7,7 +7,6 @@ import dataclasses
 import datetime
 import functools
 import html
-import io
 import itertools
 import posixpath
 import re
@@ -365,37 +364,13 @@ class Looks:
 
 
 def looks(path: Path, sheet: str) -> Looks:
-    """Read the formatting of a sheet; that of a binary workbook (xlsb) is not known."""
+    """Read the formatting of a sheet; that of binary workbooks (xls, xlsb) is not known."""
     try:
-        if not zipfile.is_zipfile(path):
-            return _old_workbook(path, sheet)
         with zipfile.ZipFile(path) as archive:
             is_open_document = "content.xml" in archive.namelist()
             return (_opendocument if is_open_document else _workbook)(archive, sheet)
     except _DAMAGES:
         return Looks()
-
-
-def _old_workbook(path: Path, sheet: str) -> Looks:
-    import xlrd
-
-    shown = Looks()
-    # xlrd may raise anything for a damaged file.
-    with (
-        contextlib.suppress(Exception),
-        xlrd.open_workbook(
-            str(path), logfile=io.StringIO(), formatting_info=True, on_demand=True
-        ) as book,
-    ):
-        cells = book.sheet_by_name(sheet)
-        shown.rows |= {place for place, info in cells.rowinfo_map.items() if info.hidden}
-        shown.columns |= {place for place, info in cells.colinfo_map.items() if info.hidden}
-        digits = [_digits(book.format_map[xf.format_key].format_str) for xf in book.xf_list]
-        for row in range(cells.nrows if any(digits) else 0):
-            for column in range(cells.row_len(row)):
-                if width := digits[cells.cell_xf_index(row, column)]:
-                    shown.widths[row, column] = width
-    return shown
 
 
 def columns_never_computed(path: Path, sheet: str) -> set[int]:

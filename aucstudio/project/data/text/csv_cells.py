@@ -40,7 +40,6 @@ from aucstudio.project.data.text.contents import (
     NeedsTidyingError,
     Source,
     check_rejected,
-    rejected_rows,
 )
 from aucstudio.project.data.text.dialect import LONGEST_ROW, Dialect
 from aucstudio.project.data.text.numerals import (
@@ -50,12 +49,10 @@ from aucstudio.project.data.text.numerals import (
     NumberFormat,
     are_plain,
     is_missing_number,
-    read_number,
     spelled,
 )
-from aucstudio.project.data.text.rows import RowCounter, repeats_names, walk_rows
+from aucstudio.project.data.text.rows import RowCounter, walk_rows
 from aucstudio.project.data.text.scan import Advance
-from aucstudio.project.errors import InputError
 
 # Bytes that a thread reads at a time; by default four times as many.
 _BUFFER = LONGEST_ROW
@@ -178,6 +175,10 @@ class CsvCells(FormatChecks, CellStore):
         path = source.path if source.tidied is None else source.tidied.path
         self._path = for_duckdb(path, folder)
 
+    def unreadable(self, error: Exception) -> Exception:
+        """Return the error for rows that DuckDB cannot read: they are written again, once."""
+        return NeedsTidyingError() if self.source.tidied is None else super().unreadable(error)
+
     def _code_in(self, k: int) -> str:
         cell = f"trim(c{k}, {literal(BLANKS)})"
         words = ", ".join(map(literal, sorted(self.source.dialect.number_words)))
@@ -190,18 +191,6 @@ class CsvCells(FormatChecks, CellStore):
         )
         are_codes = first is not None and whole and (first != last or shortest == longest)
         return str(first) if are_codes else ""
-
-    def _check_names(self, left_out: LeftOut) -> None:
-        """Raise NeedsTidyingError if the names recur: DuckDB would take them for a row."""
-        names, words = self.source.header, self.source.dialect.number_words
-        # In a column of numbers, they would have been found.
-        is_ruled_out = not left_out.total and any(
-            np.isinf(read_number(form, words, names[k])) and names[k] not in self.numbers[k].others
-            for k, form in self.source.forms.items()
-            if form is not None and k < len(names)
-        )
-        if self.source.tidied is None and not is_ruled_out and repeats_names(self.source):
-            raise NeedsTidyingError
 
     def _select(self, forms: Formats, *, bare: bool = False) -> str:
         """Return the query that reads some columns; texts may be ``bare``, as in the file."""
@@ -228,7 +217,6 @@ class CsvCells(FormatChecks, CellStore):
             "header": str(dialect.header).lower(),
             "skip": str(dialect.skip),
             "auto_detect": "false",
-            "store_rejects": str(not numbers).lower(),
             "compression": "'none'",
             "hive_partitioning": "false",
             "buffer_size": str(_BUFFER),
@@ -256,14 +244,14 @@ class Reader(CsvCells):
         InputError
             If most rows do not have as many cells as the file has columns.
         NeedsTidyingError
-            If DuckDB cannot separate the rows.
+            If DuckDB cannot read all rows.
         """
         source = self.source
         self._clean, self._cells = _clean(source), dict[int, Cells]()
-        self._left_out = LeftOut([], np.empty(0, dtype=np.int64))
         self._load(source.forms)
-        self._check_names(self._left_out)
-        contents = self._checked(len(self._cells[0].values), self._left_out)
+        rows = len(self._cells[0].values)
+        check_rejected(source, source.left_out, rows)
+        contents = self._checked(rows, source.left_out)
         return dataclasses.replace(contents, cells=[self._cells[k] for k in source.forms])
 
     def _load(self, forms: Formats) -> None:
@@ -272,13 +260,7 @@ class Reader(CsvCells):
             batch = {k: forms[k] for k in listed[start : start + _BATCH]}
             self._progress = (start / len(listed), (start + len(batch)) / len(listed))
             found = self._load_strictly(batch)
-            is_strict = found is not None
-            found = found or self._gather(self._select(batch, bare=True), batch)
-            if not self._cells and not is_strict:
-                self._left_out = rejected_rows(self._connection, self.source)
-                rows = len(next(iter(found.values())).values)
-                check_rejected(self.source, self._left_out, rows)
-            self._cells |= found
+            self._cells |= found or self._gather(self._select(batch, bare=True), batch)
 
     def _load_strictly(self, forms: Formats) -> dict[int, Cells] | None:
         """Read the numbers of clean columns with DuckDB only; None if that fails.
@@ -302,7 +284,7 @@ class Reader(CsvCells):
             self.expect(k, written, dialect.number_words)
         try:
             found = self._gather(sql, forms, plain)
-        except (InputError, NotPlainError):
+        except (NeedsTidyingError, NotPlainError):
             return None
         is_exact = all(_largest(found[k]) < LONGEST_INTEGER for k in plain)
         return found if is_exact else None
