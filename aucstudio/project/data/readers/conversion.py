@@ -7,7 +7,7 @@ import datetime
 import itertools
 import math
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -123,20 +123,6 @@ def write_rows(
                 report(min(count / max(total, 1), 1.0))
 
 
-def write_part(
-    path: Path,
-    target: Path,
-    what: str,
-    tables: Mapping[str, Sequence[Sequence[Any]]],
-    options: ReadOptions,
-    report: Advance,
-) -> Written:
-    """Write the rows of one of several tables as text; see :func:`pick_part`."""
-    names = [*tables]
-    name = pick_part(path, what, names, options, lambda one: holds_table(tables[one]))
-    return written_part(target, what, names, name, tables[name], report)
-
-
 def written_part(
     target: Path,
     what: str,
@@ -145,7 +131,7 @@ def written_part(
     rows: Sequence[Sequence[Any]],
     report: Advance,
 ) -> Written:
-    """Write the rows of the part ``name`` as text."""
+    """Write the rows of the part ``name`` of several as text; see :func:`pick_part`."""
     write_rows(target, rows, len(rows), lambda share: report(0.5 + 0.5 * share), named=False)
     return Written(
         known=dict(ROWS),

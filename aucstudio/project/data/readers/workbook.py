@@ -1,4 +1,4 @@
-"""Excel workbooks and OpenDocument spreadsheets, through calamine, and XML spreadsheets."""
+"""Excel workbooks and OpenDocument spreadsheets, through calamine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from xml.etree import ElementTree
 
 from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.readers.archive import check_swelling
-from aucstudio.project.data.readers.conversion import WIDE, pick_part, write_part, written_part
+from aucstudio.project.data.readers.conversion import WIDE, pick_part, written_part
 from aucstudio.project.data.readers.formats import Advance, ReadOptions, Written
 from aucstudio.project.errors import InputError, input_error
 
@@ -244,69 +244,6 @@ def _about_days(rows: Sequence[Row]) -> Iterator[Finding]:
 def any_value(row: Row) -> bool:
     """Return whether a cell of a row has a value."""
     return any(cell != "" for cell in row)
-
-
-# ------------------------------------------------------------- XML spreadsheets of Excel 2003
-
-_SPACE = "urn:schemas-microsoft-com:office:spreadsheet"
-_WIDEST, _MOST_LEFT_OUT = 20_000, 2_000_000
-_WORKSHEET, _ROW, _CELL, _DATA, _NAME, _INDEX, _ACROSS, _TYPE = (
-    f"{{{_SPACE}}}{name}"
-    for name in ("Worksheet", "Row", "Cell", "Data", "Name", "Index", "MergeAcross", "Type")
-)
-
-
-def write_xml(path: Path, target: Path, options: ReadOptions, report: Advance) -> Written:
-    sheets = _xml_sheets(path)
-    report(0.5)
-    return write_part(path, target, "sheet", sheets, options, report)
-
-
-def _xml_sheets(path: Path) -> dict[str, list[Row]]:
-    """Read the cells of all sheets as text."""
-    sheets: dict[str, list[Row]] = {}
-    rows: list[Row] = []
-    for event, element in ElementTree.iterparse(path, ("start", "end")):
-        if event == "start" and element.tag == _WORKSHEET:
-            name = element.get(_NAME, "") or f"sheet {len(sheets) + 1}"
-            rows = sheets.setdefault(name, [])
-        elif event == "end" and element.tag == _ROW:
-            rows += [[]] * _left_out(path, element, len(rows))
-            rows.append(_xml_cells(path, element))
-            element.clear()
-    return sheets
-
-
-def _xml_cells(path: Path, row: ElementTree.Element) -> Row:
-    cells: Row = []
-    for cell in row.iter(_CELL):
-        cells += [""] * _left_out(path, cell, len(cells))
-        data = cell.find(_DATA)
-        cells.append("" if data is None else _xml_text(data))
-        cells += [""] * min(_whole(cell.get(_ACROSS)), _WIDEST)
-    return cells
-
-
-def _xml_text(data: ElementTree.Element) -> str:
-    text, kind = "".join(data.itertext()), data.get(_TYPE)
-    if kind == "Boolean":
-        return "TRUE" if text.strip() == "1" else "FALSE"
-    if kind == "DateTime":
-        return text.replace("T", " ").removesuffix(".000")
-    return "" if kind == "Error" else text
-
-
-def _left_out(path: Path, element: ElementTree.Element, have: int) -> int:
-    """Return the number of rows or cells that an index leaves out."""
-    index = element.get(_INDEX)
-    missing = _whole(index) - 1 - have
-    if missing > _MOST_LEFT_OUT:
-        raise input_error("index_too_large", file=path, index=index)
-    return missing
-
-
-def _whole(number: str | None) -> int:
-    return int(number) if number and number.isascii() and number.isdigit() else 0
 
 
 # ------------------------------------------------------------- hidden parts, leading zeros
