@@ -13,25 +13,13 @@ from aucstudio.project.data.readers.arff import day_reader
 from aucstudio.project.data.readers.statistics import counted_units
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
-from tests.project.test_formats import FIXTURES
+from tests.project.test_formats import FIXTURES, write_workbook
 
 ROWS = [[k / 4, k % 9, "ab"[k % 2], "yes" if k % 3 else "no"] for k in range(40)]
 
 
 def told(table, *parts):
     return any(all(part in note for part in parts) for note in table.notes)
-
-
-def write_workbook(path, sheets, hidden=()):
-    book = openpyxl.Workbook()
-    book.remove(book.active)
-    for name, rows in sheets.items():
-        sheet = book.create_sheet(name)
-        for row in rows:
-            sheet.append(row)
-        sheet.sheet_state = "hidden" if name in hidden else "visible"
-    book.save(path)
-    return path
 
 
 CODES = [["variable", "meaning"], ["x", "a measure"], ["n", "age"]]

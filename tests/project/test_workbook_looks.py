@@ -125,35 +125,6 @@ def test_a_workbook_is_known_by_its_bytes(tmp_path):
     assert read_table(path).rows == 40
 
 
-def test_formulas_that_were_never_computed_are_told(tmp_path):
-    def write(sheet):
-        sheet.insert_cols(1)
-        for row in range(2, 42):
-            sheet.cell(row, 4, f"=C{row}/2")
-
-    table = read_table(write_book(tmp_path / "t.xlsx", write))
-    (note,) = (note for note in table.notes if "formulas" in note)
-    assert note.startswith("column rate holds formulas whose values were not stored")
-
-
-def test_formulas_that_give_an_empty_text_are_no_such(tmp_path):
-    def write(sheet):
-        for row in range(2, 42):
-            sheet.cell(row, 3).value = None
-
-    path = write_book(tmp_path / "t.xlsx", write)
-    with zipfile.ZipFile(path) as archive:
-        files = {name: archive.read(name) for name in archive.namelist()}
-    name = "xl/worksheets/sheet1.xml"
-    cell = b'<c r="C3" t="str"><f>IF(B3=0,1,"")</f><v></v></c><c r="D3"'
-    files[name] = files[name].replace(b'<c r="D3"', cell)
-    with zipfile.ZipFile(path, "w") as archive:
-        for one, content in files.items():
-            archive.writestr(one, content)
-    assert cell in files[name]
-    assert not any("formulas" in note for note in read_table(path).notes)
-
-
 def test_odd_workbooks_have_no_looks(tmp_path):
     path = tmp_path / "t.xlsx"
     path.write_bytes(b"no archive")

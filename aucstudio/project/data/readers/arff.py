@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TextIO
 
 from aucstudio.project.data.finding import Finding, found
-from aucstudio.project.data.readers.conversion import RowWriter, first_parts
+from aucstudio.project.data.readers.conversion import first_parts, write_rows
 from aucstudio.project.data.readers.formats import NAMED_ROWS, Advance, ReadOptions, Written
 from aucstudio.project.data.roles import is_sure
 from aucstudio.project.data.text import vocabulary
@@ -92,8 +92,10 @@ def write(path: Path, target: Path, options: ReadOptions, report: Advance) -> Wr
     with path.open(encoding=encoding, errors="replace") as file:
         header = _read_header(path, file)
     header.weight = _weight_name(path, header)
+    undeclared: dict[str, Counter[str]] = {}
     lines = _lines(path, encoding, header, report)
-    undeclared = _write_rows(path, lines, header, target, options)
+    rows = _rows(path, lines, header, options.kinds, undeclared)
+    write_rows(target, rows, 0, lambda _share: None, named=True)
     return Written(
         known={**NAMED_ROWS, "skip": header.lines - 1},
         remarks=() if options.kinds else tuple(_about_levels(undeclared)),
@@ -102,41 +104,42 @@ def write(path: Path, target: Path, options: ReadOptions, report: Advance) -> Wr
     )
 
 
-def _write_rows(
-    path: Path, lines: Iterable[Line], header: Header, target: Path, options: ReadOptions
-) -> dict[str, Counter[str]]:
-    """Write the rows as text; return undeclared levels by column."""
-    attributes, rows = header.attributes, 0
+def _rows(
+    path: Path,
+    lines: Iterable[Line],
+    header: Header,
+    kinds: Mapping[str, str],
+    undeclared: dict[str, Counter[str]],
+) -> Iterator[list[str] | None]:
+    """Yield names and rows, each in its own line; count undeclared levels by column."""
+    attributes, is_empty = header.attributes, True
     levels = {k: {*a.levels, ""} for k, a in enumerate(attributes) if a.levels}
     days = {
         k: functools.lru_cache(_REMEMBERED)(day_reader(a.written))
         for k, a in enumerate(attributes)
-        if a.written and options.kinds.get(a.name) != "text"
+        if a.written and kinds.get(a.name) != "text"
     }
-    undeclared: dict[str, Counter[str]] = {}
-    with RowWriter(target) as out:
-        # Each row keeps its line number, which messages contain.
-        out.blank(header.lines - 1)
-        out.add([*(attribute.name for attribute in attributes), *header.weight])
-        for line, text, weight in lines:
-            if not text:
-                out.blank()
-                continue
-            cells = _dense(text, len(attributes))
-            if text.startswith("{"):
-                cells = [attribute.omitted for attribute in attributes]
-                for k, cell in _pairs(path, line, text, len(attributes)):
-                    cells[k] = cell
-            for k in days:
-                cells[k : k + 1] = map(days[k], cells[k : k + 1])
-            for k in levels:
-                if k < len(cells) and cells[k] not in levels[k]:
-                    undeclared.setdefault(attributes[k].name, Counter())[cells[k]] += 1
-            out.add([*cells, weight] if header.weight else cells)
-            rows += 1
-    if not rows:
+    # Each row keeps its line number, which messages contain.
+    yield from itertools.repeat(None, header.lines - 1)
+    yield [*(attribute.name for attribute in attributes), *header.weight]
+    for line, text, weight in lines:
+        if not text:
+            yield None
+            continue
+        cells = _dense(text, len(attributes))
+        if text.startswith("{"):
+            cells = [attribute.omitted for attribute in attributes]
+            for k, cell in _pairs(path, line, text, len(attributes)):
+                cells[k] = cell
+        for k in days:
+            cells[k : k + 1] = map(days[k], cells[k : k + 1])
+        for k in levels:
+            if k < len(cells) and cells[k] not in levels[k]:
+                undeclared.setdefault(attributes[k].name, Counter())[cells[k]] += 1
+        yield [*cells, weight] if header.weight else cells
+        is_empty = False
+    if is_empty:
         raise input_error("no_rows_below_data", file=path)
-    return undeclared
 
 
 def _about_levels(undeclared: Mapping[str, Counter[str]]) -> Iterator[Finding]:

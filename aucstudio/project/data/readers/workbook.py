@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import datetime
 import functools
@@ -116,21 +115,11 @@ class _Workbook:
         rows = [[_clocked(cell) for cell in row] for row in rows]
         width = max(map(len, rows), default=0)
         remarks = [found("format_merged", cells=filled)] if filled else []
-        remarks += [*shown.about(len(rows), width), *self._about_formulas(name, rows)]
+        remarks += shown.about(len(rows), width)
         used = [k for k in range(width) if any(k < len(row) and row[k] != "" for row in rows)]
         if len(used) < width:
             rows = [[row[k] for k in used] for row in rows]
         return rows, remarks
-
-    def _about_formulas(self, name: str, rows: Sequence[Row]) -> Iterator[Finding]:
-        """Report columns that are empty because the values of their formulas are not stored."""
-        top = _first_full(rows, 2)
-        below = rows[top + 1 :]
-        named = enumerate(rows[top] if below else [])
-        empty = [k for k, cell in named if cell != "" and all(row[k] == "" for row in below)]
-        never = columns_never_computed(self._path, name) if empty else set[int]()
-        for k in filter(never.__contains__, empty):
-            yield found("format_formulas", str(rows[top][k]))
 
 
 def _open(path: Path) -> python_calamine.CalamineWorkbook:
@@ -257,11 +246,6 @@ _HIDDEN = re.compile(rb'<(?:\w+:)?(row|col)\s([^>]*\bhidden="(?:1|true)"[^>]*)')
 _STYLED = re.compile(rb'<(?:\w+:)?(c)\s([^>]*\bs="[^>]*)')
 # Of an OpenDocument spreadsheet.
 _PARTS = re.compile(rb"<table:(table|table-column|table-row)(?=[\s/>])([^>]*)")
-# A formula may yield an empty text.
-_UNCOMPUTED = re.compile(
-    rb'<c\s(?![^>]*\bt="str")[^>]*\br="([A-Z]+)[0-9]+"[^>]*>\s*'
-    rb"(?:<f\b[^>]*/>|<f\b[^>]*>[^<]*</f>)\s*(?:<v\s*/>|<v>\s*</v>)?\s*$"
-)
 _UNSEEN = "collapse", "filter"
 _MOST = 1 << 20
 _ATTRIBUTE = re.compile('([\\w:-]+)="([^"]*)"')
@@ -308,21 +292,6 @@ def looks(path: Path, sheet: str) -> Looks:
             return (_opendocument if is_open_document else _workbook)(archive, sheet)
     except _DAMAGES:
         return Looks()
-
-
-def columns_never_computed(path: Path, sheet: str) -> set[int]:
-    """Find the columns of an XML workbook with formulas whose values are not stored."""
-    columns, rest = set[int](), b""
-    with (
-        contextlib.suppress(*_DAMAGES),
-        zipfile.ZipFile(path) as archive,
-        archive.open(_member(archive, sheet)) as file,
-    ):
-        while chunk := file.read(_CHUNK):
-            *cells, rest = (rest + chunk).split(b"</c>")
-            uncomputed = map(_UNCOMPUTED.search, cells)
-            columns.update(_column(cell[1].decode()) for cell in uncomputed if cell)
-    return columns
 
 
 def _workbook(archive: zipfile.ZipFile, sheet: str) -> Looks:
