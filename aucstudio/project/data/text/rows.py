@@ -22,7 +22,8 @@ from aucstudio.project.data.text.contents import (
     Unreadable,
     cells_instead,
 )
-from aucstudio.project.data.text.dialect import Cutter, Dialect, Row
+from aucstudio.project.data.text.cutter import Cutter
+from aucstudio.project.data.text.dialect import Dialect, Row
 from aucstudio.project.data.text.footer import (
     HEADING,
     LAST,
