@@ -535,8 +535,10 @@ TABLE, ABOUT = CSV.read_bytes(), "Cases of ward 3, asked in May\n"
     ("members", "read"),
     [
         ({"about.txt": ABOUT, "cases.CSV.gz": gzip.compress(TABLE)}, "cases.CSV.gz"),
+        ({"README.txt": ABOUT, "names.md": ABOUT, "d/cases.csv": TABLE}, "d/cases.csv"),
         # A text is read where nothing else is there.
         ({"cases.txt": TABLE, "about.txt": ABOUT}, "cases.txt"),
+        ({"README": TABLE, "LICENSE": "none"}, "README"),
         ({"Index": ABOUT, "Data_Dictionary.csv": "name,text\nx,y\n" * 99, "c.csv": TABLE}, "c.csv"),
     ],
 )
