@@ -26,6 +26,8 @@ _NEAR = 0.9
 _MOST_WORDS = 200
 _PAIR = re.compile(r"[^\x00-\x7f]{2}")
 _WORD = re.compile(r"[^\W\d_]+")
+# Single letters beside digits.
+_AMONG_DIGITS = re.compile(r"(?<=[0-9])[ \u00a0]?[^\W\d_\x00-\x7f](?![^\W\d_])")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,6 +114,7 @@ def _score(text: str, encoding: str) -> float:
     alphabet = max(sum(c.lower()[0] in known for c in letters) for known in _LETTERS[script])
     if script == "western":
         alphabet -= _not_western(text, letters)
+    odd += len(_AMONG_DIGITS.findall(text))
     share = (alphabet + 0.9 * symbols) / len(others)
     if words and all(len(word) == 1 for word in words):
         share *= 0.5

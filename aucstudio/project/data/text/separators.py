@@ -45,6 +45,7 @@ _MARKS_OF_CONTAINERS = re.compile(
 # Lines by which a container is recognised.
 FIRST_LINES = 200
 _MARKS = frozenset(DELIMITERS)
+_INDIAN = re.compile(r"[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3}(?:\.[0-9]*)?")
 
 
 def is_value(cell: str) -> bool:
@@ -134,7 +135,7 @@ class _Candidate:
 def _is_whole(cell: str) -> bool:
     """Return whether a cell holds no delimiter and no half of a quotation."""
     if not _MARKS.isdisjoint(cell):
-        return is_number(cell)
+        return is_number(cell) or _INDIAN.fullmatch(cell) is not None
     return not _is_half_quoted(cell)
 
 
@@ -212,7 +213,7 @@ def _edges(text: str) -> tuple[int, ...]:
             return ()
         edges = _starts(body)
         if len(edges) > 1:
-            return edges
+            return () if titles and _cuts_words(lines[titles - 1], edges) else edges
     return ()
 
 
@@ -235,6 +236,12 @@ def _starts(body: Sequence[str]) -> tuple[int, ...]:
         ends_in_ink = padded[0][j - 2 : j - 1].strip() != ""
         is_one_name = ends_in_ink and not any(line[i:j].strip() for line in padded[1:])
     return (0, *edges[1:])
+
+
+def _cuts_words(names: str, edges: Sequence[int]) -> bool:
+    """Return whether most edges are within words of the names."""
+    cuts = sum(names[edge - 1 : edge + 1].strip(BLANK)[1:] != "" for edge in edges[1:])
+    return 2 * cuts > len(edges) - 1
 
 
 def _quote(text: str, delimiter: str) -> str:
