@@ -12,17 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from aucstudio.project.data.cells import (
-    Cells,
-    CellStore,
-    NotPlainError,
-    is_cast,
-    text_sql,
-)
+from aucstudio.project.data.cells import Cells, CellStore, NotPlainError, is_cast, text_sql
 from aucstudio.project.data.input_files import for_duckdb, literal
-from aucstudio.project.data.text.column_types import (
-    CODE,
-)
+from aucstudio.project.data.text.column_types import CODE
 from aucstudio.project.data.text.contents import (
     Contents,
     Formats,
@@ -32,12 +24,9 @@ from aucstudio.project.data.text.contents import (
 )
 from aucstudio.project.data.text.dialect import LONGEST_ROW, Dialect
 from aucstudio.project.data.text.format_checks import FormatChecks, some_numbers
-from aucstudio.project.data.text.numerals import (
-    BLANKS,
-    LONGEST_INTEGER,
-    NumberFormat,
-)
+from aucstudio.project.data.text.numerals import BLANKS, LONGEST_INTEGER, NumberFormat
 from aucstudio.project.data.text.scan import Advance
+from aucstudio.project.errors import InputError
 
 # Bytes that a thread reads at a time; by default four times as many.
 _BUFFER = LONGEST_ROW
@@ -69,7 +58,12 @@ class CsvCells(FormatChecks, CellStore):
 
     def unreadable(self, error: Exception) -> Exception:
         """Return the error for rows that DuckDB cannot read: they are written again, once."""
-        return NeedsTidyingError() if self.source.tidied is None else super().unreadable(error)
+        import duckdb
+
+        is_lost = isinstance(error, (duckdb.IOException, duckdb.OutOfMemoryException))
+        if self.source.tidied is None and not is_lost:
+            return NeedsTidyingError()
+        return super().unreadable(error)
 
     def _code_in(self, k: int) -> str:
         cell = f"trim(c{k}, {literal(BLANKS)})"
@@ -174,7 +168,7 @@ class Reader(CsvCells):
             self.expect(k, written, dialect.number_words)
         try:
             found = self._gather(sql, forms, plain)
-        except (NeedsTidyingError, NotPlainError):
+        except (InputError, NeedsTidyingError, NotPlainError):
             return None
         is_exact = all(_largest(found[k]) < LONGEST_INTEGER for k in plain)
         return found if is_exact else None
