@@ -522,7 +522,7 @@ def test_records_over_several_lines_that_follow_each_other(tmp_path, end):
 
 
 def make_archive(path, members):
-    with zipfile.ZipFile(path, "w") as archive:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in members.items():
             archive.writestr(name, content)
     return path

@@ -28,8 +28,6 @@ from aucstudio.project.data.readers.archive import check_swelling
 from aucstudio.project.data.readers.formats import PARQUET, Advance, ReadOptions, Written
 from aucstudio.project.errors import input_error
 
-# Types of cells that may hold texts of any length.
-_TEXTS = ("varchar", "struct", "map", "list", "array")
 _AT_ONCE = 64  # columns: DuckDB holds a row group of each that it reads
 
 
@@ -49,10 +47,12 @@ def refuse_long_texts(path: Path, folder: Path, most: int) -> None:
     with duckdb.connect(config=CLOSED) as connection:
         source = f"read_parquet({name}, hive_partitioning = false)"
         relation = connection.sql(f"FROM {source}")
+        columns = zip(relation.columns, relation.types, strict=True)
+        lengths = [_length(quoted(name), kind) for name, kind in columns]
         wanted = [
             f"coalesce(max({length}), 0), coalesce(sum({length}), 0)"
-            for name, kind in zip(relation.columns, relation.types, strict=True)
-            if (length := _length(quoted(name), kind))
+            for length in lengths
+            if length != "0"
         ]
         total = 0
         for start in range(0, len(wanted), _AT_ONCE):
@@ -65,11 +65,32 @@ def refuse_long_texts(path: Path, folder: Path, most: int) -> None:
                 raise input_error("texts_too_long", file=path, size=bytes_words(most))
 
 
-def _length(cell: str, kind: Any) -> str:
-    """Return the expression for the bytes of text in a cell; empty for numbers and the like."""
+def _length(cell: str, kind: Any, depth: int = 0) -> str:
+    """Return the expression for the bytes of text in a cell; "0" without text."""
+    if kind.id == "varchar":
+        return f"strlen({cell})"
     if kind.id == "blob":
         return f"octet_length({cell})"
-    return f"strlen({cell}::VARCHAR)" if kind.id in _TEXTS else ""
+    if kind.id == "struct":
+        inside = (_length(f"{cell}.{quoted(name)}", k, depth) for name, k in kind.children)
+        present = [f"coalesce({length}, 0)" for length in inside if length != "0"]
+        return f"({' + '.join(present)})" if present else "0"
+    if kind.id == "map":
+        keys, values = (f"map_{part}({cell})" for part in ("keys", "values"))
+        (_, key), (_, value) = kind.children
+        return f"({_items(keys, key, depth)} + {_items(values, value, depth)})"
+    if kind.id in ("list", "array"):
+        return _items(cell, kind.children[0][1], depth)
+    return "0"
+
+
+def _items(cell: str, kind: Any, depth: int) -> str:
+    # Every item has at least a separator.
+    length, item = _length(f"x{depth}", kind, depth + 1), f"x{depth}"
+    count = f"coalesce(len({cell}), 0)"
+    if length == "0":
+        return count
+    return f"({count} + coalesce(list_sum(list_transform({cell}, lambda {item}: {length})), 0))"
 
 
 def write_parquet(_path: Path, _target: Path, _options: ReadOptions, _report: Advance) -> Written:
