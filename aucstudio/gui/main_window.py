@@ -90,7 +90,7 @@ class MainWindow(StudyWindow):
     @property
     def views(self) -> list[PageView]:
         """All pages; unopened ones are created."""
-        return [self.deck.made(page) for page in list(self.deck.pages)]
+        return [self.deck.view(name) for name in self.deck.names]
 
     def _connect(self) -> None:
         session, actions = self.session, self.actions_
@@ -240,7 +240,7 @@ class MainWindow(StudyWindow):
 
     def show_pages(self, pages: Sequence[str]) -> None:
         """Show pages side by side; without any, the first one."""
-        self.deck.show_side_by_side(tuple(pages) or (self.deck.pages[0].objectName(),))
+        self.deck.show_side_by_side(tuple(pages) or self.deck.names[:1])
 
     def _run(self, *, tuned: bool, again: bool = False) -> None:
         try:

@@ -14,14 +14,14 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QInputDialog,
     QPushButton,
-    QTabWidget,
+    QTabBar,
     QWidget,
 )
 
 from aucstudio.engine import METHODS, roc
 from aucstudio.gui.app import create_window
 from aucstudio.gui.common.widgets import unbroken
-from aucstudio.gui.desk.actions import VIEWS
+from aucstudio.gui.desk.actions import PAGES, VIEWS
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.project.data.table import read_table
@@ -71,9 +71,8 @@ def test_the_names_that_automation_relies_on(window):
     combo = window.findChild(QComboBox, "method_combo")
     assert {combo.itemData(k) for k in range(combo.count())} - {None} == set(METHODS)
     assert isinstance(window.findChild(QWidget, "runs_table"), QAbstractItemView)
-    tabs = window.findChild(QTabWidget, "view_tabs")
-    names = [tabs.widget(k).objectName() for k in range(tabs.count())]
-    assert names == [declared.name for declared in VIEWS]
+    assert window.findChild(QTabBar, "view_tabs_bar").count() == len(PAGES) - 1
+    assert [view.objectName() for view in window.views] == [declared.name for declared in VIEWS]
 
 
 def test_every_action_and_control_has_a_name(window, table_file):
@@ -128,8 +127,8 @@ def stop_a_long_run(window, qtbot):
 
 
 def look_at_every_view(window, qtbot):
-    for index in range(window.deck.tiles[0].count()):
-        window.deck.tiles[0].setCurrentIndex(index)
+    for view in window.views:
+        window.deck.show_view(view)
         qtbot.waitUntil(lambda: not window.deck.active().busy(), timeout=PATIENCE)
         assert window.deck.active().sentence.text()
 
@@ -452,7 +451,7 @@ def test_the_window_fits_a_small_screen(window, table_file, run_to_end):
     QApplication.processEvents()
     assert names.columnWidth(0) > 100
     compare = next(view for view in window.views if view.title == "Compare")
-    window.deck.tiles[0].setCurrentWidget(compare)
+    window.deck.show_view(compare)
     compare.show_switch.choose("tables")
     QApplication.processEvents()
     assert compare.tables.runs_table.columnWidth(0) > 100
