@@ -14,9 +14,9 @@ from aucstudio.engine.params import InvalidSetting
 from aucstudio.gui.common.widgets import card_around, down, holding, offer_combination
 from aucstudio.gui.dialogs.run_dialogs import ClusterDialog, FindBestDialog, GivenScoresDialog
 from aucstudio.gui.files import Files
-from aucstudio.gui.panels.status import ProgressStrip
+from aucstudio.gui.panels.status import ProgressStrip, StatusLine
 from aucstudio.gui.panels.welcome import WelcomePage
-from aucstudio.gui.state.session_files import OpenedStudy, kind_of
+from aucstudio.gui.state.study_reading import OpenedStudy, kind_of
 from aucstudio.gui.windows import StudyWindow, WindowPreferences
 from aucstudio.notices.words import as_sentence
 from aucstudio.project.errors import InputError
@@ -53,6 +53,7 @@ class MainWindow(StudyWindow):
 
     def _lay_out(self) -> None:
         self.strip = ProgressStrip(self.session, self.actions_.run, self.actions_.stop)
+        self.setStatusBar(StatusLine())
         self.welcome = WelcomePage()
         self.centre = QStackedWidget()
         self.centre.addWidget(self.welcome)

@@ -30,6 +30,7 @@ class _Views(QStackedWidget):
 
     def minimumSizeHint(self) -> QSize:
         front = self.currentWidget()
+        assert front is not None
         return front.minimumSizeHint().expandedTo(front.minimumSize())
 
 
