@@ -222,6 +222,14 @@ def run_to_end(qtbot):
     return press
 
 
+@pytest.fixture
+def ran(window, table_file, run_to_end):
+    """The window after a run on its table."""
+    window.open_now(table_file)
+    run_to_end(window)
+    return window
+
+
 class Gate:
     """Holds up a function from its first call, or a later one, until it is opened."""
 

@@ -242,17 +242,15 @@ def test_recent_files_are_in_the_menu(window, table_file, tmp_path, qtbot):
 
 
 @pytest.mark.slow
-def test_close_goes_back_to_the_start_page_and_then_closes(window, table_file, run_to_end):
-    window.open_now(table_file)
-    run_to_end(window)
-    band = window.session.plan.band
-    press(window, "close")
-    assert window.centre.currentWidget() is window.welcome
-    assert window.session.shown_runs() == []
-    assert window.session.plan.band == band
-    assert window.isVisible()
-    press(window, "close")
-    assert not window.isVisible()
+def test_close_goes_back_to_the_start_page_and_then_closes(ran):
+    band = ran.session.plan.band
+    press(ran, "close")
+    assert ran.centre.currentWidget() is ran.welcome
+    assert ran.session.shown_runs() == []
+    assert ran.session.plan.band == band
+    assert ran.isVisible()
+    press(ran, "close")
+    assert not ran.isVisible()
 
 
 @pytest.mark.slow
@@ -379,22 +377,18 @@ def test_a_question_is_open_and_does_not_hold_up_anything(qtbot, window, monkeyp
 
 
 @pytest.mark.slow
-def test_another_table_says_where_the_runs_of_the_first_are(
-    window, table_file, tmp_path, run_to_end, qtbot
-):
-    window.open_now(table_file)
-    run_to_end(window)
-    assert window.messages.messages == []
+def test_another_table_says_where_the_runs_of_the_first_are(ran, table_file, tmp_path, qtbot):
+    assert ran.messages.messages == []
     other = write_table(tmp_path / "other.csv", seed=3)
-    window.open_now(other)
-    assert table_file.name in window.messages.shown.sentence
-    menu = window.actions_.recent
+    ran.open_now(other)
+    assert table_file.name in ran.messages.shown.sentence
+    menu = ran.actions_.recent
     menu.aboutToShow.emit()
     (kept,) = [a for a in menu.actions() if a.objectName() == "action_unsaved_0"]
     assert kept.text().startswith(table_file.stem)
     kept.trigger()
-    qtbot.waitUntil(lambda: len(window.session.shown_runs()) == 1, timeout=PATIENCE)
-    assert window.session.table.path == table_file
+    qtbot.waitUntil(lambda: len(ran.session.shown_runs()) == 1, timeout=PATIENCE)
+    assert ran.session.table.path == table_file
 
 
 def test_another_table_says_that_the_settings_are_kept(window, table_file, tmp_path):

@@ -122,10 +122,10 @@ class Deck(QWidget):
 
     def _make_next(self) -> None:
         """Make the view of one tile that is on the screen; the next one in another turn."""
-        lacking = [k for k, tile in enumerate(self.tiles) if tile.lacks_view]
-        if lacking:
+        fronts = [self.in_tile(k)[0] for k, tile in enumerate(self.tiles) if tile.lacks_view]
+        if lacking := [name for name in fronts if name not in self._made]:
             self._turns.ask(self._make_next)
-            self.view(self.in_tile(lacking[0])[0])
+            self.view(lacking[0])
 
     def offer_in_pictures(self, actions: Sequence[QAction]) -> None:
         """Offer actions on pictures in the menus of all plots."""
@@ -404,7 +404,8 @@ class Deck(QWidget):
         for k, column in enumerate(self.columns):
             column.setVisible(bool(self.in_tile(k) or self.in_tile(k + _DOWN)))
         for name, view in self._made.items():
-            same = [one for one in page_of(name).views if self.place(one.name) == self.place(name)]
+            beside = self.in_tile(self._tile[name]) if name not in self.windows else [name]
+            same = [one for one in page_of(name).views if one.name in beside]
             view.offer_views([(one.name, one.switch or one.title) for one in same])
 
     def _make_tiles_equal(self) -> None:
