@@ -27,7 +27,6 @@ from PySide6.QtGui import (
     QPainterPath,
     QPdfWriter,
     QPen,
-    QPixmap,
     QPolygonF,
     QTextItem,
     QTransform,
@@ -253,7 +252,7 @@ class _Engine(QPaintEngine):
         path.closeSubpath()
         self._add_path(path, self.painter().brush())
 
-    def drawTextItem(self, at: QPointF, item: QTextItem) -> None:
+    def drawTextItem(self, at: Any, item: QTextItem) -> None:
         font = QFont(item.font())
         font.setFamily(self._family)
         pixels = float(font.pixelSize())
@@ -261,7 +260,7 @@ class _Engine(QPaintEngine):
             pixels = font.pointSizeF() * self._dpi / _POINTS_PER_INCH
         self._add((at, item.text(), font, pixels), self.painter().combinedTransform())
 
-    def drawPixmap(self, place: QRectF, picture: QPixmap, part: QRectF) -> None:
+    def drawPixmap(self, place: Any, picture: Any, part: Any) -> None:
         image = _recoloured(picture.toImage().copy(part.toRect()), self._colours)
         self._add((place, image), self.painter().combinedTransform())
 
