@@ -90,7 +90,8 @@ def test_a_table_brings_the_workplace_and_one_page(starting, qtbot, table_file):
 def test_a_view_is_made_when_its_tab_is_clicked(starting, qtbot, table_file):
     starting.open_now(table_file)
     deck, bar = starting.deck, starting.deck.tiles[0].bar
-    qtbot.waitUntil(lambda: len(deck.made_views()) == 1, timeout=PATIENCE)
+    qtbot.waitUntil(bar.isVisible, timeout=PATIENCE)
+    assert len(deck.made_views()) == 1
     for made, k in enumerate((3, 5), start=2):
         qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(k).center())
         qtbot.waitUntil(lambda made=made: len(deck.made_views()) == made, timeout=PATIENCE)
@@ -105,7 +106,7 @@ def test_a_view_is_made_when_its_tab_is_clicked(starting, qtbot, table_file):
 def test_the_views_of_an_arrangement_are_made_one_in_a_turn(starting, qtbot, table_file):
     starting.open_now(table_file)
     deck = starting.deck
-    qtbot.waitUntil(lambda: len(deck.made_views()) == 1, timeout=PATIENCE)
+    qtbot.waitUntil(deck.isVisible, timeout=PATIENCE)
     starting.findChild(QAction, "action_arrange_four_views").trigger()
     counts = []
     while len(deck.made_views()) < 4:
