@@ -17,7 +17,8 @@ from aucstudio.gui.pages.data.data_view import COLUMNS, CORRELATION, GAPS, ROWS,
 from aucstudio.gui.pages.data.row_query import Asked, Finder, RowFilter
 from aucstudio.gui.pages.data.rows_sheet import GAP, RowsModel
 from aucstudio.gui.state.background import Answer
-from aucstudio.project.data.columns import ROLES, Column
+from aucstudio.notices.controls import control_words
+from aucstudio.project.data.columns import Column
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.survey.rows import FALSE_ALARM, HELD, MISRANKED, MISSED
@@ -709,7 +710,8 @@ def test_every_role_fits_in_its_column(view, percent):
         set_text_size(application, percent)
         apply_theme(application, "light")
         listed = view.overview.list
-        longest = max(map(listed.fontMetrics().horizontalAdvance, ROLES))
+        words = control_words("column_role")["choices"].values()
+        longest = max(map(listed.fontMetrics().horizontalAdvance, words))
         assert listed.columnWidth(4) >= longest + 12
     finally:
         set_text_size(application, 100)

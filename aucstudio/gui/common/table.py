@@ -22,12 +22,14 @@ from aucstudio.gui.common.plain_text import tip_text
 from aucstudio.gui.common.plotting import SWATCH, swatch
 from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.gui.common.widgets import named
+from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.notices import text
 
 Index = QModelIndex | QPersistentModelIndex
 Role = Qt.ItemDataRole
 _EDGE = 4  # pixels around the rows of a list
+_AT_ONCE = 5_000  # items that are sorted within a frame
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
@@ -75,6 +77,8 @@ def sorted_by(
 class TableModel(QAbstractTableModel):
     """Table model of items, sorted and filtered by an array of positions.
 
+    A long list is sorted and filtered on another thread.
+
     Attributes
     ----------
     columns : tuple of Column
@@ -93,34 +97,58 @@ class TableModel(QAbstractTableModel):
         self.shown: list[int] = []
         self.by, self.backwards = -1, False
         self._keep: Callable[[Any], bool] | None = None
+        self._arranging = Answer(self, self._show)
 
     def show_items(self, items: Sequence[Any]) -> None:
         """Show other items, in the present order and with the present filter."""
+        self._arranging.forget()
         self.beginResetModel()
         self.items = list(items)
-        self.shown = self._arranged()
+        self.shown = list(range(len(self.items)))
         self.endResetModel()
+        self.arrange()
 
     def filter(self, keep: Callable[[Any], bool] | None) -> None:
         """Show only items for which a function is true; selected rows that stay keep selected."""
         self._keep = keep
-        self.replace(self.items, id)
+        self.arrange()
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         """Sort by a column, items without a value last; by -1 as the items were given."""
         self.by, self.backwards = column, order == Qt.SortOrder.DescendingOrder
-        self.replace(self.items, id)
+        self.arrange()
 
     def replace(self, items: Sequence[Any], key: Callable[[Any], Any]) -> None:
         """Show other items; rows whose item has the same key keep selection and editor."""
-        self.layoutAboutToBeChanged.emit()
-        before = self.persistentIndexList()
-        keys = [key(self.item(index.row())) for index in before]
+        self._arranging.forget()
+        places = {key(item): place for place, item in enumerate(items)}
+        moved = [places.get(key(item), -1) for item in self.items]
+        is_long = len(items) > _AT_ONCE
         self.items = list(items)
-        self.shown = self._arranged()
-        rows = {key(self.item(row)): row for row in range(len(self.shown))}
-        places = zip(before, keys, strict=True)
-        after = [self.index(rows.get(same, -1), index.column()) for index, same in places]
+        self._show(list(range(len(items))) if is_long else self._arranged(), moved)
+        if is_long:
+            self.arrange()
+
+    def arrange(self) -> None:
+        """Sort and filter the items again."""
+        if len(self.items) <= _AT_ONCE:
+            self._show(self._arranged())
+        else:
+            self._arranging.ask(object(), lambda _post: self._arranged())
+
+    def _show(self, shown: list[int], moved: Sequence[int] | None = None) -> None:
+        """Show items by their places; ``moved`` has the new place of each former item."""
+        self.layoutAboutToBeChanged.emit()  # makes selected rows persistent
+        before = self.persistentIndexList()
+        places = [self.shown[index.row()] for index in before]
+        if moved is not None:
+            places = [moved[place] for place in places]
+        self.shown, wanted = shown, set(places)
+        rows = {place: row for row, place in enumerate(shown) if place in wanted}
+        after = [
+            self.index(rows.get(place, -1), index.column())
+            for place, index in zip(places, before, strict=True)
+        ]
         self.changePersistentIndexList(before, after)
         self.layoutChanged.emit()
 

@@ -26,7 +26,7 @@ from aucstudio.gui.common.widgets import (
     show_note,
     tool_button,
 )
-from aucstudio.gui.dialogs.columns import ClassesDialog, ColumnsDialog
+from aucstudio.gui.dialogs.classes import ClassesDialog
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session
 from aucstudio.notices import text
@@ -58,7 +58,7 @@ _MOST_NOTES = 3
 _ROUTINE = ("ignored", "missing", FORMAT)
 _DETECTED = ("label_guessed", "positive_guessed")
 _NO_TABLE = "A table with one row per case and a two-class column, in any format."
-_CHANGED = "The table has changed since the dialog opened; the columns were not changed"
+_CHANGED = "The table has changed since the dialog opened; the classes were not changed"
 
 
 class DataPanel(Card):
@@ -92,7 +92,9 @@ class DataPanel(Card):
         self.caution.setMinimumHeight(2 * self.caution.fontMetrics().lineSpacing())
         self.problem = label("", "error", wrap=True, name="data_problem")
         self.open_button = push_button("open_button", verb=self.open_asked.emit)
-        self.columns_button = push_button("columns_button", verb=self._on_columns)
+        self.columns_button = push_button(
+            "columns_button", verb=lambda: session.asked.emit("columns", ())
+        )
         self.import_button = tool_button("import_options_button", self.import_asked.emit)
         self.import_button.setProperty("role", "link")
         self._lay_out()
@@ -240,13 +242,6 @@ class DataPanel(Card):
         except InputError as error:
             self.refresh()
             show_note(self.problem, str(error), "error")
-
-    def _on_columns(self) -> None:
-        table = self.session.table
-        if table is not None:
-            dialog = ColumnsDialog(table, self)
-            dialog.chosen.connect(lambda roles: self._change_in(table, {"roles": roles}))
-            dialog.ask()
 
     def _change_in(self, table: Table, change: dict[str, Any]) -> None:
         """Change roles as chosen in a dialog, unless the table has changed meanwhile."""
