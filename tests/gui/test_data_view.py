@@ -11,11 +11,12 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 
 from aucstudio.engine import roc
+from aucstudio.gui.common.rows_model import GAP, RowsModel
 from aucstudio.gui.common.theme import apply_theme, current_theme, set_text_size
 from aucstudio.gui.pages.data.column_card import short_figure
 from aucstudio.gui.pages.data.data_view import COLUMNS, CORRELATION, GAPS, ROWS, DataView
 from aucstudio.gui.pages.data.row_query import Asked, Finder, RowFilter
-from aucstudio.gui.pages.data.rows_sheet import GAP, RowsModel
+from aucstudio.gui.pages.data.rows_sheet import show_found
 from aucstudio.gui.state.background import Answer
 from aucstudio.notices.controls import control_words
 from aucstudio.project.data.columns import Column
@@ -694,7 +695,7 @@ def test_rows_have_the_colour_of_their_class_and_none_before_it_is_chosen(sessio
         if positive:
             session.set_roles(positive=positive)
         asked = Asked.of(session, session.table, RowFilter())
-        model.show_found(finder.find(asked, lambda _share: False))
+        show_found(model, finder.find(asked, lambda _share: False))
         cells = [model.index(k, model.column_of("kind")) for k in range(3)]
         inks.append([cell.data(Qt.ItemDataRole.ForegroundRole) for cell in cells])
     assert inks[0] == [None] * 3

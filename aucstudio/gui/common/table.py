@@ -10,6 +10,7 @@ from PySide6.QtCore import (
     QAbstractItemModel,
     QAbstractTableModel,
     QEvent,
+    QItemSelectionModel,
     QModelIndex,
     QObject,
     QPersistentModelIndex,
@@ -329,14 +330,27 @@ class TableView(QTableView):
         self.setTabKeyNavigation(False)
         self.verticalHeader().setVisible(False)
         self.verticalHeader().setDefaultSectionSize(scaled(height))
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header = self.horizontalHeader()
-        header.setHighlightSections(False)
+        for head in (header, self.verticalHeader()):
+            head.setHighlightSections(False)
+            # An empty selection of its own: a header asks at each painting of every section
+            # whether all its cells are selected, and there may be millions.
+            head.setSelectionModel(QItemSelectionModel(model, head))
         if stretched is not None:
             header.setResizeContentsPrecision(0)  # measures only the visible rows
             header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
             header.setSectionResizeMode(stretched, QHeaderView.ResizeMode.Stretch)
         self.setIconSize(SWATCH)
         self.setCornerWidget(QWidget())  # else the style draws a mark
+
+    def offer_sorting(self) -> None:
+        """Sort by clicks on a head; the third click restores the original order."""
+        header = self.horizontalHeader()
+        header.setSortIndicatorShown(True)
+        header.setSortIndicatorClearable(True)
+        header.setSectionsClickable(True)
+        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

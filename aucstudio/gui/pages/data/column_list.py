@@ -7,9 +7,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, Qt, Signal
+from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, Signal
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QMenu, QWidget
 
 from aucstudio.gui.common.table import ColumnSpec, TableModel, TableView
 from aucstudio.gui.common.theme import scaled
@@ -158,14 +158,9 @@ class Overview(QWidget):
     def _make_list(self) -> TableView:
         made = TableView("data_columns_table", "Columns", self.model, _LINE)
         header = made.horizontalHeader()
-        for head in (header, made.verticalHeader()):
-            # An empty selection of its own: a header asks whether all cells are selected.
-            head.setSelectionModel(QItemSelectionModel(self.model, head))
-        made.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header.setStretchLastSection(True)
-        header.setSortIndicatorClearable(True)
-        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
-        made.setSortingEnabled(True)
+        made.offer_sorting()
+        header.sortIndicatorChanged.connect(self.model.sort)
         made.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         made.selectionModel().currentRowChanged.connect(self._on_row)
         made.selectionModel().selectionChanged.connect(self._count)
