@@ -71,6 +71,9 @@ def test_the_methods_can_be_read_with_large_text(show):
     header = dialog.tree.header()
     assert dialog.tree.sizeHintForColumn(0) <= header.sectionSize(0)
     assert dialog.search.width() > dialog.width() / 2
+    tree = dialog.tree
+    seen = tree.viewport().rect()
+    assert sum(seen.contains(tree.visualItemRect(row)) for row in dialog._rows) >= 6
 
 
 def test_choose_says_why_it_is_disabled(show):

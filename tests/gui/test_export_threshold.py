@@ -146,7 +146,9 @@ def test_trained_anew_the_false_positive_rate_is_carried_over(
     dialog = open_dialog()
     field = dialog.choice.chooser.fields["threshold"]
     assert field.text() == "0.4"
+    before = dialog.about_model.text()
     dialog.choice.kinds.button(1).setChecked(True)
+    assert dialog.about_model.text() not in ("", before)
     assert not field.text()  # chosen after the refit
     assert field.placeholderText()
     assert not field.isEnabled()

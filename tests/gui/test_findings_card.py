@@ -86,6 +86,14 @@ def test_an_action_is_done_and_undone(card, session, qtbot):
     assert sentences(card)[0].startswith("Column told")
 
 
+def test_a_finding_about_an_ignored_column_goes_before_the_table_is_checked_again(card, session):
+    assert sentences(card)[0].startswith("Column told")
+    session.set_roles(roles={"told": "ignore"})
+    assert not any(one.startswith("Column told") for one in sentences(card))
+    session.undo_stack.undo()
+    assert sentences(card)[0].startswith("Column told")
+
+
 def test_spellings_are_merged_and_rows_kept_together(card, session, qtbot):
     qtbot.mouseClick(card.findings.more, Qt.MouseButton.LeftButton)
     press(card, "Merge spellings: y", qtbot)

@@ -118,8 +118,10 @@ def test_scores_what_was_met_and_saves_what_the_command_saves(
     assert "AUC 0." in dialog.report.figure.text()
     assert "59 of 60 rows scored; AUC 95 % 0." in dialog.report.sentence.text()
     met = found(dialog)
-    assert met[0] == ("Columns matched", "5", "'x0', 'x1', 'x2', 'x3', 'town'")
-    assert met[1] == ("Columns ignored", "0", "–")
+    assert met[0][0] == "File"
+    assert "CSV, utf-8, delimiter “,”" in met[0][2]
+    assert met[1] == ("Columns matched", "5", "'x0', 'x1', 'x2', 'x3', 'town'")
+    assert met[2] == ("Columns ignored", "0", "–")
     assert ("    town", "2", "'west'") in met
     assert ("    x1", "1", "'old' in line 8; treated as missing") in met
     assert ("    x0", "1", "a larger share than in training") in met
@@ -264,7 +266,7 @@ def test_an_ignored_identifier_is_written_with_the_scores(window, press, choose_
     (dialog,) = window.findChildren(ScoreTableDialog)
     choose_table(dialog, path)
     assert dialog.form.identifier.currentData() == "patient_id"
-    assert found(dialog)[1][1] == "0"  # no column is ignored
+    assert ("Columns ignored", "0", "–") in found(dialog)
     press(dialog, dialog.score)
     assert found(dialog)[1][1] == "0"
     choose(dialog.form.identifier, None)

@@ -19,7 +19,9 @@ from aucstudio.gui.common.table import LEFT, RIGHT
 from aucstudio.gui.common.table import Index as Cell
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.notices import text
+from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import Column, spell_cell, spell_number
+from aucstudio.project.data.readers.formats import BY_KEY
 from aucstudio.project.data.table import Table
 from aucstudio.project.survey.columns import Classes
 from aucstudio.project.survey.rows import HELD_OUT, NEITHER
@@ -230,3 +232,15 @@ def _facts(column: Column) -> str:
     says_kind = held != role and not (held == "text" and role in ("category", "label"))
     kind = held if says_kind else None
     return text("data_head_facts", role=role, kind=kind, missing=column.missing or None)
+
+
+def file_facts(table: AnyTable) -> str:
+    """State how the file of a table was read."""
+    rows = f"{table.rows:,} rows, {len(table.columns):,} columns"
+    if table.format != "csv":
+        what = BY_KEY[table.format].title
+        return f"{rows}; {table.dialect.sheet!r} of {what}" if table.sheets else f"{rows}; {what}"
+    dialect = table.dialect
+    delimiter = "tab" if dialect.delimiter == "\t" else f"“{dialect.delimiter}”"
+    shown = {"encoding": dialect.encoding, "decimal": dialect.decimal, "header": dialect.header}
+    return text("csv_facts", rows=rows, delimiter=delimiter, **shown)

@@ -299,15 +299,21 @@ class ScoreReport(QWidget):
         self.view.show_rows([Row(cells) for cells in lines])
 
     def show_report(
-        self, report: ScoringReport, also: str = "", ranking: TableRanking | None = None
+        self,
+        report: ScoringReport,
+        facts: str = "",
+        also: str = "",
+        ranking: TableRanking | None = None,
     ) -> None:
         """Show the report.
 
         Parameters
         ----------
         report : ScoringReport
+        facts : str
+            How the file was read.
         also : str
-            A remark on how the table was read.
+            A remark on where the table is.
         ranking : Ranking or None
             Ranking of the rows, if they have labels of both classes.
         """
@@ -323,7 +329,8 @@ class ScoreReport(QWidget):
             also=also,
         )
         self.sentence.setText(sentence)
-        self.view.show_rows([Row(cells) for cells in _lines(report)])
+        lines = [("File", "", facts), *_lines(report)]
+        self.view.show_rows([Row(cells) for cells in lines])
 
 
 def _lines(report: ScoringReport) -> Iterator[Line]:

@@ -78,6 +78,7 @@ class DataPanel(Card):
         self.positive_combo = narrow_combo("positive_combo")
         self.positive_combo.elided = Qt.TextElideMode.ElideMiddle  # the share stays visible
         self._found: tuple[Finding, ...] = ()
+        self._checked: Table | None = None  # the table of the findings
         self._file = ""
         self._finding = Background(self, self._on_found)
         self.findings = FindingRows()
@@ -107,10 +108,11 @@ class DataPanel(Card):
 
     def _lay_out(self) -> None:
         self._form = Form(self.label_combo, self.positive_combo)
-        notes = (self.caution, self.findings, self.notes, self.problem, self.remarks)
+        notes = (self.findings, self.notes, self.problem, self.remarks)
         buttons = across(self.open_button, self.columns_button, STRETCH)
         above = (self.title, self.facts, self._form)
-        fill(self.rows, *above, *notes, (self.import_button, LEFT), buttons)
+        # The room reserved for the caution is at the end, where it looks like the edge of the card.
+        fill(self.rows, *above, *notes, (self.import_button, LEFT), buttons, self.caution)
 
     def _on_table(self) -> None:
         """Show the session's table and start to check it; keep the findings of earlier roles."""
@@ -123,9 +125,9 @@ class DataPanel(Card):
         if table is not None:
             self._finding.start(table, lambda post: _find(table, post))
 
-    def _on_found(self, _table: Table, job: Job[Any, tuple[Finding, ...]]) -> None:
+    def _on_found(self, table: Table, job: Job[Any, tuple[Finding, ...]]) -> None:
         if job.result is not None:
-            self._found = job.result
+            self._found, self._checked = job.result, table
             self._show_findings()
 
     def refresh(self) -> None:
@@ -153,9 +155,12 @@ class DataPanel(Card):
 
     def _show_findings(self) -> None:
         """Show the findings, and the notes that are not among them."""
-        table, found = self.session.table, self._found
+        table = self.session.table
         if table is None:
             return
+        before = set() if self._checked is None else _ignored(self._checked)
+        solved = _ignored(table) - before if table is not self._checked else set()
+        found = [finding for finding in self._found if solved.isdisjoint(finding.columns)]
         self.findings.show_findings(found, table)
         order_tabs(self.rows)
         shown = {finding.sentence for finding in found if finding.kind not in QUIET}
@@ -317,6 +322,10 @@ def _problem(table: Table) -> str:
     except InputError as error:
         return as_sentence(str(error))
     return ""
+
+
+def _ignored(table: Table) -> set[str]:
+    return {column.name for column in table.columns if column.role == "ignore"}
 
 
 def _percent(count: int, total: int) -> str:

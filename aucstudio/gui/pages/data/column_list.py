@@ -11,6 +11,7 @@ from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QAbstractItemView, QMenu, QWidget
 
+from aucstudio.gui.common.rows_model import file_facts
 from aucstudio.gui.common.table import ColumnSpec, TableModel, TableView
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import (
@@ -30,7 +31,6 @@ from aucstudio.notices import text
 from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import as_sentence, figure_words
 from aucstudio.project.data.columns import NUMERIC_ROLES, ROLES, Column, spell_cell
-from aucstudio.project.data.readers.formats import BY_KEY
 from aucstudio.project.data.table import Table
 from aucstudio.project.survey.columns import Classes, ColumnAreas
 
@@ -195,7 +195,7 @@ class Overview(QWidget):
             self.model.show_items(() if table is None else range(len(table.columns)))
         self.remarks.setVisible(table is not None)
         if table is not None:
-            self.notes.setText("\n".join([_facts(table), *map(as_sentence, table.notes)]))
+            self.notes.setText("\n".join([file_facts(table), *map(as_sentence, table.notes)]))
         self._on_search()
         self.mark(self._wanted)
 
@@ -324,15 +324,3 @@ def _examples(column: Column) -> str:
         else:
             shown.append("·" if value is None else str(value))
     return ", ".join(shown)
-
-
-def _facts(table: Table) -> str:
-    """State how the file of a table was read."""
-    rows = f"{table.rows:,} rows, {len(table.columns):,} columns"
-    if table.format != "csv":
-        what = BY_KEY[table.format].title
-        return f"{rows}; {table.dialect.sheet!r} of {what}" if table.sheets else f"{rows}; {what}"
-    dialect = table.dialect
-    delimiter = "tab" if dialect.delimiter == "\t" else f"“{dialect.delimiter}”"
-    shown = {"encoding": dialect.encoding, "decimal": dialect.decimal, "header": dialect.header}
-    return text("csv_facts", rows=rows, delimiter=delimiter, **shown)
