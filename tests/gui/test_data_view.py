@@ -320,7 +320,7 @@ def test_the_card_sums_the_column_up_that_is_pointed_at(view, session, table, qt
     missing, mean = (view.findChild(QLabel, f"data_figure_{at}").text() for at in ("2_0", "3_1"))
     assert missing == str((~known).sum())
     assert mean == f"{values[known & positive].mean():.4g}"
-    x, y = view.card.roc.curve.getData()
+    x, y = view.card.roc.lines[0].getData()
     assert (x[0], y[0], x[-1], y[-1]) == (0, 0, 1, 1)
     data = view.figure_data()
     assert sum(data["share"]) == pytest.approx(2.0)

@@ -14,8 +14,8 @@ from PySide6.QtWidgets import (
 
 from aucstudio.cli import main
 from aucstudio.engine import roc
+from aucstudio.gui.common.plots.roc_sketch import outline
 from aucstudio.gui.dialogs import scoring as scoring_work
-from aucstudio.gui.dialogs.score_report import outline
 from aucstudio.gui.dialogs.scoring import ScoreTableDialog
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import Cancelled

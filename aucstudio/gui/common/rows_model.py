@@ -92,7 +92,7 @@ class RowsModel(QAbstractTableModel):
         The row of the table in each line.
     """
 
-    def __init__(self, parent: QObject) -> None:
+    def __init__(self, parent: QObject | None) -> None:
         super().__init__(parent)
         self.table: Table | None = None
         self.columns: tuple[Column, ...] = ()

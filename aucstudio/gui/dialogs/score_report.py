@@ -16,7 +16,7 @@ from aucstudio.engine import roc
 from aucstudio.engine.inference import Interval, pauc_interval
 from aucstudio.gui.common.curve_figures import band_words
 from aucstudio.gui.common.plain_text import elided, menu_text, plain_tooltip
-from aucstudio.gui.common.plots.roc_sketch import RocSketch
+from aucstudio.gui.common.plots.roc_sketch import RocSketch, outline
 from aucstudio.gui.common.plotting import pen
 from aucstudio.gui.common.table import Row, SheetTable
 from aucstudio.gui.common.theme import current_theme, scaled
@@ -166,7 +166,6 @@ class AllowedColumns(QWidget):
 
 
 _SIDE = 260
-_CELLS = 1000  # along each side of the picture; more corners would not be visible
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -219,15 +218,6 @@ class TableRanking:
             threshold=f"{self.threshold:.4g}".replace("-", "−"),
             rates=rates_words(self.figures),
         )
-
-
-def outline(curve: roc.Curve) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the corners of a curve, one in each cell of a fine grid."""
-    corners = curve.corners()
-    cells = np.floor(corners.fpr * _CELLS) * (_CELLS + 1) + np.floor(corners.tpr * _CELLS)
-    kept = np.append(True, cells[1:] != cells[:-1])
-    kept[-1] = True
-    return corners.fpr[kept], corners.tpr[kept]
 
 
 class CurvePreview(QWidget):
