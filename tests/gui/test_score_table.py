@@ -10,6 +10,7 @@ from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import (
     QApplication,
+    QWidget,
 )
 
 from aucstudio.cli import main
@@ -48,20 +49,23 @@ def later(tmp_path):
 
 
 @pytest.fixture
-def dialog_of(window, qtbot, table_file, table):
-    """Open the dialog by its action, on a run with one split or several."""
+def dialog_of(session, qtbot, table_file):
+    """Open the dialog on a run with one split or several."""
+    parent = QWidget()
+    qtbot.addWidget(parent)
 
-    def open_dialog(**validation):
-        window.session.files.open_now(table_file, "table")
-        record = make_record(window.session.table, validation=Validation(**validation))
-        put(window.session, record, "A run")
-        assert window.actions_.score_table.isEnabled()
-        window.actions_.score_table.trigger()
-        (dialog,) = window.findChildren(ScoreTableDialog)
+    def open_dialog(file=table_file, **validation):
+        session.files.open_now(file, "table")
+        record = make_record(session.table, validation=Validation(**validation))
+        put(session, record, "A run")
+        dialog = ScoreTableDialog(session, session.run(record.id), parent)
+        dialog.ask(modal=False)
         qtbot.waitUntil(dialog.isVisible)
         return dialog
 
-    return open_dialog
+    yield open_dialog
+    for dialog in parent.findChildren(ScoreTableDialog):
+        dialog.reject()
 
 
 @pytest.fixture
@@ -94,7 +98,10 @@ def test_the_action_waits_for_a_run_with_a_model(window, table_file, qtbot):
     window.session.files.open_now(table_file, "table")
     assert not window.actions_.score_table.isEnabled()
     train(qtbot, window.session)
-    assert window.actions_.score_table.isEnabled()
+    window.actions_.score_table.trigger()
+    (dialog,) = window.findChildren(ScoreTableDialog)
+    assert not dialog.isModal()
+    dialog.reject()
 
 
 def test_scores_what_was_met_and_saves_what_the_command_saves(
@@ -107,8 +114,8 @@ def test_scores_what_was_met_and_saves_what_the_command_saves(
         rows[9].append("one too many")
 
     path = later(change)
+    before = path.read_bytes()
     dialog = dialog_of()
-    assert not dialog.isModal()
     assert not dialog.score.isEnabled()
     assert not dialog.save.isEnabled()
     choose_table(dialog, path)
@@ -135,12 +142,23 @@ def test_scores_what_was_met_and_saves_what_the_command_saves(
     session = dialog._session
     model = validated_model(session.records[session.selected], 0, None)
     save_model(model, tmp_path / "m.aucmodel")
-    command = ["score", tmp_path / "m.aucmodel", path, "--id", "x3", "-o", tmp_path / "command.csv"]
-    assert main([str(part) for part in command]) == 0
+    for name in ("command.csv", "command.parquet"):
+        command = ["score", tmp_path / "m.aucmodel", path, "--id", "x3", "-o", tmp_path / name]
+        assert main([str(part) for part in command]) == 0
     capsys.readouterr()
     written = (tmp_path / "window.csv").read_bytes()
     assert written == (tmp_path / "command.csv").read_bytes()
     assert written.startswith(b"row,x3,score,threshold,predicted\n")
+    rows = [(r, x, s, t, c) for r, x, s, t, c in read_rows(tmp_path / "command.csv")[1:]]
+    stored = duckdb.sql(f"FROM '{tmp_path / 'command.parquet'}'").fetchall()
+    assert [row[0] for row in stored] == [int(row[0]) for row in rows]
+    assert [row[2:4] for row in stored] == [(float(s), float(t)) for _, _, s, t, _ in rows]
+    # The table itself is never overwritten.
+    answers.save_path = str(path)
+    press(dialog, dialog.save)
+    assert "would be overwritten" in dialog.words.text()
+    assert path.read_bytes() == before
+    assert dialog.save.isEnabled()
 
 
 @pytest.mark.slow
@@ -254,16 +272,13 @@ def test_a_table_without_label_or_another_label(dialog_of, later, choose_table, 
     assert "AUC 0." in dialog.report.figure.text()
 
 
-def test_an_ignored_identifier_is_written_with_the_scores(window, press, choose_table, tmp_path):
+def test_an_ignored_identifier_is_written_with_the_scores(dialog_of, press, choose_table, tmp_path):
     names, *rows = read_rows(write_table(tmp_path / "t.csv", rows=60))
     path = tmp_path / "named.csv"
     with path.open("w", newline="", encoding="utf-8") as file:
         table = [[f"P{k:03}", *row] for k, row in enumerate(rows)]
         csv.writer(file).writerows([["patient_id", *names], *table])
-    window.session.files.open_now(path, "table")
-    put(window.session, make_record(window.session.table), "A run")
-    window.actions_.score_table.trigger()
-    (dialog,) = window.findChildren(ScoreTableDialog)
+    dialog = dialog_of(path)
     choose_table(dialog, path)
     assert dialog.form.identifier.currentData() == "patient_id"
     assert ("Columns ignored", "0", "–") in found(dialog)
@@ -302,6 +317,8 @@ def test_after_several_splits_a_model_of_all_rows_scores(
 def test_a_model_of_a_file_scores(dialog_of, later, press, tmp_path, qtbot, answers):
     path = later()
     dialog = dialog_of()
+    dialog.form.from_file.click()  # and no file is chosen
+    assert dialog.form.choice.is_of_run
     other = make_record(dialog._session.table, "logistic").splits[0].model
     save_model(other, tmp_path / "other.aucmodel")
     for dropped in (tmp_path / "other.aucmodel", path):
@@ -329,13 +346,6 @@ def test_a_model_of_a_file_scores(dialog_of, later, press, tmp_path, qtbot, answ
 
 
 @pytest.mark.slow
-def test_no_model_file_goes_back_to_the_run(dialog_of, answers):
-    dialog = dialog_of()
-    dialog.form.from_file.click()
-    assert dialog.form.choice.is_of_run
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("what", ["table", "model"])
 def test_a_file_that_is_none_is_told(dialog_of, tmp_path, what, qtbot):
     dialog = dialog_of()
@@ -345,20 +355,6 @@ def test_a_file_that_is_none_is_told(dialog_of, tmp_path, what, qtbot):
     qtbot.waitUntil(lambda: not dialog.busy, timeout=PATIENCE)
     assert path.name in dialog.words.text()
     assert not dialog.score.isEnabled()
-
-
-@pytest.mark.slow
-def test_the_table_itself_is_never_overwritten(dialog_of, later, choose_table, press, answers):
-    path = later()
-    before = path.read_bytes()
-    dialog = dialog_of()
-    choose_table(dialog, path)
-    press(dialog, dialog.score)
-    answers.save_path = str(path)
-    press(dialog, dialog.save)
-    assert "would be overwritten" in dialog.words.text()
-    assert path.read_bytes() == before
-    assert dialog.save.isEnabled()
 
 
 class Held:
@@ -455,12 +451,16 @@ def test_what_the_model_knows_is_shown_before_a_row_is_read(dialog_of, later, ch
 
 
 @pytest.mark.slow
-def test_scores_are_saved_as_parquet(dialog_of, later, choose_table, press, answers, tmp_path):
+def test_a_parquet_table_is_scored_and_its_scores_are_saved_as_parquet(
+    dialog_of, later, choose_table, press, answers, tmp_path
+):
     def change(rows):
         for k, row in enumerate(rows):
             row[0] = f"=name {k}"
 
-    path = later(change, header=lambda names: ["score", *names[1:]])
+    later(change, header=lambda names: ["score", *names[1:]])
+    path = tmp_path / "later.parquet"
+    duckdb.sql(f"COPY (FROM '{tmp_path / 'later.csv'}') TO '{path}' (FORMAT parquet)")
     dialog = dialog_of()
     choose_table(dialog, path)
     press(dialog, dialog.score)
@@ -483,30 +483,6 @@ def test_scores_are_saved_as_parquet(dialog_of, later, choose_table, press, answ
     ]
     assert saved.fetchall() == expected
     assert expected[3][1] == "=name 3"
-
-
-@pytest.mark.slow
-def test_the_command_writes_the_same_parquet(dialog_of, later, tmp_path, capsys):
-    dialog = dialog_of()
-    session = dialog._session
-    model = validated_model(session.records[session.selected], 0, None)
-    save_model(model, tmp_path / "m.aucmodel")
-    for name in ("c.csv", "c.parquet"):
-        command = ["score", tmp_path / "m.aucmodel", later(), "-o", tmp_path / name]
-        assert main([str(part) for part in command]) == 0
-    capsys.readouterr()
-    rows = [(int(r), float(s), float(t), c) for r, s, t, c in read_rows(tmp_path / "c.csv")[1:]]
-    assert duckdb.sql(f"SELECT * FROM '{tmp_path / 'c.parquet'}'").fetchall() == rows
-
-
-@pytest.mark.slow
-def test_a_parquet_table_is_scored(dialog_of, later, choose_table, press, tmp_path):
-    path = tmp_path / "later.parquet"
-    duckdb.sql(f"COPY (FROM read_csv('{later()}')) TO '{path}' (FORMAT parquet)")
-    dialog = dialog_of()
-    choose_table(dialog, path)
-    press(dialog, dialog.score)
-    assert "60 of 60 rows scored" in dialog.report.sentence.text()
 
 
 @pytest.mark.slow

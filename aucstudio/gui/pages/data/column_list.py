@@ -37,7 +37,7 @@ from aucstudio.project.survey.columns import Classes, ColumnAreas
 _AREA, _ROLE = 1, 4
 _AIR = 20  # pixels around a role
 _LINE = 24
-_WIDTHS = (100, 70, 54, 56, 66, 60, 72)
+_WIDTHS = (100, 70, 54, 56, 66, 66, 84)
 _EXAMPLES = 3
 _NOTE_LINES = 5  # in sight
 _SOON, _LOOK = 250, 200  # milliseconds
