@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication
 
+from aucstudio.engine import METHODS
 from aucstudio.gui import app
 from aucstudio.gui.app import make_application
 from aucstudio.gui.common import prompts
@@ -178,6 +179,14 @@ def settle(qtbot, view):
     """Refresh a page and wait for its picture."""
     view.refresh()
     qtbot.waitUntil(lambda: not view.busy() and not (view.isVisible() and view._stale))
+
+
+def show_run(qtbot, session, view, method="auc-rls", **params):
+    """Put a finished run into the list, and wait until a page shows it; give its record."""
+    made = make_record(session.table, method, params, session.plan.validation)
+    record = put(session, made, METHODS[method].title)
+    settle(qtbot, view)
+    return record
 
 
 def shown(view, qtbot):

@@ -21,7 +21,7 @@ from aucstudio.project.geometry.pairs import (
     penalised_covariance,
 )
 from tests.conftest import write_table
-from tests.gui.conftest import choose, points, settle, train
+from tests.gui.conftest import choose, points, settle, show_run, train
 
 pytestmark = pytest.mark.slow
 
@@ -37,9 +37,7 @@ def view(session, open_view):
 @pytest.fixture
 def record(qtbot, session, view, table_file):
     session.files.open_now(table_file, "table")
-    made = train(qtbot, session)
-    settle(qtbot, view)
-    return made
+    return show_run(qtbot, session, view)
 
 
 def place_of(view, pair):
