@@ -92,6 +92,15 @@ def found(dialog):
     return [row.cells for row in dialog.report.view.sheet.rows]
 
 
+def box_of(dialog, column, setting=None):
+    """Find the box that accepts a column, or that changes a setting."""
+    return next(
+        box
+        for way, box in dialog.allowed.boxes.items()
+        if way.column == column and (setting is None or way.setting == setting)
+    )
+
+
 @pytest.mark.slow
 def test_the_action_waits_for_a_run_with_a_model(window, table_file, qtbot):
     assert not window.actions_.score_table.isEnabled()
@@ -164,8 +173,8 @@ def test_a_renamed_column_is_refused_offered_and_allowed(dialog_of, later, choos
     assert "--" not in dialog.allowed.sentence.text()
     assert not dialog.report.isVisible()
     assert not dialog.save.isEnabled()
-    assert list(dialog.allowed.boxes) == ["x0"]
-    box = dialog.allowed.boxes["x0"]
+    assert [way.column for way in dialog.allowed.boxes] == ["x0"]
+    box = box_of(dialog, "x0")
     assert box.isVisible()
     dialog.form.label.setFocus()
     for _ in range(2):  # the area that scrolls comes between
@@ -202,11 +211,10 @@ def test_another_notation_is_read_by_a_box(dialog_of, later, choose_table, press
     press(dialog, dialog.score)
     assert "has another format than in training" in dialog.allowed.sentence.text()
     assert "--" not in dialog.allowed.sentence.text()
-    mends = [key for key in dialog.allowed.boxes if key.startswith(("decimal", "written"))]
-    assert mends == ["decimal ,", "written x3"]
-    assert "comma" in dialog.allowed.boxes["decimal ,"].text()
-    for key in mends:
-        dialog.allowed.boxes[key].click()
+    comma, notation = box_of(dialog, "", "decimal"), box_of(dialog, "x3", "written")
+    assert "comma" in comma.text()
+    for box in (comma, notation):
+        box.click()
     press(dialog, dialog.score)
     assert scores_in(dialog) == pytest.approx(expected, abs=1e-9)
 
@@ -238,12 +246,12 @@ def test_every_column_that_is_wholly_unknown_has_a_box(dialog_of, later, choose_
     choose_table(dialog, later(change))
     press(dialog, dialog.score)
     assert "also 'town'" in dialog.allowed.sentence.text()
-    assert list(dialog.allowed.boxes) == ["x1", "town"]
-    dialog.allowed.boxes["x1"].click()
+    assert [way.column for way in dialog.allowed.boxes] == ["x1", "town"]
+    box_of(dialog, "x1").click()
     press(dialog, dialog.score)
     assert "'NORTH', 'SOUTH'" in dialog.allowed.sentence.text()
-    assert dialog.allowed.boxes["x1"].isChecked()
-    dialog.allowed.boxes["town"].click()
+    assert box_of(dialog, "x1").isChecked()
+    box_of(dialog, "town").click()
     press(dialog, dialog.score)
     assert dialog.report.isVisible()
     choose_table(dialog, later(name="other.csv"))
@@ -418,9 +426,9 @@ def test_names_are_shown_letter_for_letter(dialog_of, later, choose_table, press
     path = later(change, header=lambda names: [hostile, *names[1:]])
     choose_table(dialog, path)
     press(dialog, dialog.score)
-    dialog.allowed.boxes["x0"].click()
+    box_of(dialog, "x0").click()
     press(dialog, dialog.score)
-    dialog.allowed.boxes["town"].click()
+    box_of(dialog, "town").click()
     press(dialog, dialog.score)
     assert ("Columns ignored", "1", f"'{hostile}'") in found(dialog)
     assert ("    town", "60", f"'{hostile}'") in found(dialog)
@@ -456,7 +464,7 @@ def test_a_parquet_table_is_scored_and_its_scores_are_saved_as_parquet(
     dialog = dialog_of()
     choose_table(dialog, path)
     press(dialog, dialog.score)
-    dialog.allowed.boxes["x0"].click()
+    box_of(dialog, "x0").click()
     choose(dialog.form.identifier, "score")
     press(dialog, dialog.score)
     choose(dialog.format, ".csv")
