@@ -133,10 +133,9 @@ def test_scores_what_was_met_and_saves_what_the_command_saves(
     assert "AUC 0." in dialog.report.figure.text()
     assert "59 of 60 rows scored; AUC 95 % 0." in dialog.report.sentence.text()
     met = found(dialog)
-    assert met[0][0] == "File"
-    assert "CSV, utf-8, delimiter “,”" in met[0][2]
-    assert met[1] == ("Columns matched", "5", "'x0', 'x1', 'x2', 'x3', 'town'")
-    assert met[2] == ("Columns ignored", "0", "–")
+    assert "CSV, utf-8, delimiter “,”" in dialog.report.facts.text()
+    assert met[0] == ("Columns matched", "5", "'x0', 'x1', 'x2', 'x3', 'town'")
+    assert met[1] == ("Columns ignored", "0", "–")
     assert ("    town", "2", "'west'") in met
     assert ("    x1", "1", "'old' in line 8; treated as missing") in met
     assert ("    x0", "1", "a larger share than in training") in met

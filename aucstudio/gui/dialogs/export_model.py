@@ -304,8 +304,9 @@ class ExportModelDialog(prompts.Dialog):
     def _which_and_how(self) -> QVBoxLayout:
         """Build the form: model and format."""
         self.about = label("", "muted", wrap=True, name="format_about")
-        self.about.setMinimumWidth(300)
         self.about_model = label("", "muted", wrap=True, name="model_about")
+        for words in (self.about, self.about_model):
+            words.setMinimumWidth(300)
         self.about_map = label("", "muted", wrap=True, name="calibration_about")
         made = down(
             label("Which model?", "title"),

@@ -259,10 +259,11 @@ class ScoreReport(QWidget):
         super().__init__()
         self.figure = label("", "figure", name="score_auc")
         self.sentence = label("", wrap=True, name="score_sentence")
+        self.facts = label("", "muted", wrap=True, name="score_facts")
         self.view = SheetTable("score_report", "Input check", _HEADS, _HEIGHT, 2, words=(0, 2))
         self.view.setMinimumHeight(_LEAST_ROWS * _HEIGHT)
         self.curve = CurvePreview()
-        words = down(self.figure, self.sentence, (self.view, 1), gap=4)
+        words = down(self.figure, self.sentence, self.facts, (self.view, 1), gap=4)
         self.setLayout(across((words, 1), self.curve, gap=16))
 
     def show_columns(
@@ -275,6 +276,7 @@ class ScoreReport(QWidget):
         used = {*known, label, identifier}
         others = tuple(name for name in columns if name not in used)
         show_note(self.figure, "")
+        show_note(self.facts, "")
         self.curve.show_ranking(None)
         at_hand = f"the label is {label!r}" if label is not None else "there is no label"
         self.sentence.setText(
@@ -315,8 +317,8 @@ class ScoreReport(QWidget):
             also=also,
         )
         self.sentence.setText(sentence)
-        lines = [("File", "", facts), *_lines(report)]
-        self.view.show_rows([Row(cells) for cells in lines])
+        show_note(self.facts, facts)
+        self.view.show_rows([Row(cells) for cells in _lines(report)])
 
 
 def _lines(report: ScoringReport) -> Iterator[Line]:
