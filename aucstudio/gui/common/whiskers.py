@@ -73,6 +73,12 @@ class Whiskers:
         value, low, high = np.array([(r.value, r.low, r.high) for r in rows]).reshape(-1, 3).T
         return cls([row.name for row in rows], value, low, high, lambda k: rows[k].tip)
 
+    def ranked(self) -> Whiskers:
+        """Return the rows, the largest value first."""
+        order, tip = np.argsort(-self.value, kind="stable"), self.tip
+        columns = (column[order] for column in (self.value, self.low, self.high))
+        return Whiskers([self.names[k] for k in order], *columns, lambda k: tip(order[k]))
+
     def __len__(self) -> int:
         return len(self.names)
 
