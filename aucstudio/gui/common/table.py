@@ -105,9 +105,10 @@ class TableModel(QAbstractTableModel):
         self._arranging.forget()
         self.beginResetModel()
         self.items = list(items)
-        self.shown = list(range(len(self.items)))
+        self.shown = self._at_first()
         self.endResetModel()
-        self.arrange()
+        if self._is_long:
+            self.arrange()
 
     def filter(self, keep: Callable[[Any], bool] | None) -> None:
         """Show only items for which a function is true; selected rows that stay keep selected."""
@@ -124,18 +125,25 @@ class TableModel(QAbstractTableModel):
         self._arranging.forget()
         places = {key(item): place for place, item in enumerate(items)}
         moved = [places.get(key(item), -1) for item in self.items]
-        is_long = len(items) > _AT_ONCE
         self.items = list(items)
-        self._show(list(range(len(items))) if is_long else self._arranged(), moved)
-        if is_long:
+        self._show(self._at_first(), moved)
+        if self._is_long:
             self.arrange()
 
     def arrange(self) -> None:
         """Sort and filter the items again."""
-        if len(self.items) <= _AT_ONCE:
-            self._show(self._arranged())
-        else:
+        if self._is_long:
             self._arranging.ask(object(), lambda _post: self._arranged())
+        else:
+            self._show(self._arranged())
+
+    @property
+    def _is_long(self) -> bool:
+        return len(self.items) > _AT_ONCE
+
+    def _at_first(self) -> list[int]:
+        """Return the places of the items that are shown at once."""
+        return list(range(len(self.items))) if self._is_long else self._arranged()
 
     def _show(self, shown: list[int], moved: Sequence[int] | None = None) -> None:
         """Show items by their places; ``moved`` has the new place of each former item."""
