@@ -138,7 +138,7 @@ class ColumnCard(QScrollArea):
     def _offer_roles(self, column: ColumnInfo) -> None:
         self.role_combo.clear()
         is_label = column.role == "label"
-        for words, role in declared_items("data_role_combo"):
+        for words, role in declared_items("column_role"):
             fits = role not in NUMERIC_ROLES or column.kind == "number"
             if fits and (role == "label") == is_label:
                 self.role_combo.addItem(words, role)
