@@ -284,13 +284,13 @@ class Overview(QWidget):
 
     def _use_as(self, role: str) -> None:
         """Choose a role for the selected columns that can have it."""
-        selected = self._selected()
-        able = {column.name: role for column in selected if _can_be(column, role)}
-        refused, words = len(selected) - len(able), ""
-        if refused:
+        selected, words = self._selected(), ""
+        able = [column for column in selected if _can_be(column, role)]
+        if refused := len(selected) - len(able):
             code = "no_role_of_text" if role in NUMERIC_ROLES else "no_role_of_label"
             words = text(code, count=refused, role=control_words("column_role_as")["choices"][role])
-        self.roles_chosen.emit(able, words)
+        changed = {column.name: role for column in able if column.role != role}
+        self.roles_chosen.emit(changed, words)
 
     def _on_row(self, index: QModelIndex) -> None:
         if index.isValid():
@@ -318,9 +318,10 @@ def _can_be(column: Column, role: str) -> bool:
 def _examples(column: Column) -> str:
     shown = []
     for value in column.values[:_EXAMPLES]:
-        if column.kind == "number":
-            words = spell_cell(column, value) if column.is_date else f"{value:.6g}"
-            shown.append(words if value == value else "·")
+        if value is None or value != value:
+            shown.append("·")
+        elif column.kind == "number":
+            shown.append(spell_cell(column, value) if column.is_date else f"{value:.6g}")
         else:
-            shown.append("·" if value is None else str(value))
+            shown.append(str(value))
     return ", ".join(shown)
