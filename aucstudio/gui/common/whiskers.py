@@ -76,8 +76,9 @@ class Whiskers:
     def ranked(self) -> Whiskers:
         """Return the rows, the largest value first."""
         order, tip = np.argsort(-self.value, kind="stable"), self.tip
-        columns = (column[order] for column in (self.value, self.low, self.high))
-        return Whiskers([self.names[k] for k in order], *columns, lambda k: tip(order[k]))
+        names = [self.names[k] for k in order]
+        ends = self.low[order], self.high[order]
+        return Whiskers(names, self.value[order], *ends, lambda k: tip(int(order[k])))
 
     def __len__(self) -> int:
         return len(self.names)
