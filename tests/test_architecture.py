@@ -76,6 +76,7 @@ ROOMS = [
     "pickle_stream",
     "typed",
     "child_process",
+    "leftovers",
     "scratch",
     "resources",
     "data",

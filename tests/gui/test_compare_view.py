@@ -19,11 +19,8 @@ from aucstudio.gui.pages.compare.words import forecast_words, pair_sentence, tal
 from aucstudio.notices import words
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.results import comparison
-from aucstudio.project.results.comparison import (
-    CORRECTION_NAMES,
-    PairComparison,
-    growth_to_significance,
-)
+from aucstudio.project.results.comparison import CORRECTION_NAMES, PairComparison
+from aucstudio.project.results.forecast import growth_to_significance
 from aucstudio.project.results.page import markdown_blocks, tables_as_csv, tables_as_latex
 from aucstudio.project.results.report import comparison_tables
 from aucstudio.project.results.summary import auc_summary, pauc_summary, train_auc

@@ -16,7 +16,8 @@ from aucstudio.gui.pages.scores.worst_rows import Worst, threshold_sentence
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.project.data.validation import Validation
-from aucstudio.project.results.thresholds import Confusion, ScoreDistribution, bin_edges
+from aucstudio.project.results.score_distribution import ScoreDistribution, bin_edges
+from aucstudio.project.results.thresholds import Confusion
 from aucstudio.project.runs.progress import Look
 from tests.gui.conftest import make_record, put, put_in_flight, shown
 

@@ -25,11 +25,6 @@ from aucstudio.project.store.project.unfinished_runs import Owner
 MOST_SECONDS = 60
 
 
-@pytest.fixture
-def project(tmp_path):
-    return ProjectFile.create(tmp_path / "study.aucproj")
-
-
 def started(code, *arguments):
     return subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)],

@@ -15,16 +15,14 @@ from aucstudio.notices import text
 from aucstudio.notices.words import p_words_corrected
 from aucstudio.project.results import comparison
 from aucstudio.project.results.comparison import (
-    ASSURANCE,
     AUC,
     CORRECTION_NAMES,
     UNCORRECTED,
     Comparison,
     PairComparison,
     RunFigures,
-    growth_to_significance,
-    held_out_groups,
 )
+from aucstudio.project.results.forecast import ASSURANCE, growth_to_significance, held_out_groups
 from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.work.cluster import Cluster

@@ -30,7 +30,8 @@ from aucstudio.gui.pages.data.row_query import FoundRows, stop_if_asked
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.session import Session
 from aucstudio.notices import text
-from aucstudio.project.survey.rows import KNOWN, MISSING, Condition, as_text, like_cell, save_rows
+from aucstudio.project.survey.conditions import KNOWN, MISSING, Condition, like_cell
+from aucstudio.project.survey.rows import as_text, save_rows
 
 _LINE = 24
 _LEAST, _MOST, _AIR = 64, 260, 36  # of a column, in pixels
