@@ -21,7 +21,7 @@ from aucstudio.project.geometry.pairs import (
     penalised_covariance,
 )
 from tests.conftest import write_table
-from tests.gui.conftest import choose, points, settle, show_run, train
+from tests.gui.conftest import choose, points, settle, train
 
 pytestmark = pytest.mark.slow
 
@@ -37,7 +37,9 @@ def view(session, open_view):
 @pytest.fixture
 def record(qtbot, session, view, table_file):
     session.files.open_now(table_file, "table")
-    return show_run(qtbot, session, view)
+    made = train(qtbot, session)
+    settle(qtbot, view)
+    return made
 
 
 def place_of(view, pair):

@@ -20,7 +20,7 @@ from aucstudio.project.data.validation import Validation
 from aucstudio.project.geometry import pairs
 from aucstudio.project.runs.progress import Look
 from tests.conftest import write_table
-from tests.gui.conftest import choose, points, put_in_flight, settle, show_run, train
+from tests.gui.conftest import choose, points, put_in_flight, settle, train
 
 
 @pytest.fixture
@@ -46,7 +46,8 @@ def training_differences(session, record):
 
 
 def test_without_its_table_a_run_has_no_picture(qtbot, session, view):
-    record = show_run(qtbot, session, view)
+    record = train(qtbot, session)
+    settle(qtbot, view)
     assert view.run_planes.chosen.line.isVisible()
     session.study.table = None
     settle(qtbot, view)
@@ -57,7 +58,8 @@ def test_without_its_table_a_run_has_no_picture(qtbot, session, view):
 
 
 def test_dots_are_the_differences_and_the_line_is_the_hyperplane(qtbot, session, view):
-    record = show_run(qtbot, session, view)
+    record = train(qtbot, session)
+    settle(qtbot, view)
     z, w = training_differences(session, record), record.splits[0].coef
     assert len(z) <= pairs.PAIRS_AS_DOTS
     assert view.cloud.dots.isVisible()
@@ -80,7 +82,8 @@ def test_dots_are_the_differences_and_the_line_is_the_hyperplane(qtbot, session,
 
 def test_sentence_counts_the_misranked_pairs_exactly(qtbot, session, view):
     view.errors_check.setChecked(True)
-    record = show_run(qtbot, session, view)
+    record = train(qtbot, session)
+    settle(qtbot, view)
     split = record.splits[0]
     s, t = split.train_scores[split.train_positive], split.train_scores[~split.train_positive]
     wrong = int((s[:, None] < t[None]).sum())
@@ -93,7 +96,8 @@ def test_sentence_counts_the_misranked_pairs_exactly(qtbot, session, view):
 
 
 def test_support_pairs_are_ringed_and_the_margin_drawn(qtbot, session, view):
-    record = show_run(qtbot, session, view, "auc-svm", C=1.0)
+    record = train(qtbot, session, "auc-svm", C=1.0)
+    settle(qtbot, view)
     split = record.splits[0]
     assert split.support_pairs.shape[1] > 0
     X = split.model.preparation.apply(session.table, split.support_pairs[0])
@@ -110,7 +114,7 @@ def test_support_pairs_are_ringed_and_the_margin_drawn(qtbot, session, view):
 
 @pytest.mark.slow
 def test_two_feature_plane_shows_the_trace_of_the_hyperplane(qtbot, session, view):
-    record = show_run(qtbot, session, view)
+    record = train(qtbot, session)
     choose(view.plane_combo, "features")
     settle(qtbot, view)
     w, names = record.splits[0].coef, record.splits[0].model.preparation.feature_names
@@ -130,7 +134,7 @@ def test_two_feature_plane_shows_the_trace_of_the_hyperplane(qtbot, session, vie
 
 
 def test_the_same_feature_twice_swaps_the_two(qtbot, session, view):
-    show_run(qtbot, session, view)
+    train(qtbot, session)
     choose(view.plane_combo, "features")
     settle(qtbot, view)
     x, y = view.x_feature.currentText(), view.y_feature.currentText()
@@ -142,7 +146,8 @@ def test_the_same_feature_twice_swaps_the_two(qtbot, session, view):
 @pytest.mark.slow
 def test_many_pairs_become_a_density(qtbot, session, view, tmp_path):
     session.files.open_now(write_table(tmp_path / "more.csv", rows=320), "table")
-    record = show_run(qtbot, session, view)
+    record = train(qtbot, session)
+    settle(qtbot, view)
     z = training_differences(session, record)
     assert len(z) > pairs.PAIRS_AS_DOTS
     assert not view.cloud.dots.isVisible()
@@ -166,7 +171,8 @@ def test_many_pairs_become_a_density(qtbot, session, view, tmp_path):
 
 
 def test_errors_and_spread_are_drawn_on_demand(qtbot, session, view):
-    show_run(qtbot, session, view)
+    train(qtbot, session)
+    settle(qtbot, view)
     marked, cloud = view.marked, view.cloud
     assert not len(points(marked.wrong.marks)) + len(points(marked.in_band.marks))
     assert not cloud.ellipses[0].isVisible()
@@ -189,7 +195,8 @@ def test_errors_and_spread_are_drawn_on_demand(qtbot, session, view):
 
 
 def test_the_page_says_what_a_point_is(qtbot, session, view):
-    show_run(qtbot, session, view)
+    train(qtbot, session)
+    settle(qtbot, view)
     assert view.caption.isVisible()
     assert view.caption.text() == (
         "Each dot is one pair: a positive row minus a negative row. Right of the line the positive "
@@ -204,7 +211,8 @@ def test_the_page_says_what_a_point_is(qtbot, session, view):
 
 
 def test_a_pair_that_is_none_here_is_not_shown(qtbot, session, view):
-    record = show_run(qtbot, session, view)
+    record = train(qtbot, session)
+    settle(qtbot, view)
     split = record.splits[0]
     first, second = split.train_rows[~split.train_positive][:2].tolist()
     for pair in ((first, second), (first, session.table.rows + 10), (-1, first)):
@@ -276,7 +284,8 @@ def test_the_second_run_keeps_its_colour_and_the_angle_is_told(qtbot, session, v
 
 
 def test_kernel_scores_make_their_own_axis(qtbot, session, view):
-    record = show_run(qtbot, session, view, "svm", kernel="rbf")
+    record = train(qtbot, session, "svm", kernel="rbf")
+    settle(qtbot, view)
     split = record.splits[0]
     s, t = split.train_scores[split.train_positive], split.train_scores[~split.train_positive]
     assert_allclose(points(view.cloud.dots)[:, 0], np.subtract.outer(s, t).ravel())
@@ -291,7 +300,8 @@ def test_kernel_scores_make_their_own_axis(qtbot, session, view):
 def test_split_combo_changes_the_rows(qtbot, session, view):
     validation = Validation(test_size=0.5, repeats=2)
     session.study.plan = dataclasses.replace(session.plan, validation=validation)
-    record = show_run(qtbot, session, view)
+    record = train(qtbot, session)
+    settle(qtbot, view)
     assert view.split_combo.isVisible()
     first = view.sentence.text()
     choose(view.split_combo, 1)
@@ -315,7 +325,8 @@ def live_run(session, record, weights):
 
 
 def test_the_live_hyperplane_moves_over_a_finished_run(qtbot, session, view):
-    record = show_run(qtbot, session, view)
+    record = train(qtbot, session)
+    settle(qtbot, view)
     assert not view.live_line.isVisible()
     rng = np.random.default_rng(0)
     for _ in range(2):
@@ -339,7 +350,8 @@ def test_the_live_hyperplane_moves_over_a_finished_run(qtbot, session, view):
 
 
 def test_the_live_margin_moves_with_its_hyperplane(qtbot, session, view):
-    record = show_run(qtbot, session, view, "auc-svm", C=1.0)
+    record = train(qtbot, session, "auc-svm", C=1.0)
+    settle(qtbot, view)
     weights = 2.0 * record.splits[0].coef
     put_in_flight(session, live_run(session, record, weights))
     normal, distance = line_normal(view.run_planes.live.margin)

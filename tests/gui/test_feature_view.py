@@ -18,7 +18,7 @@ from aucstudio.project.examples import make_study
 from aucstudio.project.geometry.score_map import CELLS
 from aucstudio.project.runs.progress import Look
 from tests.conftest import write_table
-from tests.gui.conftest import choose, points, put_in_flight, settle, show_run, train
+from tests.gui.conftest import choose, points, put_in_flight, settle, train
 
 pytestmark = pytest.mark.slow
 
@@ -46,7 +46,8 @@ def rows_of(session, split, held_out=True):
 
 
 def test_score_plane_shows_both_classes_and_the_threshold(qtbot, session, view):
-    split = show_run(qtbot, session, view).splits[0]
+    split = train(qtbot, session).splits[0]
+    settle(qtbot, view)
     w, X = split.coef, rows_of(session, split)
     score = X @ w / np.linalg.norm(w)
     assert_allclose(points(view.marks.positives)[:, 0], score[split.test_positive])
@@ -63,7 +64,8 @@ def test_score_plane_shows_both_classes_and_the_threshold(qtbot, session, view):
 
 
 def test_wrong_rows_are_ringed_and_counted(qtbot, session, view):
-    split = show_run(qtbot, session, view).splits[0]
+    split = train(qtbot, session).splits[0]
+    settle(qtbot, view)
     wrong = (split.test_scores > 0) != split.test_positive
     assert wrong.any()
     score = rows_of(session, split) @ split.coef / np.linalg.norm(split.coef)
@@ -74,7 +76,7 @@ def test_wrong_rows_are_ringed_and_counted(qtbot, session, view):
 
 
 def test_training_rows_on_demand(qtbot, session, view):
-    split = show_run(qtbot, session, view).splits[0]
+    split = train(qtbot, session).splits[0]
     choose(view.rows_combo, False)
     settle(qtbot, view)
     assert_allclose(view.picture.sample.scores, split.train_scores)
@@ -103,7 +105,7 @@ def test_feature_plane_has_the_decision_line_of_each_checked_run(qtbot, session,
 
 
 def test_principal_components(qtbot, session, view):
-    split = show_run(qtbot, session, view).splits[0]
+    split = train(qtbot, session).splits[0]
     choose(view.plane_combo, "components")
     settle(qtbot, view)
     X = rows_of(session, split)
@@ -114,7 +116,8 @@ def test_principal_components(qtbot, session, view):
 
 
 def test_kernel_run_has_its_score_as_an_axis(qtbot, session, view):
-    split = show_run(qtbot, session, view, "svm", kernel="rbf").splits[0]
+    split = train(qtbot, session, "svm", kernel="rbf").splits[0]
+    settle(qtbot, view)
     assert_allclose(points(view.marks.positives)[:, 0], split.test_scores[split.test_positive])
     (line,) = lines_of(view)
     assert_allclose(on_line(line)[:, 0], 0.0, atol=1e-12)
@@ -172,7 +175,7 @@ def test_the_threshold_of_the_chosen_run_moves_its_boundary_alone(qtbot, session
 
 
 def test_the_shading_is_the_score_of_the_chosen_run(qtbot, session, view):
-    record = show_run(qtbot, session, view, "svm", kernel="rbf")
+    record = train(qtbot, session, "svm", kernel="rbf")
     choose(view.plane_combo, "components")
     settle(qtbot, view)
     found = view.mapper.maps[record.id]
@@ -193,7 +196,7 @@ def test_the_shading_is_the_score_of_the_chosen_run(qtbot, session, view):
 
 
 def test_a_zoom_is_mapped_anew(qtbot, session, view):
-    record = show_run(qtbot, session, view, "svm", kernel="rbf")
+    record = train(qtbot, session, "svm", kernel="rbf")
     choose(view.plane_combo, "features")
     settle(qtbot, view)
     view.plot.setRange(xRange=(-0.5, 0.5), yRange=(-0.5, 0.5), padding=0)
@@ -217,7 +220,7 @@ def test_positives_below_the_band_are_marked(qtbot, session, view):
 
 
 def test_rows_of_support_pairs_are_ringed(qtbot, session, view):
-    split = show_run(qtbot, session, view, "svm-pauc").splits[0]
+    split = train(qtbot, session, "svm-pauc").splits[0]
     choose(view.plane_combo, "features")
     settle(qtbot, view)
     used = np.unique(split.support_pairs)
@@ -231,7 +234,7 @@ def test_rows_of_support_pairs_are_ringed(qtbot, session, view):
 
 
 def test_support_vectors_of_a_kernel_are_ringed(qtbot, session, view):
-    split = show_run(qtbot, session, view, "svm", kernel="rbf", C=100.0).splits[0]
+    split = train(qtbot, session, "svm", kernel="rbf", C=100.0).splits[0]
     choose(view.plane_combo, "features")
     settle(qtbot, view)
     vectors = split.model.scorer.points
@@ -242,7 +245,8 @@ def test_support_vectors_of_a_kernel_are_ringed(qtbot, session, view):
 
 
 def test_a_click_points_at_a_row_and_shows_its_cells(qtbot, session, view):
-    split = show_run(qtbot, session, view).splits[0]
+    split = train(qtbot, session).splits[0]
+    settle(qtbot, view)
     place = int(split.test_scores.argmax())
     row = int(split.test_rows[place])
     where = view.picture.places[place]
@@ -263,7 +267,8 @@ def test_a_click_points_at_a_row_and_shows_its_cells(qtbot, session, view):
 
 
 def test_a_row_that_another_view_points_at_is_marked(qtbot, session, view):
-    split = show_run(qtbot, session, view).splits[0]
+    split = train(qtbot, session).splits[0]
+    settle(qtbot, view)
     session.point_at(row=int(split.test_rows[3]))
     assert_allclose(points(view.marks.pointed), [view.picture.places[3]])
     session.point_at(row=int(split.train_rows[0]))
@@ -272,7 +277,7 @@ def test_a_row_that_another_view_points_at_is_marked(qtbot, session, view):
 
 
 def test_gaps_are_drawn_at_the_median_and_said(qtbot, session, view):
-    split = show_run(qtbot, session, view, "auc-split").splits[0]
+    split = train(qtbot, session, "auc-split").splits[0]
     choose(view.plane_combo, "features")
     settle(qtbot, view)
     gaps = np.isnan(rows_of(session, split)).sum()
@@ -282,7 +287,8 @@ def test_gaps_are_drawn_at_the_median_and_said(qtbot, session, view):
 
 
 def test_the_numbers_behind_the_picture(qtbot, session, view):
-    split = show_run(qtbot, session, view).splits[0]
+    split = train(qtbot, session).splits[0]
+    settle(qtbot, view)
     data = view.figure_data()
     assert_allclose(data["row"], split.test_rows + 1)
     assert_allclose(data["score"], split.test_scores)
@@ -310,7 +316,8 @@ def test_a_curved_run_in_flight_has_a_contour(qtbot, session, view):
 def test_many_rows_are_regions_and_points_on_demand(qtbot, session, view, monkeypatch):
     monkeypatch.setattr(feature_view, "POINTS_DRAWN", 20)
     monkeypatch.setattr(feature_view, "FEW_OF_CLASS", 15)
-    show_run(qtbot, session, view)
+    train(qtbot, session)
+    settle(qtbot, view)
     # Eleven positives are few enough to be drawn; the negatives are a region.
     assert len(points(view.marks.positives)) == 11
     assert not len(points(view.marks.negatives))
@@ -349,7 +356,8 @@ def test_rows_of_a_test_file_are_shown_but_not_pointed_at(qtbot, session, view, 
     other = write_table(tmp_path / "other.csv", seed=1)
     validation = Validation("file", test_file=str(other))
     session.study.plan = dataclasses.replace(session.plan, validation=validation)
-    split = show_run(qtbot, session, view).splits[0]
+    split = train(qtbot, session).splits[0]
+    settle(qtbot, view)
     assert_allclose(view.picture.sample.scores, split.test_scores)
     assert f"of {len(split.test_rows):,} held-out rows" in view.sentence.text()
     session.point_at(row=0)
@@ -421,15 +429,18 @@ def test_a_plane_that_was_chosen_stays_for_its_table(qtbot, session, view, tmp_p
     rows = [f"{a},{b},{'pn'[int(a + b > 0)]}" for a, b in rng.normal(size=(60, 2)).round(3)]
     two.write_text("\n".join(["a,b,class", *rows]), encoding="utf-8")
     session.files.open_now(two, "table")
-    show_run(qtbot, session, view)
+    train(qtbot, session)
+    settle(qtbot, view)
     assert view.picture.plane.features == (0, 1)
     choose(view.plane_combo, "score")
-    show_run(qtbot, session, view)
+    train(qtbot, session)
+    settle(qtbot, view)
     assert view.picture.plane.kind == "score"
 
 
 def test_many_rings_are_smaller_than_few(qtbot, session, view):
-    show_run(qtbot, session, view)
+    train(qtbot, session)
+    settle(qtbot, view)
     session.point_at(threshold=1e9)
     missed = view.marks.wrong.data["size"]
     positives = int(view.picture.sample.positive.sum())
