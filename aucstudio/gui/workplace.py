@@ -51,6 +51,7 @@ class Workplace:
         self.deck = Deck({view.name: partial(_make, session, view) for view in VIEWS})
         handlers: Mapping[str, Callable[..., object]] = {
             "data": self._show_rows,
+            "columns": self._show_columns,
             "row": self._explain_row,
             "back": self.deck.go_back,
             "best": actions.find_best.trigger,
@@ -68,6 +69,11 @@ class Workplace:
         """Show rows of the table, or a part of it, in the page Data; Back returns from there."""
         page, left = self.deck.visit(DATA)
         _as_any(page).show_rows(rows, part, left)
+
+    def _show_columns(self) -> None:
+        """Show the list of columns in the page Data."""
+        page, left = self.deck.visit(DATA)
+        _as_any(page).show_columns(left)
 
     def _explain_row(self) -> None:
         """Show in the page Model what moved the score of the chosen row."""

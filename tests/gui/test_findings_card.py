@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialogButtonBox, QLabel, QPushButton
 
 from aucstudio import cli
-from aucstudio.gui.dialogs.columns import ClassesDialog
+from aucstudio.gui.dialogs.classes import ClassesDialog
 from aucstudio.gui.panels.data_panel import DataPanel
 from aucstudio.gui.state.background import Background
 from aucstudio.project.data.finding import Finding
@@ -108,6 +108,14 @@ def test_an_action_is_done_and_undone(card, session, qtbot):
     session.undo_stack.undo()
     finish_check(card)
     assert session.table.column("told").role == "number"
+    assert sentences(card)[0].startswith("Column told")
+
+
+def test_a_finding_about_an_ignored_column_goes_before_the_table_is_checked_again(card, session):
+    assert sentences(card)[0].startswith("Column told")
+    session.set_roles(roles={"told": "ignore"})
+    assert not any(one.startswith("Column told") for one in sentences(card))
+    session.undo_stack.undo()
     assert sentences(card)[0].startswith("Column told")
 
 

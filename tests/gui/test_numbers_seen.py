@@ -4,11 +4,11 @@ import dataclasses
 
 import numpy as np
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QScrollArea, QTableView
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QScrollArea
 
 from aucstudio.engine import METHODS
 from aucstudio.gui.common.plots.axes import BEYOND
-from aucstudio.gui.dialogs.columns import COLUMNS, ColumnsDialog
+from aucstudio.gui.common.table import ColumnSpec, TableModel, TableView
 from aucstudio.gui.pages.compare.compare_view import CompareView
 from aucstudio.gui.pages.roc import axes
 from aucstudio.gui.pages.roc.roc_view import RocView
@@ -101,17 +101,15 @@ def test_the_card_counts_in_words_and_tells_each_thing_once(session, tmp_path, q
     assert facts.text().endswith("1 missing value (numbers: left to the method)")
 
 
-def test_heads_of_figures_stand_over_them(table_session, qtbot):
-    dialog = ColumnsDialog(table_session.table)
-    qtbot.addWidget(dialog)
-    model = dialog.findChild(QTableView, "columns_table").model()
-    role = Qt.ItemDataRole.TextAlignmentRole
-    for column in (k for k, one in enumerate(COLUMNS) if one.is_figure):
-        for side in (
-            model.headerData(column, Qt.Orientation.Horizontal, role),
-            model.index(0, column).data(role),
-        ):
-            assert side & Qt.AlignmentFlag.AlignRight
+def test_heads_of_figures_stand_over_them(qtbot):
+    specs = (ColumnSpec("Name", str), ColumnSpec("Count", str, is_figure=True))
+    model, role = TableModel(specs, None), Qt.ItemDataRole.TextAlignmentRole
+    view = TableView("counts", "Counts", model, 24)
+    qtbot.addWidget(view)
+    model.show_items([7])
+    for place, side in enumerate((Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight)):
+        assert model.headerData(place, Qt.Orientation.Horizontal, role) & side
+        assert model.index(0, place).data(role) & side
 
 
 def test_the_start_page_is_not_scrolled_where_all_of_it_is_seen(qtbot):

@@ -5,7 +5,6 @@ import pytest
 from PySide6.QtWidgets import QLabel
 
 from aucstudio.engine import roc
-from aucstudio.gui.dialogs.columns import ColumnsDialog
 from aucstudio.gui.pages.compare.compare_view import CompareView
 from aucstudio.gui.pages.roc import words
 from aucstudio.gui.pages.roc.bands import bounds_of
@@ -94,11 +93,7 @@ def test_calibration_says_that_it_counts_rows_once(session, records, open_view, 
     assert "not weighted by w" in judge(records["logistic"], "platt").rows
 
 
-def test_the_role_is_given_in_the_list_of_columns(table, qtbot):
-    dialog = ColumnsDialog(table.with_roles(roles={"w": "number"}))
-    qtbot.addWidget(dialog)
-    dialog._columns.set_role([dialog._columns.items[1]], "weight")
-    assert dialog.roles() == {"w": "weight"}
+def test_the_card_names_the_weights(table):
     assert "rows weighted by w" in _facts(table, False, "median")
 
 
