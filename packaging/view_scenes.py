@@ -14,7 +14,6 @@ from PySide6.QtWidgets import QApplication, QDialog, QMenu, QPushButton, QWidget
 
 from aucstudio.gui.common.controls import Segments
 from aucstudio.gui.desk.actions import ARRANGEMENTS
-from aucstudio.gui.dialogs.columns import ColumnsDialog
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.gui.dialogs.help import HelpDialog
@@ -78,7 +77,6 @@ def dialog_scenes(window: MainWindow) -> Scenes:
     """List what is painted once a theme."""
     session = window.session
     made: Scenes = {
-        "dialog columns": lambda: ColumnsDialog(the(session.table), window),
         "dialog export model": lambda: ExportModelDialog(
             session, the(session.run(session.selected)), window
         ),
@@ -197,5 +195,5 @@ def _wait(dialog: ScoreTableDialog) -> None:
 
 def _tear_off(window: MainWindow) -> QWidget:
     view = window.views[0]
-    window.deck.tear_off(view)
+    window.deck.tear_off(view.objectName())
     return view.window()

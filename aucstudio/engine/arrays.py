@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -26,6 +27,15 @@ _RADIX = 1 << _BITS
 
 F = TypeVar("F", bound=np.floating[Any])
 Keys = NDArray[np.uint64]
+
+
+def portions(count: int, width: int, numbers: int) -> Iterator[slice]:
+    """Cut a count into slices that hold so many numbers at most, ``width`` for each of the count.
+
+    A slice holds at least one of the count.
+    """
+    step = max(1, numbers // max(1, width))
+    return (slice(start, min(count, start + step)) for start in range(0, count, step))
 
 
 def ascending(values: NDArray[F]) -> tuple[Index, NDArray[F]]:

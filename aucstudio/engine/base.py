@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from aucstudio.engine import roc
 from aucstudio.engine.arrays import Array, Mask
-from aucstudio.engine.blocks import Parts, Passes, RowBlocks
+from aucstudio.engine.blocks import Passes, RowBlocks
 from aucstudio.engine.declared import Declared
 from aucstudio.engine.fit import (
     Context,
@@ -35,20 +35,6 @@ from aucstudio.engine.monitor import Callback, Monitor, Spread, one_by_one
 from aucstudio.engine.params import InvalidSetting, check_settings
 from aucstudio.engine.scorers import LinearScorer, Scorer, score_rows
 from aucstudio.notices import notice, text
-
-
-def check_groups(groups: ArrayLike, rows: int) -> NDArray[Any]:
-    """Return one group for each row.
-
-    Raises
-    ------
-    ValueError
-        If there are more or fewer.
-    """
-    found = np.asarray(groups)
-    if found.shape != (rows,):
-        raise ValueError(f"groups must name one group for each of the {rows} rows.")
-    return found
 
 
 def two_classes(y: NDArray[Any]) -> tuple[NDArray[Any], Mask]:
@@ -229,11 +215,7 @@ class AUCClassifier(Declared, _Estimator):
         return self._train(X, y, callback, kept=kept, groups=groups, spread=spread)
 
     def _refuse_weights(self) -> InvalidSetting:
-        return InvalidSetting(
-            "sample_weight",
-            f"{self.title} takes no row weights (sample_weight): every row counts once in its "
-            "training",
-        )
+        return InvalidSetting("sample_weight", text("no_row_weights", title=self.title))
 
     def _train(
         self,
@@ -241,13 +223,11 @@ class AUCClassifier(Declared, _Estimator):
         y: ArrayLike,
         callback: Callback | None,
         *,
-        kept: Mapping[Any, Any] | None = None,
-        groups: ArrayLike | None = None,
-        spread: Spread = one_by_one,
         sample_weight: ArrayLike | None = None,
-        shared: Shared | None = None,
+        groups: ArrayLike | None = None,
+        **given: Any,
     ) -> Self:
-        """Fit, with what fits on the same rows share."""
+        """Fit; ``given`` are other inputs of the :class:`~aucstudio.engine.fit.Context`."""
         from sklearn.utils.validation import validate_data
 
         check_settings(type(self), self.get_params(deep=False))
@@ -260,18 +240,16 @@ class AUCClassifier(Declared, _Estimator):
         m = int(np.count_nonzero(train))
         self.check_size(m, len(train) - m, rows.shape[1])
         if self._is_given_kernel():
-            monitor = Monitor(callback_on_columns(callback, len(rows)))
-            context = Context(monitor, given_kernel(rows))
+            callback, given["given"] = callback_on_columns(callback, len(rows)), given_kernel(rows)
             X_train = row_numbers(rows)[counted]
         else:
-            monitor = Monitor(callback)
-            together = None if groups is None else check_groups(groups, len(positive))[counted]
-            context = Context(monitor, kept=kept, groups=together, spread=spread)
             X_train = rows if weights is None else rows[counted]
+        if groups is not None:
+            given["groups"] = roc.group_codes(groups, len(positive))[counted]
         if weights is not None:
-            context = dataclasses.replace(context, weights=weights[counted])
-        if shared is not None:
-            context = dataclasses.replace(context, shared=shared)
+            given["weights"] = weights[counted]
+        monitor = Monitor(callback)
+        context = Context(monitor, **given)
         done = self._fit(X_train, train, context)
         if self._is_given_kernel():
             done = dataclasses.replace(done, scorer=on_columns(done.scorer, len(rows)))
@@ -316,6 +294,8 @@ class AUCClassifier(Declared, _Estimator):
         Stopped
             If the callback stops a fit that has no usable scorer yet.
         """
+        if not self.adds_up:
+            raise InvalidSetting("method", f"{self.title} needs all rows in memory at once")
         check_settings(type(self), self.get_params(deep=False))
         positive = np.asarray(blocks.positive, dtype=bool)
         self.classes_, positive = two_classes(positive)
@@ -324,15 +304,14 @@ class AUCClassifier(Declared, _Estimator):
         done = self._fit_blocks(Passes.watched(blocks, monitor), Context(monitor))
         scores = np.empty(len(positive))
         passes = Passes(blocks, functools.partial(monitor.pulse, "scoring"))
-        for part in passes.over(functools.partial(_scored, done.scorer)):
-            for rows, of_rows in part:
-                scores[rows] = of_rows
+        for rows, X in passes.pieces():
+            scores[rows] = done.scorer(X)
         self._keep(done, scores, positive, monitor)
         return self
 
     def _fit_blocks(self, rows: Passes, context: Context) -> Fit:
-        """Train on rows that come in blocks; methods that can set ``adds_up``."""
-        raise InvalidSetting("method", f"{self.title} needs all rows in memory at once")
+        """Train on rows that come in blocks; only methods with ``adds_up`` are asked to."""
+        raise NotImplementedError
 
     def fit_path(
         self,
@@ -449,14 +428,8 @@ class AUCClassifier(Declared, _Estimator):
         y: ArrayLike,
         rule: str = "equal-error",
         *,
-        fpr: float = 0.1,
-        cost_fp: float = 1.0,
-        cost_fn: float = 1.0,
-        prior: float | None = None,
-        tpr: float = 0.9,
-        precision: float = 0.5,
-        alerts: float = 0.01,
         sample_weight: ArrayLike | None = None,
+        **constants: float | None,
     ) -> Self:
         """Set the decision threshold of ``predict``; scores do not change.
 
@@ -478,8 +451,7 @@ class AUCClassifier(Declared, _Estimator):
         from sklearn.utils.validation import check_is_fitted, validate_data
 
         check_is_fitted(self, "scorer_")
-        bounds = {"tpr": tpr, "precision": precision, "alerts": alerts}
-        chosen = roc.ThresholdRule(rule, fpr, cost_fp, cost_fn, prior, **bounds)
+        chosen = roc.ThresholdRule(rule, **constants)  # type: ignore[arg-type]
         rows, labels = validate_data(self, X, y, reset=False, **self._demands())
         if not np.isin(labels, self.classes_).all():
             raise ValueError(f"y holds labels other than {self.classes_.tolist()}.")
@@ -545,10 +517,6 @@ class AUCClassifier(Declared, _Estimator):
             self.n_iter_ = done.n_iter
         if isinstance(done.scorer, LinearScorer) and not self._is_given_kernel():
             self.coef_ = done.scorer.weights[None, :]
-
-
-def _scored(scorer: Scorer, pieces: Parts) -> list[tuple[Any, Array]]:
-    return [(rows, scorer(X)) for rows, X in pieces]
 
 
 class WeighsRows(AUCClassifier):

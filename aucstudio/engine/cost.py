@@ -285,11 +285,8 @@ def refuse_beyond_memory(cost: Cost, what: str) -> None:
     """
     memory = machine_memory()
     if cost.bytes > largest_memory(memory):
-        raise InvalidSetting(
-            cost.setting,
-            f"{what} would take about {_words(cost.bytes)} of memory, and this machine has "
-            f"{_words(memory)}: {cost.advice}",
-        )
+        known = {"what": what, "bytes": _words(cost.bytes), "memory": _words(memory)}
+        raise InvalidSetting(cost.setting, text("beyond_memory", advice=cost.advice, **known))
 
 
 def refuse_kernel_matrix(
@@ -303,11 +300,9 @@ def refuse_kernel_matrix(
         In the name of a setting, with the size of the matrix and the advice.
     """
     if rows > most:
-        size = f"{8 * (1 + factored) * rows**2 / 1e9:.1f} GB" + " with its factor" * factored
+        known = {"size": 8 * (1 + factored) * rows**2 / 1e9, "factored": factored}
         raise InvalidSetting(
-            setting,
-            f"this kernel needs the {rows:,} × {rows:,} matrix of all rows, {size}; beyond "
-            f"{most:,} rows {advice}",
+            setting, text("kernel_beyond_memory", rows=rows, most=most, advice=advice, **known)
         )
 
 

@@ -49,27 +49,6 @@ def entries() -> dict[str, dict[str, Any]]:
     return declarations("methods.toml")
 
 
-def module_of(method: str) -> str:
-    """Return the module of a method, which is not loaded for that.
-
-    Raises
-    ------
-    KeyError
-        For an unknown method.
-    """
-    return f"aucstudio.engine.methods.{entries()[method]['module']}"
-
-
-def method_keys() -> list[str]:
-    """List the methods by their ids."""
-    return list(entries())
-
-
-def facts_of(method: str) -> dict[str, Any]:
-    """Return what ``methods.toml`` declares of a method but its module."""
-    return {name: fact for name, fact in entries()[method].items() if name != "module"}
-
-
 class Declared:
     """A method as it is declared, by ``methods.toml``, its docstring and class attributes.
 
@@ -167,15 +146,16 @@ class Declared:
         if not isinstance(text, str):
             return
         cls.__doc__ = MethodText(text)  # type: ignore[assignment]
-        for key in method_keys():
+        for key in entries():
             if key.replace("-", "") == cls.__name__.lower():
                 cls._declare(key, text)
 
     @classmethod
     def _declare(cls, key: str, text: str) -> None:
         cls.key = key
-        for name, fact in facts_of(key).items():
-            setattr(cls, name, fact)
+        for name, fact in entries()[key].items():
+            if name != "module":
+                setattr(cls, name, fact)
         cls.summary = text.partition("\n")[0].strip()
         _, *sections = _SECTION.split(inspect.cleandoc(text))
         for name, content in zip(sections[::2], sections[1::2], strict=True):

@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.ensembles.combined import (
+    INNER,
+    MEMBER,
     CombinationScorer,
+    MemberShare,
     Part,
     View,
     ViewedScorer,
     members_of,
-    of_inner,
 )
 from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.kernels import Kernel
@@ -26,7 +28,7 @@ from aucstudio.engine.scorers import (
     KernelScorer,
     LinearScorer,
     Scorer,
-    of_part,
+    divided,
 )
 from aucstudio.notices import text
 
@@ -46,7 +48,11 @@ _KINDS: dict[str, type[Scorer]] = {
     )
 }
 _TYPES = {"float": np.dtype(np.float64), "int": np.dtype(np.int64), "bool": np.dtype(np.bool_)}
-_SETTINGS = {"kernel": ("kind", "gamma", "degree", "coef0"), "trees": ("base",)}
+_SETTINGS = {
+    "kernel": ("kind", "gamma", "degree", "coef0"),
+    "trees": ("base",),
+    "combination": ("base",),
+}
 _KERNELS = ("linear", "rbf", "poly")
 _MOST_DEGREE = 10
 # What is larger overflows with the first product of two such numbers.
@@ -77,19 +83,16 @@ def check_layout(
     known = _KINDS.get(kind)
     if known is None:
         raise ValueError(f"unknown kind of scorer {kind!r}")
-    if known is CombinationScorer:
-        found = _check_parts(settings, found, n_features)
-    if known is ViewedScorer:
-        found = _check_behind(settings, found)
+    own, _ = divided(found)
     may_lack = {
         field.name
         for field in dataclasses.fields(known)  # type: ignore[arg-type]
         if field.default_factory is not dataclasses.MISSING
     }
-    if not known.layout.keys() - may_lack <= found.keys() <= known.layout.keys():
-        raise ValueError(f"a {kind} scorer does not have the arrays {', '.join(sorted(found))}")
+    if not known.layout.keys() - may_lack <= own.keys() <= known.layout.keys():
+        raise ValueError(f"a {kind} scorer does not have the arrays {', '.join(sorted(own))}")
     sizes = {"4": 4} if n_features is None else {"4": 4, "d": n_features}
-    for name, (dtype, shape) in found.items():
+    for name, (dtype, shape) in own.items():
         type_name, *letters = known.layout[name].split()
         fits = dtype == _TYPES[type_name] and len(shape) == len(letters)
         # The first array of a letter determines its size.
@@ -98,44 +101,36 @@ def check_layout(
             for letter, size in zip(letters, shape, strict=True)
         ):
             raise ValueError(f"the array {name} of the scorer has the wrong type or shape")
+    for inner_kind, inner_settings, inner_arrays in _inside(kind, settings, found):
+        # A scorer behind a view has the columns that the view shows.
+        width = own["columns"][1][0] if known is ViewedScorer else n_features
+        check_layout(inner_kind, inner_settings, inner_arrays, width)
 
 
-def _check_parts(settings: Mapping[str, Any], found: Sizes, n_features: int | None) -> Sizes:
-    """Check the arrays of a combination's parts; returns its own."""
-    shapes = {shape for name, (_, shape) in found.items() if name in CombinationScorer.layout}
-    parts = _count_parts(settings)
-    if shapes != {(parts,)}:
-        raise ValueError("the parts of the combination are inconsistent")
-    for k in range(parts):
-        of_this = of_part(k, settings)
-        if of_this["scorer"] == CombinationScorer.kind:
-            raise ValueError("a part of the combination is a combination")
-        check_layout(of_this["scorer"], of_this, of_part(k, found), n_features)
-    own = {name: size for name, size in found.items() if name in CombinationScorer.layout}
-    if len(own) + sum(len(of_part(k, found)) for k in range(parts)) < len(found):
-        raise ValueError("the combination has arrays that belong to none of its parts")
-    return own
+def _inside(
+    kind: str, settings: Mapping[str, Any], arrays: Mapping[str, Any]
+) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
+    """Return the kind, settings and arrays of the scorers that one consists of.
 
-
-def _check_behind(settings: Mapping[str, Any], found: Sizes) -> Sizes:
-    """Check the arrays of the scorer behind a view; returns those of the view."""
-    inner, behind = of_inner(settings), of_inner(found)
-    own = {name: size for name, size in found.items() if name in ViewedScorer.layout}
-    if inner.get("scorer") in (None, ViewedScorer.kind, CombinationScorer.kind):
-        raise ValueError("a view has no scorer")
-    if len(own) + len(behind) < len(found):
-        raise ValueError("a view has arrays that belong to no scorer")
-    width = own["columns"][1] if "columns" in own else ()
-    check_layout(inner["scorer"], inner, behind, width[0] if len(width) == 1 else None)
-    return own
-
-
-def _count_parts(settings: Mapping[str, Any]) -> int:
-    names = [name.split(".") for name in settings]
-    numbers = {name[0] for name in names if len(name) == 2 and name[1] == "scorer"}
-    if not numbers or numbers != {str(k) for k in range(len(numbers))}:
-        raise ValueError("the parts of the combination are not numbered consecutively")
-    return len(numbers)
+    Raises
+    ------
+    ValueError
+        Unless a view has one, a combination numbered parts, and any other scorer none.
+    """
+    (_, of_settings), (_, of_arrays) = divided(settings), divided(arrays)
+    names: list[str] = []
+    if kind == ViewedScorer.kind:
+        names = [INNER]
+    elif kind == CombinationScorer.kind:
+        of_settings.pop(MEMBER, None)
+        names = [str(k) for k in range(max(1, len(of_settings)))]
+    kinds = [of_settings.get(name, {}).pop("scorer", None) for name in names]
+    if of_settings.keys() != set(names) or not of_arrays.keys() <= set(names):
+        raise ValueError(f"the scorers inside a {kind} scorer are inconsistent")
+    if not {kind, CombinationScorer.kind, None}.isdisjoint(kinds):
+        raise ValueError(f"a {kind} scorer lacks the scorer inside, or that is of its own kind")
+    found = zip(kinds, names, strict=True)
+    return [(str(one), of_settings[name], of_arrays.get(name, {})) for one, name in found]
 
 
 def restore(
@@ -153,60 +148,52 @@ def restore(
     """
     sizes = {name: (array.dtype, array.shape) for name, array in arrays.items()}
     check_layout(kind, settings, sizes, n_features)
-    if kind == CombinationScorer.kind:
-        return _combination(settings, arrays, n_features)
-    if kind == ViewedScorer.kind:
-        return _viewed(settings, arrays, n_features)
-    for name, array in arrays.items():
+    (own, _), (constants, _) = divided(arrays), divided(settings)
+    for name, array in own.items():
         _require_numbers(kind, name, array)
-    if set(settings) != set(_SETTINGS.get(kind, ())):
+    if set(constants) != set(_SETTINGS.get(kind, ())):
         raise ValueError(f"a {kind} scorer does not have the settings {', '.join(settings)}")
+    width = len(own["columns"]) if kind == ViewedScorer.kind else n_features
+    inner = [restore(*one, width) for one in _inside(kind, settings, arrays)]
+    if kind == CombinationScorer.kind:
+        return _combination(constants["base"], own, inner, members_of(settings))
+    if kind == ViewedScorer.kind:
+        return ViewedScorer(inner[0], _view(own, n_features))
     if kind == "kernel":
-        return KernelScorer(_kernel(**settings), arrays["points"], arrays["weights"])
+        return KernelScorer(_kernel(**constants), own["points"], own["weights"])
     if kind == "trees":
-        return _trees(settings["base"], arrays, n_features)
+        return _trees(constants["base"], own, n_features)
     if kind == "additive":
-        return _additive(arrays, n_features)
-    return LinearScorer(**arrays) if kind == "linear" else FourierScorer(**arrays)
+        return _additive(own, n_features)
+    return LinearScorer(**own) if kind == "linear" else FourierScorer(**own)
 
 
 def _combination(
-    settings: Mapping[str, Any], arrays: Arrays, n_features: int | None
+    base: Any, own: Arrays, scorers: list[Scorer], members: tuple[MemberShare, ...]
 ) -> CombinationScorer:
-    for name in CombinationScorer.layout:
-        _require_numbers(CombinationScorer.kind, name, arrays[name])
-    if not _is_number(settings.get("base")) or (arrays["smoothings"] < 0).any():
+    if not _is_number(base) or (own["smoothings"] < 0).any():
         raise ValueError("the combination has no finite base, or a smoothing below 0")
-    parts = []
-    for k, factor in enumerate(arrays["factors"].tolist()):
-        of_this = of_part(k, settings)
-        scorer = restore(of_this.pop("scorer"), of_this, of_part(k, arrays), n_features)
-        parts.append(Part(scorer, factor, float(arrays["smoothings"][k])))
-    known = sum(len(of_part(k, settings)) for k in (*range(len(parts)), "member"))
-    if len(settings) > 1 + known:
-        raise ValueError("the combination has settings that belong to none of its parts")
-    return CombinationScorer(tuple(parts), float(settings["base"]), members_of(settings))
+    if len(own["factors"]) != len(scorers):
+        raise ValueError("the parts of the combination are inconsistent")
+    constants = own["factors"].tolist(), own["smoothings"].tolist()
+    return CombinationScorer(tuple(map(Part, scorers, *constants)), float(base), members)
 
 
-def _viewed(settings: Mapping[str, Any], arrays: Arrays, n_features: int | None) -> ViewedScorer:
-    columns, fills = arrays["columns"], arrays["fills"]
-    for name in ("factors", "shifts"):
-        _require_numbers(ViewedScorer.kind, name, arrays[name])
-    if np.isinf(fills).any() or (np.abs(fills) > LARGEST).any() or (arrays["factors"] < 0).any():
-        raise ValueError("a view has limits that are not finite or are reversed")
+def _view(own: Arrays, n_features: int | None) -> View:
+    if (own["factors"] < 0).any():
+        raise ValueError("a view has limits that are reversed")
+    columns = own["columns"]
     if (columns < 0).any() or (n_features is not None and (columns >= n_features).any()):
         raise ValueError("a view refers to columns that do not exist")
-    inner = of_inner(settings)
-    if len(inner) < len(settings):
-        raise ValueError("a view has settings that belong to no scorer")
-    scorer = restore(inner.pop("scorer"), inner, of_inner(arrays), len(columns))
-    return ViewedScorer(scorer, View(*(arrays[name] for name in ViewedScorer.layout)))
+    return View(**own)
 
 
 def _require_numbers(kind: str, name: str, array: NDArray[Any]) -> None:
-    # A threshold may lie beyond all numbers: such a node parts known values from missing ones.
-    beyond = kind == "trees" and name == "threshold"
-    known = ~np.isnan(array) if beyond else is_computable(array)
+    known = is_computable(array)
+    if kind == "trees" and name == "threshold":
+        known = ~np.isnan(array)  # beyond all numbers, it parts known values from missing ones
+    elif kind == ViewedScorer.kind and name == "fills":
+        known |= np.isnan(array)  # where missing values stay
     if not known.all():
         raise ValueError(text("scorer_numbers", name=name, largest=LARGEST))
 

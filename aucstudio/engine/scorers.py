@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import compiled
-from aucstudio.engine.arrays import Array, Index, Mask
+from aucstudio.engine.arrays import Array, Index, Mask, portions
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.linalg import COPY, chunks
 
@@ -290,10 +290,17 @@ def joined(
     return EnsembleScorer(base=base, **found)
 
 
-def of_part(k: int | str, named: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arrays or settings of part k of a scorer, without its number or name."""
-    prefix = f"{k}."
-    return {n.removeprefix(prefix): value for n, value in named.items() if n.startswith(prefix)}
+def divided(named: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """Return the arrays or settings of a scorer itself, and those inside it by their prefix."""
+    own: dict[str, Any] = {}
+    inner: dict[str, dict[str, Any]] = {}
+    for name, value in named.items():
+        first, dot, rest = name.partition(".")
+        if dot:
+            inner.setdefault(first, {})[rest] = value
+        else:
+            own[name] = value
+    return own, inner
 
 
 def score_rows(scorer: Scorer, X: Array, pulse: Callable[[str, float], None]) -> Array:
@@ -302,10 +309,9 @@ def score_rows(scorer: Scorer, X: Array, pulse: Callable[[str, float], None]) ->
     if isinstance(scorer, LinearScorer):
         step = max(step, _PULSE_CELLS // max(1, X.shape[1]))
     scores = np.empty(count)
-    for start in range(0, count, step):
-        rows = slice(start, start + step)
+    for rows in portions(count, 1, step):
         scores[rows] = scorer(X[rows])
-        pulse("scoring", min(1.0, (start + step) / count))
+        pulse("scoring", rows.stop / count)
     return scores
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Qt
@@ -15,7 +16,7 @@ from PySide6.QtWidgets import QWidget
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import STRETCH, down, scrolled
 from aucstudio.gui.desk.actions import VIEWS, Actions, ViewDeclaration
-from aucstudio.gui.desk.deck import Deck, Placeholder
+from aucstudio.gui.desk.deck import Deck
 from aucstudio.gui.desk.side_columns import Sides
 from aucstudio.gui.exports import Exports
 from aucstudio.gui.panels.data_panel import DataPanel
@@ -47,9 +48,10 @@ class Workplace:
         self.validation_panel = ValidationPanel(session)
         self.method_panel = MethodPanel(session, actions.run, actions.tune, actions.find_best)
         self.runs_panel = RunsPanel(session)
-        self.deck = Deck([_placeholder(session, view) for view in VIEWS])
+        self.deck = Deck({view.name: partial(_make, session, view) for view in VIEWS})
         handlers: Mapping[str, Callable[..., object]] = {
             "data": self._show_rows,
+            "columns": self._show_columns,
             "row": self._explain_row,
             "back": self.deck.go_back,
             "best": actions.find_best.trigger,
@@ -68,6 +70,11 @@ class Workplace:
         page, left = self.deck.visit(DATA)
         _as_any(page).show_rows(rows, part, left)
 
+    def _show_columns(self) -> None:
+        """Show the list of columns in the page Data."""
+        page, left = self.deck.visit(DATA)
+        _as_any(page).show_columns(left)
+
     def _explain_row(self) -> None:
         """Show in the page Model what moved the score of the chosen row."""
         page, _left = self.deck.visit(MODEL)
@@ -79,10 +86,7 @@ def _as_any(page: PageView) -> Any:
     return page
 
 
-def _placeholder(session: Session, declared: ViewDeclaration) -> Placeholder:
-    def make() -> PageView:
-        module = importlib.import_module(f"aucstudio.gui.pages.{declared.module}")
-        view: PageView = getattr(module, declared.kind)(session)
-        return view
-
-    return Placeholder(declared.name, declared.title, make)
+def _make(session: Session, declared: ViewDeclaration) -> PageView:
+    module = importlib.import_module(f"aucstudio.gui.pages.{declared.module}")
+    view: PageView = getattr(module, declared.kind)(session)
+    return view

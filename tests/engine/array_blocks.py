@@ -4,7 +4,7 @@ import numpy as np
 
 
 class ArrayBlocks:
-    """A few rows of an array at a time; see :class:`~aucstudio.engine.blocks.PickedBlocks`."""
+    """A few rows of an array at a time; see :class:`~aucstudio.engine.blocks.RowBlocks`."""
 
     def __init__(self, X, positive, height):
         self._X, self._height = X, height

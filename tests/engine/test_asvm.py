@@ -10,7 +10,6 @@ import pytest
 from sklearn.svm import SVC
 
 from aucstudio.engine import InvalidSetting
-from aucstudio.engine.methods import asvm
 from aucstudio.engine.methods.asvm import ASVM, Costs, solve_two_margins
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.roc import auc
@@ -42,16 +41,8 @@ def constants(y, settings):
     return C, mu / (settings["nu"] * y.sum()), C * settings["class_ratio"], mu
 
 
-def general_qp(P, q, G, h, A=None, b=None):
-    matrices = [cvxopt.matrix(np.asarray(M, float)) for M in (P, q, G, h)]
-    if A is not None:
-        matrices += [cvxopt.matrix(np.asarray(A, float)), cvxopt.matrix(b)]
-    found = cvxopt.solvers.qp(*matrices, options=QP)
-    return np.ravel(found["x"]), found["primal objective"]
-
-
 def primal(X, y, settings, *, bounded=True):
-    """The printed primal with all its slacks: w, b, rho and the objective."""
+    """The printed primal with all its slacks: w and rho."""
     C1, C2, C3, mu = constants(y, settings)
     Xp, Z = X[y == 1], X[y == 0]
     (m, d), n = Xp.shape, len(Z)
@@ -71,20 +62,9 @@ def primal(X, y, settings, *, bounded=True):
     P = np.zeros((G.shape[1], G.shape[1]))
     P[:d, :d] = np.eye(d)
     costs = np.repeat([C1, C2, C3], [m, m, n])
-    x, value = general_qp(P, np.r_[np.zeros(d + 1), -mu, costs], G, h)
-    return x[:d], x[d], x[d + 1], value
-
-
-@every_case
-def test_the_optimum_is_that_of_the_printed_primal(data, settings):
-    X, y = data
-    fitted = ASVM(tol=1e-9, **settings).fit(X, y)
-    w, _, rho, value = primal(X, y, settings)
-    scale = abs(value) + settings["mu"] * rho
-    assert fitted.converged_
-    assert fitted.objective_ == pytest.approx(value, abs=1e-7 * scale)
-    assert 0 <= fitted.dual_gap_ <= 2e-9 * (abs(fitted.objective_) + 2 * settings["mu"] * rho)
-    np.testing.assert_allclose(fitted.coef_[0], w, atol=1e-5 * max(1, np.abs(w).max()))
+    parts = (cvxopt.matrix(part) for part in (P, np.r_[np.zeros(d + 1), -mu, costs], G, h))
+    x = np.ravel(cvxopt.solvers.qp(*parts, options=QP)["x"])
+    return x[:d], x[d + 1]
 
 
 def solved(X, y, settings, tol=1e-10):
@@ -127,7 +107,7 @@ def test_at_most_a_share_nu_lies_outside_the_core(nu):
 
 def test_the_bound_on_the_core_margin_is_needed():
     (X, y), settings = CASES["much reward"]
-    *_, rho, _ = primal(X, y, settings, bounded=False)
+    _, rho = primal(X, y, settings, bounded=False)
     fitted = ASVM(**settings).fit(X, y)
     assert rho < 0
     assert fitted.core_margin_ == 1.0
@@ -162,15 +142,6 @@ def test_a_reward_without_an_optimum_is_refused():
     assert ASVM(C=0.5, class_ratio=2.0, mu=7.99).fit(X, y).converged_
 
 
-@pytest.mark.parametrize(("kernel", "d"), [("rbf", 3), ("poly", 3), ("linear", 50)])
-def test_too_many_rows_for_a_kernel_matrix_are_refused(kernel, d, monkeypatch):
-    monkeypatch.setattr(asvm, "MAX_KERNEL_ROWS", 30)
-    X, y = clouds(20, 20, 1.0, d=d)
-    with pytest.raises(InvalidSetting, match="takes up to 30 rows here, and there are 40") as no:
-        ASVM(kernel=kernel).fit(X, y)
-    assert no.value.setting == "kernel"
-
-
 @pytest.mark.parametrize("fpr", [0.0, 0.1, 0.25, 0.5, 1.0])
 def test_the_threshold_lets_the_asked_share_of_negatives_through(fpr):
     X, y = clouds(25, 20, 1.0)
@@ -183,15 +154,9 @@ def test_the_threshold_lets_the_asked_share_of_negatives_through(fpr):
 def test_costs_that_make_equal_scores_optimal_are_named():
     X, y = clouds(4, 60, 0.1)
     fitted = ASVM(C=1.0, class_ratio=10.0).fit(X, y)
-    w, *_ = primal(X, y, {"C": 1.0, "class_ratio": 10.0, "mu": 0.1, "nu": 0.5})
+    w, _ = primal(X, y, {"C": 1.0, "class_ratio": 10.0, "mu": 0.1, "nu": 0.5})
     np.testing.assert_allclose(w, 0, atol=1e-8)
     assert "class ratio of about 0.07 " in str(fitted.notes_[0])
     assert auc(y, fitted.decision_function(X)) > 0
     better = ASVM(C=1.0, class_ratio=0.07).fit(X, y)
     assert not any(note.code == "no_direction_for_costs" for note in better.notes_)
-
-
-# --- watching ----------------------------------------------------------------------------------
-
-
-# --- degenerate but legal data -----------------------------------------------------------------

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from aucstudio.engine import METHODS
+from aucstudio.engine import METHODS, InvalidSetting
 from aucstudio.engine.cost import Work, cost_of, speed
 from aucstudio.engine.methods.least_squares import AUCRLS
 from aucstudio.engine.methods.nbauc import NBAUC
@@ -202,3 +202,23 @@ def test_a_cost_in_words():
 )
 def test_a_time_that_runs_is_told_in_whole_seconds(seconds, words):
     assert elapsed_words(seconds) == words
+
+
+@pytest.mark.parametrize(
+    ("key", "settings", "rows", "features"),
+    [
+        ("auc-rls", {"kernel": "rbf"}, 20_000, 2),
+        ("rls", {}, 20_000, 30_000),
+        ("svm-2norm", {"kernel": "poly"}, 20_000, 2),
+        ("asvm", {"kernel": "rbf"}, 3_000, 2),
+        ("asvm", {}, 3_000, 4_000),
+        ("kernel-rank-svm", {}, 10_000, 2),
+        ("scaled-rank-svm", {}, 10_000, 2),
+    ],
+)
+def test_a_kernel_matrix_beyond_memory_is_refused_before_any_work(key, settings, rows, features):
+    method = METHODS[key](**settings)
+    method.check_size(rows - 9, 9, features)
+    with pytest.raises(InvalidSetting, match=f"{rows + 1:,}") as refused:
+        method.check_size(rows - 8, 9, features)
+    assert refused.value.setting == ("method" if key == "scaled-rank-svm" else "kernel")

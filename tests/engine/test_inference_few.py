@@ -9,6 +9,7 @@ from scipy import stats
 from aucstudio.engine import inference, roc
 from aucstudio.engine.inference.drawn_curves import (
     Descending,
+    Drawn,
     Spacings,
     _areas,
     deciding,
@@ -42,7 +43,9 @@ def test_drawn_areas_are_those_of_staircases_through_spacings(band, levels):
     along, up = rng.exponential(size=(6, 15)), rng.exponential(size=(6, 10))
     places = np.arange(15)[None], np.arange(10)[None]
     ends = [np.stack([of, of + 1]) for of in (curve.fp, curve.tp)]
-    found = _areas(along, places[0][0] + 1, ends[0], up, places[1][0] + 1, ends[1], *band)
+    found = _areas(
+        Drawn(along, places[0][0] + 1, ends[0]), Drawn(up, places[1][0] + 1, ends[1]), *band
+    )
     for draw in range(6):
         x, height = (np.append(0, np.cumsum(of[draw])) / of[draw].sum() for of in (along, up))
         for side in (0, 1):

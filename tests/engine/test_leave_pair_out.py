@@ -17,10 +17,6 @@ from aucstudio.engine.roc import auc, equal_error_threshold, roc_curve
 
 pytestmark = pytest.mark.slow
 
-GOLDEN_X = np.array(
-    [(2, 1), (1, 3), (3, 2), (0, 2), (0, 0), (1, 1), (2, 0), (-1, 1), (1, -1), (0, 3)], float
-)
-GOLDEN_POSITIVE = np.arange(10) < 4
 LINEAR, GAUSSIAN = Kernel(), Kernel("rbf", gamma=0.4)
 
 

@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 
 from aucstudio.engine.features import k_means, nystrom_map
@@ -27,10 +26,6 @@ def ring(count, seed=0, d=2):
     """Positives inside a ball: no direction ranks them."""
     X = np.random.default_rng(seed).standard_normal((count, d))
     return X, ((X**2).sum(axis=1) < d / 2).astype(int)
-
-
-def changed(method, **settings):
-    return clone(method).set_params(**settings)
 
 
 # --- the maps --------------------------------------------------------------------------------
@@ -132,22 +127,6 @@ def test_they_rank_what_no_direction_does(method):
     fitted = method.fit(X, y)
     assert fitted.converged_
     assert auc(y_test, fitted.decision_function(X_test)) > 0.99
-
-
-@BOTH
-def test_a_path_shares_the_features(method, monkeypatch):
-    X, y = ring(300)
-    made = []
-    whole = type(method)._map
-    monkeypatch.setattr(
-        type(method), "_map", lambda self, *rest: made.append(1) or whole(self, *rest)
-    )
-    fine = changed(method, tol=1e-9)
-    path = list(fine.fit_path(X, y, "C", [1.0, 100.0, 10.0]))
-    assert len(made) == 1
-    for fitted in path:
-        single = changed(fine, C=fitted.C).fit(X, y)
-        assert fitted.objective_ == pytest.approx(single.objective_, rel=1e-8)
 
 
 def test_the_papers_width_is_scale_on_standardised_features():

@@ -93,24 +93,27 @@ def test_compact_keeps_the_pairs_and_drops_the_rest():
 # --- mean pair hinge
 
 
-def direct_hinge(positive, scores, margin=1.0):
+def direct_hinge(positive, scores, margin=1.0, weights=None):
+    weights = np.ones(len(scores)) if weights is None else weights
     short = margin - np.subtract.outer(scores[positive], scores[~positive])
-    active = short > 0
+    each = np.outer(weights[positive], weights[~positive])
+    active = np.where(short > 0, each, 0.0)
     gradient = np.empty(len(scores))
     gradient[positive] = -active.sum(axis=1)
     gradient[~positive] = active.sum(axis=0)
-    return short[active].sum() / short.size, gradient / short.size
+    return (active * short).sum() / each.sum(), gradient / each.sum()
 
 
 @pytest.mark.parametrize("margin", [1.0, 0.01, 3.0])
 @pytest.mark.parametrize(("m", "n"), [(1, 1), (1, 9), (9, 1), (20, 35)])
-def test_hinge_agrees_with_the_direct_sum(m, n, margin):
-    positive = mixed_labels(m, n)
-    scores = np.random.default_rng(6).normal(size=m + n)
-    loss, gradient = PairHinge(positive, margin)(scores)
-    expected, slope = direct_hinge(positive, scores, margin)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_hinge_agrees_with_the_direct_sum(m, n, margin, weighted):
+    rng, positive = np.random.default_rng(6), mixed_labels(m, n)
+    scores, weights = rng.normal(size=m + n), rng.exponential(size=m + n) if weighted else None
+    loss, gradient = PairHinge(positive, margin, weights)(scores)
+    expected, slope = direct_hinge(positive, scores, margin, weights)
     assert loss == pytest.approx(expected, abs=1e-13)
-    np.testing.assert_array_equal(gradient, slope)
+    np.testing.assert_allclose(gradient, slope, rtol=1e-12 if weighted else 0.0)
 
 
 @given(

@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.base import clone
-from sklearn.metrics.pairwise import rbf_kernel
 
-from aucstudio.engine.methods import rank_svm
-from aucstudio.engine.methods.rank_svm import KernelRankSVM, RankSVM
-from aucstudio.engine.params import InvalidSetting
+from aucstudio.engine.methods.nbauc import NBAUC, RFAUC
+from aucstudio.engine.methods.rank_svm import KernelRankSVM, RankSVM, ScaledRankSVM
 from aucstudio.engine.roc import auc
 
 BOTH = pytest.mark.parametrize("method", [RankSVM(), KernelRankSVM(gamma=0.3)], ids=["w", "beta"])
@@ -45,16 +43,17 @@ def test_a_kernel_bends_the_border():
     assert auc(y_test, straight) < 0.7
 
 
-def test_a_precomputed_kernel_is_taken():
-    X, y = cloud()
-    K = rbf_kernel(X, gamma=0.3)
-    given = KernelRankSVM(kernel="precomputed", tol=1e-9).fit(K, y)
-    computed = KernelRankSVM(gamma=0.3, tol=1e-9).fit(X, y)
-    assert given.objective_ == pytest.approx(computed.objective_, rel=1e-9)
-    assert_allclose(given.decision_function(K), computed.decision_function(X), atol=1e-5)
-
-
-@BOTH
+@pytest.mark.parametrize(
+    "method",
+    [
+        RankSVM(),
+        KernelRankSVM(gamma=0.3),
+        ScaledRankSVM(n_trees=5),
+        NBAUC(n_landmarks=40, gamma=0.3),
+        RFAUC(n_components=60, gamma=0.3),
+    ],
+    ids=lambda method: type(method).key,
+)
 def test_a_path_gives_what_single_fits_give_and_makes_features_once(method, monkeypatch):
     X, y = cloud()
     made = []
@@ -79,13 +78,6 @@ def test_a_path_along_another_setting_makes_features_anew():
     for fitted in path:
         single = KernelRankSVM(gamma=fitted.gamma, tol=1e-10).fit(X, y)
         assert fitted.objective_ == single.objective_
-
-
-def test_too_many_rows_for_a_kernel_are_refused_with_advice(monkeypatch):
-    monkeypatch.setattr(rank_svm, "MOST_KERNEL_ROWS", 100)
-    with pytest.raises(InvalidSetting, match=r"110 × 110 .*nbauc.*n_landmarks") as refused:
-        KernelRankSVM().fit(*cloud())
-    assert refused.value.setting == "kernel"
 
 
 @BOTH

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
 
 import numpy as np
@@ -16,9 +15,6 @@ from aucstudio.engine.methods.rankboost import RankBoost
 from aucstudio.engine.roc import auc
 
 RULES = ["bound", "exact"]
-
-POSITIVES = [(2, 1), (1, 3), (3, 2), (0, 2)]
-NEGATIVES = [(0, 0), (1, 1), (2, 0), (-1, 1), (1, -1), (0, 3)]
 
 
 def small(seed):
@@ -170,21 +166,6 @@ def test_boosting_ends_where_the_loss_falls_no_more():
     assert model.scorer_(np.array([[1.0]])) == pytest.approx(math.log(4) / 2)
 
 
-def test_new_rows_score_the_weights_of_the_thresholds_below_them(data):
-    X, y = data
-    scorer = RankBoost(n_rounds=30).fit(X, y).scorer_
-    rows = np.random.default_rng(0).normal(scale=3, size=(50, 5))
-    rows[::3, 2] = np.nan
-    expected = np.zeros(50)
-    for p in scorer.roots:
-        cell = rows[:, scorer.feature[p]]
-        above = np.where(np.isnan(cell), not scorer.gaps_left[p], cell > scorer.threshold[p])
-        expected += above * scorer.value[scorer.right[p]]
-    np.testing.assert_allclose(scorer(rows), expected, atol=1e-12)
-    settings = json.loads(json.dumps(scorer.settings()))
-    np.testing.assert_array_equal(restore("trees", settings, scorer.arrays())(rows), scorer(rows))
-
-
 # --- gaps ------------------------------------------------------------------------------------
 
 
@@ -285,6 +266,3 @@ def test_huge_and_tiny_values_are_told_apart():
     y = np.array([0, 0, 1, 1])
     model = RankBoost().fit(X, y)
     np.testing.assert_array_equal(model.predict(X), y)
-
-
-# --- stopping --------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from aucstudio.engine import AUCRLS, InvalidSetting
+from aucstudio.engine import AUCRLS
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.methods.least_squares import RLS, LeastSquares
 from aucstudio.engine.methods.least_squares_systems import class_moments
@@ -43,11 +43,11 @@ def test_kernel_with_a_constant_solves_the_bordered_equations():
 
 
 @either_shape
-@both
-def test_primal_and_dual_agree(features, fit_intercept):
+@pytest.mark.parametrize("method", [AUCRLS(), RLS(), RLS(fit_intercept=True)])
+def test_primal_and_dual_agree(method, features):
     X, y = overlapping(features=features)
-    common = {"regularization": 0.05, "fit_intercept": fit_intercept}
-    linear, rows = RLS(**common).fit(X, y), RLS(**common, **ROWS).fit(X, y)
+    linear = clone(method).set_params(regularization=0.05).fit(X, y)
+    rows = clone(linear).set_params(**ROWS).fit(X, y)
     np.testing.assert_allclose(rows.decision_function(X), linear.decision_function(X), atol=1e-10)
     assert rows.objective_ == pytest.approx(linear.objective_, rel=1e-11)
 
@@ -95,16 +95,6 @@ def test_a_singular_problem_takes_the_solution_of_least_norm(features, fit_inter
     expected = np.linalg.lstsq(Z, t, rcond=1e-10)[0]
     np.testing.assert_allclose(fitted.coef_[0], expected, atol=1e-9)
     assert fitted.dual_gap_ is None
-
-
-# --- size and stopping -----------------------------------------------------------------------
-
-
-def test_a_kernel_matrix_beyond_memory_is_refused():
-    X, y = np.zeros((20_001, 1)), np.arange(20_001) % 2
-    with pytest.raises(InvalidSetting, match=r"20,001 × 20,001.*linear"):
-        RLS(kernel="rbf").fit(X, y)
-    assert RLS().fit(X, y).objective_ == 1
 
 
 # --- the path along the regularisation -------------------------------------------------------

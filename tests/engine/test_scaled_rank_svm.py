@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import ExtraTreesClassifier
 
-from aucstudio.engine import METHODS, InvalidSetting, roc
+from aucstudio.engine import METHODS, roc
 from aucstudio.engine.methods.rank_svm import importance_factors
 from aucstudio.engine.monitor import Monitor
 
@@ -65,24 +65,3 @@ def test_columns_of_noise_do_not_drown_the_others():
         for key in ("kernel-rank-svm", "scaled-rank-svm")
     }
     assert areas["scaled-rank-svm"] > areas["kernel-rank-svm"] + 0.05
-
-
-def test_a_search_along_the_cost_grows_its_forest_once(monkeypatch):
-    X, y = rows(6)
-    grown = []
-
-    def counted(*args):
-        grown.append(1)
-        return importance_factors(*args)
-
-    monkeypatch.setattr("aucstudio.engine.methods.rank_svm.importance_factors", counted)
-    method = METHODS["scaled-rank-svm"](n_trees=5)
-    path = list(method.fit_path(X, y, "C", [1.0, 100.0]))
-    assert len(grown) == 1
-    alone = METHODS["scaled-rank-svm"](n_trees=5, C=100.0).fit(X, y)
-    np.testing.assert_allclose(path[1].scorer_(X), alone.scorer_(X), atol=1e-3)
-
-
-def test_too_many_rows_are_refused_before_a_tree_grows():
-    with pytest.raises(InvalidSetting, match="10,000 rows"):
-        METHODS["scaled-rank-svm"]().check_size(6_000, 6_000, 3)

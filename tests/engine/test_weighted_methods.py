@@ -10,8 +10,6 @@ import pytest
 from sklearn.base import clone
 
 from aucstudio.engine import METHODS, InvalidSetting, declared_params
-from aucstudio.engine.losses.hinges import SquaredHinge
-from aucstudio.engine.losses.pairs import PairHinge
 from aucstudio.engine.roc import auc
 from tests.engine.test_methods import cases, exact
 
@@ -182,44 +180,6 @@ def test_more_features_than_rows_and_given_kernels_weigh_alike(key, data):
     for found in (dual.scorer_(wide), given.scorer_(wide @ wide.T)):
         shift = (found - expected).mean() if key == "auc-rls" else 0.0
         np.testing.assert_allclose(found - shift, expected, atol=1e-6)
-
-
-def test_the_weighted_squared_hinge_is_that_of_all_pairs():
-    rng = np.random.default_rng(4)
-    y, scores, weights = rng.random(30) < 0.7, rng.normal(size=30), rng.exponential(1.0, 30)
-    hinge = SquaredHinge(y, weights)
-
-    def pairs(at):
-        slack = np.maximum(0, 1 - (at[y][:, None] - at[~y]))
-        each = np.outer(weights[y], weights[~y])
-        return float((each * slack**2).sum() / each.sum())
-
-    point = hinge.at(scores)
-    assert point.value == pytest.approx(pairs(scores), rel=1e-12)
-    step = 1e-6 * np.eye(30)
-    slope = [(pairs(scores + d) - pairs(scores - d)) / 2e-6 for d in step]
-    np.testing.assert_allclose(point.gradient, slope, atol=1e-8)
-    v = rng.normal(size=30)
-    bend = (hinge.at(scores + 1e-7 * v).gradient - hinge.at(scores - 1e-7 * v).gradient) / 2e-7
-    np.testing.assert_allclose(point.product(v), bend, atol=1e-7)
-    X = rng.normal(size=(30, 4))
-    hessian = np.stack([X.T @ point.product(column) for column in X.T], axis=1)
-    np.testing.assert_allclose(point.gram(X, lambda: None), hessian, atol=1e-12)
-
-
-def test_the_weighted_hinge_is_that_of_all_pairs():
-    rng = np.random.default_rng(4)
-    y, scores, weights = rng.random(40) < 0.6, rng.normal(size=40), rng.exponential(1.0, 40)
-    for margin in (1.0, 0.4):
-        slack = np.maximum(0, margin - (scores[y][:, None] - scores[~y]))
-        each = np.outer(weights[y], weights[~y]) / (weights[y].sum() * weights[~y].sum())
-        value, gradient = PairHinge(y, margin, weights)(scores)
-        assert value == pytest.approx((each * slack).sum(), rel=1e-12)
-        np.testing.assert_allclose(gradient[y], -(each * (slack > 0)).sum(axis=1), atol=1e-15)
-        np.testing.assert_allclose(gradient[~y], (each * (slack > 0)).sum(axis=0), atol=1e-15)
-    plain, ones = PairHinge(y)(scores), PairHinge(y, weights=np.ones(40))(scores)
-    assert plain[0] == pytest.approx(ones[0])
-    np.testing.assert_allclose(plain[1], ones[1])
 
 
 def test_weights_need_all_pairs(data):

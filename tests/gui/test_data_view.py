@@ -11,13 +11,15 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 
 from aucstudio.engine import roc
+from aucstudio.gui.common.rows_model import GAP, RowsModel
 from aucstudio.gui.common.theme import apply_theme, current_theme, set_text_size
 from aucstudio.gui.pages.data.column_card import short_figure
 from aucstudio.gui.pages.data.data_view import COLUMNS, CORRELATION, GAPS, ROWS, DataView
 from aucstudio.gui.pages.data.row_query import Asked, Finder, RowFilter
-from aucstudio.gui.pages.data.rows_sheet import GAP, RowsModel
+from aucstudio.gui.pages.data.rows_sheet import show_found
 from aucstudio.gui.state.background import Answer
-from aucstudio.project.data.columns import ROLES, Column
+from aucstudio.notices.controls import control_words
+from aucstudio.project.data.columns import Column
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.survey.rows import FALSE_ALARM, HELD, MISRANKED, MISSED
@@ -198,13 +200,6 @@ def test_classes_narrow_the_rows(view, table, qtbot):
     assert rows(view) == np.flatnonzero(table.column("outcome").values == "yes").tolist()
 
 
-def test_scores_of_a_run_have_as_many_decimals_as_each_other(view, session, table, qtbot):
-    put(session, make_record(table), "Least squares")
-    shown(view, qtbot)
-    spelled = [cell(view, row, "Least squares") for row in range(20)]
-    assert len({len(text.partition(".")[2]) for text in spelled}) == 1
-
-
 def test_scores_of_runs_stand_beside_the_cells_and_narrow_them(view, session, table, qtbot):
     folds = Validation(scheme="folds", folds=3)
     record = put(session, make_record(table, validation=folds), "Least squares")
@@ -218,8 +213,8 @@ def test_scores_of_runs_stand_beside_the_cells_and_narrow_them(view, session, ta
     row = int(split.test_rows[0])
     told = float(cell(view, row, "Least squares").replace("−", "-"))
     assert told == pytest.approx(split.test_scores[0], abs=5e-4)
-    assert view.split_combo.isVisible()
-    assert view.split_combo.currentIndex() == 1
+    assert len({len(cell(view, k, "Least squares").partition(".")[2]) for k in range(20)}) == 1
+    assert (view.split_combo.isVisible(), view.split_combo.currentIndex()) == (True, 1)
 
     def part(what):
         combo = view.filters.part_combo
@@ -318,7 +313,7 @@ def test_the_card_sums_the_column_up_that_is_pointed_at(view, session, table, qt
     missing, mean = (view.findChild(QLabel, f"data_figure_{at}").text() for at in ("2_0", "3_1"))
     assert missing == str((~known).sum())
     assert mean == f"{values[known & positive].mean():.4g}"
-    x, y = view.card.roc.curve.getData()
+    x, y = view.card.roc.lines[0].getData()
     assert (x[0], y[0], x[-1], y[-1]) == (0, 0, 1, 1)
     data = view.figure_data()
     assert sum(data["share"]) == pytest.approx(2.0)
@@ -471,19 +466,25 @@ def test_a_picture_takes_on_another_theme(view, session, table, qtbot, qapp, wha
     np.testing.assert_array_equal(picture.image.image, light)
 
 
-def test_columns_are_as_wide_as_larger_text_needs(view, qtbot, qapp):
+@pytest.fixture
+def use_text_size(qapp):
+    def use(percent):
+        set_text_size(qapp, percent)
+        apply_theme(qapp, "light")
+
+    yield use
+    use(100)
+
+
+def test_columns_are_as_wide_as_larger_text_needs(view, qtbot, use_text_size):
     look(view, qtbot, ROWS)
     before = view.sheet.columnWidth(0)
-    try:
-        set_text_size(qapp, 200)
-        apply_theme(qapp, "light")
-        view.restyle()
-        shown(view, qtbot)
-        assert view.sheet.columnWidth(0) > 1.5 * before
-        assert view.card.minimumWidth() in (0, view.card.least_width())
-    finally:
-        set_text_size(qapp, 100)
-        apply_theme(qapp, "light")
+    use_text_size(200)
+    view.restyle()
+    shown(view, qtbot)
+    assert view.sheet.columnWidth(0) > 1.5 * before
+    assert view.card.minimumWidth() in (0, view.card.least_width())
+    use_text_size(100)
     assert view.sheet.columnWidth(0) == before
 
 
@@ -693,7 +694,7 @@ def test_rows_have_the_colour_of_their_class_and_none_before_it_is_chosen(sessio
         if positive:
             session.set_roles(positive=positive)
         asked = Asked.of(session, session.table, RowFilter())
-        model.show_found(finder.find(asked, lambda _share: False))
+        show_found(model, finder.find(asked, lambda _share: False))
         cells = [model.index(k, model.column_of("kind")) for k in range(3)]
         inks.append([cell.data(Qt.ItemDataRole.ForegroundRole) for cell in cells])
     assert inks[0] == [None] * 3
@@ -703,14 +704,8 @@ def test_rows_have_the_colour_of_their_class_and_none_before_it_is_chosen(sessio
 
 
 @pytest.mark.parametrize("percent", [100, 150, 200])
-def test_every_role_fits_in_its_column(view, percent):
-    application = QApplication.instance()
-    try:
-        set_text_size(application, percent)
-        apply_theme(application, "light")
-        listed = view.overview.list
-        longest = max(map(listed.fontMetrics().horizontalAdvance, ROLES))
-        assert listed.columnWidth(4) >= longest + 12
-    finally:
-        set_text_size(application, 100)
-        apply_theme(application, "light")
+def test_every_role_fits_in_its_column(view, use_text_size, percent):
+    use_text_size(percent)
+    listed, words = view.overview.list, control_words("column_role")["choices"].values()
+    longest = max(map(listed.fontMetrics().horizontalAdvance, words))
+    assert listed.columnWidth(4) >= longest + 12

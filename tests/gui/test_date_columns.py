@@ -10,8 +10,9 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from aucstudio.gui.common.column_controls import DatePartsButton
 from aucstudio.gui.common.plots.axes import date_ticks
-from aucstudio.gui.dialogs.columns import ColumnsModel
+from aucstudio.gui.common.rows_model import GAP
 from aucstudio.gui.dialogs.importing import ImportPreview
+from aucstudio.gui.pages.data.column_list import Overview
 from aucstudio.gui.pages.data.data_view import DataView
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.project.data.table import read_table
@@ -64,22 +65,24 @@ def dialog(session, qtbot, file):
 def test_the_preview_shows_dates_and_takes_their_parts(dialog, qtbot, file):
     model = dialog.sheet.model()
     assert [model.index(1, k).data() for k in range(3)] == ["2019-12-31 13:30", "13:30", "2019-12"]
-    assert model.index(0, 0).data() == ""
+    assert model.index(0, 0).data() == GAP
     dialog.resize(1600, 900)  # what is not in sight has no list
-    qtbot.waitUntil(lambda: set(dialog.sheet.cards.parts) == {0, 1, 2}, timeout=PATIENCE)
-    at = [a.objectName() for a in dialog.sheet.cards.parts[1].list.actions()]
+    heads = dialog.sheet.cards.heads
+    qtbot.waitUntil(lambda: {0, 1, 2} <= heads.keys(), timeout=PATIENCE)
+    assert [k for k in sorted(heads) if not heads[k].parts.isHidden()] == [0, 1, 2]
+    at = [a.objectName() for a in heads[1].parts.list.actions()]
     assert at == [
         f"import_parts_1_{p}" for p in ("number", "hour", "hour-circle", "minute", "daytime")
     ]
-    tick(dialog.sheet.cards.parts[0], "weekday")
+    tick(heads[0].parts, "weekday")
     qtbot.waitUntil(lambda: not dialog.busy, timeout=PATIENCE)
     assert dialog.choices.parts == {"came": ("number", "weekday")}
     assert dialog.sheet.rows.table.parts == {"came": ("number", "weekday")}
-    assert dialog.sheet.cards.parts[0].text() == "2 parts"
+    assert heads[0].parts.text() == "2 parts"
     read = dialog.choices.read(file)
     assert read.parts == {"came": ("number", "weekday")}
     # Ticks that are taken back leave the days as one number.
-    tick(dialog.sheet.cards.parts[0], "weekday")
+    tick(heads[0].parts, "weekday")
     qtbot.waitUntil(lambda: not dialog.busy, timeout=PATIENCE)
     assert dialog.choices.parts == {}
 
@@ -170,8 +173,10 @@ def test_cells_are_copied_and_asked_for_as_dates(file):
 
 
 def test_the_list_of_columns_names_dates(file, qtbot):
-    model = ColumnsModel(read_table(file, label="y"), None)
-    assert [model.index(0, place).data() for place in (2, 6)] == [
+    listed = Overview()
+    qtbot.addWidget(listed)
+    listed.show_table(read_table(file, label="y"), lambda: None)
+    assert [listed.model.index(0, place).data() for place in (5, 7)] == [
         "Date",
         "·, 2019-12-31 13:30, 2020-01-01 20:30",
     ]

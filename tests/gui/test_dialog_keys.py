@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
-from aucstudio.gui.dialogs.columns import ClassesDialog, ColumnsDialog
+from aucstudio.gui.dialogs.classes import ClassesDialog
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.gui.dialogs.help import HelpDialog
@@ -26,7 +26,7 @@ KINDS = (
 )
 
 
-OTHERS = (ClassesDialog, ColumnsDialog, ExportFigureDialog, HelpDialog, PreferencesDialog)
+OTHERS = (ClassesDialog, ExportFigureDialog, HelpDialog, PreferencesDialog)
 
 
 def _roc(session, parent):
@@ -39,7 +39,6 @@ def make(kind, session, parent):
     table = session.table
     others = {
         ClassesDialog: lambda: ClassesDialog(table, table.column(table.label), parent),
-        ColumnsDialog: lambda: ColumnsDialog(table, parent),
         ExportFigureDialog: lambda: ExportFigureDialog(session, _roc(session, parent), parent),
         HelpDialog: lambda: HelpDialog(parent, "manual"),
         PreferencesDialog: lambda: PreferencesDialog(preferences(), parent),

@@ -71,6 +71,13 @@ def test_the_methods_can_be_read_with_large_text(show):
     header = dialog.tree.header()
     assert dialog.tree.sizeHintForColumn(0) <= header.sectionSize(0)
     assert dialog.search.width() > dialog.width() / 2
+    tree = dialog.tree
+    places = [tree.visualItemRect(row) for row in dialog._rows]
+    seen = [
+        place for place in places if 0 <= place.top() < place.bottom() <= tree.viewport().height()
+    ]
+    assert len(seen) >= 4
+    assert tree.mapTo(dialog.area, tree.rect().bottomLeft()).y() <= dialog.area.height()
 
 
 def test_choose_says_why_it_is_disabled(show):

@@ -260,29 +260,6 @@ def test_a_kernel_run_in_flight_has_its_own_picture(qtbot, session, view):
 
 
 @pytest.mark.slow
-def test_a_density_is_counted_anew_where_its_cells_would_be_wide(qtbot, session, view, tmp_path):
-    session.files.open_now(write_table(tmp_path / "more.csv", rows=320), "table")
-    train(qtbot, session)
-    settle(qtbot, view)
-    image, cloud = view.cloud.density, view.picture.extra.cloud
-    z = cloud.places[view.picture.sample.positive][:, None]
-    z = (z - cloud.places[~view.picture.sample.positive][None]).reshape(-1, 2)
-    middle, reach = np.median(z, axis=0), 0.05 * np.ptp(z, axis=0)
-    low, high = middle - reach, middle + reach
-    view.plot.setRange(xRange=(low[0], high[0]), yRange=(low[1], high[1]), padding=0.0)
-    settle(qtbot, view)
-    area = image.mapRectToParent(image.boundingRect())
-    assert (area.left(), area.right()) == pytest.approx((low[0], high[0]))
-    assert area.width() / image.image.shape[0] < 4.5 * view.plot.getViewBox().viewPixelSize()[0]
-    inside = ((z >= low) & (z <= high)).all(axis=1).sum()
-    assert 0 < inside < len(z)
-    assert view.close_up.shown.counts.sum() == inside
-    view.plot.reset()
-    settle(qtbot, view)
-    assert view.close_up.shown.counts.sum() == len(z)
-
-
-@pytest.mark.slow
 def test_the_second_run_keeps_its_colour_and_the_angle_is_told(qtbot, session, view):
     one, two = train(qtbot, session), train(qtbot, session, "logistic")
     session.select(one.id)

@@ -117,16 +117,6 @@ def test_sampled_contributions_have_errors_and_can_be_stopped(
     assert part.found.found.complete
 
 
-def test_without_the_table_it_is_said(qtbot, table_session, view):
-    put(table_session, make_record(table_session.table))
-    part = explained(qtbot, view, 3)
-    table_session.study.table = None
-    table_session.notify({"table"})
-    settle(qtbot, view)
-    assert "Open the table" in view.sentence.text()
-    assert not part.row_box.isEnabled()
-
-
 def pick(menu, name):
     """Choose what a menu offers."""
     next(action for action in menu.actions() if action.objectName() == name).trigger()

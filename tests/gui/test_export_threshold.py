@@ -146,7 +146,9 @@ def test_trained_anew_the_false_positive_rate_is_carried_over(
     dialog = open_dialog()
     field = dialog.choice.chooser.fields["threshold"]
     assert field.text() == "0.4"
+    before = dialog.about_model.text()
     dialog.choice.kinds.button(1).setChecked(True)
+    assert dialog.about_model.text() not in ("", before)
     assert not field.text()  # chosen after the refit
     assert field.placeholderText()
     assert not field.isEnabled()
@@ -193,13 +195,15 @@ def test_the_dialog_is_opened_without_holding_up_the_window(
     qtbot.waitUntil(lambda: not window.findChildren(ExportModelDialog))
 
 
-def test_a_format_that_cannot_hold_the_model_says_so_before_saving(table_session, open_dialog):
+def test_a_format_that_cannot_hold_the_model_says_so_before_saving(
+    table_session, open_dialog, qtbot
+):
     put(table_session, make_record(table_session.table, params={"kernel": "rbf"}))
     dialog = open_dialog()
     save_button = dialog.buttons.button(QDialogButtonBox.StandardButton.Save)
-    assert save_button.isEnabled()
+    qtbot.waitUntil(save_button.isEnabled)
     dialog.format.setCurrentIndex(dialog.format.findData("sql"))
-    assert "kernel" in dialog.about.text()
+    qtbot.waitUntil(lambda: "kernel" in dialog.about.text())
     assert not save_button.isEnabled()
     dialog.format.setCurrentIndex(dialog.format.findData("script"))
-    assert save_button.isEnabled()
+    qtbot.waitUntil(save_button.isEnabled)

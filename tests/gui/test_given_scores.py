@@ -13,6 +13,7 @@ from tests.gui.conftest import PATIENCE
 
 @pytest.fixture
 def dialog(window, table_file, qtbot):
+    assert not window.actions_.add_scores.isEnabled()
     window.open_now(table_file)
     window.actions_.add_scores.trigger()
     made = window.findChild(GivenScoresDialog)
@@ -55,11 +56,6 @@ def test_others_learn_from_it_where_that_is_said(window, dialog, qtbot):
     assert run.record.params == {"direction": "lower"}
     assert (run.record.splits[0].model.scorer.weights < 0).all()
     assert window.session.table.column(column).role == "number"
-
-
-@pytest.mark.slow
-def test_there_are_no_scores_without_a_table(window):
-    assert not window.actions_.add_scores.isEnabled()
 
 
 @pytest.fixture

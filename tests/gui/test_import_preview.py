@@ -300,14 +300,6 @@ def test_the_card_leads_to_the_preview_of_the_open_table(window, qtbot, preview_
     assert dialog.sheet.rows.table.column("улица").role == "ignore"
 
 
-def test_each_column_has_its_area_and_its_distribution(look_at, tmp_path):
-    dialog = look_at(write_table(tmp_path / "t.csv", rows=80))
-    summaries, table = dialog.sheet.cards.summaries, dialog.sheet.rows.table
-    number = next(k for k, c in enumerate(table.columns) if c.role == "number")
-    assert summaries[number].distribution.shares.shape[0] == 2
-    assert 0.0 <= summaries[number].area <= 1.0
-
-
 @pytest.mark.slow
 def test_dropped_files_of_one_layout_are_one_table(window, qtbot, tmp_path):
     paths = [write_table(tmp_path / f"{name}.csv", rows=40) for name in "ab"]
@@ -326,12 +318,16 @@ def test_dropped_files_of_one_layout_are_one_table(window, qtbot, tmp_path):
     assert window.session.table.column("file").counts == {"a.csv": 40, "b.csv": 40}
 
 
-def test_an_area_that_few_rows_decide_is_none(look_at, tmp_path, qtbot):
+def test_each_column_has_its_distribution_and_an_area_unless_few_rows_decide_it(
+    look_at, tmp_path, qtbot
+):
     for rows, told in ((12, False), (60, True)):
         dialog = look_at(write_awkward(tmp_path / f"{rows}.csv", rows))
         cards = dialog.sheet.cards
         qtbot.waitUntil(lambda cards=cards: 1 in cards.summaries, timeout=PATIENCE)
-        assert (cards.summaries[1].area is not None) == told
+        summary = cards.summaries[1]
+        assert summary.distribution.shares.shape[0] == 2
+        assert (summary.area is not None and 0.0 <= summary.area <= 1.0) == told
 
 
 def test_only_the_first_rows_are_read(tmp_path):

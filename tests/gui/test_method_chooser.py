@@ -66,6 +66,9 @@ def test_the_search_finds_words_of_names_families_and_uses(chooser, qtbot):
     assert chooser.current() in rows(chooser)
     chooser.search.setText("no such method anywhere")
     assert rows(chooser) == []
+    assert chooser.current() is None
+    assert "no such method" in chooser.title.text()
+    assert chooser.facts.text() == ""
     assert not chooser.choose.isEnabled()
     assert not chooser.run.isEnabled()
 
@@ -98,13 +101,18 @@ def test_what_is_ticked_is_run_on_the_same_splits(panel, chooser, qtbot, table_s
     assert rows(again).count("logistic") >= 2
 
 
-def test_a_tick_shows_wherever_the_method_stands(chooser):
+def test_a_tick_shows_wherever_the_method_stands_and_leaves_running_as_the_only_end(chooser):
     key = Qt.ItemDataRole.UserRole
+    chooser.tree.setCurrentItem(chooser._rows[-1])
     first, *others = [row for row in chooser._rows if row.data(0, key) == "auc-rls"]
     assert others
     first.setCheckState(0, Qt.CheckState.Checked)
     assert all(row.checkState(0) == Qt.CheckState.Checked for row in others)
     assert chooser.asked() == ["auc-rls"]
+    assert chooser.current() == "auc-rls"
+    assert METHODS["auc-rls"].title in chooser.title.text()
+    assert chooser.run.isEnabled()
+    assert not chooser.choose.isEnabled()
 
 
 def test_nothing_is_started_where_one_of_them_cannot_be(panel, chooser, table_session, monkeypatch):
@@ -138,23 +146,3 @@ def test_the_list_of_the_field_has_families_that_cannot_be_chosen(panel, table_s
     assert table_session.plan.method == "svm-pauc"
     combo.setCurrentIndex(heads[0])
     assert combo.currentData() == "svm-pauc"
-
-
-def test_a_search_without_a_match_shows_no_method(chooser, qtbot):
-    qtbot.keyClicks(chooser.search, "xgboost")
-    assert rows(chooser) == []
-    assert chooser.current() is None
-    assert "xgboost" in chooser.title.text()
-    assert chooser.facts.text() == ""
-    assert not chooser.choose.isEnabled()
-    assert not chooser.run.isEnabled()
-
-
-def test_a_tick_describes_its_method_and_leaves_running_as_the_only_end(chooser):
-    chooser.tree.findItems(METHODS["rls"].in_words, Qt.MatchFlag.MatchRecursive)[0].setCheckState(
-        0, Qt.CheckState.Checked
-    )
-    assert chooser.current() == "rls"
-    assert METHODS["rls"].title in chooser.title.text()
-    assert chooser.run.isEnabled()
-    assert not chooser.choose.isEnabled()

@@ -106,19 +106,6 @@ def test_importance_is_that_of_the_project(qtbot, table_session, view):
 
 
 @pytest.mark.slow
-def test_importance_is_of_the_range_until_another_measure_is_chosen(qtbot, table_session, view):
-    put(table_session, make_record(table_session.table))
-    table_session.set_band(0.0, 0.3)
-    settle(qtbot, view)
-    part = turn_to(qtbot, view, "importance")
-    assert part.measure_combo.currentData() == "pauc"
-    choose(part.measure_combo, "auc")
-    table_session.set_band(0.0, 0.2)
-    settle(qtbot, view)
-    assert part.measure_combo.currentData() == "auc"
-
-
-@pytest.mark.slow
 def test_the_first_column_may_not_matter_significantly(qtbot, table_session, view):
     put(table_session, make_record(table_session.table))
     settle(qtbot, view)
@@ -133,30 +120,26 @@ def test_the_first_column_may_not_matter_significantly(qtbot, table_session, vie
 
 
 @pytest.mark.slow
-def test_another_band_is_permuted_anew(qtbot, table_session, view):
+def test_importance_follows_the_range_and_no_figure_stands_under_other_settings(
+    qtbot, table_session, view
+):
     record = put(table_session, make_record(table_session.table))
+    table_session.set_band(0.0, 0.3)
     settle(qtbot, view)
     part = turn_to(qtbot, view, "importance")
+    assert part.measure_combo.currentData() == "pauc"
+    choose(part.measure_combo, "auc")
     table_session.set_band(0.2, 0.9)
-    settle(qtbot, view)
-    choose(part.measure_combo, "pauc")
-    expected = permutation_importance(record, table_session.table, (0.2, 0.9)).summary("pauc")[0]
-    assert_allclose(sorted(row.value for row in part.chart.rows), sorted(expected))
-    assert "0.2 … 0.9" in part.plot.getAxis("bottom").labelText
-
-
-@pytest.mark.slow
-def test_no_figure_stands_under_a_setting_that_it_is_not_of(qtbot, table_session, view):
-    put(table_session, make_record(table_session.table))
-    settle(qtbot, view)
-    part = turn_to(qtbot, view, "importance")
-    assert part.found is not None
-    table_session.set_band(0.0, 0.4)
     view.refresh()
     assert part.found is None
     assert not part.data()
     assert "Shuffling" in view.sentence.text()
-    qtbot.waitUntil(lambda: not view.busy() and part.found is not None)
+    settle(qtbot, view)
+    assert part.measure_combo.currentData() == "auc"  # as it was chosen
+    choose(part.measure_combo, "pauc")
+    expected = permutation_importance(record, table_session.table, (0.2, 0.9)).summary("pauc")[0]
+    assert_allclose(sorted(row.value for row in part.chart.rows), sorted(expected))
+    assert "0.2 … 0.9" in part.plot.getAxis("bottom").labelText
     part.repeats_box.setValue(3)
     assert part.found is None
     qtbot.waitUntil(lambda: not view.busy() and part.found is not None)
@@ -241,6 +224,7 @@ def test_without_its_table_a_run_says_so(qtbot, table_session, view):
     for key in offered(view):
         turn_to(qtbot, view, key)
         assert "Open the table" in view.sentence.text()
+    assert not view.row_part.row_box.isEnabled()
 
 
 def test_a_parent_stands_between_its_children():

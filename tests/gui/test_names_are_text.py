@@ -27,7 +27,6 @@ from PySide6.QtWidgets import (
 
 import aucstudio.gui
 from aucstudio.gui.common import plain_text, printing
-from aucstudio.gui.dialogs.columns import ColumnsDialog
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.gui.dialogs.scoring import ScoreTableDialog
@@ -188,7 +187,6 @@ def test_no_name_is_rendered_anywhere(window, hostile_file, trap, qtbot, tmp_pat
     walk.look()
     chosen = session.run(session.selected)
     for dialog in (
-        ColumnsDialog(session.table, window),
         ExportModelDialog(session, chosen, window),
         ExportFigureDialog(session, window.deck.active(), window),
         scored(qtbot, ScoreTableDialog(session, chosen, window), hostile_file),

@@ -10,12 +10,13 @@ from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import (
     QApplication,
+    QWidget,
 )
 
 from aucstudio.cli import main
 from aucstudio.engine import roc
+from aucstudio.gui.common.plots.roc_sketch import outline
 from aucstudio.gui.dialogs import scoring as scoring_work
-from aucstudio.gui.dialogs.score_report import outline
 from aucstudio.gui.dialogs.scoring import ScoreTableDialog
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import Cancelled
@@ -48,20 +49,23 @@ def later(tmp_path):
 
 
 @pytest.fixture
-def dialog_of(window, qtbot, table_file, table):
-    """Open the dialog by its action, on a run with one split or several."""
+def dialog_of(session, qtbot, table_file):
+    """Open the dialog on a run with one split or several."""
+    parent = QWidget()
+    qtbot.addWidget(parent)
 
-    def open_dialog(**validation):
-        window.session.files.open_now(table_file, "table")
-        record = make_record(window.session.table, validation=Validation(**validation))
-        put(window.session, record, "A run")
-        assert window.actions_.score_table.isEnabled()
-        window.actions_.score_table.trigger()
-        (dialog,) = window.findChildren(ScoreTableDialog)
+    def open_dialog(file=table_file, **validation):
+        session.files.open_now(file, "table")
+        record = make_record(session.table, validation=Validation(**validation))
+        put(session, record, "A run")
+        dialog = ScoreTableDialog(session, session.run(record.id), parent)
+        dialog.ask(modal=False)
         qtbot.waitUntil(dialog.isVisible)
         return dialog
 
-    return open_dialog
+    yield open_dialog
+    for dialog in parent.findChildren(ScoreTableDialog):
+        dialog.reject()
 
 
 @pytest.fixture
@@ -88,13 +92,25 @@ def found(dialog):
     return [row.cells for row in dialog.report.view.sheet.rows]
 
 
+def box_of(dialog, column, setting=None):
+    """Find the box that accepts a column, or that changes a setting."""
+    return next(
+        box
+        for way, box in dialog.allowed.boxes.items()
+        if way.column == column and (setting is None or way.setting == setting)
+    )
+
+
 @pytest.mark.slow
 def test_the_action_waits_for_a_run_with_a_model(window, table_file, qtbot):
     assert not window.actions_.score_table.isEnabled()
     window.session.files.open_now(table_file, "table")
     assert not window.actions_.score_table.isEnabled()
     train(qtbot, window.session)
-    assert window.actions_.score_table.isEnabled()
+    window.actions_.score_table.trigger()
+    (dialog,) = window.findChildren(ScoreTableDialog)
+    assert not dialog.isModal()
+    dialog.reject()
 
 
 def test_scores_what_was_met_and_saves_what_the_command_saves(
@@ -108,7 +124,6 @@ def test_scores_what_was_met_and_saves_what_the_command_saves(
 
     path = later(change)
     dialog = dialog_of()
-    assert not dialog.isModal()
     assert not dialog.score.isEnabled()
     assert not dialog.save.isEnabled()
     choose_table(dialog, path)
@@ -118,6 +133,7 @@ def test_scores_what_was_met_and_saves_what_the_command_saves(
     assert "AUC 0." in dialog.report.figure.text()
     assert "59 of 60 rows scored; AUC 95 % 0." in dialog.report.sentence.text()
     met = found(dialog)
+    assert "CSV, utf-8, delimiter “,”" in dialog.report.facts.text()
     assert met[0] == ("Columns matched", "5", "'x0', 'x1', 'x2', 'x3', 'town'")
     assert met[1] == ("Columns ignored", "0", "–")
     assert ("    town", "2", "'west'") in met
@@ -133,12 +149,16 @@ def test_scores_what_was_met_and_saves_what_the_command_saves(
     session = dialog._session
     model = validated_model(session.records[session.selected], 0, None)
     save_model(model, tmp_path / "m.aucmodel")
-    command = ["score", tmp_path / "m.aucmodel", path, "--id", "x3", "-o", tmp_path / "command.csv"]
-    assert main([str(part) for part in command]) == 0
+    for name in ("command.csv", "command.parquet"):
+        command = ["score", tmp_path / "m.aucmodel", path, "--id", "x3", "-o", tmp_path / name]
+        assert main([str(part) for part in command]) == 0
     capsys.readouterr()
     written = (tmp_path / "window.csv").read_bytes()
     assert written == (tmp_path / "command.csv").read_bytes()
     assert written.startswith(b"row,x3,score,threshold,predicted\n")
+    rows = [row[2:4] for row in read_rows(tmp_path / "command.csv")[1:]]
+    stored = duckdb.sql(f"FROM '{tmp_path / 'command.parquet'}'").fetchall()
+    assert [row[2:4] for row in stored] == [(float(score), float(at)) for score, at in rows]
 
 
 @pytest.mark.slow
@@ -152,8 +172,8 @@ def test_a_renamed_column_is_refused_offered_and_allowed(dialog_of, later, choos
     assert "--" not in dialog.allowed.sentence.text()
     assert not dialog.report.isVisible()
     assert not dialog.save.isEnabled()
-    assert list(dialog.allowed.boxes) == ["x0"]
-    box = dialog.allowed.boxes["x0"]
+    assert [way.column for way in dialog.allowed.boxes] == ["x0"]
+    box = box_of(dialog, "x0")
     assert box.isVisible()
     dialog.form.label.setFocus()
     for _ in range(2):  # the area that scrolls comes between
@@ -190,11 +210,10 @@ def test_another_notation_is_read_by_a_box(dialog_of, later, choose_table, press
     press(dialog, dialog.score)
     assert "has another format than in training" in dialog.allowed.sentence.text()
     assert "--" not in dialog.allowed.sentence.text()
-    mends = [key for key in dialog.allowed.boxes if key.startswith(("decimal", "written"))]
-    assert mends == ["decimal ,", "written x3"]
-    assert "comma" in dialog.allowed.boxes["decimal ,"].text()
-    for key in mends:
-        dialog.allowed.boxes[key].click()
+    comma, notation = box_of(dialog, "", "decimal"), box_of(dialog, "x3", "written")
+    assert "comma" in comma.text()
+    for box in (comma, notation):
+        box.click()
     press(dialog, dialog.score)
     assert scores_in(dialog) == pytest.approx(expected, abs=1e-9)
 
@@ -226,12 +245,12 @@ def test_every_column_that_is_wholly_unknown_has_a_box(dialog_of, later, choose_
     choose_table(dialog, later(change))
     press(dialog, dialog.score)
     assert "also 'town'" in dialog.allowed.sentence.text()
-    assert list(dialog.allowed.boxes) == ["x1", "town"]
-    dialog.allowed.boxes["x1"].click()
+    assert [way.column for way in dialog.allowed.boxes] == ["x1", "town"]
+    box_of(dialog, "x1").click()
     press(dialog, dialog.score)
     assert "'NORTH', 'SOUTH'" in dialog.allowed.sentence.text()
-    assert dialog.allowed.boxes["x1"].isChecked()
-    dialog.allowed.boxes["town"].click()
+    assert box_of(dialog, "x1").isChecked()
+    box_of(dialog, "town").click()
     press(dialog, dialog.score)
     assert dialog.report.isVisible()
     choose_table(dialog, later(name="other.csv"))
@@ -252,24 +271,21 @@ def test_a_table_without_label_or_another_label(dialog_of, later, choose_table, 
     assert "AUC 0." in dialog.report.figure.text()
 
 
-def test_an_ignored_identifier_is_written_with_the_scores(window, press, choose_table, tmp_path):
+def test_an_ignored_identifier_is_written_with_the_scores(dialog_of, press, choose_table, tmp_path):
     names, *rows = read_rows(write_table(tmp_path / "t.csv", rows=60))
     path = tmp_path / "named.csv"
     with path.open("w", newline="", encoding="utf-8") as file:
         table = [[f"P{k:03}", *row] for k, row in enumerate(rows)]
         csv.writer(file).writerows([["patient_id", *names], *table])
-    window.session.files.open_now(path, "table")
-    put(window.session, make_record(window.session.table), "A run")
-    window.actions_.score_table.trigger()
-    (dialog,) = window.findChildren(ScoreTableDialog)
+    dialog = dialog_of(path)
     choose_table(dialog, path)
     assert dialog.form.identifier.currentData() == "patient_id"
-    assert found(dialog)[1][1] == "0"  # no column is ignored
+    assert ("Columns ignored", "0", "–") in found(dialog)
     press(dialog, dialog.score)
-    assert found(dialog)[1][1] == "0"
+    assert ("Columns ignored", "0", "–") in found(dialog)
     choose(dialog.form.identifier, None)
     press(dialog, dialog.score)
-    assert "patient_id" in found(dialog)[1][2]
+    assert ("Columns ignored", "1", "'patient_id'") in found(dialog)
 
 
 @pytest.mark.slow
@@ -300,6 +316,8 @@ def test_after_several_splits_a_model_of_all_rows_scores(
 def test_a_model_of_a_file_scores(dialog_of, later, press, tmp_path, qtbot, answers):
     path = later()
     dialog = dialog_of()
+    dialog.form.from_file.click()  # and no file is chosen
+    assert dialog.form.choice.is_of_run
     other = make_record(dialog._session.table, "logistic").splits[0].model
     save_model(other, tmp_path / "other.aucmodel")
     for dropped in (tmp_path / "other.aucmodel", path):
@@ -327,13 +345,6 @@ def test_a_model_of_a_file_scores(dialog_of, later, press, tmp_path, qtbot, answ
 
 
 @pytest.mark.slow
-def test_no_model_file_goes_back_to_the_run(dialog_of, answers):
-    dialog = dialog_of()
-    dialog.form.from_file.click()
-    assert dialog.form.choice.is_of_run
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("what", ["table", "model"])
 def test_a_file_that_is_none_is_told(dialog_of, tmp_path, what, qtbot):
     dialog = dialog_of()
@@ -343,20 +354,6 @@ def test_a_file_that_is_none_is_told(dialog_of, tmp_path, what, qtbot):
     qtbot.waitUntil(lambda: not dialog.busy, timeout=PATIENCE)
     assert path.name in dialog.words.text()
     assert not dialog.score.isEnabled()
-
-
-@pytest.mark.slow
-def test_the_table_itself_is_never_overwritten(dialog_of, later, choose_table, press, answers):
-    path = later()
-    before = path.read_bytes()
-    dialog = dialog_of()
-    choose_table(dialog, path)
-    press(dialog, dialog.score)
-    answers.save_path = str(path)
-    press(dialog, dialog.save)
-    assert "would be overwritten" in dialog.words.text()
-    assert path.read_bytes() == before
-    assert dialog.save.isEnabled()
 
 
 class Held:
@@ -428,9 +425,9 @@ def test_names_are_shown_letter_for_letter(dialog_of, later, choose_table, press
     path = later(change, header=lambda names: [hostile, *names[1:]])
     choose_table(dialog, path)
     press(dialog, dialog.score)
-    dialog.allowed.boxes["x0"].click()
+    box_of(dialog, "x0").click()
     press(dialog, dialog.score)
-    dialog.allowed.boxes["town"].click()
+    box_of(dialog, "town").click()
     press(dialog, dialog.score)
     assert ("Columns ignored", "1", f"'{hostile}'") in found(dialog)
     assert ("    town", "60", f"'{hostile}'") in found(dialog)
@@ -453,16 +450,20 @@ def test_what_the_model_knows_is_shown_before_a_row_is_read(dialog_of, later, ch
 
 
 @pytest.mark.slow
-def test_scores_are_saved_as_parquet(dialog_of, later, choose_table, press, answers, tmp_path):
+def test_a_parquet_table_is_scored_and_its_scores_are_saved_as_parquet(
+    dialog_of, later, choose_table, press, answers, tmp_path
+):
     def change(rows):
         for k, row in enumerate(rows):
             row[0] = f"=name {k}"
 
-    path = later(change, header=lambda names: ["score", *names[1:]])
+    later(change, header=lambda names: ["score", *names[1:]])
+    path = tmp_path / "later.parquet"
+    duckdb.sql(f"COPY (FROM '{tmp_path / 'later.csv'}') TO '{path}' (FORMAT parquet)")
     dialog = dialog_of()
     choose_table(dialog, path)
     press(dialog, dialog.score)
-    dialog.allowed.boxes["x0"].click()
+    box_of(dialog, "x0").click()
     choose(dialog.form.identifier, "score")
     press(dialog, dialog.score)
     choose(dialog.format, ".csv")
@@ -481,30 +482,12 @@ def test_scores_are_saved_as_parquet(dialog_of, later, choose_table, press, answ
     ]
     assert saved.fetchall() == expected
     assert expected[3][1] == "=name 3"
-
-
-@pytest.mark.slow
-def test_the_command_writes_the_same_parquet(dialog_of, later, tmp_path, capsys):
-    dialog = dialog_of()
-    session = dialog._session
-    model = validated_model(session.records[session.selected], 0, None)
-    save_model(model, tmp_path / "m.aucmodel")
-    for name in ("c.csv", "c.parquet"):
-        command = ["score", tmp_path / "m.aucmodel", later(), "-o", tmp_path / name]
-        assert main([str(part) for part in command]) == 0
-    capsys.readouterr()
-    rows = [(int(r), float(s), float(t), c) for r, s, t, c in read_rows(tmp_path / "c.csv")[1:]]
-    assert duckdb.sql(f"SELECT * FROM '{tmp_path / 'c.parquet'}'").fetchall() == rows
-
-
-@pytest.mark.slow
-def test_a_parquet_table_is_scored(dialog_of, later, choose_table, press, tmp_path):
-    path = tmp_path / "later.parquet"
-    duckdb.sql(f"COPY (FROM read_csv('{later()}')) TO '{path}' (FORMAT parquet)")
-    dialog = dialog_of()
-    choose_table(dialog, path)
-    press(dialog, dialog.score)
-    assert "60 of 60 rows scored" in dialog.report.sentence.text()
+    before = path.read_bytes()
+    answers.save_path = str(path)
+    press(dialog, dialog.save)
+    assert "would be overwritten" in dialog.words.text()
+    assert path.read_bytes() == before
+    assert dialog.save.isEnabled()
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from aucstudio.gui.state import session_files
+from aucstudio.gui.state import study_reading
 from aucstudio.gui.state.session import Session
 from aucstudio.project.scratch import BoundedCache
 from aucstudio.project.store.project import database as source
@@ -84,7 +84,7 @@ def test_a_damaged_run_is_left_out_and_told_when_the_project_is_opened(session, 
 def test_a_run_found_damaged_later_leaves_the_list(session, path, other, qtbot, monkeypatch):
     first, second = session.records
     damage_run(path, "train_scores", 1)
-    monkeypatch.setattr(session_files, "_READ_SECONDS", -1.0)  # all is left to the reader
+    monkeypatch.setattr(study_reading, "_READ_SECONDS", -1.0)  # all is left to the reader
     told = []
     other.failed.connect(lambda sentence, _trace: told.append(sentence))
     assert other.files.open_now(path, "project").warnings == []
@@ -98,8 +98,8 @@ def test_a_run_found_damaged_while_saving_does_not_keep_the_others(
     session, path, other, tmp_path, monkeypatch
 ):
     first, second = session.records
-    monkeypatch.setattr(session_files, "_READ_SECONDS", -1.0)
-    monkeypatch.setattr(session_files, "find_damaged", lambda *_, **__: ({}, []))
+    monkeypatch.setattr(study_reading, "_READ_SECONDS", -1.0)
+    monkeypatch.setattr(study_reading, "find_damaged", lambda *_, **__: ({}, []))
     other.files.open_now(path, "project")
     damage_run(path, "model", 1)
     told = []
@@ -113,7 +113,7 @@ def test_a_run_found_damaged_while_saving_does_not_keep_the_others(
 def test_many_runs_that_no_window_has_seen_get_their_looks_at_once(session, path):
     (record,) = list(session.records.values())[:1]
     records = [dataclasses.replace(record, id=f"r{k}") for k in range(1_000)]
-    looks = session_files.with_all_looks(session.plan, records).looks
+    looks = session.plan.with_all_looks(records).looks
     assert len({look.name for look in looks.values()}) == len(looks)
     assert len({look.colour for look in looks.values()}) == len(looks)
 

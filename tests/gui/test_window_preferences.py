@@ -129,10 +129,11 @@ def test_damaged_preferences_are_told_and_stop_nothing(start):
 def test_a_file_is_asked_for_where_the_last_one_was(qapp, tmp_path, monkeypatch):
     monkeypatch.undo()
     monkeypatch.setenv("AUCSTUDIO_HOME", str(tmp_path / "home"))
-    asked = []
+    asked, hides = [], []
 
-    def answer(_parent, _title, folder, filters, *_chosen):
+    def answer(_parent, _title, folder, filters, *_chosen, **options):
         asked.append(folder)
+        hides.append(options.get("options") == QFileDialog.Option.HideNameFilterDetails)
         ending = "aucmodel" if filters == prompts.MODELS else "csv"
         return str(tmp_path / f"study.{ending}"), ""
 
@@ -144,6 +145,7 @@ def test_a_file_is_asked_for_where_the_last_one_was(qapp, tmp_path, monkeypatch)
     prompts.ask_save_path(None, "Save", "model.aucmodel", prompts.MODELS)
     model = str(tmp_path / "model.aucmodel")
     assert asked == ["", str(tmp_path), model, model]
+    assert hides == [True, True, False, False]  # all endings of tables are wider than a screen
 
 
 def test_the_roc_page_keeps_face_axes_and_layers(session, qtbot):

@@ -67,16 +67,6 @@ def test_histogram_is_that_of_all_pairs(monkeypatch, chunk):
     assert_array_equal(difference_histogram(a, b, low, high, 9), expected)
 
 
-def test_histogram_of_a_part_leaves_out_what_is_beyond_it():
-    rng = np.random.default_rng(4)
-    a, b = rng.normal(size=(40, 2)), rng.normal(size=(70, 2))
-    z = (a[:, None] - b[None]).reshape(-1, 2)
-    low, high = np.array([-0.5, 0.2]), np.array([0.7, 0.9])
-    expected = np.histogram2d(*z.T, bins=(9, 4), range=np.stack([low, high], axis=1))[0]
-    assert 0 < expected.sum() < len(z)
-    assert_array_equal(difference_histogram(a, b, low, high, (9, 4)), expected)
-
-
 def test_histogram_of_a_flat_cloud_keeps_every_pair():
     places = np.zeros((200, 2))
     places[:, 0] = np.arange(200)

@@ -12,7 +12,7 @@ import pytest
 
 from aucstudio.cli import main
 from aucstudio.gui.state.plan import Plan, RunLook
-from aucstudio.gui.state.session_files import read_project
+from aucstudio.gui.state.study_reading import read_project
 from aucstudio.project.data.preparing.stored import arrays_of, settings_of
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.documents import named_runs, readable_runs

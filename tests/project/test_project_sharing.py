@@ -228,7 +228,7 @@ TRAIN = """
 
 @pytest.mark.slow
 def test_a_run_that_another_program_trains_is_told_and_left(project, plan, table):
-    from aucstudio.gui.state.session_files import read_project
+    from aucstudio.gui.state.study_reading import read_project
 
     record = project.add_run(execute(plan(), table))
     process = started(TRAIN, project.path)

@@ -27,11 +27,11 @@ from aucstudio.engine.scorers import (
     KernelScorer,
     LinearScorer,
     Scorer,
+    divided,
     joined,
-    of_part,
 )
 
-_INNER = "inner"
+INNER, MEMBER = "inner", "member"  # what names of arrays and settings begin with
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -110,16 +110,11 @@ class ViewedScorer(Scorer):
     def arrays(self) -> dict[str, NDArray[Any]]:
         own = {name: getattr(self.view, name) for name in self.layout}
         inner = self.scorer.arrays()
-        return own | {f"{_INNER}.{name}": array for name, array in inner.items()}
+        return own | {f"{INNER}.{name}": array for name, array in inner.items()}
 
     def settings(self) -> dict[str, Any]:
         inner = {"scorer": self.scorer.kind, **self.scorer.settings()}
-        return {f"{_INNER}.{name}": value for name, value in inner.items()}
-
-
-def of_inner(named: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arrays or settings of the scorer behind a view."""
-    return of_part(_INNER, named)
+        return {f"{INNER}.{name}": value for name, value in inner.items()}
 
 
 def scaled_view(factors: Array) -> View:
@@ -277,7 +272,7 @@ class CombinationScorer(Scorer):
             "base": self.base,
             **self._named(lambda scorer: {"scorer": scorer.kind, **scorer.settings()}),
             **{
-                f"member.{k}.{name}": value
+                f"{MEMBER}.{k}.{name}": value
                 for k, member in enumerate(self.members)
                 for name, value in dataclasses.asdict(member).items()
             },
@@ -299,11 +294,10 @@ def members_of(settings: Mapping[str, Any]) -> tuple[MemberShare, ...]:
     ValueError
         If they are not laid out so.
     """
-    found = of_part("member", settings)
-    count = len({name.partition(".")[0] for name in found})
+    _, described = divided(divided(settings)[1].get(MEMBER, {}))
     try:
-        members = [MemberShare(**of_part(k, found)) for k in range(count)]
-    except TypeError:
+        members = [MemberShare(**described[str(k)]) for k in range(len(described))]
+    except (KeyError, TypeError):
         raise ValueError("the members of the combination are not described whole") from None
     for member in members:
         numbers = (member.weight, member.auc, member.adds)

@@ -14,6 +14,7 @@ z).
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -22,25 +23,14 @@ from numpy.typing import NDArray
 
 from aucstudio.engine.arrays import Array, Index
 from aucstudio.engine.kernels import Kernel
-from aucstudio.engine.linalg import KernelFactor, chunks
+from aucstudio.engine.linalg import chunks
 from aucstudio.engine.monitor import Monitor
-from aucstudio.engine.scorers import KernelScorer, LinearScorer, Scorer, trimmed
+from aucstudio.engine.scorers import KernelScorer, LinearScorer, Scorer
 
 _ROWS_FOR_MEAN = 2_048
 
 
-class Directions(Protocol):
-    """What the directions w among some features mean for rows."""
-
-    def scorer(self, w: Array, near: Array | None = None) -> Scorer:
-        """Return <w, phi(x)> as a function of rows.
-
-        ``near`` are weights of the training rows that combine to w up to rounding, where a solver
-        has them.
-        """
-
-
-class FeatureMap(Directions, Protocol):
+class FeatureMap(Protocol):
     """A map that can be computed for any rows."""
 
     def __call__(self, X: Array) -> NDArray[Any]:
@@ -48,6 +38,14 @@ class FeatureMap(Directions, Protocol):
 
     def in_single(self) -> Self:
         """Return the map that computes in single precision, or itself if that loses too much."""
+
+    def scorer(self, w: Array, near: Array | None = None) -> Scorer:
+        """Return <w, phi(x)> as a function of rows; ``near`` is that of :data:`MakeScorer`."""
+
+
+MakeScorer = Callable[[Array, Array | None], Scorer]
+"""Returns what a direction w among some features is as a function of rows. Beside it are weights
+of the training rows that combine to w up to rounding, where a solver has them."""
 
 
 class Identity:
@@ -61,27 +59,6 @@ class Identity:
 
     def scorer(self, w: Array, near: Array | None = None) -> Scorer:
         return LinearScorer(w)
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class FactorDirections:
-    """Directions among the rows of a factor of the whole kernel matrix: exact.
-
-    Attributes
-    ----------
-    kernel : Kernel
-    points : ndarray of shape (N, d)
-        The training rows.
-    factor : KernelFactor
-    """
-
-    kernel: Kernel
-    points: Array
-    factor: KernelFactor
-
-    def scorer(self, w: Array, near: Array | None = None) -> Scorer:
-        near = np.zeros(len(self.points)) if near is None else near
-        return trimmed(self.kernel, self.points, self.factor.represent(w, near))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

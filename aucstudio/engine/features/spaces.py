@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, cast
 
 import numpy as np
@@ -18,12 +18,11 @@ import scipy
 from numpy.typing import NDArray
 
 from aucstudio.engine.arrays import Array, Index, Rows, Single
-from aucstudio.engine.blocks import Parts, Passes
+from aucstudio.engine.blocks import Passes
 from aucstudio.engine.features import (
-    Directions,
-    FactorDirections,
     FeatureMap,
     Identity,
+    MakeScorer,
     Shifted,
     centred,
     k_means,
@@ -71,7 +70,7 @@ class Space:
 
     @abstractmethod
     def scorer(self, w: Array, near: Array | None = None) -> Scorer:
-        """Return <w, phi(x)> as a function of rows; see :class:`Directions`."""
+        """Return <w, phi(x)> as a function of rows; see :data:`MakeScorer`."""
 
     def inner(self, a: Array, b: Array, b_scores: Array) -> float:
         """Return <a, b>, the scores of b being known."""
@@ -104,22 +103,22 @@ class Vectors(NumberedSpace):
     Parameters
     ----------
     matrix : ndarray or CSR matrix of shape (N, r)
-    directions : Directions, optional
-        What a direction means; by default the rows are their own features.
+    make : MakeScorer, optional
+        Makes the scorer of a direction; by default the features are the rows themselves.
     notes : tuple of Notice
     """
 
     def __init__(
         self,
         matrix: Rows | Single,
-        directions: Directions | None = None,
+        make: MakeScorer | None = None,
         notes: tuple[Notice, ...] = (),
     ) -> None:
         self.matrix: Any = matrix
         self.is_sparse = scipy.sparse.issparse(matrix)
         self.size = matrix.shape[1]
         self.notes = notes
-        self._directions = directions or Identity()
+        self._make = make or Identity().scorer
 
     def scores(self, w: Array) -> Array:
         X = self.matrix
@@ -136,7 +135,7 @@ class Vectors(NumberedSpace):
         return total
 
     def scorer(self, w: Array, near: Array | None = None) -> Scorer:
-        return self._directions.scorer(w, near)
+        return self._make(w, near)
 
     def take(self, sample: Index) -> NDArray[Any]:
         return cast("NDArray[Any]", self.matrix[sample])
@@ -177,28 +176,23 @@ class BlockVectors(NumberedSpace):
         self._passes, self._features = passes, features
         self.size = passes.features if features.origin is None else len(features.origin)
 
+    def _pieces(self) -> Iterator[tuple[Index, Vectors]]:
+        """Make the vectors chunk by chunk: they may be far more than a row's numbers."""
+        for rows, X in self._passes.pieces():
+            for chunk in chunks(len(rows), most=_ROWS_PER_CHUNK):
+                yield rows[chunk], Vectors(self._features(X[chunk]))
+
     def scores(self, w: Array) -> Array:
-        scores, features = np.empty(len(self._passes)), self._features
-
-        def of_pieces(pieces: Parts) -> list[tuple[Index, Array]]:
-            return [(rows, Vectors(X).scores(w)) for rows, X in _chunks(pieces, features)]
-
-        for part in self._passes.over(of_pieces):
-            for rows, of_rows in part:
-                scores[rows] = of_rows
+        scores = np.empty(len(self._passes))
+        for rows, vectors in self._pieces():
+            scores[rows] = vectors.scores(w)
         return scores
 
     def combine(self, c: Array) -> Array:
-        size, features = self.size, self._features
-
-        def of_pieces(pieces: Parts) -> Array:
-            total = np.zeros(size)
-            for _, X, weights in _chunks(pieces, features):
-                total += Vectors(X).combine(weights)
-            return total
-
-        found: Array = sum(self._passes.over(of_pieces, c), np.zeros(size))
-        return found
+        total = np.zeros(self.size)
+        for rows, vectors in self._pieces():
+            total += vectors.combine(c[rows])
+        return total
 
     def scorer(self, w: Array, near: Array | None = None) -> Scorer:
         return self._features.feature_map.scorer(w, near)
@@ -207,16 +201,9 @@ class BlockVectors(NumberedSpace):
         return self._features(self._passes.take(sample))
 
     def power_sums(self, weights: Array, pause: Pause) -> tuple[Array, Array]:
-        shape, features = (2, len(weights), self.size), self._features
-
-        def of_pieces(pieces: Parts) -> Array:
-            sums = np.zeros(shape)
-            for _, X, *parts in _chunks(pieces, features):
-                _add_powers(sums, X, np.stack(parts))
-            return sums
-
-        zero: Array = np.zeros(shape)
-        sums = sum(self._passes.over(of_pieces, *weights), zero)
+        sums = np.zeros((2, len(weights), self.size))
+        for rows, vectors in self._pieces():
+            _add_powers(sums, vectors.matrix, weights[:, rows])
         return sums[0], sums[1]
 
 
@@ -270,7 +257,12 @@ def exact(X: Array, kernel: Kernel, monitor: Monitor) -> Vectors:
     K = kernel(X, X, functools.partial(monitor.stage, "kernel matrix"))
     monitor.stage("factorising")
     factor = kernel_factor(K)
-    return Vectors(factor.F, FactorDirections(kernel, X, factor))
+
+    def scorer(w: Array, near: Array | None) -> Scorer:
+        near = np.zeros(len(X)) if near is None else near
+        return trimmed(kernel, X, factor.represent(w, near))
+
+    return Vectors(factor.F, scorer)
 
 
 def mapped(
@@ -309,7 +301,7 @@ def mapped(
     for rows in chunks(len(X)):
         np.subtract(features.feature_map(X[rows]), origin, out=F[rows], casting="same_kind")
         monitor.stage("features", rows.stop / len(X))
-    return Vectors(F, feature_map, notes)
+    return Vectors(F, feature_map.scorer, notes)
 
 
 def chosen(
@@ -356,13 +348,6 @@ def chosen(
     landmarks = k_means(X, count, np.random.default_rng(_SEED), monitor)
     note = notice("landmarks", count=len(landmarks))
     return mapped(nystrom_map(kernel, landmarks), X, monitor, notes=(note,))
-
-
-def _chunks(pieces: Parts, features: Callable[[Array], NDArray[Any]]) -> Parts:
-    """Make the features of pieces, chunk by chunk: they may be far more than a row's numbers."""
-    for rows, X, *columns in pieces:
-        for chunk in chunks(len(rows), most=_ROWS_PER_CHUNK):
-            yield rows[chunk], features(X[chunk]), *(column[chunk] for column in columns)
 
 
 def _add_powers(sums: Array, X: NDArray[Any], weights: Array) -> None:

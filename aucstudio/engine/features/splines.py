@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from aucstudio.engine.arrays import Array, Index
+from aucstudio.engine.arrays import Array, Index, portions
 from aucstudio.engine.scorers import Scorer
 
 _MOST_LEVELS = 10
@@ -251,8 +251,7 @@ class AdditiveScorer(Scorer):
         if len(self.feature) and X.shape[1] <= self.feature.max():
             raise ValueError(f"the additive model needs {self.feature.max() + 1} features")
         scores = np.zeros(len(X))
-        for start in range(0, len(X), _ROWS_PER_CHUNK):
-            rows = slice(start, start + _ROWS_PER_CHUNK)
+        for rows in portions(len(X), 1, _ROWS_PER_CHUNK):
             for c, k in enumerate(self.feature):
                 scores[rows] += self._function(c)(X[rows, k])[0]
         return scores

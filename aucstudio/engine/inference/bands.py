@@ -18,7 +18,7 @@ from aucstudio.engine import roc
 from aucstudio.engine.arrays import Array
 from aucstudio.engine.inference.areas import Placements
 from aucstudio.engine.inference.drawn_curves import drawn_heights
-from aucstudio.engine.inference.resampling import Progress, rates_at, resamples
+from aucstudio.engine.inference.resampling import Progress, drawn_rates, resamples
 from aucstudio.engine.inference.results import check_level, quantile_level, widened
 from aucstudio.engine.inference.sampling import Sampling
 
@@ -143,16 +143,13 @@ def _largest_deviations(
     """Draw the half-width c that each resampled curve needs, with units of groups or rows."""
     m, n = Sampling.of(ranking).groups
     vertices = ranking.curve.thinned(_VERTICES)
-    rows = vertices.behind or vertices
     u, v = _turned(vertices.fpr, vertices.tpr, n, m)
     deviations = np.empty(draws)
     units = ranking.units and (ranking.units[0][::-1], ranking.units[1][::-1])
-    weights = ranking.weights or (None, None)
     # Rows in descending order of score: a vertex predicts the first fp and tp positive.
     sizes = len(ranking.s), len(ranking.t)
     for part, positives, negatives in resamples(*sizes, draws, seed, progress, units):
-        tpr = rates_at(rows.tp, positives, weights[0])
-        fpr = rates_at(rows.fp, negatives, weights[1])
+        tpr, fpr = drawn_rates(ranking, vertices, positives, negatives)
         deviations[part] = [
             max(
                 np.abs(np.interp(u, *resampled) - v).max(),

@@ -21,13 +21,14 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
 from aucstudio.engine import roc
-from aucstudio.engine.arrays import Array, Index
+from aucstudio.engine.arrays import Array, Index, portions
 from aucstudio.engine.compiled import kernel
 from aucstudio.engine.inference.sampling import Sampling
 
@@ -91,6 +92,24 @@ def deciding(
     return Deciding(k, min(found, missed), low, high)
 
 
+class Drawn(NamedTuple):
+    """The drawn spacings of one class, and the vertices of one curve.
+
+    Attributes
+    ----------
+    cells : ndarray of shape (DRAWS, n_cells)
+        Sums of spacings.
+    place : ndarray of int, shape (n_cells,)
+        The spacing between two vertices that each belongs to.
+    ends : ndarray of int, shape (2, n_vertices)
+        Both spacings at which each vertex may lie.
+    """
+
+    cells: Array
+    place: Index
+    ends: Index
+
+
 def drawn_areas(
     rankings: Sequence[roc.Ranking],
     alpha: float,
@@ -113,17 +132,11 @@ def drawn_areas(
     vertices near the band, which means that there are plenty of rows.
     """
     parts = [_near(one, alpha, beta) for one in rankings]
-    drawn = drawn_ends(rankings, parts, sizes)
+    drawn = _drawn_ends(rankings, parts, sizes)
     if drawn is None:
         return None
-    (up, of_up), (along, of_along) = drawn
-    return [
-        _areas(
-            *(of_along, along.place[k], along.ends[k], of_up, up.place[k], up.ends[k]),
-            *(float(alpha), float(beta)),
-        )
-        for k in range(len(rankings))
-    ]
+    places = zip(*drawn, strict=True)
+    return [_areas(along, up, float(alpha), float(beta)) for up, along in places]
 
 
 def drawn_heights(
@@ -144,11 +157,10 @@ def drawn_heights(
     lower, upper : ndarray of shape (DRAWS, n_points)
     """
     curve = ranking.curve.corners().thinned(_MOST_VERTICES)
-    drawn = drawn_ends([ranking], [curve], sizes)
+    drawn = _drawn_ends([ranking], [curve], sizes)
     assert drawn is not None  # so few vertices never are too many
-    (up, of_up), (along_x, of_along) = drawn
-    ends = of_along, along_x.place[0], along_x.ends[0], of_up, up.place[0], up.ends[0]
-    lower, upper = _heights(*ends, np.asarray(grid, dtype=np.float64))
+    (up,), (along,) = drawn
+    lower, upper = _heights(along, up, np.asarray(grid, dtype=np.float64))
     return lower, upper
 
 
@@ -182,91 +194,73 @@ def _near(ranking: roc.Ranking, alpha: float, beta: float) -> roc.Curve:
 
 
 @kernel
-def _areas(
-    along: Array,
-    place_along: Index,
-    ends_along: Index,
-    up: Array,
-    place_up: Index,
-    ends_up: Index,
-    alpha: float,
-    beta: float,
-) -> tuple[Array, Array]:
+def _areas(along: Drawn, up: Drawn, alpha: float, beta: float) -> tuple[Array, Array]:
     """Compute the normalised areas under both curves of each draw."""
-    draws, vertices = len(along), ends_along.shape[1]
+    draws, vertices = len(along.cells), along.ends.shape[1]
     areas = np.empty((2, draws))
-    x = np.empty(max(ends_along.max(), place_along.max()) + 1)
-    y = np.empty(max(ends_up.max(), place_up.max()) + 1)
     for draw in range(draws):
-        _place(x, along[draw], place_along)
-        _place(y, up[draw], place_up)
+        places, reached = _vertices(along, draw), _vertices(up, draw)
         for side in range(2):
             # The lower curve is further along the FPR, the upper one further up.
-            left, height, total = alpha, y[ends_up[side, 0]], 0.0
+            x, y = places[1 - side], reached[side]
+            left, height, total = alpha, y[0], 0.0
             before = 0.0
             for vertex in range(vertices):
-                at, reached = x[ends_along[1 - side, vertex]], y[ends_up[side, vertex]]
-                right = min(at, beta)
+                right = min(x[vertex], beta)
                 if right > left:
-                    slope = (reached - height) / (at - before) if vertex > 0 else 0.0
+                    slope = (y[vertex] - height) / (x[vertex] - before) if vertex > 0 else 0.0
                     mean = height + slope * ((left + right) / 2 - before)
                     total += (right - left) * mean
                     left = right
-                before, height = at, reached
+                before, height = x[vertex], y[vertex]
             total += max(0.0, beta - left) * height
             areas[side, draw] = total / (beta - alpha)
     return areas[0], areas[1]
 
 
 @kernel
-def _place(ends: Array, cells: Array, place: Index) -> None:
-    """Sum drawn cells up to each end, as shares of the whole."""
-    ends[:] = 0.0
-    for cell in range(len(cells)):
-        ends[place[cell]] += cells[cell]
-    for k in range(1, len(ends)):
-        ends[k] += ends[k - 1]
-    ends /= ends[-1]
-
-
-@kernel
-def _heights(
-    along: Array,
-    place_along: Index,
-    ends_along: Index,
-    up: Array,
-    place_up: Index,
-    ends_up: Index,
-    grid: Array,
-) -> tuple[Array, Array]:
+def _heights(along: Drawn, up: Drawn, grid: Array) -> tuple[Array, Array]:
     """Compute the heights of both curves of each draw at ascending places."""
-    draws, vertices = len(along), ends_along.shape[1]
+    draws, vertices = len(along.cells), along.ends.shape[1]
     heights = np.empty((2, draws, len(grid)))
-    x = np.empty(max(ends_along.max(), place_along.max()) + 1)
-    y = np.empty(max(ends_up.max(), place_up.max()) + 1)
     for draw in range(draws):
-        _place(x, along[draw], place_along)
-        _place(y, up[draw], place_up)
+        places, reached = _vertices(along, draw), _vertices(up, draw)
         for side in range(2):
-            vertex, before, height = 0, 0.0, y[ends_up[side, 0]]
+            x, y = places[1 - side], reached[side]
+            vertex, before, height = 0, 0.0, y[0]
             for k in range(len(grid)):
-                while vertex < vertices and x[ends_along[1 - side, vertex]] <= grid[k]:
-                    before, height = x[ends_along[1 - side, vertex]], y[ends_up[side, vertex]]
+                while vertex < vertices and x[vertex] <= grid[k]:
+                    before, height = x[vertex], y[vertex]
                     vertex += 1
-                found = height
+                heights[side, draw, k] = height
                 if 0 < vertex < vertices:
-                    at, reached = x[ends_along[1 - side, vertex]], y[ends_up[side, vertex]]
-                    found += (reached - height) * (grid[k] - before) / (at - before)
-                heights[side, draw, k] = found
+                    rise, run = y[vertex] - height, x[vertex] - before
+                    heights[side, draw, k] += rise * (grid[k] - before) / run
     return heights[0], heights[1]
 
 
-def drawn_ends(
+@kernel
+def _vertices(drawn: Drawn, draw: int) -> Array:
+    """Sum drawn cells up to both ends of each vertex, as shares; shape (2, n_vertices)."""
+    sums = np.zeros(max(drawn.ends.max(), drawn.place.max()) + 1)
+    for cell in range(len(drawn.place)):
+        sums[drawn.place[cell]] += drawn.cells[draw, cell]
+    for k in range(1, len(sums)):
+        sums[k] += sums[k - 1]
+    sums /= sums[-1]
+    found = np.empty(drawn.ends.shape)
+    for side in range(2):
+        for vertex in range(drawn.ends.shape[1]):
+            found[side, vertex] = sums[drawn.ends[side, vertex]]
+    return found
+
+
+def _drawn_ends(
     rankings: Sequence[roc.Ranking],
     parts: Sequence[roc.Curve],
     sizes: tuple[float, float] | None,
-) -> list[tuple[Spacings, Array]] | None:
-    """Divide the spacings of both classes by the vertices of curves, and draw their sums."""
+) -> list[list[Drawn]] | None:
+    """Divide the spacings of both classes by the vertices of each curve, and draw their sums."""
     first, spacings = rankings[0], []
     weights = first.weights and first.in_row_order(*first.weights)
     for of_class in (0, 1):
@@ -279,8 +273,11 @@ def drawn_ends(
             return None
         spacings.append(made)
     units = first.units and first.in_row_order(*first.units)
-    drawn = _drawn(spacings, sizes, units)
-    return list(zip(spacings, drawn, strict=True))
+    drawn = zip(spacings, _drawn(spacings, sizes, units), strict=True)
+    return [
+        [Drawn(cells, *of_score) for of_score in zip(one.place, one.ends, strict=True)]
+        for one, cells in drawn
+    ]
 
 
 def _drawn(
@@ -308,9 +305,8 @@ def _drawn(
         at = np.searchsorted(apart, unit[~alone]), cell[~alone]
         shape = len(apart), len(one.sizes)
         loads.append(scipy.sparse.csr_array((load[~alone], at), shape=shape))
-    for start in range(0, len(apart), _UNITS_PER_PORTION):
-        portion = slice(start, start + _UNITS_PER_PORTION)
-        drawn = rng.standard_exponential((DRAWS, min(len(apart) - start, _UNITS_PER_PORTION)))
+    for portion in portions(len(apart), 1, _UNITS_PER_PORTION):
+        drawn = rng.standard_exponential((DRAWS, portion.stop - portion.start))
         for of_class, load in zip(sums, loads, strict=True):
             of_class += drawn @ load[portion]
     return sums

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucstudio.engine import roc
-from aucstudio.engine.arrays import Array, Index, RowNumbers
+from aucstudio.engine.arrays import Array, Index, RowNumbers, portions
 from aucstudio.engine.compiled import kernel
 from aucstudio.engine.inference.areas import LEAST, Placements, few_words
 from aucstudio.engine.inference.drawn_curves import deciding
@@ -76,16 +76,15 @@ def resamples(
     if draws < 2:
         raise ValueError(f"draws must be at least 2; it is {draws}.")
     rng = np.random.default_rng(seed)
-    strata = None if units is None else _strata(units)
-    size = max(1, _ROWS_PER_PORTION // (m + n))
-    for start in range(0, draws, size):
-        stop = min(start + size, draws)
-        if units is None or strata is None:
-            positives, negatives = (_times(rng, stop - start, rows) for rows in (m, n))
+    strata = [] if units is None else _strata(units)
+    for part in portions(draws, m + n, _ROWS_PER_PORTION):
+        count = part.stop - part.start
+        if units is None:
+            positives, negatives = (_times(rng, count, rows) for rows in (m, n))
         else:
-            positives, negatives = _group_times(rng, stop - start, strata, units)
-        yield slice(start, stop), positives, negatives
-        if progress is not None and progress(stop / draws):
+            positives, negatives = _group_times(rng, count, strata, units)
+        yield part, positives, negatives
+        if progress is not None and progress(part.stop / draws):
             raise Stopped("bootstrap")
 
 
@@ -131,11 +130,20 @@ def _group_times(
     raise ValueError("Almost no bootstrap draw of whole groups has rows of both classes.")
 
 
-def rates_at(ends: NDArray[np.int64], times: RowNumbers, weights: Array | None) -> Array:
-    """Compute in each resample the share of the weight of the drawn rows before each end.
+def drawn_rates(
+    ranking: roc.Ranking, curve: roc.Curve, positives: RowNumbers, negatives: RowNumbers
+) -> tuple[Array, Array]:
+    """Compute the TPR and the FPR of each resample at the vertices of a curve.
 
-    ``times`` has the rows in descending order of the scores, ``weights`` in ascending order.
+    Rows are in descending order of the scores; where they are weighted, weights are added up.
     """
+    rows, weights = curve.behind or curve, ranking.weights or (None, None)
+    tpr = _rates_at(rows.tp, positives, weights[0])
+    return tpr, _rates_at(rows.fp, negatives, weights[1])
+
+
+def _rates_at(ends: NDArray[np.int64], times: RowNumbers, weights: Array | None) -> Array:
+    """Compute in each resample the share of the weight of the drawn rows before each end."""
     drawn = times if weights is None else times * weights[::-1]
     sums = np.cumsum(drawn, axis=1, dtype=np.float64)
     rates: Array = np.where(ends > 0, sums[:, np.maximum(ends, 1) - 1], 0.0) / sums[:, -1:]
@@ -265,11 +273,9 @@ def _resampled_areas(
     for part, positives, negatives in resamples(*sizes, draws, seed, progress, first.units):
         for of_score, one in zip(drawn, scorers, strict=True):
             ranking = one.ranking
-            rows = ranking.curve.behind or ranking.curve
             of_s, of_t = places[0][ranking.order_s[::-1]], places[1][ranking.order_t[::-1]]
-            weights = ranking.weights or (None, None)
-            tpr = rates_at(rows.tp, positives[:, of_s], weights[0])
-            fpr = rates_at(rows.fp, negatives[:, of_t], weights[1])
+            of_classes = positives[:, of_s], negatives[:, of_t]
+            tpr, fpr = drawn_rates(ranking, ranking.curve, *of_classes)
             of_score[part] = _areas(fpr, tpr, *one.band)
     return drawn
 

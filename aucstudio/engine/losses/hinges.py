@@ -17,7 +17,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from aucstudio.engine.arrays import Array, Index, Mask
+from aucstudio.engine.arrays import Array, Index, Mask, portions
 
 
 class FreeConstantHinge:
@@ -195,9 +195,8 @@ class SquaredHingePoint:
         N, d = X.shape
         active = self._p * self._k_positive, self._q * self._k_negative
         root = np.sqrt(self._per_row(*active)).astype(X.dtype)
-        square, height = np.zeros((d, d)), max(512, _NUMBERS_PER_CHUNK // d)
-        for start in range(0, N, height):
-            rows = slice(start, start + height)
+        square = np.zeros((d, d))
+        for rows in portions(N, 1, max(512, _NUMBERS_PER_CHUNK // d)):
             Z = X[rows] * root[rows, None]
             square += Z.T @ Z
             pause()

@@ -12,64 +12,18 @@ pairs, the identity where every pair counts once.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Protocol
 
 import numpy as np
 import scipy
 
-from aucstudio.engine.arrays import MANY, Array, Index, Mask, ascending
+from aucstudio.engine.arrays import MANY, Array, Index, Mask, ascending, portions
 from aucstudio.engine.compiled import kernel
+from aucstudio.engine.linalg import nothing
 
 ALL = slice(None)
 _PAIRS_PER_PART = 1 << 14  # a handful of temporaries of this size stay in the processor's cache
 _FLOPS_PER_BLOCK = 2e9
 _QUERIES_PER_CHUNK = 1024
-
-
-def _nothing() -> None:
-    """Do nothing between two blocks of work."""
-
-
-class Pairs(Protocol):
-    """A set of pairs over N data rows; numbers for the pairs come as an array of ``shape``."""
-
-    @property
-    def n_rows(self) -> int:
-        """N, the number of data rows."""
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of an array that holds one number for each pair."""
-
-    @property
-    def count(self) -> int:
-        """Number of pairs."""
-
-    @property
-    def row_weights(self) -> Array:
-        """Weights of the data rows, shape (N,); a pair weighs the product of those of its rows."""
-
-    @property
-    def weight(self) -> float:
-        """Total weight of the pairs; their number where every row counts once."""
-
-    def total(self, values: Array, part: slice = ALL) -> float:
-        """Return the sum of a over the pairs, each times its weight."""
-
-    def parts(self) -> Iterator[slice]:
-        """Cut the first axis of a pair array into slices that fit the processor's cache."""
-
-    def margins(self, scores: Array, part: slice = ALL) -> Array:
-        """Return A s, or the part of it that belongs to a slice of the first axis."""
-
-    def adjoint(self, values: Array, part: slice = ALL) -> Array:
-        """Return A^T W a, shape (N,); with ``part``, ``values`` are that part of a."""
-
-    def weighted_gram(self, D: Array, F: Array, pause: Callable[[], None] = _nothing) -> Array:
-        """Return F^T A^T W diag(D) A F, shape (r, r); ``pause`` is called between blocks."""
-
-    def rows(self, chosen: Index) -> tuple[Index, Index]:
-        """Return the positive and negative data rows of pairs, by their flat position."""
 
 
 class AllPairs:
@@ -98,7 +52,7 @@ class AllPairs:
 
     def parts(self) -> Iterator[slice]:
         """Cut the positives into slices."""
-        return _slices(self.shape[0], max(1, _PAIRS_PER_PART // self.shape[1]))
+        return portions(*self.shape, _PAIRS_PER_PART)
 
     def margins(self, scores: Array, part: slice = ALL) -> Array:
         """Return s_i - t_j as a matrix."""
@@ -111,7 +65,7 @@ class AllPairs:
         sums[self._negatives] = -self._q * (p @ values)
         return sums
 
-    def weighted_gram(self, D: Array, F: Array, pause: Callable[[], None] = _nothing) -> Array:
+    def weighted_gram(self, D: Array, F: Array, pause: Callable[[], None] = nothing) -> Array:
         """Return F^T A^T W diag(D) A F from products with the m x n matrix D."""
         p, q = self._p[:, None], self._q[:, None]
 
@@ -154,7 +108,7 @@ class PairList:
 
     def parts(self) -> Iterator[slice]:
         """Cut the list into slices."""
-        return _slices(self.count, _PAIRS_PER_PART)
+        return portions(self.count, 1, _PAIRS_PER_PART)
 
     def margins(self, scores: Array, part: slice = ALL) -> Array:
         """Return s_i - t_j for each pair of the list."""
@@ -169,7 +123,7 @@ class PairList:
         sums = np.bincount(rows, weights=values, minlength=self.n_rows)
         return np.asarray(sums, dtype=np.float64)
 
-    def weighted_gram(self, D: Array, F: Array, pause: Callable[[], None] = _nothing) -> Array:
+    def weighted_gram(self, D: Array, F: Array, pause: Callable[[], None] = nothing) -> Array:
         """Return F^T A^T diag(D) A F from products with a sparse N x N matrix."""
         size = (self.n_rows, self.n_rows)
         W = scipy.sparse.coo_array((D, (self._pos, self._neg)), shape=size).tocsr()
@@ -187,8 +141,8 @@ class PairList:
         return used, PairList(places[: self.count], places[self.count :], len(used))
 
 
-def _slices(length: int, step: int) -> Iterator[slice]:
-    return (slice(start, start + step) for start in range(0, length, step))
+Pairs = AllPairs | PairList
+"""A set of pairs over N data rows; numbers for the pairs come as an array of its ``shape``."""
 
 
 def _laplacian_gram(
@@ -198,7 +152,7 @@ def _laplacian_gram(
     r = F.shape[1]
     gram = np.empty((r, r))
     width = int(np.clip(_FLOPS_PER_BLOCK / max(1, F.size), 16, 256))
-    for columns in _slices(r, width):
+    for columns in portions(r, 1, width):
         start = columns.start
         G = np.ascontiguousarray(F[:, columns])
         gram[start:, columns] = F[:, start:].T @ (degree[:, None] * G - across(G))
@@ -360,7 +314,7 @@ def _nearest(among: Array, queries: Array, k: int, report: Callable[[float], Non
 
     search = NearestNeighbors(n_neighbors=min(k, len(among))).fit(among)
     found = []
-    for rows in _slices(len(queries), _QUERIES_PER_CHUNK):
+    for rows in portions(len(queries), 1, _QUERIES_PER_CHUNK):
         found.append(search.kneighbors(queries[rows], return_distance=False))
-        report(min(1.0, rows.stop / len(queries)))
+        report(rows.stop / len(queries))
     return np.concatenate(found)

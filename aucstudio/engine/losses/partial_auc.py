@@ -25,7 +25,7 @@ import scipy
 from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
-from aucstudio.engine.arrays import Array, Mask
+from aucstudio.engine.arrays import Array, Mask, portions
 from aucstudio.engine.losses import Risk
 from aucstudio.engine.roc import position, rank_weights
 
@@ -266,7 +266,7 @@ def smooth_area(s: Array, t: Array, parts: Fan) -> float:
     high, low = Grid(s[parts.p > 0]), Grid(t[parts.g > 0])
     p, g = high.gather(parts.p[parts.p > 0]), low.gather(parts.g[parts.g > 0])
     total = float(parts.r.sum() * parts.g.sum())
-    for block in _blocks(len(g), len(p)):
+    for block in portions(len(g), len(p), _CELLS_PER_BLOCK):
         total += float(p @ scipy.special.ndtr(high.points[:, None] - low.points[block]) @ g[block])
     return total / (len(s) * len(t))
 
@@ -292,7 +292,7 @@ def derivatives(F: Array, positive: Mask, parts: Fan, learners: Array) -> tuple[
     high, p, pf, pff = _moments(F[positive], parts.p, learners[positive])
     low, g, gf, gff = _moments(F[~positive], parts.g, learners[~positive])
     first, second = np.zeros((2, learners.shape[1]))
-    for block in _blocks(len(g), len(p)):
+    for block in portions(len(g), len(p), _CELLS_PER_BLOCK):
         D = high[:, None] - low[block]
         density = np.exp(-0.5 * D**2) / np.sqrt(2 * np.pi)
         first += (density @ g[block]) @ pf - (p @ density) @ gf[block]
@@ -309,8 +309,3 @@ def _moments(scores: Array, weights: Array, f: Array) -> tuple[Array, Array, Arr
     grid, weights, f = Grid(scores[used]), weights[used], f[used]
     weighted = weights[:, None] * f
     return grid.points, grid.gather(weights), grid.gather(weighted), grid.gather(weighted * f)
-
-
-def _blocks(length: int, width: int) -> Iterator[slice]:
-    step = max(1, _CELLS_PER_BLOCK // max(1, width))
-    return (slice(start, start + step) for start in range(0, length, step))

@@ -82,7 +82,6 @@ def solve_two_margins(
     tol: float = 1e-6,
     monitor: Monitor,
     scorer: Callable[[Array, Array], Scorer],
-    max_iter: int = 200,
 ) -> TwoMargins:
     """Solve by Mehrotra's predictor-corrector method, O(N r^2 + r^3) time a step.
 
@@ -97,7 +96,6 @@ def solve_two_margins(
     monitor : Monitor
     scorer : callable
         Makes a scorer from w and beta; called only if the monitor's listener wants one.
-    max_iter : int
 
     Returns
     -------
@@ -106,7 +104,7 @@ def solve_two_margins(
         before the tolerance.
     """
     solver = _InteriorPoint(F, positive, costs, tol, monitor)
-    return run(solver, monitor, lambda found: scorer(found.weights, found.coefficients), max_iter)
+    return run(solver, monitor, lambda found: scorer(found.weights, found.coefficients))
 
 
 class _Rows:
@@ -360,13 +358,9 @@ class ASVM(KernelSettings, AUCClassifier):
         n_rows = positives + negatives
         if n_rows <= MAX_KERNEL_ROWS or (self.kernel == "linear" and features <= n_rows):
             return
-        what, advice = f"the {self.kernel} kernel", "take the linear kernel or"
-        if self.kernel == "linear":
-            what, advice = "the linear kernel with more features than rows", "use fewer features or"
+        known = {"kernel": self.kernel, "linear": self.kernel == "linear"}
         raise InvalidSetting(
-            "kernel",
-            f"{what} takes up to {MAX_KERNEL_ROWS:,} rows here, and there are {n_rows:,}; "
-            f"{advice} train on a sample of the rows",
+            "kernel", text("too_many_rows_for_kernel", most=MAX_KERNEL_ROWS, rows=n_rows, **known)
         )
 
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.arrays import Array, Index, Mask
+from aucstudio.engine.arrays import Array, Index, Mask, portions
 from aucstudio.engine.base import WeighsRows
 from aucstudio.engine.cost import NUMBER
 from aucstudio.engine.fit import Context, Fit
@@ -101,8 +101,7 @@ def in_single(X: Array, low: Array, span: Array) -> np.ndarray[Any, np.dtype[np.
     """Put the rows on [0, 1]: the library computes in single precision."""
     cells = np.empty(X.shape, dtype=np.float32)
     width = np.where(span > 0, span, 1.0)
-    step = max(1, _CELLS_COPIED // max(1, X.shape[1]))  # no copy in double precision
-    for rows in (slice(k, k + step) for k in range(0, len(X), step)):
+    for rows in portions(len(X), X.shape[1], _CELLS_COPIED):  # no copy in double precision
         cells[rows] = (X[rows] / 2 - low) / width
     return cells
 

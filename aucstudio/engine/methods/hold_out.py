@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucstudio.engine.arrays import Array, Index, Mask
+from aucstudio.engine.arrays import Array, Index, Mask, portions
 from aucstudio.engine.fit import PairsHeldOut
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.methods.least_squares_systems import (
@@ -53,13 +53,6 @@ def _count_outcomes(
         beaten[rows] = 0.5 * won.sum(axis=1)
         above += 0.5 * won.sum(axis=0)
     return PairsHeldOut(beaten, above)
-
-
-def _pair_chunks(rows: int, columns: int) -> Iterator[slice]:
-    """Cut so many rows into slices whose pairs with all columns stay in the cache."""
-    height = max(1, _PAIRS_PER_CHUNK // columns)
-    for start in range(0, rows, height):
-        yield slice(start, min(start + height, rows))
 
 
 class HoldOut:
@@ -146,7 +139,7 @@ class HoldOut:
         ends[:m, 0], ends[m:, 1] = np.sqrt(self._d[:m]), np.sqrt(self._d[m:])
         turned = self._V.T @ ends
         self._diagonal = np.empty((len(self.regularizations), N))
-        for rows in _pair_chunks(N, N):
+        for rows in portions(N, N, _PAIRS_PER_CHUNK):
             self._monitor.stage("hold-out")
             self._diagonal[:, rows] = (self._V[rows] ** 2 @ shares).T / self._d[rows]
         products = [(self._V @ (shares * column[:, None])).T for column in turned.T]
@@ -180,7 +173,7 @@ class HoldOut:
     def pair_scores(self, which: int) -> Iterator[tuple[slice, Array, Array]]:
         """Return some positives at a time and the scores of their pairs with all negatives."""
         lam, m, N = self.regularizations[which], self._positives, len(self._d)
-        for rows in _pair_chunks(m, N - m):
+        for rows in portions(m, N - m, _PAIRS_PER_CHUNK):
             self._monitor.stage("leave-pair-out", (which + rows.start / m) / len(self._totals))
             yield rows, *self._pairs(which, rows, self._mutual(lam, rows, slice(m, N)))
 
@@ -308,7 +301,7 @@ class _PairErrors:
         """Return some positives at a time and the scores of their pairs with all negatives."""
         N = len(self._y)
         q, Aq = self._diagonal[m:], self._pull[m:]
-        for rows in _pair_chunks(m, N - m):
+        for rows in portions(m, N - m, _PAIRS_PER_CHUNK):
             report(rows.start / m)
             c = self._left[rows] @ self._V[m:].T - np.outer(self._bend[rows], self._bend[m:])
             p, Ap = self._diagonal[rows, None], self._pull[rows, None]

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -21,7 +21,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from aucstudio.engine.arrays import Array, Index, Mask, Rows
-from aucstudio.engine.blocks import Parts, Passes
+from aucstudio.engine.blocks import Passes
 from aucstudio.engine.fit import Fit
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.linalg import Symmetric, chunks, nothing
@@ -72,15 +72,6 @@ class Moments:
         else:
             add_products(self.square, Z.T, look)
 
-    def joined(self, other: Moments) -> Moments:
-        """Add the sums over other rows, as if they were measured from here."""
-        shift, weight = other.origin - self.origin, other.weight
-        across = np.outer(shift, other.total)
-        square = other.square + across + across.T + weight * np.outer(shift, shift)
-        total = self.total + other.total + weight * shift
-        removed = self.removed + other.removed
-        return Moments(self.origin, self.square + square, total, self.weight + weight, removed)
-
     def without(self, other: Moments) -> Moments:
         """Subtract the sums over some of the rows, measured from the same origin."""
         square, total = self.square - other.square, self.total - other.total
@@ -104,7 +95,7 @@ class Moments:
 
 
 Classes = tuple[Moments, Moments]
-Sums = dict[bool, Moments] | None
+Pieces = Iterator[tuple[Any, Mask, Array | None]]
 
 
 def class_moments(X: Rows, positive: Mask, weights: Array | None, monitor: Monitor) -> Classes:
@@ -117,28 +108,25 @@ def class_moments(X: Rows, positive: Mask, weights: Array | None, monitor: Monit
     weights : ndarray of shape (n_samples,) or None
     monitor : Monitor
     """
-    N, look = X.shape[0], functools.partial(monitor.stage, "class moments")
+    N = X.shape[0]
     height = max(_ROWS_PER_PIECE, _NUMBERS_PER_PIECE // X.shape[1])
-    if scipy.sparse.issparse(X):
-        height = N
-    columns = [positive] if weights is None else [positive, weights]
+    parts = [slice(None)] if scipy.sparse.issparse(X) else list(chunks(N, most=height))
 
-    def sums(from_zero: bool) -> Iterable[Sums]:
-        parts = (slice(start, start + height) for start in range(0, N, height))
-        pieces = ((part, X[part], *(column[part] for column in columns)) for part in parts)
-        return [_add_up(from_zero, _rarer(positive), look, pieces)]
+    def pieces() -> Pieces:
+        for rows in parts:
+            yield X[rows], positive[rows], None if weights is None else weights[rows]
 
-    return _moments(sums)
+    return _moments(pieces, positive, functools.partial(monitor.stage, "class moments"))
 
 
 def block_moments(passes: Passes) -> Classes:
     """Return the moments of the negatives and of the positives of rows in blocks."""
 
-    def sums(from_zero: bool) -> Iterable[Sums]:
-        work = functools.partial(_add_up, from_zero, _rarer(passes.positive), nothing)
-        return passes.over(work, passes.positive)
+    def pieces() -> Pieces:
+        for rows, X in passes.pieces():
+            yield X, passes.positive[rows], None
 
-    return _moments(sums)
+    return _moments(pieces, passes.positive, nothing)
 
 
 def difference(classes: Classes) -> Array:
@@ -147,53 +135,43 @@ def difference(classes: Classes) -> Array:
     return positive.origin - negative.origin + positive.mean - negative.mean
 
 
-def _moments(sums: Callable[[bool], Iterable[Sums]]) -> Classes:
-    """Join the sums of all parts; a part without sums is too far from 0."""
-    for from_zero in (True, False):
-        found: dict[bool, Moments] = {}
-        for part in sums(from_zero):
-            if part is None:
-                break
-            for label, one in part.items():
-                found[label] = found[label].joined(one) if label in found else one
-        else:
-            classes = found[False], found[True]
-            if not from_zero or all(one.keeps_digits() for one in classes):
-                break
-    return classes
-
-
-def _rarer(positive: Mask) -> bool:
-    return bool(2 * np.count_nonzero(positive) <= len(positive))
-
-
-def _add_up(from_zero: bool, rare: bool, look: Callable[[], None], pieces: Parts) -> Sums:
-    """Add up both classes of some rows; None as soon as rows are found to be far from 0.
-
-    From 0, all rows are added where they lie and the rarer class is subtracted: only its rows are
-    copied.
-    """
+def _moments(pieces: Callable[[], Pieces], positive: Mask, look: Callable[[], None]) -> Classes:
+    """Add up both classes: from 0 if that keeps their digits, else from a row of each."""
+    is_rarer = bool(2 * np.count_nonzero(positive) <= len(positive))
+    classes = _sums_from_zero(pieces(), is_rarer, look)
+    if classes is not None and all(one.keeps_digits() for one in classes):
+        return classes
     found: dict[bool, Moments] = {}
-    for _, X, positive, *columns in pieces:
-        weights = columns[0] if columns else None
-        if from_zero and not found:
-            if not scipy.sparse.issparse(X) and not _is_near_zero(X):
-                return None
-            found = {label: Moments.about(np.zeros(X.shape[1])) for label in (False, True)}
-        if from_zero:
-            found[not rare].add(X, weights, look)
-        for label in (rare,) if from_zero else (False, True):
-            mine = np.flatnonzero(positive == label)
+    for X, of_piece, weights in pieces():
+        for label in (False, True):
+            mine = np.flatnonzero(of_piece == label)
             if len(mine):
                 Z = X[mine]
                 if label not in found:
                     found[label] = Moments.about(Z[0].copy())
-                if not from_zero:
-                    Z -= found[label].origin
+                Z -= found[label].origin
                 found[label].add(Z, None if weights is None else weights[mine], look)
-    if from_zero and found:
-        found[not rare] = found[not rare].without(found[rare])
-    return found
+    return found[False], found[True]
+
+
+def _sums_from_zero(pieces: Pieces, rarer: bool, look: Callable[[], None]) -> Classes | None:
+    """Add up both classes from 0; None as soon as rows are found to be far from it.
+
+    All rows are added where they lie and the rarer class is subtracted: only its rows are copied.
+    """
+    sums: Classes | None = None  # of all rows, and of the rarer class
+    for X, of_piece, weights in pieces:
+        if sums is None:
+            if not scipy.sparse.issparse(X) and not _is_near_zero(X):
+                return None
+            sums = Moments.about(np.zeros(X.shape[1])), Moments.about(np.zeros(X.shape[1]))
+        sums[0].add(X, weights, look)
+        mine = np.flatnonzero(of_piece == rarer)
+        if len(mine):
+            sums[1].add(X[mine], None if weights is None else weights[mine], look)
+    assert sums is not None
+    rest = sums[0].without(sums[1])
+    return (rest, sums[1]) if rarer else (sums[1], rest)
 
 
 def _is_near_zero(X: Array) -> bool:

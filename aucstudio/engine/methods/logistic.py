@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy
 
-from aucstudio.engine.arrays import Array, Mask
+from aucstudio.engine.arrays import Array, Mask, portions
 from aucstudio.engine.base import WeighsRows
 from aucstudio.engine.features.splines import AdditiveScorer, Basis, basis, weighted_scorer
 from aucstudio.engine.fit import Context, Fit
@@ -129,7 +129,8 @@ class _LogLoss:
         N, d = self.X.shape
         scores, curvature, loss = np.empty(N), np.empty(N), 0.0
         sums, entropy, pull = np.zeros(2), np.zeros(2), np.zeros((2, d))
-        for rows in self._parts():
+        in_one = scipy.sparse.issparse(self.X)
+        for rows in (slice(None),) if in_one else portions(N, d, _NUMBERS_PER_PART):
             X, y, costs = self.X[rows], self.y[rows], self.costs[rows]
             scores[rows] = f = X @ w
             margins = y * (f + b)
@@ -150,11 +151,6 @@ class _LogLoss:
         gap = max(0.0, objective - float(r @ entropy - direction @ direction / 2))
         gradient = np.append(w - pull[1] + pull[0], sums[0] - sums[1])
         return _Point(w, b, scores, objective, gap, gradient, curvature)
-
-    def _parts(self) -> Iterator[slice]:
-        N, d = self.X.shape
-        height = N if scipy.sparse.issparse(self.X) else max(1, _NUMBERS_PER_PART // d)
-        return (slice(start, start + height) for start in range(0, N, height))
 
     def along(self, here: _Point, step: Array) -> _Point | None:
         """Return the first point on the way, halved again and again, that is lower; else None."""

@@ -31,6 +31,7 @@ from aucstudio.engine.methods.rank_svm import PairNewton
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting, param
 from aucstudio.engine.scorers import FourierScorer
+from aucstudio.notices import text
 
 MOST_BYTES = 8e9
 
@@ -59,11 +60,9 @@ class GaussianFeatures(PairNewton):
         dtype = self._precision(len(X))
         size = len(X) * count * np.dtype(dtype).itemsize
         if size > MOST_BYTES:
-            raise InvalidSetting(
-                name,
-                f"{count:,} features of {len(X):,} rows take {size / 1e9:.1f} GB; at most "
-                f"{MOST_BYTES / 1e9:g} GB are possible: lower {name} or train on a sample",
-            )
+            known = {"size": size / 1e9, "most": MOST_BYTES / 1e9, "name": name}
+            message = text("features_beyond_memory", count=count, rows=len(X), **known)
+            raise InvalidSetting(name, message)
         settings = KernelSettings(kernel="rbf", gamma=self.gamma)
         kernel = settings.resolve_kernel(X, weights=context.weights)
         feature_map = self._map(X, kernel, self._rng(), context)

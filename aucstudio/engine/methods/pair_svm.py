@@ -340,7 +340,16 @@ class SAUCSVM(PairSVM):
         T = _whitener(base.matrix, positive, self.structure, context.monitor)
         F = base.matrix if len(rows) == len(X) else base.matrix[rows]
         whitened = product(F, T, functools.partial(context.monitor.stage, "whitening"))
-        return Vectors(whitened, _Whitened(base, T, positive, self.structure, rows))
+
+        def scorer(v: Array, near: Array | None) -> Scorer:
+            w = T @ v  # directions among the rows before
+            if near is None:
+                return base.scorer(w)
+            c = -self.structure * _spread(base.scores(w), positive)
+            c[rows] += near
+            return base.scorer(w, c)
+
+        return Vectors(whitened, scorer)
 
     def _kernel_space(self, X: Array, positive: Mask, rows: Index, context: Context) -> Expansion:
         if self.structure == 0:
@@ -352,25 +361,6 @@ class SAUCSVM(PairSVM):
         if self.structure == 0:
             return super()._space_of_all(X, positive, context)
         return self._space(X, positive, np.arange(len(X)), context)
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class _Whitened:
-    """Directions v among rows that T has made, as directions w = T v among the rows before."""
-
-    base: Vectors
-    T: Array
-    positive: Mask
-    structure: float
-    rows: Index
-
-    def scorer(self, v: Array, near: Array | None = None) -> Scorer:
-        w = self.T @ v
-        if near is None:
-            return self.base.scorer(w)
-        c = -self.structure * _spread(self.base.scores(w), self.positive)
-        c[self.rows] += near
-        return self.base.scorer(w, c)
 
 
 def _whitener(F: Array, positive: Mask, weight: float, monitor: Monitor) -> Array:

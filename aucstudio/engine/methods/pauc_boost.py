@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from aucstudio.engine.arrays import Array, Index, Mask
+from aucstudio.engine.arrays import Array, Index, Mask, portions
 from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.features.splines import AdditiveScorer, Basis, basis, weighted_scorer
 from aucstudio.engine.fit import Context, Fit
@@ -143,8 +143,7 @@ class _Model:
             return "boosting_without_positives"
         learners, steps = self._newton(pause) if self.rounds else self._first_steps()
         count = _SHORT_LIST if self.rounds else len(learners)
-        for start in range(0, len(learners), count or 1):
-            these = slice(start, start + count)
+        for these in portions(len(learners), 1, count):
             best = self._best(learners[these], steps[these], pause)
             if best:
                 self._take(*best)
@@ -159,10 +158,8 @@ class _Model:
     def _newton(self, pause: Pause) -> Steps:
         """List the learners and their steps, those first of which most is expected."""
         parts, slopes = self._fan(), []
-        step = max(1, _CELLS_PER_BLOCK // len(self._F))
-        for start in range(0, len(self._w), step):
-            learners = self._learners[:, start : start + step]
-            slopes.append(derivatives(self._F, self._positive, parts, learners))
+        for some in portions(len(self._w), len(self._F), _CELLS_PER_BLOCK):
+            slopes.append(derivatives(self._F, self._positive, parts, self._learners[:, some]))
             pause()
         first, second = np.concatenate(slopes, axis=1)
         first -= 2 * self._smoothness * self._bent

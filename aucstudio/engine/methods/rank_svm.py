@@ -61,13 +61,11 @@ class PairNewton(WeighsRows):
     def _space(self, X: Rows, positive: Mask, context: Context) -> Space:
         """Return the rows as vectors."""
 
-    @abstractmethod
     def _block_space(self, rows: Passes, monitor: Monitor) -> Space:
-        """Return rows that come in blocks as vectors; see ``adds_up``."""
+        """Return rows that come in blocks as vectors, where the method has ``adds_up``."""
+        raise NotImplementedError
 
     def _fit_blocks(self, rows: Passes, context: Context) -> Fit:
-        if not self.adds_up:
-            return super()._fit_blocks(rows, context)
         space = self._block_space(rows, context.monitor)
         return self._solve(_Bench(space), rows.positive, context.monitor)
 

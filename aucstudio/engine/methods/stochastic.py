@@ -86,13 +86,18 @@ class StochasticClassifier(AUCClassifier):
         notes = () if embedding.spread else (notice("rows_equal"),)
         return Fit(embedding.scorer(w), objective, n_iter=training.epoch, notes=notes)
 
-    def _map(self, X: Array, monitor: Monitor) -> NystromMap | None:
+    def _map(self, rows: Array | Passes, monitor: Monitor) -> NystromMap | None:
+        """Make the map of landmarks for rows in memory or in blocks."""
         if self.kernel == "linear":
             return None
-        kernel = KernelSettings(kernel=self.kernel, gamma=self.gamma).resolve_kernel(X)
         rng = np.random.default_rng((self.random_state, LANDMARKS))
-        landmarks = k_means(X, min(self.n_landmarks, len(X)), rng, monitor)
-        return nystrom_map(kernel, landmarks)
+        settings = KernelSettings(kernel=self.kernel, gamma=self.gamma)
+        if isinstance(rows, Passes):
+            X = rows.take(rows_to_cluster(len(rows), rng))
+            kernel = settings.resolve_kernel_by(rows.features, lambda: mean_variance(rows))
+        else:
+            X, kernel = rows, settings.resolve_kernel(rows)
+        return nystrom_map(kernel, k_means(X, min(self.n_landmarks, len(X)), rng, monitor))
 
 
 class HingeDescent(StochasticClassifier):
@@ -248,23 +253,13 @@ class NSAUC(HingeDescent):
         if rows.blocks == 1:
             numbers, X = rows.block(0)
             return self._fit(X[np.argsort(numbers)], rows.positive, context)
-        embedding = embed_blocks(rows, self._block_map(rows, monitor))
+        embedding = embed_blocks(rows, self._map(rows, monitor))
         rng = np.random.default_rng((self.random_state, SEARCH, 1))
         partners = draw_partners(rows, embedding, rng)
         steps = self._learner(partners.F, partners.positive, embedding.scale)
         return self._train_on(
             BlockRows(rows, embedding, partners), steps, embedding, rows.positive, monitor
         )
-
-    def _block_map(self, rows: Passes, monitor: Monitor) -> NystromMap | None:
-        if self.kernel == "linear":
-            return None
-        rng = np.random.default_rng((self.random_state, LANDMARKS))
-        sample = rows.take(rows_to_cluster(len(rows), rng))
-        settings = KernelSettings(kernel=self.kernel, gamma=self.gamma)
-        kernel = settings.resolve_kernel_by(rows.features, lambda: mean_variance(rows))
-        landmarks = k_means(sample, min(self.n_landmarks, len(sample)), rng, monitor)
-        return nystrom_map(kernel, landmarks)
 
 
 class NSVMSGD2(HingeDescent):

@@ -51,13 +51,7 @@ class Workbench:
 
 
 class StructuralSVM(KernelSettings, AUCClassifier):
-    """The settings, the fit and the path along C that the structural methods share.
-
-    Attributes
-    ----------
-    usual_cuts : int
-        Class attribute: how many cutting planes are usual, for estimates of time.
-    """
+    """The settings, the fit and the path along C that the structural methods share."""
 
     n_landmarks: int | None = param(None, "structural")
     C: float = param(10.0, "structural")

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.arrays import Array, Mask
+from aucstudio.engine.arrays import Array, Mask, portions
 from aucstudio.engine.compiled import kernel
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.scorers import ABOVE_ALL, EnsembleScorer
@@ -283,10 +283,9 @@ class TreeGrower:
 
     def _parts_of_work(self, leaf: _Leaf) -> Iterator[tuple[int, int]]:
         """Cut the features into ranges that take some 20 ms each on the rows of a leaf."""
-        step = max(1, _CELLS_PER_LOOK // (leaf.stop - leaf.start))
-        for first in range(0, len(self._cells), step):
+        for part in portions(len(self._cells), leaf.stop - leaf.start, _CELLS_PER_LOOK):
             self._monitor.stage("splitting")
-            yield first, min(first + step, len(self._cells))
+            yield part.start, part.stop
 
 
 @dataclasses.dataclass

@@ -119,15 +119,7 @@ def _midpoint(low: np.floating[Any], high: np.floating[Any]) -> float:
     return float(low if middle == high else middle)  # neighbouring floats have no middle
 
 
-RULES = {
-    "equal-error": "both error rates are equal",
-    "fpr": "the false-positive rate is at most a bound",
-    "tpr": "the true-positive rate is at least a bound",
-    "precision": "the precision is at least a bound",
-    "alerts": "the share of cases predicted positive is at most a bound",
-    "cost": "the expected cost is least",
-    "min-max": "midway between the lowest positive and the highest negative",
-}
+RULES = ("equal-error", "fpr", "tpr", "precision", "alerts", "cost", "min-max")
 
 _PLAIN = ("equal-error", "min-max")
 _WITH_PRIOR = ("precision", "alerts")
@@ -192,7 +184,7 @@ class ThresholdRule:
         check_costs(0.5 if self.prior is None else self.prior, self.cost_fp, self.cost_fn)
 
     @classmethod
-    def parse(cls, text: str) -> ThresholdRule:
+    def parse(cls, written: str) -> ThresholdRule:
         """Read a rule: ``equal-error``, ``fpr=0.05``, ``precision=0.9@0.01``, ``cost=1:20@0.01``.
 
         A cost is that of a false positive and of a false negative; the share of positives
@@ -203,7 +195,7 @@ class ThresholdRule:
         InvalidSetting
             If it has another ending.
         """
-        name, _, rest = text.partition("=")
+        name, _, rest = written.partition("=")
         values, at, share = rest.partition("@")
         try:
             prior = float(share) if at else None
@@ -215,15 +207,10 @@ class ThresholdRule:
                 fp, fn = (float(part) for part in values.split(":"))
                 return cls("cost", cost_fp=fp, cost_fn=fn, prior=prior)
         except ValueError as error:
-            raise InvalidSetting(
-                "threshold", f"the threshold {text!r} cannot be read: {error}"
-            ) from error
+            message = f"the threshold {written!r} cannot be read: {error}"
+            raise InvalidSetting("threshold", message) from error
         if rest or name not in _PLAIN:
-            raise InvalidSetting(
-                "threshold",
-                "the threshold must be equal-error, min-max, fpr=F, tpr=F, precision=F[@PRIOR], "
-                f"alerts=SHARE[@PRIOR] or cost=FP:FN[@PRIOR]; it is {text!r}",
-            )
+            raise InvalidSetting("threshold", text("threshold_form", written=written))
         return cls(name)
 
     def place(self, curve: Curve) -> float:
@@ -263,20 +250,10 @@ class ThresholdRule:
 
     def describe(self) -> str:
         """Describe the position of the threshold."""
-        bounds = {
-            "fpr": f"the false-positive rate is at most {self.fpr:g}",
-            "tpr": f"the true-positive rate is at least {self.tpr:g}",
-            "precision": f"the precision is at least {self.precision:g}",
-            "alerts": f"at most a share {self.alerts:g} of all cases is predicted positive",
-        }
-        if self.rule in bounds:
-            at = self.rule in _WITH_PRIOR and self.prior is not None
-            return bounds[self.rule] + (f" at {self.prior:g} positives" if at else "")
-        if self.rule == "cost":
-            costs = f"the expected cost is least, false alarms to misses {self.cost_fp:g}"
-            prior = "" if self.prior is None or math.isnan(self.prior) else f" at {self.prior:g}"
-            return f"{costs} : {self.cost_fn:g}{prior and prior + ' positives'}"
-        return RULES[self.rule]
+        known = dataclasses.asdict(self)
+        if self.prior is not None and math.isnan(self.prior):
+            known["prior"] = None
+        return text(f"rule_{self.rule.replace('-', '_')}", **known)
 
 
 def _precise_vertex(true: Array, false: Array, least: float) -> int:

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aucstudio.engine.arrays import Array
+from aucstudio.engine.arrays import Array, portions
+from aucstudio.engine.linalg import nothing
 from aucstudio.engine.roc import band_ranks, look_up, rank_weights
 
 MAX_SWEEP_PAIRS = 200_000
@@ -27,10 +28,6 @@ _DECIMALS = 12  # areas that differ by rounding only are equal
 _CANCELLED = 1e-12
 _ARC = 1e-12
 _QUARTER_TURN = 1e-15
-
-
-def _nothing() -> None:
-    """Do nothing between two pieces of work."""
 
 
 class PartialArea:
@@ -101,7 +98,7 @@ class AngleSearch:
     """
 
     def __init__(
-        self, m: int, n: int, alpha: float, beta: float, look: Callable[[], None] = _nothing
+        self, m: int, n: int, alpha: float, beta: float, look: Callable[[], None] = nothing
     ) -> None:
         self._m, self._look, self.searches = m, look, 0
         self._strides = (_stride(m), _stride(n))
@@ -178,11 +175,9 @@ class AngleSearch:
         """Return the sorted scores of both classes at each angle, from every k-th row."""
         classes = (slice(None, self._m, strides[0]), slice(self._m, None, strides[1]))
         rows = [(u[part], v[part]) for part in classes]
-        step = max(1, _NUMBERS_PER_CHUNK // sum(len(a) for a, _ in rows))
-        for start in range(0, len(angles), step):
+        for some in portions(len(angles), sum(len(a) for a, _ in rows), _NUMBERS_PER_CHUNK):
             self._look()
-            some = angles[start : start + step]
-            scores = [_combinations(a, b, some) for a, b in rows]
+            scores = [_combinations(a, b, angles[some]) for a, b in rows]
             for matrix in scores:
                 matrix.sort(axis=1)
             yield from zip(*scores, strict=True)

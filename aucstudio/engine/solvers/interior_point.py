@@ -25,12 +25,12 @@ from __future__ import annotations
 import dataclasses
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Protocol, TypeVar
 
 import numpy as np
 
-from aucstudio.engine.arrays import Array
+from aucstudio.engine.arrays import Array, portions
 from aucstudio.engine.linalg import Symmetric, cholesky
 from aucstudio.engine.losses.hinges import FreeConstantHinge
 from aucstudio.engine.losses.pairs import Pairs
@@ -45,6 +45,7 @@ TO_BOUNDARY = 0.995
 # Steps without a smaller gap after which rounding is taken to prevent one. Where equal scores are
 # the optimum, the bound alone has to rise, which takes up to ten.
 _PATIENCE = 12
+_MOST_STEPS = 200
 
 
 class InteriorPoint(Protocol[Found]):
@@ -104,7 +105,6 @@ def run(
     method: InteriorPoint[Result],
     monitor: Monitor,
     scorer: Callable[[Result], Scorer],
-    max_iter: int = 200,
 ) -> Result:
     """Step until the certificate is met.
 
@@ -114,7 +114,6 @@ def run(
     monitor : Monitor
     scorer : callable
         Makes a scorer of an iterate; called only if the monitor's listener wants one.
-    max_iter : int
 
     Returns
     -------
@@ -123,7 +122,7 @@ def run(
     """
     best = method.measure()
     iteration = idle = 0
-    while not best.converged and iteration < max_iter and idle < _PATIENCE:
+    while not best.converged and iteration < _MOST_STEPS and idle < _PATIENCE:
         try:
             method.advance()
         except (Stopped, np.linalg.LinAlgError):
@@ -159,7 +158,6 @@ def solve_box_qp(
     tol: float = 1e-6,
     monitor: Monitor,
     scorer: Callable[[Array, Array], Scorer],
-    max_iter: int = 200,
 ) -> PairSolution:
     """Solve by Mehrotra's predictor-corrector method.
 
@@ -180,7 +178,6 @@ def solve_box_qp(
     monitor : Monitor
     scorer : callable
         Makes a scorer from w and A^T a; called only if the monitor's listener wants one.
-    max_iter : int
 
     Returns
     -------
@@ -189,7 +186,7 @@ def solve_box_qp(
         before the tolerance.
     """
     solver = _BoxIterate(pairs, F, c, margin, tol, monitor)
-    return run(solver, monitor, lambda found: scorer(found.weights, found.coefficients), max_iter)
+    return run(solver, monitor, lambda found: scorer(found.weights, found.coefficients))
 
 
 class _BoxIterate:
@@ -344,7 +341,6 @@ def solve_hinge(
     monitor: Monitor,
     scorer: Callable[[Array], Scorer] = LinearScorer,
     weights: Array | None = None,
-    max_iter: int = 200,
 ) -> WithConstant:
     """Solve by Mehrotra's predictor-corrector method.
 
@@ -359,7 +355,6 @@ def solve_hinge(
         Makes a scorer from w; called only if the monitor's listener wants one.
     weights : ndarray of shape (N,), optional
         Of the rows; ``loss`` has them among its costs.
-    max_iter : int
 
     Returns
     -------
@@ -369,7 +364,7 @@ def solve_hinge(
     """
     q = np.ones(len(F)) if weights is None else weights
     solver = _HingeIterate(F, loss, q, tol, monitor)
-    return run(solver, monitor, lambda found: scorer(found.weights), max_iter)
+    return run(solver, monitor, lambda found: scorer(found.weights))
 
 
 class _HingeIterate(PredictorCorrector):
@@ -430,7 +425,7 @@ class _HingeIterate(PredictorCorrector):
         """Return S, and what some weights of the rows make of (F, 1), in one pass over F."""
         F, r = self._F, self._F.shape[1]
         S, total = np.zeros((r + 1, r + 1)), np.zeros((r + 1, weights.shape[1]))
-        for chunk, rows in enumerate(_chunks(F)):
+        for chunk, rows in enumerate(portions(len(F), r, _NUMBERS_PER_CHUNK)):
             if chunk % _CHUNKS_PER_LOOK == 0:
                 self._pause()
             Z = np.sqrt(D[rows, None]) * F[rows]
@@ -457,8 +452,3 @@ class _HingeIterate(PredictorCorrector):
     def _move(self, step: float, dp: Array) -> None:
         self._w, self._b = self._w + step * dp[:-1], self._b + step * float(dp[-1])
         self._f = self._f + step * self._df
-
-
-def _chunks(F: Array) -> Iterator[slice]:
-    step = max(1, _NUMBERS_PER_CHUNK // F.shape[1])
-    return (slice(start, start + step) for start in range(0, len(F), step))

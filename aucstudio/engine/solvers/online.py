@@ -53,15 +53,11 @@ class BufferedPairs:
         self._gram = np.zeros((2, capacity, capacity), dtype=np.float32)
         self._seen = np.zeros(2, dtype=np.intp)
         self._w, self._mean = np.zeros(size), np.zeros(size)
+        self.work = float(capacity * (3 * size + capacity))
 
     @property
     def weights(self) -> Array:
         return self._mean if self._averaged else self._w
-
-    @property
-    def work(self) -> float:
-        capacity = self.rows.shape[1]
-        return float(capacity * (3 * len(self._w) + capacity))
 
     def draw(self, positive: Mask, rng: np.random.Generator) -> Visits:
         """Draw an order of the rows, and the chances that decide who stays in the buffers."""
@@ -102,14 +98,11 @@ class Saddle:
         self._w, self._mean = np.zeros(size), np.zeros(size)
         self.centre = np.zeros(3)
         self._sums = np.zeros(3)
+        self.work = 2.0 * size
 
     @property
     def weights(self) -> Array:
         return self._mean
-
-    @property
-    def work(self) -> float:
-        return 2.0 * len(self._w)
 
     def draw(self, positive: Mask, rng: np.random.Generator) -> Visits:
         """Draw an order of the rows."""

@@ -17,7 +17,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.arrays import Array, Index, Mask
+from aucstudio.engine.arrays import Array, Index, Mask, portions
 from aucstudio.engine.compiled import kernel
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.scorers import Scorer
@@ -37,15 +37,13 @@ _ROWS_PER_CHUNK = 8_192
 
 
 class Learner(Protocol):
-    """A method that learns from one visit after another."""
+    """A method that learns from one visit after another; ``work`` is the features a visit reads."""
+
+    work: float
 
     @property
     def weights(self) -> Array:
         """The present iterate."""
-
-    @property
-    def work(self) -> float:
-        """Cost of one visit, in features read."""
 
     def draw(self, positive: Mask, rng: np.random.Generator) -> Visits:
         """Draw the visits of one epoch: arrays of one length."""
@@ -184,8 +182,7 @@ class Training:
 def scores(F: Features, w: Array, pause: Callable[[], None] | None = None) -> Array:
     """Return F w, shape (len(F),); ``pause`` is called between chunks."""
     w32, found = w.astype(np.float32), np.empty(len(F))
-    for start in range(0, len(F), _ROWS_PER_CHUNK):
-        rows = slice(start, start + _ROWS_PER_CHUNK)
+    for rows in portions(len(F), 1, _ROWS_PER_CHUNK):
         found[rows] = F[rows] @ w32
         if pause is not None:
             pause()
@@ -245,7 +242,7 @@ class PairSteps:
     def __init__(
         self, size: int, regularization: float, rate: float, draw: Draw, averaged: bool
     ) -> None:
-        self._regularization, self.rate = regularization, rate
+        self._regularization, self.rate, self.work = regularization, rate, float(size)
         self._draw, self._averaged = draw, averaged
         self._w, self._mean, self._t = np.zeros(size), np.zeros(size), 0
         # Margins come from w in single precision, in which the features are: a third less time.
@@ -254,10 +251,6 @@ class PairSteps:
     @property
     def weights(self) -> Array:
         return self._mean if self._averaged and self._t >= _SKIP else self._w
-
-    @property
-    def work(self) -> float:
-        return float(len(self._w))
 
     def draw(self, positive: Mask, rng: np.random.Generator) -> Visits:
         return self._draw(positive, rng)

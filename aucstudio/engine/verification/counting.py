@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from aucstudio.engine.arrays import Array, Mask
+from aucstudio.engine.arrays import Array, Mask, portions
 
 Report = Callable[[str, float], None]
 """Receives the stage and the share done; may raise to end the work."""
@@ -35,10 +35,9 @@ def mean_over_pairs(s: Array, t: Array, loss: Callable[[Array], Array], report: 
     """Return the mean of a function of the margins of all pairs."""
     require_countable(len(s), len(t))
     total = np.longdouble(0)
-    step = max(1, _BLOCK // max(1, len(t)))
-    for start in range(0, len(s), step):
-        total += np.longdouble(loss(s[start : start + step, None] - t[None, :]).sum())
-        report("counting pairs", min(1.0, (start + step) / len(s)))
+    for part in portions(len(s), len(t), _BLOCK):
+        total += np.longdouble(loss(s[part, None] - t[None, :]).sum())
+        report("counting pairs", part.stop / len(s))
     return float(total / (len(s) * len(t)))
 
 
@@ -60,12 +59,10 @@ def counted_area(
     values, place = np.unique(t, return_inverse=True)
     at = np.bincount(place, of_t)
     above = np.zeros((3, len(values)))  # negatives above, positives above, positives at it
-    step = max(1, _BLOCK // max(1, len(scores)))
-    for start in range(0, len(values), step):
-        part = slice(start, start + step)
+    for part in portions(len(values), len(scores), _BLOCK):
         v = values[part, None]
         above[:, part] = (t > v) @ of_t, (s > v) @ of_s, (s == v) @ of_s
-        report("counting pairs", min(1.0, (start + step) / len(values)))
+        report("counting pairs", part.stop / len(values))
     start, end = above[0] / of_t.sum(), (above[0] + at) / of_t.sum()
     low, high = (np.clip(rate, start, end) for rate in band)
     heights = above[1] + above[2] * ((low + high) / 2 - start) / (end - start)

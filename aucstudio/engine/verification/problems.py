@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from aucstudio.engine.arrays import Array, Index, Mask, Rows
+from aucstudio.engine.arrays import Array, Index, Mask, Rows, portions
 from aucstudio.engine.scorers import Scorer
 from aucstudio.engine.verification.counting import (
     Report,
@@ -105,6 +105,10 @@ LOG_LOSS = Loss(
 )
 
 
+PROBLEMS: dict[str, type[Problem]] = {}
+"""Each by the name under which a method knows it; empty for methods that state none."""
+
+
 class Problem:
     """An objective; by default ``penalty |w|^2 + weight mean loss(M)`` over all pairs.
 
@@ -130,6 +134,10 @@ class Problem:
     convex: bool = False
     centred: bool = True
     has_constant: bool = False
+
+    def __init_subclass__(cls, *, solves: str) -> None:
+        super().__init_subclass__()
+        PROBLEMS[solves] = cls
 
     def __init__(self, trained: Trained, report: Report) -> None:
         self.trained, self.report = trained, report
@@ -216,7 +224,7 @@ class Problem:
 # --- over pairs
 
 
-class RangeHinge(Problem):
+class RangeHinge(Problem, solves="structural partial AUC"):
     """``1/2 |w|^2 + C R(w)``, R the structural surrogate of 1 - pAUC in the range trained for.
 
     For each positive the number r of negatives that the worst ordering puts above it is found by
@@ -254,13 +262,12 @@ class RangeHinge(Problem):
         require_countable(len(s), len(t))
         order = np.argsort(-t, kind="stable")
         rising = np.cumsum(self.margin * self.inside + self.charged * t[order])
-        mass, step = np.cumsum(self.charged), max(1, _CELLS // len(t))
+        mass = np.cumsum(self.charged)
         losses, r = np.empty(len(s)), np.empty(len(s), np.intp)
-        for start in range(0, len(s), step):
-            part = slice(start, start + step)
+        for part in portions(len(s), len(t), _CELLS):
             reached = rising[None, :] - s[part, None] * mass[None, :]
             r[part], losses[part] = reached.argmax(axis=1) + 1, reached.max(axis=1)
-            self.report("exhaustive search", min(1.0, (start + step) / len(s)))
+            self.report("exhaustive search", part.stop / len(s))
         r[losses <= 0] = 0
         return np.maximum(losses, 0.0), r, order
 
@@ -287,13 +294,13 @@ class RangeHinge(Problem):
         return by_cutting_planes(self.quadratic(Z), np.zeros(r), cuts, self.report)
 
 
-class TightRange(RangeHinge):
+class TightRange(RangeHinge, solves="tight partial AUC"):
     """The same for the tight surrogate; the difference of convex functions is not convex."""
 
     tight = True
 
 
-class PairHingeProblem(RangeHinge):
+class PairHingeProblem(RangeHinge, solves="pair hinge"):
     """``1/2 |w|^2 + C mean (rho - M)_+``: the whole range, or the pairs of nearest neighbours.
 
     With ``structure`` the variances of the classes' scores are in the penalty.
@@ -341,7 +348,7 @@ class PairHingeProblem(RangeHinge):
         return self.solve_hinges(Z[i] - Z[j], targets, costs, self.quadratic(Z), np.zeros(r))
 
 
-class PairSquares(Problem):
+class PairSquares(Problem, solves="squared pair hinge"):
     """``1/2 |w|^2 + C mean (1 - M)_+^2``; some methods keep features in single precision."""
 
     rounding = 1e-5
@@ -353,7 +360,7 @@ class PairSquares(Problem):
         return self.solve_margins(D, np.full(len(D), self.weight / len(D)), np.eye(Z.shape[1]))
 
 
-class PairLeastSquares(Problem):
+class PairLeastSquares(Problem, solves="pair least squares"):
     """``mean (2 - M)^2 + lambda |w|^2``."""
 
     loss = Loss(lambda M: (2.0 - M) ** 2)
@@ -368,7 +375,7 @@ class PairLeastSquares(Problem):
 # --- over rows
 
 
-class RowHinge(Problem):
+class RowHinge(Problem, solves="row hinge"):
     """``1/2 |w|^2 + C sum c_i loss(y_i f_i)``: the ordinary SVM."""
 
     has_constant = True
@@ -391,19 +398,19 @@ class RowHinge(Problem):
         return self.solve_margins(A, self.costs[order], H)
 
 
-class RowSquares(RowHinge):
+class RowSquares(RowHinge, solves="squared row hinge"):
     """The SVM with squared slack."""
 
     loss = SQUARED_HINGE
 
 
-class LogLoss(RowHinge):
+class LogLoss(RowHinge, solves="log-loss"):
     """Logistic regression."""
 
     loss = LOG_LOSS
 
 
-class MeanLogLoss(RowHinge):
+class MeanLogLoss(RowHinge, solves="mean log-loss"):
     """The weighted mean of the log-loss, of a method that approaches no optimum."""
 
     loss = LOG_LOSS
@@ -416,7 +423,7 @@ class MeanLogLoss(RowHinge):
         return np.asarray(costs / costs.sum())
 
 
-class RowLeastSquares(Problem):
+class RowLeastSquares(Problem, solves="row least squares"):
     """``mean (y - f)^2 + lambda |w|^2``; with a constant the origin of the features is free."""
 
     scale = "lambda"
@@ -438,7 +445,7 @@ class RowLeastSquares(Problem):
         return dataclasses.replace(found, u=np.append(found.u, b))
 
 
-class TwoMarginsProblem(Problem):
+class TwoMarginsProblem(Problem, solves="two margins"):
     """``1/2 |w|^2 - mu rho + C1 sum (1 - f)_+ + C2 sum (rho - f)_+ + C3 sum (1 + f)_+``."""
 
     convex = True
@@ -485,27 +492,27 @@ class TwoMarginsProblem(Problem):
 # --- without one optimum to compare with: counted from the scores alone
 
 
-class StochasticPairs(Problem):
+class StochasticPairs(Problem, solves="mean pair hinge"):
     """``mean (1 - M)_+``, on features in single precision."""
 
     rounding = 1e-3
     scale = ""
 
 
-class StochasticSquares(StochasticPairs):
+class StochasticSquares(StochasticPairs, solves="stochastic least squares"):
     """``mean (1 - M)^2``, on features in single precision."""
 
     loss = Loss(lambda M: (1.0 - M) ** 2)
 
 
-class ExponentialPairs(Problem):
+class ExponentialPairs(Problem, solves="exponential pair loss"):
     """``mean exp(-M)``."""
 
     scale = ""
     loss = Loss(lambda M: np.exp(-M))
 
 
-class StochasticHinge(Problem):
+class StochasticHinge(Problem, solves="stochastic hinge"):
     """``lambda / 2 |w|^2 + mean (1 - M)_+``, on features in single precision; or that of rows."""
 
     rounding = 1e-3
@@ -520,7 +527,7 @@ class StochasticHinge(Problem):
         return float(np.mean([part.mean() for part in parts]))
 
 
-class AreaLost(Problem):
+class AreaLost(Problem, solves="area lost"):
     """``1 - pAUC`` over the range trained for, the whole one where the method has none."""
 
     scale = ""
@@ -531,7 +538,7 @@ class AreaLost(Problem):
         return 1.0 - counted_area(self.positive, scores, (float(alpha), float(beta)), self.report)
 
 
-class Unstated(Problem):
+class Unstated(Problem, solves=""):
     """A method that does not name its objective."""
 
     def objective(self, scores: Array, intercept: float) -> float:
@@ -580,25 +587,3 @@ def _nearest(distances: Array, k: int) -> Index:
         if (following - last <= 1e-9 * following).any():
             raise UnverifiableError("equal distances leave the choice of neighbours open")
     return np.asarray(order[:, :k])
-
-
-PROBLEMS: dict[str, type[Problem]] = {
-    "": Unstated,
-    "pair hinge": PairHingeProblem,
-    "squared pair hinge": PairSquares,
-    "pair least squares": PairLeastSquares,
-    "structural partial AUC": RangeHinge,
-    "tight partial AUC": TightRange,
-    "two margins": TwoMarginsProblem,
-    "row hinge": RowHinge,
-    "squared row hinge": RowSquares,
-    "row least squares": RowLeastSquares,
-    "log-loss": LogLoss,
-    "stochastic hinge": StochasticHinge,
-    "stochastic least squares": StochasticSquares,
-    "mean pair hinge": StochasticPairs,
-    "exponential pair loss": ExponentialPairs,
-    "area lost": AreaLost,
-    "mean log-loss": MeanLogLoss,
-}
-"""Each by the name under which a method knows it; empty for methods that state none."""

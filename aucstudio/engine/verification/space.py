@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from aucstudio.engine.arrays import Array, Rows
+from aucstudio.engine.arrays import Array, Rows, portions
 from aucstudio.engine.scorers import FourierScorer, KernelScorer, LinearScorer, Scorer
 from aucstudio.engine.verification.counting import UnverifiableError
 from aucstudio.notices import text
@@ -54,9 +54,7 @@ class RemadeSpace:
         if not isinstance(scorer, KernelScorer):
             raise TypeError(f"{scorer.kind} has no norm")
         a, points, total = scorer.weights, scorer.points, np.longdouble(0)
-        step = max(1, _CELLS // max(1, len(points)))
-        for start in range(0, len(points), step):
-            rows = slice(start, start + step)
+        for rows in portions(len(points), len(points), _CELLS):
             products = (a[rows, None] * self.kernel(points[rows], points)) * a[None, :]
             total += products.astype(np.longdouble).sum()
         return float(total)
@@ -134,10 +132,9 @@ class RemadeSpace:
 def squared_distances(A: Array, B: Array) -> Array:
     """Return |a - b|^2 of all rows, summed over differences."""
     found = np.empty((len(A), len(B)))
-    step = max(1, _CELLS // max(1, B.size))
-    for start in range(0, len(A), step):
-        part = A[start : start + step, None, :] - B[None, :, :]
-        found[start : start + step] = np.einsum("ijk,ijk->ij", part, part)
+    for rows in portions(len(A), B.size, _CELLS):
+        part = A[rows, None, :] - B[None, :, :]
+        found[rows] = np.einsum("ijk,ijk->ij", part, part)
     return found
 
 

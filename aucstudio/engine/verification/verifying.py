@@ -19,6 +19,7 @@ from aucstudio.engine.verification.counting import (
 )
 from aucstudio.engine.verification.problems import PROBLEMS, Trained
 from aucstudio.engine.verification.verified import CheckedArea, HeldOutRows, Verified
+from aucstudio.notices import text
 
 _AREA_ROUNDING = 1e-11
 _SCORE_ROUNDING = 1e-7
@@ -105,10 +106,7 @@ class _Verification:
         size = max(float(np.abs(kept).max()), 1e-300)
         for rows, difference in found.items():
             if not difference <= _SCORE_ROUNDING * size:
-                words = f"by up to {difference:.2g}" if math.isfinite(difference) else "infinitely"
-                self._faults.append(
-                    f"The scorer does not reproduce the stored {rows} scores: they differ {words}."
-                )
+                self._faults.append(text("stored_scores_differ", rows=rows, by=difference))
         return max(found.values())
 
     def _check_converged(self) -> None:
@@ -121,31 +119,23 @@ class _Verification:
             share = max(_LARGEST_GAP, float(trained.params.get("tol", 0.0)))
             allowed = share * abs(trained.objective)
         if not trained.gap <= allowed * (1 + 1e-9):
-            self._faults.append(
-                f"The fit is stored as converged, but its certificate has a gap of "
-                f"{trained.gap:.2g}; the tolerance allows {allowed:.2g}."
-            )
+            self._faults.append(text("stored_gap_too_large", gap=trained.gap, allowed=allowed))
 
     def _count(self, scores: Array) -> float | None:
         """Count the objective, and compare it with the stored one."""
         trained, problem = self._trained, self._problem
         if trained.weights is not None:
-            self._reasons.append(
-                "The problem was not solved again and its objective was not recomputed, "
-                "because rows are weighted."
-            )
+            self._reasons.append(text("weights_not_verified"))
             return None
         try:
             counted = problem.objective(scores, trained.intercept)
         except UnverifiableError as reason:
-            self._reasons.append(f"The objective was not recomputed: {reason}.")
+            self._reasons.append(text("not_recomputed", reason=str(reason)))
             return None
         off = abs(counted - trained.objective)
         if not off <= problem.rounding * max(abs(counted), abs(trained.objective), 1e-12):
-            self._faults.append(
-                f"The objective of the scorer is {counted:.9g}; the fit reported "
-                f"{trained.objective:.9g}."
-            )
+            known = {"counted": counted, "reported": trained.objective}
+            self._faults.append(text("objective_differs", **known))
         return counted
 
     def _solve(self, scores: Array, counted: float | None) -> _Solved:
@@ -155,7 +145,7 @@ class _Verification:
             Z = problem.space.features
             found, r = problem.solution(Z), Z.shape[1]
         except UnverifiableError as reason:
-            self._reasons.append(f"The problem was not solved again: {reason}.")
+            self._reasons.append(text("not_solved_again", reason=str(reason)))
             return _NOT_SOLVED
         w, b = found.u[:r], float(found.u[r]) if problem.has_constant else 0.0
         theirs = Z @ w
@@ -163,17 +153,15 @@ class _Verification:
         if counted is not None:
             rounding = problem.rounding * max(abs(counted), abs(objective), 1e-12)
             if not found.bound <= min(counted, objective) + rounding:
-                self._reasons.append(
-                    f"The problem was not solved again: {found.route} lost too many digits on it."
-                )
+                self._reasons.append(text("digits_lost", route=found.route))
                 return _NOT_SOLVED
-            gap, lower, source = trained.gap, counted - objective, "the certificate"
+            gap, lower = trained.gap, counted - objective
             if gap is None and trained.converged:  # needed is None for methods without one
-                gap, source = trained.needed, "a converged fit"
+                gap = trained.needed
             if gap is not None and lower > gap + rounding:
+                known = {"found": objective, "lower": lower, "gap": gap}
                 self._faults.append(
-                    f"An independent solver finds {objective:.9g}, which is {lower:.2g} lower "
-                    f"than the objective of the scorer; {source} allows {gap:.2g}."
+                    text("lower_objective_found", certified=trained.gap is not None, **known)
                 )
         off = theirs + b - scores - (trained.intercept if problem.has_constant else 0.0)
         if problem.centred and not problem.has_constant:
@@ -201,11 +189,8 @@ class _Verification:
         method.fit(trained.X, trained.positive, callback=pass_on, **weights)
         off = _largest(method.train_scores_ - trained.scores)
         if not off <= _REPEATED * max(spread, 1e-300):
-            words = f"Repeating the same fit gives scores that differ by up to {off:.2g}."
-            if self._same_program:
-                self._faults.append(words)
-            else:
-                self._reasons.append(f"{words[:-1]}: the run was made with other versions.")
+            kept = self._faults if self._same_program else self._reasons
+            kept.append(text("repeated_fit_differs", by=off, same=self._same_program))
         return off
 
     def _areas(self) -> Iterator[CheckedArea]:
@@ -217,21 +202,19 @@ class _Verification:
         ):
             m = int(np.count_nonzero(positive))
             if not 0 < m < len(scores):
-                self._reasons.append(f"The {rows} rows hold one class only, so there is no area.")
+                self._reasons.append(text("one_class_no_area", rows=rows))
             elif not np.isfinite(scores).all():
-                self._faults.append(f"Some stored scores of the {rows} rows are not numbers.")
+                self._faults.append(text("stored_scores_not_finite", rows=rows))
             elif (len(scores) - m) * (len(scores) + m) > MOST_COMPARISONS:
-                self._reasons.append(f"The {rows} rows have too many pairs to count.")
+                self._reasons.append(text("too_many_pairs_to_count", rows=rows))
             else:
                 for band in ((0.0, 1.0), held.band):
                     ranking = roc.Ranking.of(positive, scores, weights=weights)
                     counted = counted_area(positive, scores, band, self._report, weights)
                     area = CheckedArea(rows, *band, roc.area(ranking, *band), counted)
                     if not area.difference <= _AREA_ROUNDING:
-                        self._faults.append(
-                            f"An area over the {rows} rows is {area.computed:.12g} as computed and "
-                            f"{area.counted:.12g} as counted."
-                        )
+                        known = {"computed": area.computed, "counted": counted}
+                        self._faults.append(text("area_differs", rows=rows, **known))
                     yield area
 
 

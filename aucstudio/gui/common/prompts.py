@@ -164,7 +164,14 @@ class WorkRow(QWidget):
 
 def ask_open_path(parent: QWidget, title: str, filters: str, folder: str = "") -> str | None:
     """Ask for an existing file; None if cancelled."""
-    path, _ = QFileDialog.getOpenFileName(parent, title, folder or _last_folder(filters), filters)
+    # The kinds by name alone: the endings of all tables are wider than a screen.
+    path, _ = QFileDialog.getOpenFileName(
+        parent,
+        title,
+        folder or _last_folder(filters),
+        filters,
+        options=QFileDialog.Option.HideNameFilterDetails,
+    )
     return _noted(path, filters)
 
 

@@ -10,6 +10,7 @@ from PySide6.QtCore import (
     QAbstractItemModel,
     QAbstractTableModel,
     QEvent,
+    QItemSelectionModel,
     QModelIndex,
     QObject,
     QPersistentModelIndex,
@@ -22,12 +23,14 @@ from aucstudio.gui.common.plain_text import tip_text
 from aucstudio.gui.common.plotting import SWATCH, swatch
 from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.gui.common.widgets import named
+from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.notices import text
 
 Index = QModelIndex | QPersistentModelIndex
 Role = Qt.ItemDataRole
 _EDGE = 4  # pixels around the rows of a list
+_AT_ONCE = 5_000  # items that are sorted within a frame
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
@@ -75,6 +78,8 @@ def sorted_by(
 class TableModel(QAbstractTableModel):
     """Table model of items, sorted and filtered by an array of positions.
 
+    A long list is sorted and filtered on another thread.
+
     Attributes
     ----------
     columns : tuple of Column
@@ -93,34 +98,66 @@ class TableModel(QAbstractTableModel):
         self.shown: list[int] = []
         self.by, self.backwards = -1, False
         self._keep: Callable[[Any], bool] | None = None
+        self._arranging = Answer(self, self._show)
 
     def show_items(self, items: Sequence[Any]) -> None:
         """Show other items, in the present order and with the present filter."""
+        self._arranging.forget()
         self.beginResetModel()
         self.items = list(items)
-        self.shown = self._arranged()
+        self.shown = self._at_first()
         self.endResetModel()
+        if self._is_long:
+            self.arrange()
 
     def filter(self, keep: Callable[[Any], bool] | None) -> None:
         """Show only items for which a function is true; selected rows that stay keep selected."""
         self._keep = keep
-        self.replace(self.items, id)
+        self.arrange()
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         """Sort by a column, items without a value last; by -1 as the items were given."""
         self.by, self.backwards = column, order == Qt.SortOrder.DescendingOrder
-        self.replace(self.items, id)
+        self.arrange()
 
     def replace(self, items: Sequence[Any], key: Callable[[Any], Any]) -> None:
         """Show other items; rows whose item has the same key keep selection and editor."""
-        self.layoutAboutToBeChanged.emit()
-        before = self.persistentIndexList()
-        keys = [key(self.item(index.row())) for index in before]
+        self._arranging.forget()
+        places = {key(item): place for place, item in enumerate(items)}
+        moved = [places.get(key(item), -1) for item in self.items]
         self.items = list(items)
-        self.shown = self._arranged()
-        rows = {key(self.item(row)): row for row in range(len(self.shown))}
-        places = zip(before, keys, strict=True)
-        after = [self.index(rows.get(same, -1), index.column()) for index, same in places]
+        self._show(self._at_first(), moved)
+        if self._is_long:
+            self.arrange()
+
+    def arrange(self) -> None:
+        """Sort and filter the items again."""
+        if self._is_long:
+            self._arranging.ask(object(), lambda _post: self._arranged())
+        else:
+            self._show(self._arranged())
+
+    @property
+    def _is_long(self) -> bool:
+        return len(self.items) > _AT_ONCE
+
+    def _at_first(self) -> list[int]:
+        """Return the places of the items that are shown at once."""
+        return list(range(len(self.items))) if self._is_long else self._arranged()
+
+    def _show(self, shown: list[int], moved: Sequence[int] | None = None) -> None:
+        """Show items by their places; ``moved`` has the new place of each former item."""
+        self.layoutAboutToBeChanged.emit()  # makes selected rows persistent
+        before = self.persistentIndexList()
+        places = [self.shown[index.row()] for index in before]
+        if moved is not None:
+            places = [moved[place] for place in places]
+        self.shown, wanted = shown, set(places)
+        rows = {place: row for row, place in enumerate(shown) if place in wanted}
+        after = [
+            self.index(rows.get(place, -1), index.column())
+            for place, index in zip(places, before, strict=True)
+        ]
         self.changePersistentIndexList(before, after)
         self.layoutChanged.emit()
 
@@ -141,7 +178,11 @@ class TableModel(QAbstractTableModel):
         if not 0 <= self.by < len(self.columns):
             return found
         column, items = self.columns[self.by], self.items
-        return sorted_by(column, found, items.__getitem__, self.backwards)
+        return sorted_by(column, found, lambda k: self.content(items[k]), self.backwards)
+
+    def content(self, item: Any) -> Any:
+        """Return what the functions of the columns are called with for an item."""
+        return item
 
     # ------------------------------------------------------------- Qt
 
@@ -301,14 +342,27 @@ class TableView(QTableView):
         self.setTabKeyNavigation(False)
         self.verticalHeader().setVisible(False)
         self.verticalHeader().setDefaultSectionSize(scaled(height))
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header = self.horizontalHeader()
-        header.setHighlightSections(False)
+        for head in (header, self.verticalHeader()):
+            head.setHighlightSections(False)
+            # An empty selection of its own: a header asks at each painting of every section
+            # whether all its cells are selected, and there may be millions.
+            head.setSelectionModel(QItemSelectionModel(model, head))
         if stretched is not None:
             header.setResizeContentsPrecision(0)  # measures only the visible rows
             header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
             header.setSectionResizeMode(stretched, QHeaderView.ResizeMode.Stretch)
         self.setIconSize(SWATCH)
         self.setCornerWidget(QWidget())  # else the style draws a mark
+
+    def offer_sorting(self) -> None:
+        """Sort by clicks on a head; the third click restores the original order."""
+        header = self.horizontalHeader()
+        header.setSortIndicatorShown(True)
+        header.setSortIndicatorClearable(True)
+        header.setSectionsClickable(True)
+        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

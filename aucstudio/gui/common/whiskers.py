@@ -73,6 +73,13 @@ class Whiskers:
         value, low, high = np.array([(r.value, r.low, r.high) for r in rows]).reshape(-1, 3).T
         return cls([row.name for row in rows], value, low, high, lambda k: rows[k].tip)
 
+    def ranked(self) -> Whiskers:
+        """Return the rows, the largest value first."""
+        order, tip = np.argsort(-self.value, kind="stable"), self.tip
+        names = [self.names[k] for k in order]
+        ends = self.low[order], self.high[order]
+        return Whiskers(names, self.value[order], *ends, lambda k: tip(int(order[k])))
+
     def __len__(self) -> int:
         return len(self.names)
 

@@ -550,6 +550,13 @@ def set_role(widget: QWidget, role: str) -> None:
     set_style(widget, "role", role)
 
 
+def set_italic(field: QWidget, italic: bool) -> None:
+    """Show a detected value in italics."""
+    font = field.font()
+    font.setItalic(italic)
+    field.setFont(font)
+
+
 def show_note(target: QLabel, text: str, role: str = "muted") -> None:
     """Show a text under a field, or hide the empty label."""
     target.setText(text)

@@ -304,11 +304,14 @@ class ExportModelDialog(prompts.Dialog):
     def _which_and_how(self) -> QVBoxLayout:
         """Build the form: model and format."""
         self.about = label("", "muted", wrap=True, name="format_about")
-        self.about.setMinimumWidth(300)
+        self.about_model = label("", "muted", wrap=True, name="model_about")
+        for words in (self.about, self.about_model):
+            words.setMinimumWidth(300)
         self.about_map = label("", "muted", wrap=True, name="calibration_about")
         made = down(
             label("Which model?", "title"),
             *self.choice.kinds.buttons(),
+            self.about_model,
             8,
             label("In which format?", "title"),
             self._make_format(),
@@ -360,6 +363,8 @@ class ExportModelDialog(prompts.Dialog):
         self._refresh()
 
     def _refresh(self) -> None:
+        is_refit = self.choice.kinds.checkedId() == REFIT
+        self.about_model.setText(text("about_model", refit=is_refit))
         busy = self._work.busy or self._writing.busy
         self.progress.setVisible(busy)
         save = self.buttons.button(QDialogButtonBox.StandardButton.Save)

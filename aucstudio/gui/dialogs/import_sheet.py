@@ -3,33 +3,35 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
-from PySide6.QtCore import (
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    QRect,
-    QRectF,
-    QSignalBlocker,
-    QSize,
-    Qt,
-    Signal,
-)
-from PySide6.QtGui import QColor, QPainter, QResizeEvent
-from PySide6.QtWidgets import QComboBox, QHeaderView, QTableView, QWidget
+import numpy as np
+from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QWidget
 
+from aucstudio.engine.arrays import Array
 from aucstudio.gui.common.column_controls import DatePartsButton
+from aucstudio.gui.common.controls import fill_combo
 from aucstudio.gui.common.plain_text import plain_tooltip
-from aucstudio.gui.common.table import ColumnSpec, TableModel
+from aucstudio.gui.common.plotting import faded
+from aucstudio.gui.common.rows_model import RowsModel
+from aucstudio.gui.common.table import TableView
 from aucstudio.gui.common.theme import current_theme, scaled
-from aucstudio.gui.common.widgets import ElidedCombo, named
+from aucstudio.gui.common.widgets import (
+    ElidedCombo,
+    ElidedLabel,
+    across,
+    discard,
+    down,
+    named,
+    set_italic,
+    set_role,
+)
 from aucstudio.gui.state.background import Background
 from aucstudio.notices.controls import control_words
-from aucstudio.project.data.columns import ROLES, Column, spell_cell
+from aucstudio.project.data.columns import ROLES, Column
 from aucstudio.project.data.import_choices import role_is_guess
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.text import dates
@@ -37,7 +39,8 @@ from aucstudio.project.survey.columns import Classes, Distribution, RankedColumn
 from aucstudio.project.work.job import Job
 
 _WIDTH, _DATE_WIDTH = 172, 192
-_PAD, _COMBO, _SPREAD, _GAP = 8, 30, 30, 4
+_PAD, _COMBO, _SPREAD, _GAP, _GRIP = 8, 30, 30, 4, 4
+_NO_SHARES: Array = np.empty((0, 0))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -58,7 +61,7 @@ class _Summary:
 def kind_words(column: Column) -> str:
     """Return the kind of the cells of a column."""
     if column.is_date:
-        return "time of day" if column.layout == dates.CLOCK else "date"
+        return "time" if column.layout == dates.CLOCK else "date"
     return "numbers" if column.kind == "number" else "text"
 
 
@@ -68,10 +71,113 @@ def _role_words(column: Column, role: str) -> str:
     return control_words("column_role")["choices"][role]
 
 
-class ColumnCards(QHeaderView):
-    """Column head: name, role, kind, missing values, AUC and distribution by class.
+class _Spread(QWidget):
+    """The distribution of a column, by class if it has two."""
 
-    Lists of roles are made for the visible columns only, as a table may have very many.
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFixedHeight(scaled(_SPREAD))
+        self._shares = _NO_SHARES
+
+    def show_shares(self, shares: Array) -> None:
+        """Draw the shares of bars, one row a class."""
+        self._shares = shares
+        self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        shares, theme = self._shares, current_theme()
+        if not shares.size:
+            return
+        painter, by_class = QPainter(self), len(shares) == 2
+        inks = (
+            ((theme.positive, 153), (theme.negative, 191)) if by_class else ((theme.neutral, 191),)
+        )
+        width, height = self.width() / shares.shape[1], self.height() - 1
+        painter.setPen(Qt.PenStyle.NoPen)
+        for (ink, alpha), line in reversed(
+            list(zip(inks, shares / (shares.max() or 1.0), strict=True))
+        ):
+            painter.setBrush(faded(ink, alpha))
+            for bar, share in enumerate(line.tolist()):
+                top = height * (1.0 - share)
+                painter.drawRect(QRectF(bar * width, top, 0.92 * width, height - top))
+        painter.setPen(QColor(theme.line))
+        painter.drawLine(0, height, self.width(), height)
+        painter.end()
+
+
+class ColumnHead(QWidget):
+    """Name, role, kind, missing values, AUC and distribution of a column.
+
+    Attributes
+    ----------
+    role : QComboBox
+    parts : DatePartsButton
+        Hidden unless the column has dates.
+    """
+
+    role_chosen = Signal(str, object)
+
+    def __init__(self, place: int, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._column: Column | None = None
+        self._classes = 0
+        self._name, self._kind, self._area = ElidedLabel(), ElidedLabel(), ElidedLabel()
+        font = self._name.font()
+        font.setBold(True)
+        self._name.setFont(font)
+        for line in (self._kind, self._area):
+            set_role(line, "muted")
+        self.role = ElidedCombo()
+        self.role.setObjectName(f"import_role_{place}")
+        self.role.setFixedHeight(scaled(_COMBO))
+        self.role.activated.connect(self._on_role)
+        self.parts = DatePartsButton(f"import_parts_{place}")
+        self.parts.setFixedHeight(self.fontMetrics().height())
+        self.parts.setStyleSheet("padding: 0")
+        self._spread = _Spread()
+        kind = across((self._kind, 1), self.parts, gap=_GAP)
+        lines = self._name, self.role, kind, self._area, self._spread
+        self.setLayout(down(*lines, gap=_GAP, around=(_PAD - _GRIP, _PAD, _PAD - _GRIP, _PAD)))
+
+    def show_column(self, table: Table, column: Column) -> None:
+        """Show the facts of a column before it is summarised."""
+        self._column, self._classes = column, len(table.classes)
+        self._name.setText(column.name)
+        set_role(self._name, "muted" if column.role == "ignore" else "")
+        guessed = role_is_guess(table, column)
+        detected = f"Detected: {_role_words(column, column.role)}" if guessed else "Detect"
+        roles = [(_role_words(column, role), role) for role in ROLES]
+        fill_combo(self.role, [(detected, None), *roles])
+        self.role.setCurrentIndex(0 if guessed else self.role.findData(column.role))
+        set_italic(self.role, guessed)
+        self.role.setAccessibleName(f"Role of {column.name}")
+        plain_tooltip(self.role, column.reason or f"What {column.name} is used for")
+        self._kind.setText(f"{kind_words(column)} · {column.missing:,} missing")
+        self.parts.setVisible(DatePartsButton.fits(column))
+        if DatePartsButton.fits(column):
+            self.parts.show_column(column)
+        self.show_summary(None)
+
+    def show_summary(self, summary: _Summary | None) -> None:
+        """Show the AUC and the distribution of the column."""
+        column = self._column
+        assert column is not None
+        words = f"{column.distinct:,} different"
+        if column.role == "label":
+            words = f"{self._classes} classes"
+        elif summary is not None and summary.area is not None:
+            words = f"AUC alone {summary.area:.2f}"
+        self._area.setText(words)
+        self._spread.show_shares(_NO_SHARES if summary is None else summary.distribution.shares)
+
+    def _on_role(self, place: int) -> None:
+        if self._column is not None:
+            self.role_chosen.emit(self._column.name, self.role.itemData(place))
+
+
+class ColumnCards(QHeaderView):
+    """Heads of the columns; made for visible columns only, as a table may have very many.
 
     Attributes
     ----------
@@ -89,8 +195,7 @@ class ColumnCards(QHeaderView):
         self.setHighlightSections(False)
         self.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         self.table: Table | None = None
-        self.combos: dict[int, QComboBox] = {}
-        self.parts: dict[int, DatePartsButton] = {}
+        self.heads: dict[int, ColumnHead] = {}
         self.summaries: dict[int, _Summary] = {}
         self.after: QWidget | None = None
         self._classes: Classes | None = None
@@ -108,30 +213,19 @@ class ColumnCards(QHeaderView):
 
     def show_table(self, table: Table | None) -> None:
         self._work.drop()
-        self.table = table
+        self.table, columns = table, () if table is None else table.columns
         self._classes = None if table is None else Classes.of(table)
         self.summaries = {}
-        count = 0 if table is None else len(table.columns)
-        for k in [k for k in self.combos if k >= count]:
-            gone = self.combos.pop(k)
-            gone.hide()
-            gone.deleteLater()
-        for k, combo in self.combos.items():
-            self._fill(k, combo)
-        for button in self.parts.values():
-            button.hide()
-            button.deleteLater()
-        self.parts = {}
-        self._widen_dates()
-        self.place()
-
-    def _widen_dates(self) -> None:
-        """Make date columns wide enough for a day and time."""
-        columns = () if self.table is None else self.table.columns
-        # The attributes are faster than the properties for very many columns.
+        for k in [k for k in self.heads if k >= len(columns)]:
+            discard(self.heads.pop(k))
+        for k, head in self.heads.items():
+            if table is not None:
+                head.show_column(table, columns[k])
+        # A day and a time are wider. The attributes are faster for very many columns.
         for k in [k for k, c in enumerate(columns) if c.number and c.number.dated]:
             if self.sectionSize(k) == self.defaultSectionSize():
                 self.resizeSection(k, scaled(_DATE_WIDTH))
+        self.place()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         # The table is resized before its header, so the visible columns are known only here.
@@ -143,7 +237,12 @@ class ColumnCards(QHeaderView):
         height = 2 * _PAD + 3 * line + scaled(_COMBO) + scaled(_SPREAD) + 4 * _GAP
         return QSize(super().sizeHint().width(), height)
 
-    # ------------------------------------------------------------- lists of roles
+    def paintSection(self, painter: QPainter, rect: QRect, logicalIndex: int) -> None:  # noqa: N803
+        if self.table is not None and logicalIndex < len(self.table.columns):
+            painter.fillRect(rect, QColor(current_theme().card))
+            painter.setPen(QColor(current_theme().line))
+            painter.drawLine(rect.topRight(), rect.bottomRight())
+            painter.drawLine(rect.bottomLeft(), rect.bottomRight())
 
     def _visible(self) -> range:
         if self.table is None or not self.table.columns:
@@ -152,78 +251,31 @@ class ColumnCards(QHeaderView):
         return range(max(0, first), (len(self.table.columns) if last < 0 else last + 1))
 
     def place(self) -> None:
-        """Place the lists of roles at their columns, and summarise the visible columns."""
-        seen, columns = self._visible(), () if self.table is None else self.table.columns
-        for k in set(self.combos) - set(seen):
-            self.combos[k].hide()
-        for k in set(self.parts) - set(seen):
-            self.parts[k].hide()
-        before = self.after
+        """Place the heads of the visible columns, and summarise them."""
+        seen, before = self._visible(), self.after
+        for k in set(self.heads) - set(seen):
+            self.heads[k].hide()
         for k in seen:
-            combo = self.combos.get(k) or self._make(k)
-            combo.setGeometry(
-                self.sectionViewportPosition(k) + _PAD,
-                _PAD + self.fontMetrics().height() + _GAP,
-                max(0, self.sectionSize(k) - 2 * _PAD),
-                scaled(_COMBO),
-            )
-            combo.show()
-            if before is not None:
-                QWidget.setTabOrder(before, combo)
-            before = combo
-            if DatePartsButton.fits(columns[k]):
-                button = self.parts.get(k) or self._make_parts(k)
-                self._place_parts(k, button)
-                QWidget.setTabOrder(before, button)
-                before = button
+            head = self.heads.get(k) or self._make(k)
+            # The grips between sections stay free.
+            left, width = self.sectionViewportPosition(k) + _GRIP, self.sectionSize(k) - 2 * _GRIP
+            head.setGeometry(left, 0, max(0, width), self.height() - 1)
+            head.show()
+            for control in (head.role, head.parts):
+                if before is not None:
+                    QWidget.setTabOrder(before, control)
+                before = control
         self._summarise(seen)
 
-    def _make(self, k: int) -> QComboBox:
-        combo = ElidedCombo(self.viewport())
-        combo.setObjectName(f"import_role_{k}")
-        combo.activated.connect(partial(self._on_role, k))
-        self.combos[k] = combo
-        self._fill(k, combo)
-        return combo
-
-    def _make_parts(self, k: int) -> DatePartsButton:
+    def _make(self, k: int) -> ColumnHead:
         assert self.table is not None
-        button = DatePartsButton(f"import_parts_{k}", self.viewport())
-        button.show_column(self.table.columns[k])
-        button.chosen.connect(self.parts_chosen)
-        self.parts[k] = button
-        return button
-
-    def _place_parts(self, k: int, button: DatePartsButton) -> None:
-        """Place the button at the end of the line with the kind."""
-        line, size = self.fontMetrics().height(), button.sizeHint()
-        top = _PAD + line + scaled(_COMBO) + 2 * _GAP + (line - size.height()) // 2
-        right = self.sectionViewportPosition(k) + self.sectionSize(k) - _PAD
-        button.setGeometry(right - size.width(), top, size.width(), size.height())
-        button.show()
-
-    def _fill(self, k: int, combo: QComboBox) -> None:
-        assert self.table is not None
-        column = self.table.columns[k]
-        guessed = role_is_guess(self.table, column)
-        with QSignalBlocker(combo):
-            combo.clear()
-            words = _role_words(column, column.role)
-            combo.addItem(f"Detected: {words}" if guessed else "Detect", None)
-            for role in ROLES:
-                combo.addItem(_role_words(column, role), role)
-            combo.setCurrentIndex(0 if guessed else combo.findData(column.role))
-        font = combo.font()
-        font.setItalic(guessed)
-        combo.setFont(font)
-        combo.setAccessibleName(f"Role of {column.name}")
-        plain_tooltip(combo, column.reason or f"What {column.name} is used for")
-
-    def _on_role(self, k: int, place: int) -> None:
-        assert self.table is not None
-        self.role_chosen.emit(self.table.columns[k].name, self.combos[k].itemData(place))
-
-    # ------------------------------------------------------------- figures
+        head = self.heads[k] = ColumnHead(k, self.viewport())
+        head.role_chosen.connect(self.role_chosen)
+        head.parts.chosen.connect(self.parts_chosen)
+        head.show_column(self.table, self.table.columns[k])
+        if k in self.summaries:
+            head.show_summary(self.summaries[k])
+        return head
 
     def _summarise(self, seen: range) -> None:
         wanted = tuple(k for k in seen if k not in self.summaries)
@@ -244,137 +296,15 @@ class ColumnCards(QHeaderView):
     def _on_summarised(self, key: Any, job: Job[Any, Mapping[int, _Summary]]) -> None:
         if job.result is not None and key[0] is self.table:
             self.summaries |= job.result
-            self.viewport().update()
-
-    # ------------------------------------------------------------- painting
-
-    def paintSection(self, painter: QPainter, rect: QRect, logicalIndex: int) -> None:  # noqa: N803
-        if self.table is None or logicalIndex >= len(self.table.columns):
-            return
-        theme, column = current_theme(), self.table.columns[logicalIndex]
-        metrics, line = self.fontMetrics(), self.fontMetrics().height()
-        inner = rect.adjusted(_PAD, _PAD, -_PAD, -_PAD)
-        painter.save()
-        painter.fillRect(rect, QColor(theme.card))
-        painter.setPen(QColor(theme.line))
-        painter.drawLine(rect.topRight(), rect.bottomRight())
-        painter.drawLine(rect.bottomLeft(), rect.bottomRight())
-        muted = column.role == "ignore"
-        font = painter.font()
-        font.setBold(True)
-        painter.setFont(font)
-        painter.setPen(QColor(theme.muted if muted else theme.text))
-        name = painter.fontMetrics().elidedText(
-            column.name, Qt.TextElideMode.ElideMiddle, inner.width()
-        )
-        painter.drawText(QRect(inner.left(), inner.top(), inner.width(), line), 0, name)
-        font.setBold(False)
-        painter.setFont(font)
-        painter.setPen(QColor(theme.muted))
-        top = inner.top() + line + scaled(_COMBO) + 2 * _GAP
-        button = self.parts.get(logicalIndex)
-        taken = 0 if button is None else button.width() + _GAP
-        for words, room in ((self._kind_line(column), taken), (self._area_line(logicalIndex), 0)):
-            text = metrics.elidedText(words, Qt.TextElideMode.ElideRight, inner.width() - room)
-            painter.drawText(QRect(inner.left(), top, inner.width(), line), 0, text)
-            top += line
-        self._paint_spread(
-            painter, QRectF(inner.left(), top + _GAP, inner.width(), scaled(_SPREAD)), logicalIndex
-        )
-        painter.restore()
-
-    def _kind_line(self, column: Column) -> str:
-        gaps = f"{column.missing:,} missing" if column.missing else "none missing"
-        return f"{kind_words(column)} · {gaps}"
-
-    def _area_line(self, k: int) -> str:
-        assert self.table is not None
-        summary = self.summaries.get(k)
-        if self.table.columns[k].role == "label":
-            return f"{len(self.table.classes)} classes"
-        if summary is None or summary.area is None:
-            return f"{self.table.columns[k].distinct:,} different"
-        return f"AUC alone {summary.area:.2f}"
-
-    def _paint_spread(self, painter: QPainter, area: QRectF, k: int) -> None:
-        summary, theme = self.summaries.get(k), current_theme()
-        if summary is None or not summary.distribution.shares.size:
-            return
-        shares = summary.distribution.shares
-        bars = shares.shape[1]
-        tallest = float(shares.max()) or 1.0
-        by_class = shares.shape[0] == 2
-        colours = [theme.positive, theme.negative] if by_class else [theme.neutral]
-        width = area.width() / bars
-        painter.setPen(Qt.PenStyle.NoPen)
-        for group, name in reversed(list(enumerate(colours))):
-            colour = QColor(name)
-            colour.setAlphaF(0.75 if group or not by_class else 0.6)
-            painter.setBrush(colour)
-            for bar, share in enumerate(shares[group].tolist()):
-                height = area.height() * share / tallest
-                painter.drawRect(
-                    QRectF(area.left() + bar * width, area.bottom() - height, width * 0.92, height)
-                )
-        painter.setPen(QColor(theme.line))
-        painter.drawLine(area.bottomLeft(), area.bottomRight())
+            for k, summary in job.result.items():
+                self.heads[k].show_summary(summary)
 
 
 ROWS = 200
 _LINE = 24
-_LONGEST = 200
 
 
-Index = QModelIndex | QPersistentModelIndex
-
-
-class _Rows(TableModel):
-    """Cells as they will be read; missing values are empty. An item is the number of a row."""
-
-    def __init__(self, parent: QObject) -> None:
-        super().__init__((), parent)
-        self.table: Table | None = None
-
-    def show_table(self, table: Table | None) -> None:
-        """Show the first rows of a table."""
-        self.beginResetModel()
-        self.table = table
-        self.columns = () if table is None else tuple(map(_column, table.columns))
-        self.items = self.shown = list(range(0 if table is None else min(ROWS, table.rows)))
-        self.endResetModel()
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if role == Qt.ItemDataRole.ToolTipRole or self.table is None:
-            return None
-        if role == Qt.ItemDataRole.ForegroundRole:
-            column = self.table.columns[index.column()]
-            is_muted = column.role == "ignore" or not _cell(column, index.row())
-            return QColor(current_theme().muted) if is_muted else None
-        return super().data(index, role)
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        if orientation == Qt.Orientation.Horizontal:
-            return super().headerData(section, orientation, role)
-        if self.table is None or role != Qt.ItemDataRole.DisplayRole:
-            return None
-        return str(self.table.file_rows[section])
-
-
-def _column(column: Column) -> ColumnSpec:
-    tip = column.reason or f"{column.name}: {kind_words(column)}"
-    return ColumnSpec(column.name, partial(_cell, column), tip, is_figure=column.kind == "number")
-
-
-def _cell(column: Column, row: int) -> str:
-    cell = column.values[row]
-    if column.kind == "number":
-        return "" if math.isnan(cell) else spell_cell(column, cell)
-    return "" if cell is None else str(cell)[:_LONGEST]
-
-
-class ImportSheet(QTableView):
+class ImportSheet(TableView):
     """The first rows under the cards of their columns.
 
     Signals
@@ -389,20 +319,12 @@ class ImportSheet(QTableView):
     parts_chosen = Signal(str, tuple)
 
     def __init__(self) -> None:
-        super().__init__()
-        named(self, "import_table")
-        self.rows = _Rows(self)
-        self.setModel(self.rows)
+        self.rows = RowsModel(None)
+        super().__init__("import_table", "", self.rows, _LINE)
         self.cards = ColumnCards(self)
         self.setHorizontalHeader(self.cards)
-        self.setShowGrid(False)
-        self.setWordWrap(False)
-        self.setTabKeyNavigation(False)
-        self.setCornerWidget(QWidget())  # the style's own has a frame
-        self.setHorizontalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
-        self.verticalHeader().setDefaultSectionSize(scaled(_LINE))
-        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        self.verticalHeader().setHighlightSections(False)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.verticalHeader().setVisible(True)
         self.horizontalScrollBar().valueChanged.connect(lambda _value: self.cards.place())
         self.cards.role_chosen.connect(self.role_chosen)
         self.cards.parts_chosen.connect(self.parts_chosen)
@@ -410,7 +332,10 @@ class ImportSheet(QTableView):
     def show_table(self, table: Table | None) -> None:
         """Show other rows."""
         across = self.horizontalScrollBar().value()
-        self.rows.show_table(table)
+        if table is None:
+            self.rows.show(None)
+        else:
+            self.rows.show(table, table.columns, np.arange(min(ROWS, table.rows)))
         self.cards.show_table(table)
         self.horizontalScrollBar().setValue(across)
         self.cards.place()

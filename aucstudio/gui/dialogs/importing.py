@@ -46,13 +46,14 @@ from aucstudio.gui.common.widgets import (
     primary,
     push_button,
     scrolled,
+    set_italic,
     show_note,
 )
 from aucstudio.gui.dialogs.import_sheet import ImportSheet
 from aucstudio.gui.state.background import Background, delayed
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.session import Session
-from aucstudio.gui.state.session_files import recalled
+from aucstudio.gui.state.study_reading import recalled
 from aucstudio.notices import text
 from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import counted
@@ -147,7 +148,7 @@ class ImportControls(QWidget):
             skip = chosen.get("skip", _DETECT)
             self.skip.setValue(skip if isinstance(skip, int) else _DETECT)
             self.strict.setChecked(bool(chosen.get("strict", False)))
-        _set_italic(self.skip, "skip" not in chosen)
+        set_italic(self.skip, "skip" not in chosen)
 
     def _show_head(self, choices: ImportChoices, head: Head) -> None:
         """Offer the options that apply to a file."""
@@ -185,19 +186,12 @@ def _fill(combo: QComboBox, items: Sequence[tuple[str, object]], chosen: object)
     for words, value in items:
         combo.addItem(words, value)
     combo.setCurrentIndex(max(0, combo.findData(chosen)))
-    _set_italic(combo, combo.currentIndex() == 0)
+    set_italic(combo, combo.currentIndex() == 0)
 
 
 def _offered(part: str) -> Sequence[str]:
     words = control_words(f"import_{part}")
     return words["values"] if part == "encoding" else [*words["choices"]]
-
-
-def _set_italic(field: QWidget, italic: bool) -> None:
-    """Show a detected value in italics."""
-    font = field.font()
-    font.setItalic(italic)
-    field.setFont(font)
 
 
 def _words(part: str, value: str) -> str:

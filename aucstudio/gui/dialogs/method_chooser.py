@@ -37,6 +37,7 @@ from aucstudio.project.runs.estimate import Outlook
 _KEY, _TIP = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.ToolTipRole
 _TIME = 5  # column
 _SIZE = QSize(980, 640)
+_LEAST_ROWS, _ROW_AIR = 10, 6
 _START, _RECENT = "Start here", "Recently used"
 
 Group = tuple[str, dict[str, str]]
@@ -105,6 +106,9 @@ class MethodChooser(Dialog):
         self.tree.setItemsExpandable(False)
         self.tree.setIndentation(12)
         self.tree.setAllColumnsShowFocus(True)
+        # With large text the description is scrolled, not the list squeezed.
+        row = self.tree.fontMetrics().lineSpacing() + _ROW_AIR
+        self.tree.setMinimumHeight(_LEAST_ROWS * row)
         header = self.tree.header()
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         self.tree.currentItemChanged.connect(self._on_current)

@@ -16,7 +16,7 @@ from aucstudio.engine import roc
 from aucstudio.engine.inference import Interval, pauc_interval
 from aucstudio.gui.common.curve_figures import band_words
 from aucstudio.gui.common.plain_text import elided, menu_text, plain_tooltip
-from aucstudio.gui.common.plots.roc_sketch import RocSketch
+from aucstudio.gui.common.plots.roc_sketch import RocSketch, outline
 from aucstudio.gui.common.plotting import pen
 from aucstudio.gui.common.table import Row, SheetTable
 from aucstudio.gui.common.theme import current_theme, scaled
@@ -55,7 +55,9 @@ class Way:
     setting : str
         What it sets: "written" or "scale" of a column, "decimal" or "missing" of the table; or
         the kind of a refusal, of which the column is accepted.
-    column, value : str
+    column : str
+        Empty for the whole table.
+    value : str
     """
 
     setting: str
@@ -73,9 +75,7 @@ class AllowedColumns(QWidget):
 
     Attributes
     ----------
-    boxes : dict of str to QCheckBox
-        Boxes that accept a column, by its name, or by name and kind if it is refused again;
-        boxes that fix, by setting and value.
+    boxes : dict of Way to QCheckBox
     """
 
     changed = Signal()
@@ -83,8 +83,7 @@ class AllowedColumns(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.sentence = label("", "error", wrap=True, name="score_refusal")
-        self.boxes: dict[str, QCheckBox] = {}
-        self._ways: dict[str, Way] = {}
+        self.boxes: dict[Way, QCheckBox] = {}
         self._inner = QWidget()
         self._grid = QGridLayout(self._inner)
         self._grid.setContentsMargins(0, 0, 0, 0)
@@ -98,7 +97,7 @@ class AllowedColumns(QWidget):
 
     def accepted(self) -> dict[str, Any]:
         """Return the arguments of scoring that follow from the checked boxes."""
-        ways = [self._ways[key] for key, box in self.boxes.items() if box.isChecked()]
+        ways = [way for way, box in self.boxes.items() if box.isChecked()]
 
         def of(setting: str) -> list[Way]:
             return [way for way in ways if way.setting == setting]
@@ -118,33 +117,30 @@ class AllowedColumns(QWidget):
         show_note(self.sentence, sentence, "error")
         for name, refusal in refusals.items():
             if (remedy := refusal.remedy) is not None:
-                key = f"{remedy.setting} {name if remedy.is_of_column else remedy.value}"
-                if key not in self.boxes:
-                    way = Way(remedy.setting, name, remedy.value)
-                    mark = _MARKS.get(remedy.value, repr(remedy.value))
-                    values = {"column": name, "value": remedy.value, "mark": mark}
-                    words = text(f"remedy_{remedy.setting}", **values)
-                    where = "all of its cells" if remedy.is_of_column else "the whole table"
-                    self._add(key, way, words, f"{words}, in {where}", f"in {where}")
+                mark = _MARKS.get(remedy.value, repr(remedy.value))
+                values = {"column": name, "value": remedy.value, "mark": mark}
+                words = text(f"remedy_{remedy.setting}", **values)
+                where = "all of its cells" if remedy.is_of_column else "the whole table"
+                way = Way(remedy.setting, name if remedy.is_of_column else "", remedy.value)
+                self._offer(way, words, f"in {where}", f"{words}, in {where}")
         for name, refusal in refusals.items():
-            way = Way(refusal.kind, name)
-            if way not in self._ways.values():
-                key = name if name not in self._ways else f"{name} ({refusal.kind})"
-                taken = "its numbers as they are" if refusal.kind == RANGE else "as missing"
-                words = f"Score with {name} {taken}: {refusal.reason}"
-                self._add(key, way, f"{name}: {taken}", words, refusal.reason)
+            taken = "its numbers as they are" if refusal.kind == RANGE else "as missing"
+            words = f"Score with {name} {taken}: {refusal.reason}"
+            self._offer(Way(refusal.kind, name), f"{name}: {taken}", refusal.reason, words)
         self._area.setFixedHeight(_ROW * min(_MOST_ROWS, len(self.boxes)))
         self.show()
 
-    def _add(self, key: str, way: Way, title: str, words: str, reason: str) -> None:
+    def _offer(self, way: Way, title: str, reason: str, words: str) -> None:
+        """Add the box of a way, unless there is one."""
+        if way in self.boxes:
+            return
         row = len(self.boxes)
         before = list(self.boxes.values())[-1] if self.boxes else self._area
-        box = QCheckBox(menu_text(elided(title, _LONGEST, len)))
+        box = self.boxes[way] = QCheckBox(menu_text(elided(title, _LONGEST, len)))
         named(box, f"allow_column_{row}", words)
         plain_tooltip(box, title)
         box.toggled.connect(self.changed)
         box.setFixedHeight(_ROW)
-        self.boxes[key], self._ways[key] = box, way
         why = ElidedLabel(reason)
         set_role(why, "muted")
         plain_tooltip(why, reason)
@@ -160,13 +156,12 @@ class AllowedColumns(QWidget):
     def clear(self) -> None:
         """Remove all boxes, as for another table or model."""
         empty(self._grid)
-        self.boxes, self._ways = {}, {}
+        self.boxes = {}
         show_note(self.sentence, "")
         self.hide()
 
 
 _SIDE = 260
-_CELLS = 1000  # along each side of the picture; more corners would not be visible
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -221,15 +216,6 @@ class TableRanking:
         )
 
 
-def outline(curve: roc.Curve) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the corners of a curve, one in each cell of a fine grid."""
-    corners = curve.corners()
-    cells = np.floor(corners.fpr * _CELLS) * (_CELLS + 1) + np.floor(corners.tpr * _CELLS)
-    kept = np.append(True, cells[1:] != cells[:-1])
-    kept[-1] = True
-    return corners.fpr[kept], corners.tpr[kept]
-
-
 class CurvePreview(QWidget):
     """ROC curve with the FPR range and the model's threshold."""
 
@@ -273,10 +259,11 @@ class ScoreReport(QWidget):
         super().__init__()
         self.figure = label("", "figure", name="score_auc")
         self.sentence = label("", wrap=True, name="score_sentence")
+        self.facts = label("", "muted", wrap=True, name="score_facts")
         self.view = SheetTable("score_report", "Input check", _HEADS, _HEIGHT, 2, words=(0, 2))
         self.view.setMinimumHeight(_LEAST_ROWS * _HEIGHT)
         self.curve = CurvePreview()
-        words = down(self.figure, self.sentence, (self.view, 1), gap=4)
+        words = down(self.figure, self.sentence, self.facts, (self.view, 1), gap=4)
         self.setLayout(across((words, 1), self.curve, gap=16))
 
     def show_columns(
@@ -289,6 +276,7 @@ class ScoreReport(QWidget):
         used = {*known, label, identifier}
         others = tuple(name for name in columns if name not in used)
         show_note(self.figure, "")
+        show_note(self.facts, "")
         self.curve.show_ranking(None)
         at_hand = f"the label is {label!r}" if label is not None else "there is no label"
         self.sentence.setText(
@@ -299,15 +287,21 @@ class ScoreReport(QWidget):
         self.view.show_rows([Row(cells) for cells in lines])
 
     def show_report(
-        self, report: ScoringReport, also: str = "", ranking: TableRanking | None = None
+        self,
+        report: ScoringReport,
+        facts: str = "",
+        also: str = "",
+        ranking: TableRanking | None = None,
     ) -> None:
         """Show the report.
 
         Parameters
         ----------
         report : ScoringReport
+        facts : str
+            How the file was read.
         also : str
-            A remark on how the table was read.
+            A remark on where the table is.
         ranking : Ranking or None
             Ranking of the rows, if they have labels of both classes.
         """
@@ -323,6 +317,7 @@ class ScoreReport(QWidget):
             also=also,
         )
         self.sentence.setText(sentence)
+        show_note(self.facts, facts)
         self.view.show_rows([Row(cells) for cells in _lines(report)])
 
 

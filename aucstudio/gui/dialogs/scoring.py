@@ -26,6 +26,7 @@ from aucstudio.gui.common.controls import fill_combo
 from aucstudio.gui.common.form import Form, choice_box
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.prompts import FileWriter
+from aucstudio.gui.common.rows_model import file_facts
 from aucstudio.gui.common.widgets import (
     ElidedCombo,
     ElidedLabel,
@@ -45,6 +46,7 @@ from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices import text
 from aucstudio.project import scratch
+from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.preparing.acceptance import RefusedColumnsError
 from aucstudio.project.data.preview import heading
 from aucstudio.project.errors import Cancelled, InputError
@@ -281,10 +283,11 @@ def _fill(combo: QComboBox, first: str, names: Sequence[str]) -> None:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Scored:
-    """A scored table: the model, the report, a note, and the files of the scores by ending."""
+    """A scored table: the model, the report, how it was read, and the files of the scores."""
 
     model: Model
     report: ScoringReport
+    facts: str
     note: str
     ranking: TableRanking | None
     files: dict[str, Path]
@@ -305,7 +308,15 @@ def scoring(
 
     def work(post: Post) -> Scored:
         model = make_model(lambda _progress: post((None, "training on all rows")))
-        read, note = table_reader(table, None, stream=False, block_size=None)
+        reader, note = table_reader(table, None, stream=False, block_size=None)
+        facts = ""
+
+        def read(*arguments: Any, **settings: Any) -> AnyTable:
+            nonlocal facts
+            found = reader(*arguments, **settings)
+            facts = file_facts(found)
+            return found
+
         # A cancelled task may still write its files.
         name = secrets.token_hex(6)
         files = {ending: folder / f"{name}{ending}" for ending in (CSV, PARQUET)}
@@ -326,7 +337,7 @@ def scoring(
             )
         ignored = tuple(name for name in report.ignored if name != identifier)
         report = dataclasses.replace(report, ignored=ignored)
-        return Scored(model, report, note, next(iter(rankings), None), files)
+        return Scored(model, report, facts, note, next(iter(rankings), None), files)
 
     return work
 
@@ -484,7 +495,7 @@ class ScoreTableDialog(prompts.Dialog):
             self._scored = job.result
             self.allowed.accept_all()
             found = job.result
-            self.report.show_report(found.report, found.note, found.ranking)
+            self.report.show_report(found.report, found.facts, found.note, found.ranking)
             self.area.ensureWidgetVisible(self.report)
         self._refresh()
 

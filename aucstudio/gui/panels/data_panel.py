@@ -26,7 +26,7 @@ from aucstudio.gui.common.widgets import (
     show_note,
     tool_button,
 )
-from aucstudio.gui.dialogs.columns import ClassesDialog, ColumnsDialog
+from aucstudio.gui.dialogs.classes import ClassesDialog
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session
 from aucstudio.notices import text
@@ -58,7 +58,7 @@ _MOST_NOTES = 3
 _ROUTINE = ("ignored", "missing", FORMAT)
 _DETECTED = ("label_guessed", "positive_guessed")
 _NO_TABLE = "A table with one row per case and a two-class column, in any format."
-_CHANGED = "The table has changed since the dialog opened; the columns were not changed"
+_CHANGED = "The table has changed since the dialog opened; the classes were not changed"
 
 
 class DataPanel(Card):
@@ -78,6 +78,7 @@ class DataPanel(Card):
         self.positive_combo = narrow_combo("positive_combo")
         self.positive_combo.elided = Qt.TextElideMode.ElideMiddle  # the share stays visible
         self._found: tuple[Finding, ...] = ()
+        self._checked: Table | None = None  # the table of the findings
         self._file = ""
         self._finding = Background(self, self._on_found)
         self.findings = FindingRows()
@@ -92,7 +93,9 @@ class DataPanel(Card):
         self.caution.setMinimumHeight(2 * self.caution.fontMetrics().lineSpacing())
         self.problem = label("", "error", wrap=True, name="data_problem")
         self.open_button = push_button("open_button", verb=self.open_asked.emit)
-        self.columns_button = push_button("columns_button", verb=self._on_columns)
+        self.columns_button = push_button(
+            "columns_button", verb=lambda: session.asked.emit("columns", ())
+        )
         self.import_button = tool_button("import_options_button", self.import_asked.emit)
         self.import_button.setProperty("role", "link")
         self._lay_out()
@@ -105,10 +108,11 @@ class DataPanel(Card):
 
     def _lay_out(self) -> None:
         self._form = Form(self.label_combo, self.positive_combo)
-        notes = (self.caution, self.findings, self.notes, self.problem, self.remarks)
+        notes = (self.findings, self.notes, self.problem, self.remarks)
         buttons = across(self.open_button, self.columns_button, STRETCH)
         above = (self.title, self.facts, self._form)
-        fill(self.rows, *above, *notes, (self.import_button, LEFT), buttons)
+        # The room reserved for the caution is at the end, where it looks like the edge of the card.
+        fill(self.rows, *above, *notes, (self.import_button, LEFT), buttons, self.caution)
 
     def _on_table(self) -> None:
         """Show the session's table and start to check it; keep the findings of earlier roles."""
@@ -121,9 +125,9 @@ class DataPanel(Card):
         if table is not None:
             self._finding.start(table, lambda post: _find(table, post))
 
-    def _on_found(self, _table: Table, job: Job[Any, tuple[Finding, ...]]) -> None:
+    def _on_found(self, table: Table, job: Job[Any, tuple[Finding, ...]]) -> None:
         if job.result is not None:
-            self._found = job.result
+            self._found, self._checked = job.result, table
             self._show_findings()
 
     def refresh(self) -> None:
@@ -151,9 +155,12 @@ class DataPanel(Card):
 
     def _show_findings(self) -> None:
         """Show the findings, and the notes that are not among them."""
-        table, found = self.session.table, self._found
+        table = self.session.table
         if table is None:
             return
+        before = set() if self._checked is None else _ignored(self._checked)
+        solved = _ignored(table) - before if table is not self._checked else set()
+        found = [finding for finding in self._found if solved.isdisjoint(finding.columns)]
         self.findings.show_findings(found, table)
         order_tabs(self.rows)
         shown = {finding.sentence for finding in found if finding.kind not in QUIET}
@@ -241,13 +248,6 @@ class DataPanel(Card):
             self.refresh()
             show_note(self.problem, str(error), "error")
 
-    def _on_columns(self) -> None:
-        table = self.session.table
-        if table is not None:
-            dialog = ColumnsDialog(table, self)
-            dialog.chosen.connect(lambda roles: self._change_in(table, {"roles": roles}))
-            dialog.ask()
-
     def _change_in(self, table: Table, change: dict[str, Any]) -> None:
         """Change roles as chosen in a dialog, unless the table has changed meanwhile."""
         if table is not self.session.table:
@@ -322,6 +322,10 @@ def _problem(table: Table) -> str:
     except InputError as error:
         return as_sentence(str(error))
     return ""
+
+
+def _ignored(table: Table) -> set[str]:
+    return {column.name for column in table.columns if column.role == "ignore"}
 
 
 def _percent(count: int, total: int) -> str:

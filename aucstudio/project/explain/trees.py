@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +57,13 @@ class Node:
     @property
     def is_leaf(self) -> bool:
         return self.left is None
+
+    def walk(self) -> Iterator[Node]:
+        """Return the node and all under it, from the root down, the left side first."""
+        yield self
+        if self.left is not None and self.right is not None:
+            yield from self.left.walk()
+            yield from self.right.walk()
 
 
 def read_tree(

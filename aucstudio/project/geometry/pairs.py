@@ -146,7 +146,6 @@ SUPPORT_DRAWN = 500
 
 _PAIRS_PER_CHUNK = 1 << 17
 _BINS = 512
-_EDGE = 1e-6  # of a cell
 _PENALISED_FEATURES = 1_000
 _ROWS_FRAMED = 200
 _SMOOTHED = 3.0  # reach of the smoothing, in its widths
@@ -177,22 +176,16 @@ class Density:
     shade_high: Array
 
 
-def shaded(counts: Counts, low: Array, high: Array, ends: tuple[Array, Array]) -> Density:
-    """Make a density of counts, smoothed for a picture.
-
-    ``ends`` are corners of the rectangle that holds all pairs: where the counts end there too,
-    the smoothed ones fade away beyond.
-    """
+def _shaded(counts: Counts, low: Array, high: Array) -> Density:
+    """Make a density of counts, smoothed for a picture; it fades away beyond the pairs."""
     cell, widths = (high - low) / counts.shape, _smoothing(counts)
     more = np.ceil(_SMOOTHED * np.array(widths)).astype(np.int64) + 1
-    before = np.where(low <= ends[0] + cell, more, 0)
-    after = np.where(high >= ends[1] - cell, more, 0)
-    wide = np.pad(counts, np.stack([before, after], axis=1)).astype(np.float32)
+    wide = np.pad(counts, np.stack([more, more], axis=1)).astype(np.float32)
     smooth = gaussian_filter(wide, widths, mode="constant", truncate=_SMOOTHED)
     most = max(float(smooth.max()), 1e-12)
     shade = np.log1p(smooth * (_FAINTEST / most)) / np.log1p(_FAINTEST)
     return Density(
-        counts, low, high, shade.astype(np.float32), low - before * cell, high + after * cell
+        counts, low, high, shade.astype(np.float32), low - more * cell, high + more * cell
     )
 
 
@@ -259,7 +252,7 @@ def pair_cloud(places: Array, positive: Mask) -> PairCloud:
     if pairs <= PAIRS_COUNTED:
         bins = int(np.clip(3.0 * pairs ** (1 / 3), 64, 256))
         counts = difference_histogram(a, b, low, high, bins)
-        density = shaded(counts, low, high, (low, high))
+        density = _shaded(counts, low, high)
     else:
         density = binned_density(a, b, _BINS)
     return dataclasses.replace(cloud, density=density)
@@ -278,38 +271,32 @@ def pair_frame(cloud: PairCloud, positive: Mask) -> Array:
     return np.clip(np.stack([cloud.low, cloud.high]), low - room, high + room)
 
 
-def difference_histogram(
-    a: Array, b: Array, low: Array, high: Array, bins: int | tuple[int, int]
-) -> Counts:
-    """Count the a_i − b_j of all i, j that lie in a rectangle, chunk by chunk.
+def difference_histogram(a: Array, b: Array, low: Array, high: Array, bins: int) -> Counts:
+    """Count the a_i − b_j of all i, j over the cells of their rectangle, chunk by chunk.
 
     Parameters
     ----------
     a, b : ndarray of shape (m, 2), (n, 2)
     low, high : ndarray of shape (2,)
-        Corners of the rectangle, which belong to it.
-    bins : int or (int, int)
-        Cells along both axes.
+        Corners of the rectangle, which holds all differences.
+    bins : int
+        Cells along each axis.
 
     Returns
     -------
-    ndarray of int, shape ``bins``
+    ndarray of int, shape (bins, bins)
     """
-    shape = np.broadcast_to(bins, 2)
-    step = np.where(high > low, high - low, 1.0) / shape
+    step = np.where(high > low, high - low, 1.0) / bins
     a, b = (a - low) / step, b / step
-    counts = np.zeros(int(shape.prod()), dtype=np.int64)
+    counts = np.zeros(bins * bins, dtype=np.int64)
     chunk = max(1, _PAIRS_PER_CHUNK // len(b))
     for start in range(0, len(a), chunk):
-        cell = np.zeros((len(a[start : start + chunk]), len(b)), dtype=np.int64)
-        inside = np.ones(cell.shape, dtype=bool)
-        for axis in range(2):
-            place = np.subtract.outer(a[start : start + chunk, axis], b[:, axis])
-            # What lies on the edge may be a little beyond it by rounding.
-            inside &= (place >= -_EDGE) & (place <= shape[axis] + _EDGE)
-            cell = cell * shape[axis] + np.clip(place.astype(np.int64), 0, shape[axis] - 1)
-        counts += np.bincount(cell[inside], minlength=len(counts))
-    return counts.reshape(tuple(shape))
+        part = a[start : start + chunk]
+        x, y = (np.subtract.outer(part[:, k], b[:, k]).astype(np.int64) for k in range(2))
+        # What lies on the edge may be a little beyond it by rounding.
+        cell = np.clip(x, 0, bins - 1) * bins + np.clip(y, 0, bins - 1)
+        counts += np.bincount(cell.ravel(), minlength=len(counts))
+    return counts.reshape(bins, bins)
 
 
 def binned_density(a: Array, b: Array, bins: int) -> Density:
@@ -327,7 +314,7 @@ def binned_density(a: Array, b: Array, bins: int) -> Density:
     # Cell 0 holds the lowest cell of a less the highest of b, its centre in the middle.
     low = a.min(axis=0) - b.min(axis=0) - (np.array(second.shape) - 0.5) * step
     high = low + np.array(counts.shape) * step
-    return shaded(counts, low, high, (low, high))
+    return _shaded(counts, low, high)
 
 
 def _histogram(places: Array, step: Array) -> Array:

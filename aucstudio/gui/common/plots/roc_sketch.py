@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pyqtgraph as pg
 from PySide6.QtGui import QPen
 
+from aucstudio.engine import roc
 from aucstudio.engine.arrays import Array
 from aucstudio.gui.common.plots.legend import Legend
 from aucstudio.gui.common.plotting import faded, make_plot, pen
 from aucstudio.gui.common.theme import current_theme
 
 _RIM = 0.015  # beyond the rates, where lines and marks would be cut
+_CELLS = 1000  # along each side of the picture; more corners would not be visible
 
 
 class RocSketch:
@@ -53,3 +56,12 @@ class RocSketch:
         self.range.setBrush(faded(theme.band, 26))
         for edge in self.range.lines:
             edge.setPen(pen(faded(theme.band, 120), 1.0))
+
+
+def outline(curve: roc.Curve) -> tuple[Array, Array]:
+    """Return the corners of a curve, one in each cell of a fine grid."""
+    corners = curve.corners()
+    cells = np.floor(corners.fpr * _CELLS) * (_CELLS + 1) + np.floor(corners.tpr * _CELLS)
+    kept = np.append(True, cells[1:] != cells[:-1])
+    kept[-1] = True
+    return corners.fpr[kept], corners.tpr[kept]

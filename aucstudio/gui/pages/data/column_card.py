@@ -18,6 +18,7 @@ from aucstudio.gui.common.column_controls import DatePartsButton
 from aucstudio.gui.common.controls import declared_items
 from aucstudio.gui.common.plain_text import PlainLabel, distinguishable, elided, plain_tooltip
 from aucstudio.gui.common.plots.axes import date_ticks
+from aucstudio.gui.common.plots.roc_sketch import RocSketch, outline
 from aucstudio.gui.common.plotting import faded, make_plot, pen, style_plot
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.theme import current_theme, scaled
@@ -65,7 +66,7 @@ class ColumnCard(QScrollArea):
     ----------
     role_combo : QComboBox
     spread : DistributionPlot
-    roc : ColumnRoc
+    roc : RocSketch
     summary : ColumnSummary or None
     has_dates : bool
         Whether the table has columns of dates, whose figures take more room.
@@ -98,7 +99,8 @@ class ColumnCard(QScrollArea):
         self.why = label("", "muted", wrap=True, name="data_column_why")
         self.problem = label("", "error", wrap=True, name="data_role_problem")
         self.figures = FigureGrid()
-        self.spread, self.roc = DistributionPlot(), ColumnRoc()
+        self.spread, self.roc = DistributionPlot(), RocSketch("data_column_roc_plot")
+        self.roc.plot.setFixedHeight(scaled(_ROC_HEIGHT))
         self.spread_told = label("", "muted", wrap=True, name="data_spread_words")
         self.area = label("", wrap=True, name="data_column_area")
         role = across(make_buddy("Role", self.role_combo), (self.role_combo, 1), self.parts_button)
@@ -136,7 +138,7 @@ class ColumnCard(QScrollArea):
     def _offer_roles(self, column: ColumnInfo) -> None:
         self.role_combo.clear()
         is_label = column.role == "label"
-        for words, role in declared_items("data_role_combo"):
+        for words, role in declared_items("column_role"):
             fits = role not in NUMERIC_ROLES or column.kind == "number"
             if fits and (role == "label") == is_label:
                 self.role_combo.addItem(words, role)
@@ -148,7 +150,10 @@ class ColumnCard(QScrollArea):
         """Show the figures of the column; empty while they are computed."""
         self.summary = summary
         self.spread.show(summary)
-        self.roc.show(summary)
+        curve = None if summary is None else summary.curve
+        self.roc.plot.setVisible(curve is not None)
+        if curve is not None:
+            self.roc.show([(*outline(curve), pen(current_theme().accent, 2.0))], None)
         self.figures.setVisible(summary is not None)
         show_note(self.spread_told, "" if summary is None else spread_words(summary))
         show_note(self.area, "" if summary is None else area_sentence(summary).text, "")
@@ -354,28 +359,3 @@ class DistributionPlot:
             columns["from"], columns["to"] = edges[:-1] * len(names), edges[1:] * len(names)
         columns["share"] = found.shares.ravel()
         return columns
-
-
-class ColumnRoc:
-    """The ROC curve of a column as a score."""
-
-    def __init__(self) -> None:
-        titles = "False-positive rate", "True-positive rate"
-        self.plot = make_plot("data_column_roc_plot", *titles)
-        self.plot.setFixedHeight(scaled(_ROC_HEIGHT))
-        self.chance, self.curve = pg.PlotCurveItem([0.0, 1.0], [0.0, 1.0]), pg.PlotCurveItem()
-        for item in (self.chance, self.curve):
-            self.plot.addItem(item)
-        self.plot.set_whole((0.0, 1.0), (0.0, 1.0))
-
-    def show(self, summary: ColumnSummary | None) -> None:
-        """Draw the curve of another column, or none."""
-        theme = current_theme()
-        style_plot(self.plot)
-        curve = None if summary is None else summary.curve
-        self.plot.setVisible(curve is not None)
-        if curve is not None:
-            # Differences below a pixel are invisible.
-            kept = np.unique(np.linspace(0, len(curve.fpr) - 1, 2_000).astype(np.intp))
-            self.chance.setPen(pen(theme.grid, 1.0, (4.0, 4.0)))
-            self.curve.setData(curve.fpr[kept], curve.tpr[kept], pen=pen(theme.accent, 2.0))

@@ -1,33 +1,50 @@
-"""List of columns; their AUCs are computed as they come into view."""
+"""List of columns and their roles; their AUCs are computed as they come into view."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, Qt, Signal
-from PySide6.QtWidgets import QHeaderView, QWidget
+from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QAbstractItemView, QMenu, QWidget
 
+from aucstudio.gui.common.rows_model import file_facts
 from aucstudio.gui.common.table import ColumnSpec, TableModel, TableView
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import down, label, named, search_field, show_note
+from aucstudio.gui.common.widgets import (
+    Fold,
+    across,
+    down,
+    label,
+    make_action,
+    named,
+    push_button,
+    scrolled,
+    search_field,
+    show_note,
+)
 from aucstudio.gui.state.background import Answer, delayed, ticking
 from aucstudio.notices import text
-from aucstudio.notices.words import figure_words
-from aucstudio.project.data.columns import ROLES, Column
+from aucstudio.notices.controls import control_words
+from aucstudio.notices.words import as_sentence, figure_words
+from aucstudio.project.data.columns import NUMERIC_ROLES, ROLES, Column, spell_cell
 from aucstudio.project.data.table import Table
 from aucstudio.project.survey.columns import Classes, ColumnAreas
 
 _AREA, _ROLE = 1, 4
 _AIR = 20  # pixels around a role
 _LINE = 24
-_WIDTHS = (100, 70, 54, 56, 66, 60)
+_WIDTHS = (100, 70, 54, 56, 66, 66, 84)
+_EXAMPLES = 3
+_NOTE_LINES = 5  # in sight
 _SOON, _LOOK = 250, 200  # milliseconds
 
 
 class Overview(QWidget):
-    """The list of columns with search, order and areas; an item is the place of a column.
+    """The list of columns with search, order, areas and roles; an item is the place of a column.
 
     Attributes
     ----------
@@ -38,9 +55,12 @@ class Overview(QWidget):
     -------
     pointed(str)
         A column was selected by the user.
+    roles_chosen(dict, str)
+        Roles of the selected columns, by name; and in words, which columns cannot have the role.
     """
 
     pointed = Signal(str)
+    roles_chosen = Signal(dict, str)
 
     def __init__(self) -> None:
         super().__init__()
@@ -50,43 +70,75 @@ class Overview(QWidget):
         self._wanted = ""  # the column that is to be marked
         self._finding = Answer[Any](self, lambda _done: self._on_areas(), self._on_failed)
         self.search = search_field("data_columns_search")
+        self.role_button = push_button("columns_role_button")
+        self.role_actions = self._make_role_actions()
         self.model = TableModel(self._columns(), self)
         self.list = self._make_list()
         self.message = label("", "muted", name="data_columns_told", wrap=True)
+        self.notes = label("", "muted", wrap=True, name="columns_notes")
+        area = scrolled(self.notes, "columns_notes_area", "Notes on the import")
+        area.setMaximumHeight(self.notes.fontMetrics().lineSpacing() * _NOTE_LINES)
+        self.remarks = Fold("columns_notes_button", "Import", [area])
         self.list.ensurePolished()
         self._fit_columns()
-        self.setLayout(down(self.search, (self.list, 1), self.message, gap=4))
+        above = across((self.search, 1), self.role_button)
+        self.setLayout(down(above, (self.list, 1), self.message, self.remarks, gap=4))
         self._typing = delayed(self, _SOON, self._on_search)
         self.search.textChanged.connect(lambda _text: self._typing.start())
         self._look = ticking(self, _LOOK, self._on_look)
+        self.model.layoutChanged.connect(self._count)
+
+    def _make_role_actions(self) -> dict[str, QAction]:
+        menu = QMenu(self.role_button)
+        menu.setToolTipsVisible(True)
+        menu.aboutToShow.connect(self._offer_roles)
+        self.role_button.setMenu(menu)
+        tips = control_words("column_role_tip")["choices"]
+        return {
+            role: make_action(
+                menu,
+                f"role_{role}_action",
+                _role_words(role),
+                tip,
+                verb=partial(self._use_as, role),
+            )
+            for role, tip in tips.items()
+        }
 
     def _columns(self) -> tuple[ColumnSpec, ...]:
         def about(place: int) -> str:
             return self._at(place).reason or self._at(place).name
 
-        def spec(head: str, name: str) -> ColumnSpec:
-            def order(place: int) -> str:
-                return str(getattr(self._at(place), name)).casefold()
+        def spec(
+            head: str, value: Callable[[Column], Any], *, is_figure: bool = False
+        ) -> ColumnSpec:
+            def words(place: int) -> str:
+                found = value(self._at(place))
+                return f"{found:,}" if is_figure else found.replace("\n", " ")
 
-            def cell(place: int) -> str:
-                return str(getattr(self._at(place), name)).replace("\n", " ")
+            def order(place: int) -> Any:
+                found = value(self._at(place))
+                return found if is_figure else found.casefold()
 
-            return ColumnSpec(head, cell, order=order, about=about)
+            return ColumnSpec(head, words, "", order, about, is_figure)
 
-        def count(head: str, name: str) -> ColumnSpec:
-            def number(place: int) -> int:
-                return int(getattr(self._at(place), name))
-
-            def cell(place: int) -> str:
-                return f"{number(place):,}"
-
-            return ColumnSpec(head, cell, order=number, about=about, is_figure=True)
-
-        area = ColumnSpec(
-            "AUC alone", self._area, text("data_area_tip"), self._distance, about, is_figure=True
+        return (
+            spec("Column", lambda column: column.name),
+            ColumnSpec(
+                "AUC alone",
+                self._area,
+                text("data_area_tip"),
+                self._distance,
+                about,
+                is_figure=True,
+            ),
+            spec("Missing", lambda column: column.missing, is_figure=True),
+            spec("Distinct", lambda column: column.distinct, is_figure=True),
+            spec("Role", lambda column: _role_words(column.role)),
+            spec("Kind", lambda column: "Date" if column.is_date else column.kind.capitalize()),
+            spec("Decided by", lambda column: "detection" if column.guessed else "you"),
+            spec("First values", _examples),
         )
-        counts = count("Missing", "missing"), count("Distinct", "distinct")
-        return spec("Column", "name"), area, *counts, spec("Role", "role"), spec("Kind", "kind")
 
     def _at(self, place: int) -> Column:
         assert self._table is not None
@@ -106,15 +158,12 @@ class Overview(QWidget):
     def _make_list(self) -> TableView:
         made = TableView("data_columns_table", "Columns", self.model, _LINE)
         header = made.horizontalHeader()
-        for head in (header, made.verticalHeader()):
-            # An empty selection of its own: a header asks whether all cells are selected.
-            head.setSelectionModel(QItemSelectionModel(self.model, head))
-        made.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header.setStretchLastSection(True)
-        header.setSortIndicatorClearable(True)
-        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
-        made.setSortingEnabled(True)
+        made.offer_sorting()
+        header.sortIndicatorChanged.connect(self.model.sort)
+        made.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         made.selectionModel().currentRowChanged.connect(self._on_row)
+        made.selectionModel().selectionChanged.connect(self._count)
         return made
 
     def _fit_columns(self) -> None:
@@ -122,7 +171,7 @@ class Overview(QWidget):
         header, room = self.list.horizontalHeader(), self.list.fontMetrics().horizontalAdvance
         for place, width in enumerate(_WIDTHS):
             header.resizeSection(place, scaled(width))
-        longest = max(map(room, ROLES)) + scaled(_AIR)
+        longest = max(room(_role_words(role)) for role in ROLES) + scaled(_AIR)
         header.resizeSection(_ROLE, max(scaled(_WIDTHS[_ROLE]), longest))
 
     def changeEvent(self, event: QEvent) -> None:
@@ -133,14 +182,20 @@ class Overview(QWidget):
     # ------------------------------------------------------------- showing
 
     def show_table(self, table: Table | None, classes: Callable[[], Classes | None]) -> None:
-        """List the columns of a table; their areas are kept while only roles change."""
+        """List the columns of a table; areas and selection are kept while only roles change."""
         before, self._table = self._table, table
         if table is before:
             return
         if before is None or table is None or _ranked(before) != _ranked(table):
             self.rest()
             self.areas = None if table is None else ColumnAreas(table.columns, classes)
-        self.model.show_items(() if table is None else range(len(table.columns)))
+        if before is not None and table is not None and before.sha256 == table.sha256:
+            self.model.replace(range(len(table.columns)), int)
+        else:
+            self.model.show_items(() if table is None else range(len(table.columns)))
+        self.remarks.setVisible(table is not None)
+        if table is not None:
+            self.notes.setText("\n".join([file_facts(table), *map(as_sentence, table.notes)]))
         self._on_search()
         self.mark(self._wanted)
 
@@ -188,7 +243,7 @@ class Overview(QWidget):
         self._look.stop()
         self._on_look()
         if self.model.by == _AREA:
-            self.model.replace(self.model.items, id)
+            self.model.arrange()
 
     # ------------------------------------------------------------- user actions
 
@@ -197,13 +252,45 @@ class Overview(QWidget):
 
         def is_found(place: int) -> bool:
             column = self._at(place)
-            texts = column.name, column.role, column.kind, column.reason
+            texts = column.name, _role_words(column.role), column.kind, column.reason
             return any(wanted in one.casefold() for one in texts)
 
         self.model.filter(is_found if wanted else None)
+
+    def _count(self) -> None:
+        """State how many columns are shown and selected."""
         shown, total = len(self.model.shown), len(self.model.items)
-        words = text("data_columns", shown=shown if shown < total else None, total=total)
+        parts = self.list.selectionModel().selection().toList()
+        selected = sum(part.height() for part in parts)
+        words = text(
+            "data_columns",
+            shown=shown if shown < total else None,
+            total=total,
+            selected=selected if selected > 1 else None,
+        )
         show_note(self.message, words if total else "")
+        self.role_button.setEnabled(selected > 0)
+
+    def _selected(self) -> list[Column]:
+        parts = self.list.selectionModel().selection().toList()
+        rows = {row for part in parts for row in range(part.top(), part.bottom() + 1)}
+        return [self._at(self.model.item(row)) for row in sorted(rows)]
+
+    def _offer_roles(self) -> None:
+        """Enable the roles that some of the selected columns can have."""
+        selected = self._selected()
+        for role, action in self.role_actions.items():
+            action.setEnabled(any(_can_be(column, role) for column in selected))
+
+    def _use_as(self, role: str) -> None:
+        """Choose a role for the selected columns that can have it."""
+        selected, words = self._selected(), ""
+        able = [column for column in selected if _can_be(column, role)]
+        if refused := len(selected) - len(able):
+            code = "no_role_of_text" if role in NUMERIC_ROLES else "no_role_of_label"
+            words = text(code, count=refused, role=control_words("column_role_as")["choices"][role])
+        changed = {column.name: role for column in able if column.role != role}
+        self.roles_chosen.emit(changed, words)
 
     def _on_row(self, index: QModelIndex) -> None:
         if index.isValid():
@@ -217,3 +304,24 @@ def _ranked(table: Table) -> tuple[object, ...]:
     """Return what the areas of a table depend on: not its roles."""
     columns = table.columns
     return table.sha256, table.label, table.positive, len(columns), id(columns[0].values)
+
+
+def _role_words(role: str) -> str:
+    return str(control_words("column_role")["choices"][role])
+
+
+def _can_be(column: Column, role: str) -> bool:
+    """Return whether a column can have a role."""
+    return column.role != "label" and (role not in NUMERIC_ROLES or column.kind == "number")
+
+
+def _examples(column: Column) -> str:
+    shown = []
+    for value in column.values[:_EXAMPLES]:
+        if value is None or value != value:
+            shown.append("·")
+        elif column.kind == "number":
+            shown.append(spell_cell(column, value) if column.is_date else f"{value:.6g}")
+        else:
+            shown.append(str(value))
+    return ", ".join(shown)

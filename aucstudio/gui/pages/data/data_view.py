@@ -115,6 +115,7 @@ class DataView(PageView):
         self.sheet.sorting.connect(lambda name, down: self.filters.ask(order=name, descending=down))
         self.sheet.narrowing.connect(self.filters.narrow)
         self.overview.pointed.connect(self.point_column)
+        self.overview.roles_chosen.connect(self._on_roles)
         self.card.role_chosen.connect(lambda name, role: self._edit(roles={name: role}))
         self.card.parts_chosen.connect(
             lambda name, parts: self._edit(f"Change parts of {name}", parts={name: parts})
@@ -294,13 +295,28 @@ class DataView(PageView):
         except InputError as error:
             self.card.show_problem(str(error))
 
+    def _on_roles(self, roles: dict[str, str], refused: str) -> None:
+        if roles:
+            self._edit(roles=roles)
+        if refused:
+            self.session.message.emit(refused)
+
+    def show_columns(self, left: str = "") -> None:
+        """Show the list of columns; ``left`` is the previous page."""
+        self._arrive(COLUMNS, left)
+        self.refresh()
+        self.overview.list.setFocus()
+
+    def _arrive(self, what: str, left: str) -> None:
+        self._show_view(what)
+        self.back_button.setText(f"Back to {left}")
+        self.back_button.setVisible(bool(left) and left != self.title)
+
     # ------------------------------------------------------------- the row
 
     def show_rows(self, rows: Sequence[int], part: str = "", left: str = "") -> None:
         """Show rows, or a part of the table defined by a run; ``left`` is the previous page."""
-        self._show_view(ROWS)
-        self.back_button.setText(f"Back to {left}")
-        self.back_button.setVisible(bool(left) and left != self.title)
+        self._arrive(ROWS, left)
         self._going = tuple(rows)
         if part or len(rows) > 1:
             self._unfilter(part or CHOSEN, tuple(rows))

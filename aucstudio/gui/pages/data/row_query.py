@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
-import math
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -15,6 +13,7 @@ from PySide6.QtWidgets import QComboBox, QWidget
 from aucstudio.engine.arrays import Array
 from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.common.controls import declared_items, fill_combo
+from aucstudio.gui.common.rows_model import RunColumn
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.widgets import (
     ElidedCombo,
@@ -106,37 +105,6 @@ def is_of(table: Table, run: ShownRun) -> bool:
     """Return whether a run has scores of a table's rows."""
     record = run.record
     return bool(record.splits) and record.experiment.data.sha256 == table.sha256
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class RunColumn:
-    """A column added by a run: its scores, or the number of misranked pairs of each row.
-
-    Attributes
-    ----------
-    column : Column
-    part : ndarray of int8 or None
-        For scores, which part of the split each row was in.
-    about : str
-        What it is, in words.
-    """
-
-    column: Column
-    part: NDArray[np.int8] | None
-    about: str
-
-    @functools.cached_property
-    def decimals(self) -> int | None:
-        """The decimals with which the largest score has five digits, if it can be a decimal."""
-        values = self.column.values
-        most = float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
-        fits = self.part is not None and 1e-3 <= most < 1e5
-        return 4 - math.floor(math.log10(most)) if fits else None
-
-    @property
-    def facts(self) -> str:
-        """The line below its name."""
-        return "of the chosen run" if self.part is None else "score"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

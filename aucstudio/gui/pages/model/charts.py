@@ -70,15 +70,13 @@ class ImportancePart(LongPicture[Importance]):
         super().__init__(WhiskerChart("model_importance_plot", "Loss of AUC"))
         self._chose_measure = False
         self.measure_combo = self.row.choice("model_measure_combo", verb=self._on_measure)
-        # The words are in the fields: labels would not fit into a narrow centre.
-        box = functools.partial(whole_box, "model_repeats_box", 1, 200, words="Permutations")
-        tip = "How often each column is shuffled in each split"
-        self.repeats_box = self.row.put(box(value=REPEATS, unit=" permutations"), tip=tip)
+        # The unit is in the field: a label would not fit into a narrow centre.
+        self.repeats_box = self.row.put(
+            whole_box("model_repeats_box", 1, 200, value=REPEATS, unit=" permutations")
+        )
         self.repeats_box.setKeyboardTracking(False)
         self.repeats_box.valueChanged.connect(lambda _value: self.ask())
-        stop = "Stop permuting", text("model_importance_stop")
-        again = "Finish the permutations", text("model_importance_again")
-        self.make_progress("model", stop, again)
+        self.make_progress("model")
 
     def show_subject(self, subject: ModelSubject) -> None:
         if not self._chose_measure:
@@ -115,17 +113,12 @@ class ImportancePart(LongPicture[Importance]):
         area, band = _AREAS[measure], subject.band if measure == "pauc" else None
         self.plot.setLabel("bottom", text("model_importance_axis", area=area, band=band))
         value, low, high = found.summary(measure)
-        order = np.argsort(-value, kind="stable")
-        names = [found.columns[c] for c in order]
-        value, low, high = value[order], low[order], high[order]
 
         def tip(k: int) -> str:
-            interval = low[k], high[k]
-            return text(
-                "model_importance_row", name=names[k], area=area, loss=value[k], interval=interval
-            )
+            shown = {"loss": value[k], "interval": (low[k], high[k])}
+            return text("model_importance_row", name=found.columns[k], area=area, **shown)
 
-        rows = Whiskers(names, value, low, high, tip)
+        rows = Whiskers(found.columns, value, low, high, tip).ranked()
         self.chart.show_rows(rows, subject.run.look)
         self.message.emit(_importance_sentence(subject, found, area, rows))
 
@@ -206,22 +199,18 @@ class FeatureUsePart(ModelPicture[list[FeatureUse]]):
         gain = 100 * np.array([use.gain for use in found])
         counts = np.array([use.splits for use in found]).mean(axis=0)
         columns, mean = found[0].columns, gain.mean(axis=0)
-        low, high = _ranges(gain)
-        order = np.argsort(-mean, kind="stable")
-        names = [columns[c] for c in order]
 
         def tip(k: int) -> str:
-            c = order[k]
-            return text("model_use_row", name=columns[c], share=mean[c], splits=counts[c])
+            return text("model_use_row", name=columns[k], share=mean[k], splits=counts[k])
 
-        rows = Whiskers(names, mean[order], low[order], high[order], tip)
+        rows = Whiskers(columns, mean, *_ranges(gain), tip).ranked()
         self.chart.show_rows(rows, subject.run.look)
         head = text(
             "model_use_first",
-            first=names[0],
+            first=rows[0].name,
             name=subject.name,
-            share=mean[order[0]],
-            splits=counts[order[0]],
+            share=rows[0].value,
+            splits=counts[mean.argmax()],
             of=counts.sum(),
             several=len(gain) > 1,
         )
@@ -272,13 +261,14 @@ class MembersPart(ModelPicture[Members]):
         figures = [
             np.mean([[m[t].auc, m[t].adds] for m in found if t in m], axis=0) for t in titles
         ]
-        mean, (low, high) = weights.mean(axis=0), _ranges(weights)
-        tips = [
-            text("model_members_row", name=title, weight=weight, auc=auc, adds=100 * adds)
-            for title, weight, (auc, adds) in zip(titles, mean, figures, strict=True)
-        ]
-        rows = [Whisker(*row) for row in zip(titles, mean.tolist(), low, high, tips, strict=True)]
-        rows.sort(key=lambda row: -row.value)
+        mean = weights.mean(axis=0)
+
+        def tip(k: int) -> str:
+            auc, adds = figures[k]
+            shown = {"weight": mean[k], "auc": auc, "adds": 100 * adds}
+            return text("model_members_row", name=titles[k], **shown)
+
+        rows = Whiskers(titles, mean, *_ranges(weights), tip).ranked()
         self.chart.show_rows(rows, subject.run.look)
         alone, best = max((figure[0], t) for t, figure in zip(titles, figures, strict=True))
         is_run, most = bool(subject.record.experiment.members), rows[0]

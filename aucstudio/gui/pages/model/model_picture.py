@@ -217,20 +217,13 @@ class LongPicture(ModelPicture[Found]):
         self.chart = chart
         self._stopped = False
 
-    def make_progress(self, prefix: str, stop: tuple[str, str], again: tuple[str, str]) -> None:
-        """Add the progress bar and both buttons; each has an accessible name and a tip."""
+    def make_progress(self, prefix: str) -> None:
+        """Add the progress bar and both buttons."""
         self.bar_done = self.row.put(named(QProgressBar(), f"{prefix}_progress", "Progress"))
         self.bar_done.setTextVisible(False)
         self.bar_done.setFixedWidth(64)
-        self.stop_button, self.again_button = (
-            self.row.button(f"{prefix}_{name}_button", words, tip, verb)
-            for name, words, tip, verb in (
-                ("stop", "S&top", stop[1], self._answer.stop),
-                ("again", "&Go on", again[1], self._on_again),
-            )
-        )
-        self.stop_button.setAccessibleName(stop[0])
-        self.again_button.setAccessibleName(again[0])
+        self.stop_button = self.row.button(f"{prefix}_stop_button", verb=self._answer.stop)
+        self.again_button = self.row.button(f"{prefix}_again_button", verb=self._on_again)
         self.show_progress()
 
     def is_complete(self, found: Found) -> bool:

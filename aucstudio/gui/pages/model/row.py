@@ -49,21 +49,14 @@ class RowPart(LongPicture[RowDetail]):
         self._make_controls()
 
     def _make_controls(self) -> None:
-        self.row_box = self.row.put(
-            whole_box("model_row_box", 0, 0, words="Row"),
-            tip="Number of the row in the table, from 1",
-        )
+        self.row_box = self.row.put(whole_box("model_row_box", 0, 0))
         self.row_box.setKeyboardTracking(False)
         self.row_box.setPrefix("Row ")
         self.row_box.setGroupSeparatorShown(True)
         self.row_box.valueChanged.connect(self._on_number)
         tip = f"Off: only the {_SHOWN} columns with the largest contributions"
         self.all_check = self.row.check("model_row_all_check", "&All columns", tip, self.redraw)
-        self.make_progress(
-            "model_row",
-            ("Stop sampling", text("model_row_stop")),
-            ("Finish sampling", text("model_row_again")),
-        )
+        self.make_progress("model_row")
 
     # ------------------------------------------------------------- computing
 

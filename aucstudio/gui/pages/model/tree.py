@@ -146,7 +146,7 @@ class TreePart(ModelPicture[Node]):
     def data(self) -> Columns:
         if self.found is None:
             return {}
-        nodes = all_nodes(self.found)
+        nodes = list(self.found.walk())
         return {
             "node": [node.index for node in nodes],
             "depth": [node.depth for node in nodes],
@@ -187,7 +187,7 @@ def _fitted(words: str, room: int, width: Callable[[str], int]) -> str:
 
 
 def _sentence(subject: ModelSubject, root: Node, levels: int) -> Statement:
-    nodes = all_nodes(root)
+    nodes = list(root.walk())
     if len(nodes) == 1:
         return Statement(text("model_tree_single", name=subject.name))
     leaves, deep = [node for node in nodes if node.is_leaf], max(node.depth for node in nodes)
@@ -229,16 +229,6 @@ def place(node: Node, levels: int) -> Placed:
         return Placed(one, one.depth, (pair[0].y + pair[1].y) / 2, folded=False, children=pair)
 
     return lay(node)
-
-
-def all_nodes(root: Node) -> list[Node]:
-    """List the nodes of a tree from the root down, the left side first."""
-    found, waiting = [], [root]
-    while waiting:
-        node = waiting.pop()
-        found.append(node)
-        waiting += [child for child in (node.right, node.left) if child is not None]
-    return found
 
 
 def ends_at(node: Node, levels: int) -> int:

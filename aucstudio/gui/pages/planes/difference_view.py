@@ -25,7 +25,7 @@ from aucstudio.gui.common.theme import current_theme, run_colour
 from aucstudio.gui.common.widgets import quietly, worded
 from aucstudio.gui.pages.planes import words
 from aucstudio.gui.pages.planes.hyperplane import RunPlanes, SideNames, own_normal
-from aucstudio.gui.pages.planes.pair_items import CloseUp, CloudItems, MarkedPairs, Pointing
+from aucstudio.gui.pages.planes.pair_items import CloudItems, MarkedPairs, Pointing
 from aucstudio.gui.pages.planes.pairs import PairPanel, drawn_pairs, find_pairs, pair_columns
 from aucstudio.gui.pages.planes.plane_view import PlaneView, is_whole_plane
 from aucstudio.gui.pages.planes.subject import PlanePicture, Subject, is_curved
@@ -53,7 +53,6 @@ class DifferenceView(PlaneView):
         super().__init__(session, "difference_view", "Difference vectors")
         self._make_controls()
         self.cloud = CloudItems(self.plot)
-        self.close_up = CloseUp(self.plot, self.cloud.draw_density)
         self.marked = MarkedPairs(self.plot)
         self.sides = SideNames(self.plot)
         self.run_planes = RunPlanes(self.plot, session, self.live_line, self._on_counted)
@@ -138,8 +137,7 @@ class DifferenceView(PlaneView):
     def draw(self, picture: PlanePicture) -> Statement:
         pairs, colour = picture.extra, _colour(picture.subject)
         normal = _exact_normal(picture)
-        if self.cloud.draw(pairs, colour, normal):
-            self.close_up.follow(pairs.cloud, picture.sample.positive)
+        self.cloud.draw(pairs, colour, normal)
         self.cloud.show_spread(self.spread_check.isChecked(), pairs.penalised is not None)
         if normal is None or pairs.misranked is None or picture.plane.kind != SCORE:
             self.sides.hide()
@@ -196,7 +194,6 @@ class DifferenceView(PlaneView):
             self.explain()
 
     def forget(self) -> None:
-        self.close_up.follow(None, None)
         self.pointing.forget()
         self.fit_page()
 

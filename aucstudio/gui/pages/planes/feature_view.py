@@ -32,7 +32,8 @@ from aucstudio.gui.pages.planes.subject import (
     PlanePicture,
     Subject,
     add_marks,
-    split_of,
+    compared_split,
+    same_rows,
 )
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session
@@ -250,14 +251,11 @@ class FeatureView(PlaneView):
 
     def _compared_words(self, subject: Subject, sample: Sample) -> str:
         """State how many of the rows the compared run has on the wrong side of its threshold."""
-        other = self.session.run(self.session.compared)
-        if other is None or subject.run is None or other.record.id == subject.run.record.id:
+        compared = compared_split(self.session, subject)
+        if compared is None or not same_rows(subject, compared[1]):
             return ""
-        split = other.record.splits[split_of(other, self.session)]
-        part = "test" if subject.held_out else "train"
-        scores, rows = getattr(split, f"{part}_scores"), getattr(split, f"{part}_rows")
-        if not np.array_equal(rows, sample.numbers):
-            return ""
+        other, split = compared
+        scores = split.test_scores if subject.held_out else split.train_scores
         wrong = int(((scores > 0) != sample.positive).sum())
         return text("compared_misplaced", name=other.look.name, wrong=wrong)
 

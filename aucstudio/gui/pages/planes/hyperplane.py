@@ -21,7 +21,9 @@ from aucstudio.gui.pages.planes.subject import (
     Subject,
     add_curve,
     add_line,
+    compared_split,
     place_line,
+    same_rows,
     split_of,
 )
 from aucstudio.gui.state.background import Answer
@@ -221,7 +223,7 @@ class RunPlanes:
         normal = own_normal(picture)
         if normal is not None:
             self._show(self.chosen, normal, subject.run, subject.split, 2.5)
-        compared = self._compared_split(subject)
+        compared = compared_split(self._session, subject)
         moved = None if compared is None else _carried(subject, compared[1])
         normal = None if moved is None else picture.plane.normal(moved)
         if compared is not None and normal is not None:
@@ -229,16 +231,9 @@ class RunPlanes:
         if every:
             self._draw_others(picture)
 
-    def _compared_split(self, subject: Subject) -> tuple[ShownRun, SplitResult] | None:
-        other = self._session.run(self._session.compared)
-        is_other = other is not None and other.record.id != self._session.selected
-        if subject.split is None or other is None or not is_other or not other.record.splits:
-            return None
-        return other, other.record.splits[split_of(other, self._session)]
-
     def about_compared(self, subject: Subject) -> list[str]:
         """Return sentences about the compared run; its errors are counted in the background."""
-        compared = self._compared_split(subject)
+        compared = compared_split(self._session, subject)
         if compared is None:
             return []
         (other, split), moved = compared, _carried(subject, compared[1])
@@ -273,11 +268,8 @@ class RunPlanes:
 
     def _errors(self, other: ShownRun, split: SplitResult, subject: Subject) -> str:
         """State how many pairs the compared run ranks wrongly, if it has the same rows."""
-        own = subject.split
-        assert own is not None
         held = subject.held_out
-        rows, theirs = ((s.test_rows if held else s.train_rows) for s in (own, split))
-        if not np.array_equal(rows, theirs):
+        if not same_rows(subject, split):
             return ""
         asked = other.record.id, split.repeat, split.fold, held
         if asked != self._answer.key:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 import pyqtgraph as pg
@@ -20,16 +19,12 @@ from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.planes.pairs import NO_PAIRS, PairPanel, PlacedPairs
 from aucstudio.gui.pages.planes.subject import PlanePicture, add_curve, add_marks, is_pair
 from aucstudio.gui.pages.planes.words import pair_words, row_name
-from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.session import Session
 from aucstudio.project.geometry.pairs import (
-    PAIRS_COUNTED,
     Density,
     PairCloud,
-    difference_histogram,
     ellipse,
     places_of,
-    shaded,
 )
 
 _DEVIATIONS = (1.0, 2.0)
@@ -56,8 +51,8 @@ class CloudItems:
         self.origin = add_marks(plot, "+", 16, 21)
         self._drawn: tuple[object, ...] = ()
 
-    def draw(self, pairs: PlacedPairs, colour: QColor, normal: Array | None) -> bool:
-        """Draw the pairs of a run; return whether anything has changed.
+    def draw(self, pairs: PlacedPairs, colour: QColor, normal: Array | None) -> None:
+        """Draw the pairs of a run.
 
         Parameters
         ----------
@@ -72,12 +67,10 @@ class CloudItems:
         # The image is large and is drawn only after a change.
         shown = None if normal is None else normal.tolist()
         drawn = pairs, colour.name(), current_theme().name, shown
-        is_new = drawn != self._drawn
-        if is_new:
+        if drawn != self._drawn:
             self._drawn, self._normal = drawn, normal
             self._is_split = normal is not None or pairs.dots_wrong is not None
             self._draw(pairs, pairs.cloud, colour)
-        return is_new
 
     def _draw(self, pairs: PlacedPairs, cloud: PairCloud, colour: QColor) -> None:
         theme = current_theme()
@@ -91,7 +84,7 @@ class CloudItems:
             self.dots.setSize(8 if few else 4, update=False)
             self.dots.setData(pos=cloud.differences(cloud.rows), pen=None, brush=fill)
         if cloud.density is not None:
-            self.draw_density(cloud.density)
+            self._draw_density(cloud.density)
         for curves, covariance, ink in (
             (self.ellipses, cloud.covariance, theme.text),
             (self.penalised, pairs.penalised, colour),
@@ -103,8 +96,7 @@ class CloudItems:
         self.mean.setData(pos=cloud.delta[None], pen=pen(theme.card, 1), brush=theme.text)
         self.origin.setData(pos=np.zeros((1, 2)), pen=pen(theme.card, 1), brush=theme.text)
 
-    def draw_density(self, density: Density) -> None:
-        """Draw a smoothed density: that of the cloud, or a part of it in finer cells."""
+    def _draw_density(self, density: Density) -> None:
         shade = density.shade
         if self._normal is not None:
             shade = np.where(_behind(density, self._normal), -shade, shade)
@@ -154,88 +146,6 @@ def _shades(below: str, above: str) -> NDArray[np.uint8]:
         table[half, :3] = made.red(), made.green(), made.blue()
     table[:, 3] = strength
     return table
-
-
-_PAUSE = 150  # ms; a range that is dragged is waited for
-_COARSE, _FINE = 4.5, 3.0  # pixels; cells wider than the first are recounted in cells of the second
-
-
-class CloseUp:
-    """Recounts pairs where the density cells are wide on the screen.
-
-    Parameters
-    ----------
-    plot : PlotWidget
-    show : callable
-        Draws a density in place of the last.
-
-    Attributes
-    ----------
-    shown : Density or None
-        The density that is drawn.
-    """
-
-    def __init__(self, plot: pg.PlotWidget, show: Callable[[Density], None]) -> None:
-        self._box, self._show = plot.getViewBox(), show
-        self._cloud: PairCloud | None = None
-        self._positive: NDArray[np.bool_] | None = None
-        self.shown: Density | None = None
-        # Without a close-up the coarse cells stay, which are right too.
-        self._answer = Answer(plot, self._put, lambda _why: None)
-        for changed in (self._box.sigRangeChanged, self._box.sigResized):
-            changed.connect(self._on_range)
-
-    def follow(self, cloud: PairCloud | None, positive: NDArray[np.bool_] | None) -> None:
-        """Refine the density of a cloud, or of none."""
-        self._answer.forget()
-        self._cloud, self._positive = cloud, positive
-        self.shown = None if cloud is None else cloud.density
-        self._count()
-
-    def _on_range(self, *_changed: Any) -> None:
-        cloud, shown = self._cloud, self.shown
-        if cloud is None or cloud.density is None or shown is None:
-            return
-        low, high = self._view()
-        if shown is not cloud.density and ((low < shown.low) | (high > shown.high)).any():
-            # The close-up does not reach so far: coarse cells are better than none.
-            self._put(cloud.density)
-        self._count()
-
-    def _view(self) -> tuple[Array, Array]:
-        ranges = np.array(self._box.viewRange())
-        return ranges[:, 0], ranges[:, 1]
-
-    def _wanted(self) -> tuple[Array, Array] | None:
-        """Return the corners of the region to recount, if any."""
-        cloud, shown = self._cloud, self.shown
-        pixel = np.array(self._box.viewPixelSize())
-        if cloud is None or shown is None or cloud.pairs > PAIRS_COUNTED or not (pixel > 0).all():
-            return None
-        cell = (shown.high - shown.low) / shown.counts.shape
-        low, high = self._view()
-        low, high = np.maximum(low, cloud.low), np.minimum(high, cloud.high)
-        return (low, high) if (cell > _COARSE * pixel).any() and (high > low).all() else None
-
-    def _count(self) -> None:
-        wanted, cloud, positive = self._wanted(), self._cloud, self._positive
-        if wanted is None or cloud is None or positive is None:
-            self._answer.drop()
-            return
-        a, b = cloud.places[positive], cloud.places[~positive]
-        low, high = wanted
-        pixels = (high - low) / np.array(self._box.viewPixelSize())
-        across, up = (max(1, round(float(side) / _FINE)) for side in pixels)
-
-        def work(_post: object) -> Density:
-            counts = difference_histogram(a, b, low, high, (across, up))
-            return shaded(counts, low, high, (cloud.low, cloud.high))
-
-        self._answer.ask((cloud, *low.tolist(), *high.tolist()), work, pause=_PAUSE)
-
-    def _put(self, density: Density) -> None:
-        self.shown = density
-        self._show(density)
 
 
 REACH = 10.0  # pixels

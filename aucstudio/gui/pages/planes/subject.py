@@ -118,6 +118,20 @@ def split_of(run: ShownRun, session: Session) -> int:
     return min(max(session.focus.split, 0), len(run.record.splits) - 1)
 
 
+def compared_split(session: Session, subject: Subject) -> tuple[ShownRun, SplitResult] | None:
+    """Return the run that is compared with the subject, and its split; None if there is none."""
+    other = session.run(session.compared)
+    if subject.run is None or other is None or other.record.id == subject.run.record.id:
+        return None
+    return (other, other.record.splits[split_of(other, session)]) if other.record.splits else None
+
+
+def same_rows(subject: Subject, split: SplitResult) -> bool:
+    """Return whether a split of another run has the rows of the subject."""
+    own, part = subject.split, "test_rows" if subject.held_out else "train_rows"
+    return own is not None and np.array_equal(getattr(own, part), getattr(split, part))
+
+
 def is_pair(subject: Subject, pair: tuple[int, int] | None) -> bool:
     """Return whether two row numbers are a positive and a negative row of the split."""
     if pair is None or subject.split is None or not subject.in_table:

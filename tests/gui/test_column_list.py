@@ -1,0 +1,157 @@
+"""The list of columns: any number of them, searched, sorted and given roles many at once."""
+
+import dataclasses
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel
+
+from aucstudio.gui.pages.data.column_list import Overview
+from aucstudio.gui.pages.data.data_view import COLUMNS, DataView
+from aucstudio.project.data.finding import FORMAT, Finding
+from aucstudio.project.data.table import Column, Table
+from aucstudio.project.data.text.dialect import Dialect
+
+ROLE, DECIDED_BY = 4, 6
+
+
+def wide_table(columns):
+    rng = np.random.default_rng(0)
+    made = [
+        Column.of_cells(f"f{k}", rng.normal(size=20), k % 7, k % 20) for k in range(columns - 2)
+    ]
+    made.append(Column.of_cells("city", np.array(["Bern", "Basel"] * 10, dtype=object), 0, 2))
+    made.append(Column.of_cells("y", np.array(["a", "b"] * 10, dtype=object), 0, 2))
+    table = Table(
+        path=Path("wide.csv"), format="csv", dialect=Dialect(), sha256="0" * 64, columns=tuple(made)
+    )
+    return table.with_roles(label="y", positive="a")
+
+
+@pytest.fixture
+def listed(qtbot):
+    """Make a list of the columns of a table; chosen roles change the table at once."""
+
+    def make(table):
+        made = Overview()
+        made.table, made.refused = table, []
+        qtbot.addWidget(made)
+
+        def put(roles, refused):
+            made.refused.append(refused)
+            made.table = made.table.with_roles(roles=roles)
+            made.show_table(made.table, lambda: None)
+
+        made.roles_chosen.connect(put)
+        made.show_table(table, lambda: None)
+        with qtbot.waitExposed(made):
+            made.show()
+        return made
+
+    return make
+
+
+def shown(listed, place=0):
+    return [listed.model.index(row, place).data() for row in range(listed.model.rowCount())]
+
+
+def search(listed, qtbot, words, count):
+    listed.search.setText(words)
+    qtbot.waitUntil(lambda: listed.model.rowCount() == count)
+    return shown(listed)
+
+
+def test_a_wide_table_is_listed_and_given_roles_at_once(listed):
+    table = wide_table(20_000)
+    began = time.process_time()
+    made = listed(table)
+    made.grab()
+    assert time.process_time() - began < 0.6
+    assert made.model.rowCount() == 20_000
+    began = time.process_time()
+    made.list.selectAll()
+    made.role_actions["ignore"].trigger()
+    assert time.process_time() - began < 2.0
+    assert made.table.features == ()
+    assert made.table.label == "y"
+
+
+def test_the_search_finds_names_roles_and_kinds(listed, qtbot):
+    made = listed(wide_table(30))
+    assert search(made, qtbot, "f2", 9) == ["f2", *(f"f{k}" for k in range(20, 28))]
+    assert search(made, qtbot, "text", 2) == ["city", "y"]
+    assert search(made, qtbot, "label", 1) == ["y"]
+    assert len(search(made, qtbot, "", 30)) == 30
+
+
+@pytest.mark.parametrize("place", [0, 2, 3, 4, 5, 6, 7])
+def test_any_column_sorts_both_ways_and_the_file_order_comes_back(listed, place):
+    made = listed(wide_table(30))
+    header, before = made.list.horizontalHeader(), shown(made)
+    header.setSortIndicator(place, Qt.SortOrder.AscendingOrder)
+    up = shown(made, place)
+    header.setSortIndicator(place, Qt.SortOrder.DescendingOrder)
+    down = shown(made, place)
+    if made.model.columns[place].is_figure:
+        assert [int(text) for text in up] == sorted(int(text) for text in up)
+    assert sorted(up) == sorted(down)
+    assert (up[0] != down[0]) == (len(set(up)) > 1)
+    header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+    assert shown(made) == before
+
+
+def test_several_columns_get_a_role_by_keys_and_keep_selected(listed, qtbot):
+    made = listed(wide_table(30))
+    made.list.horizontalHeader().setSortIndicator(3, Qt.SortOrder.DescendingOrder)
+    made.list.setFocus()
+    made.list.setCurrentIndex(made.model.index(0, 0))
+    for _ in range(3):
+        qtbot.keyClick(made.list, Qt.Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
+    chosen = shown(made)[:4]
+    assert "4 selected" in made.message.text()
+    for role, words in (("ignore", "Ignore"), ("number", "Number")):
+        made.role_actions[role].trigger()
+        assert [made.table.column(name).role for name in chosen] == [role] * 4
+        assert shown(made, ROLE)[:5] == [words] * 4 + ["Number"]
+        assert shown(made, DECIDED_BY)[:5] == ["you"] * 4 + ["detection"]
+    assert made.refused == ["", ""]
+
+
+def test_what_cannot_have_a_role_keeps_its_own_and_it_is_said(listed, qtbot):
+    made = listed(wide_table(30))
+    made.list.selectAll()
+    made.role_actions["number"].trigger()
+    assert made.refused == ["2 columns hold text, or are the label, and cannot be a number"]
+    search(made, qtbot, "city", 1)
+    made.list.selectAll()
+    made.role_button.menu().aboutToShow.emit()
+    assert not made.role_actions["number"].isEnabled()
+    made.role_actions["group"].trigger()
+    assert made.table.column("city").role == "group"
+
+
+def test_every_note_on_the_import_is_listed(listed):
+    notes = tuple(f"note number {k}" for k in range(12))
+    made = listed(
+        dataclasses.replace(wide_table(5), remarks=tuple(Finding(FORMAT, note) for note in notes))
+    )
+    facts, *told = made.findChild(QLabel, "columns_notes").text().lower().splitlines()
+    assert facts.startswith("20 rows, 5 columns; csv")
+    assert [line.rstrip(".") for line in told] == list(notes)
+
+
+def test_the_card_leads_to_the_list_and_a_role_can_be_undone(window, table_file, qtbot):
+    window.open_now(table_file)
+    window.workplace.data_panel.columns_button.click()
+    page = window.deck.active()
+    assert isinstance(page, DataView)
+    qtbot.waitUntil(lambda: page.shows == COLUMNS and page.overview.model.rowCount() == 6)
+    page.overview.list.selectAll()
+    page.overview.role_actions["ignore"].trigger()
+    session = window.session
+    assert {column.role for column in session.table.columns} == {"ignore", "label"}
+    session.undo_stack.undo()
+    assert "number" in {column.role for column in session.table.columns}
