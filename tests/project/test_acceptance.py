@@ -10,8 +10,9 @@ import pytest
 from aucstudio.cli import main
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.preparing.acceptance import how_far
-from aucstudio.project.data.schema import ColumnRange, Schema
+from aucstudio.project.data.schema import ColumnRange, ColumnSchema, Schema
 from aucstudio.project.data.table import read_table
+from aucstudio.project.data.text.later_files import Remedy, remedy_for
 from aucstudio.project.data.text.numerals import NumberFormat
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.model_file import load_model, save_model
@@ -119,6 +120,14 @@ def test_thousands_marks_that_training_had_not_are_refused(model, score, tmp_pat
     assert "--decimal . reads it" in err
     _, truth, _ = score(tmp_path / "train.csv", *how)
     assert score(path, *how, "--decimal", ".")[1] == pytest.approx(truth, abs=1e-9)
+
+
+@pytest.mark.parametrize(("highest", "mark"), [(118.0, ","), (90_000.0, ".")])
+def test_the_decimal_mark_is_advised_by_the_range_of_training(highest, mark):
+    known = ColumnRange(1.5, highest, 2.0, 50.0, 100.0, 0.9)
+    column = ColumnSchema("x", kind="number", number=NumberFormat(), range=known)
+    advised = remedy_for(["1,266", "35,070"], column, None, some_known=False)
+    assert advised == Remedy("decimal", mark)
 
 
 @pytest.mark.slow

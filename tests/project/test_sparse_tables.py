@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +14,9 @@ from sklearn.datasets import dump_svmlight_file
 
 from aucstudio.cli import main
 from aucstudio.engine import METHODS
+from aucstudio.project.data import sparse_columns
 from aucstudio.project.data.findings.find import find
+from aucstudio.project.data.preparing import preparation
 from aucstudio.project.data.preparing.preparation import learn_preparation
 from aucstudio.project.data.preparing.preparation_choice import IMPUTE, SCALE, PreparationChoice
 from aucstudio.project.data.preparing.scales import learn_number
@@ -21,7 +24,8 @@ from aucstudio.project.data.preparing.sparse import learn_rare, sparse_rows
 from aucstudio.project.data.preparing.stored import arrays_of, restored, settings_of
 from aucstudio.project.data.readers import sparse_file
 from aucstudio.project.data.sparse_columns import SparseBlock, SparseColumn, gathered, in_rows
-from aucstudio.project.data.table import read_table
+from aucstudio.project.data.table import Table, read_table
+from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs import estimate
@@ -216,11 +220,6 @@ def test_far_and_missing_cells_take_the_training_median():
 
 
 def read_by_columns(columns):
-    from pathlib import Path
-
-    from aucstudio.project.data.table import Table
-    from aucstudio.project.data.text.dialect import Dialect
-
     return Table(
         path=Path("made.svm"), format="svmlight", dialect=Dialect(), sha256="", columns=(*columns,)
     )
@@ -273,8 +272,6 @@ def test_centring_would_change_nothing_but_the_constant(thin):
 
 @pytest.mark.slow
 def test_folds_and_a_search_stay_sparse(thin, monkeypatch):
-    from aucstudio.project.data.preparing import preparation
-
     def refuse(*_):
         raise AssertionError("written out")
 
@@ -353,8 +350,6 @@ def test_ranks_and_leave_pair_out_need_the_zeros(thin):
 
 
 def test_rows_that_do_not_fit_written_out_are_refused(thin, monkeypatch):
-    from aucstudio.project.data import sparse_columns
-
     model = execute(experiment(thin), thin).splits[0].model
     monkeypatch.setattr(sparse_columns, "machine_memory", lambda: 1e5)
     with pytest.raises(InputError, match=r"texts\.svm is sparse: 240 rows of 119 features"):

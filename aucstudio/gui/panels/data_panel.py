@@ -31,8 +31,8 @@ from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session
 from aucstudio.notices import text
 from aucstudio.notices.words import as_sentence, counted
-from aucstudio.project.data.any_table import label_findings
 from aucstudio.project.data.finding import FORMAT, Finding
+from aucstudio.project.data.roles import label_findings
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.validation import few_rows_caution
 from aucstudio.project.errors import Cancelled, InputError

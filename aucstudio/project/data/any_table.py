@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.notices.words import class_words, listed, suggestion
+from aucstudio.notices.words import listed, suggestion
 from aucstudio.project.data.columns import (
     MOST_LEVELS,
     Column,
@@ -22,7 +22,7 @@ from aucstudio.project.data.columns import (
     spell_number,
     treated,
 )
-from aucstudio.project.data.finding import FORMAT, Finding, found, grouped, ranked
+from aucstudio.project.data.finding import FORMAT, Finding, grouped, ranked
 from aucstudio.project.data.groups import Groups, find_groups
 from aucstudio.project.data.labels import (
     AS_THEY_ARE,
@@ -40,7 +40,7 @@ from aucstudio.project.data.labels import (
     rule_after,
     spelled_as,
 )
-from aucstudio.project.data.roles import guess_positive, other_labels
+from aucstudio.project.data.roles import guess_positive, role_findings
 from aucstudio.project.data.schema import ColumnRange, ColumnSchema, Schema, sample_rows
 from aucstudio.project.data.sparse_columns import is_sparse
 from aucstudio.project.data.text.contents import Rejected, Unreadable
@@ -590,36 +590,6 @@ class AnyTable(abc.ABC, ColumnChoices):
         """
         self._chosen()
         return self.positives[self.labelled()]
-
-
-def role_findings(table: AnyTable) -> Iterator[Finding]:
-    """Yield findings about detected roles, beginning with the label."""
-    yield from label_findings(table)
-    for column in table.columns:
-        if column.why:
-            yield found(column.why, column.name, distinct=column.distinct)
-        if column.role == "group" and column.missing:
-            yield found("rows_without_group", column.name, rows=column.missing)
-
-
-def label_findings(table: AnyTable) -> Iterator[Finding]:
-    """Yield findings about the detected label and about what must be chosen."""
-    if table.label is None:
-        return
-    if "label" in table.guessed:
-        if others := other_labels(table.label, table.columns):
-            yield found("label_doubtful", table.label, names=listed(others))
-        else:
-            yield found("label_guessed", table.label)
-    if "positive" in table.guessed and table.positive is not None:
-        positives = table.classes[table.positive]
-        rarer = 2 * positives < sum(table.classes.values())
-        positive = class_words(table.positive)
-        yield found("positive_guessed", table.label, positive=positive, rarer=rarer)
-    if table.positive is None and len(table.classes) > 2:
-        yield found("positive_open", table.label, classes=len(table.classes))
-    if table.unlabelled:
-        yield found("unlabelled_rows", table.label, rows=table.unlabelled)
 
 
 def no_label(table: AnyTable) -> InputError:

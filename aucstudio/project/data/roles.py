@@ -1,13 +1,19 @@
-"""Detect roles, the label and the positive class."""
+"""Detect roles, the label and the positive class, and report them."""
 
 from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
+from aucstudio.notices.words import class_words, listed
 from aucstudio.project.data.columns import Column, ColumnInfo
+from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.text import vocabulary
+
+if TYPE_CHECKING:
+    from aucstudio.project.data.any_table import AnyTable
 
 MAX_CLASSES = 20
 
@@ -102,7 +108,7 @@ def _is_numbered(column: Column, known: int) -> bool:
     if column.kind != "text" or known < _FEWEST_NUMBERED:
         return False
     numbered = [_NUMBERED.fullmatch(cell) for cell in _first_texts(column)]
-    return len({found and found[1] for found in numbered}) == 1 and None not in numbered
+    return len({match and match[1] for match in numbered}) == 1 and None not in numbered
 
 
 def _is_prose(column: Column) -> bool:
@@ -210,3 +216,33 @@ def guess_positive(classes: Mapping[str, int]) -> str | None:
         return min(classes, key=lambda name: classes[name])
     telling = [name for name in (first, second) if name.lower() in _NAMES["positives"]]
     return telling[0] if len(telling) == 1 else second
+
+
+def role_findings(table: AnyTable) -> Iterator[Finding]:
+    """Yield findings about detected roles, beginning with the label."""
+    yield from label_findings(table)
+    for column in table.columns:
+        if column.why:
+            yield found(column.why, column.name, distinct=column.distinct)
+        if column.role == "group" and column.missing:
+            yield found("rows_without_group", column.name, rows=column.missing)
+
+
+def label_findings(table: AnyTable) -> Iterator[Finding]:
+    """Yield findings about the detected label and about what must be chosen."""
+    if table.label is None:
+        return
+    if "label" in table.guessed:
+        if others := other_labels(table.label, table.columns):
+            yield found("label_doubtful", table.label, names=listed(others))
+        else:
+            yield found("label_guessed", table.label)
+    if "positive" in table.guessed and table.positive is not None:
+        positives = table.classes[table.positive]
+        rarer = 2 * positives < sum(table.classes.values())
+        positive = class_words(table.positive)
+        yield found("positive_guessed", table.label, positive=positive, rarer=rarer)
+    if table.positive is None and len(table.classes) > 2:
+        yield found("positive_open", table.label, classes=len(table.classes))
+    if table.unlabelled:
+        yield found("unlabelled_rows", table.label, rows=table.unlabelled)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable
 
-from aucstudio.project.data.any_table import AnyTable, role_findings
+from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import fields_of
 from aucstudio.project.data.disk.stream import DiskTable, sample_of
 from aucstudio.project.data.finding import Finding, grouped, ranked
@@ -14,6 +14,7 @@ from aucstudio.project.data.findings.copies import copies
 from aucstudio.project.data.findings.sentinels import sentinels
 from aucstudio.project.data.findings.separation import codes, leaks
 from aucstudio.project.data.findings.shape import alone, flags, groups, identifiers, shape
+from aucstudio.project.data.roles import role_findings
 from aucstudio.project.data.table import Table
 
 CHECKS: tuple[Callable[[Table], Iterable[Finding]], ...] = (

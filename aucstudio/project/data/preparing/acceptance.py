@@ -138,14 +138,18 @@ def _unreadable_columns(table: AnyTable, schema: Schema, names: Iterable[str]) -
             continue
         some_known = count < cells
         share = f"{count:,} of {cells:,} cells cannot" if some_known else "none of its cells can"
-        is_first = met.line is not None and texts[0] == met.text
+        form = column.number or NumberFormat()
+        is_known = column.number is not None and not form.layout
         reason = phrase(
             "later_unreadable",
             share=share,
-            what="dates" if column.number is not None and column.number.dated else "numbers",
+            dated=bool(form.dated),
             text=texts[0],
-            where=f" in line {met.line}" if is_first else "",
-            trained=_as_trained(column),
+            line=met.line if texts[0] == met.text else None,
+            layout=form.layout,
+            mark={".": "point", ",": "comma"}[form.decimal] if is_known else None,
+            grouped=form.grouped,
+            affix=form.affix if is_known else "",
         )
         remedy = None
         if met.line is not None:
@@ -159,17 +163,6 @@ def _without_remarks(met: Unreadable) -> tuple[int, list[str]]:
     remarks = sum(count for text, count in spelled.items() if is_remark(text))
     texts = [text for text in spelled if not is_remark(text)]
     return met.count - remarks, texts or [met.text]
-
-
-def _as_trained(column: ColumnSchema) -> str:
-    """Describe how the cells were written in training."""
-    form = column.number
-    if form is None or form.layout:
-        return "" if form is None else f"; in training dates were written {form.layout}"
-    beside = f" and {form.affix!r} beside them" if form.affix else ""
-    grouped = " and thousands marks" if form.grouped else ""
-    mark = {".": "point", ",": "comma"}[form.decimal]
-    return f"; in training numbers had a decimal {mark}{grouped}{beside}"
 
 
 def _unknown_columns(

@@ -186,9 +186,12 @@ def remedy_for(
     mark = "." if dialect is None else dialect.decimal
     trained = column.number or NumberFormat(mark)
     if not trained.layout:
-        for decimal in (trained.decimal, other_mark(trained.decimal)):
-            if dataclasses.replace(trained, decimal=decimal, grouped=True).matches_all(texts):
-                return Remedy("decimal", decimal)
+        marks = trained.decimal, other_mark(trained.decimal)
+        forms = [dataclasses.replace(trained, decimal=mark, grouped=True) for mark in marks]
+        if fitting := [form for form in forms if form.matches_all(texts)]:
+            # 1,266 is a fraction if training had numbers up to 100.
+            far = [sum(_distance(column, form.read(text)) for text in texts) for form in fitting]
+            return Remedy("decimal", fitting[far.index(min(far))].decimal)
     if not any(c.isdigit() for text in texts for c in text):
         return Remedy("missing", texts[0]) if len(texts) == 1 and some_known else None
     for example in sorted(texts, key=len, reverse=True):
