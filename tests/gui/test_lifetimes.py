@@ -65,7 +65,7 @@ def test_closed_window_receives_no_later_events(closing, qtbot):
 def test_finished_dialog_is_deleted(table_session, qtbot):
     panel = DataPanel(table_session)
     qtbot.addWidget(panel)
-    panel._on_columns()
+    panel._ask_classes(table_session.table, "outcome")
     (dialog,) = panel.findChildren(QDialog)
     dialog.reject()
     run_pending_deletions()
