@@ -1,4 +1,4 @@
-"""Dialogs on a small screen with large text: they fit, and their buttons are in sight."""
+"""Dialogs on a small screen with large text: they fit, and their buttons are visible."""
 
 import pytest
 from PySide6.QtCore import QRect, QSize
@@ -68,7 +68,7 @@ def test_a_dialog_fits_a_small_screen_and_shows_its_buttons(show, kind):
         assert cut_controls(dialog) == []
 
 
-def test_the_methods_can_be_read_with_large_text(show):
+def test_method_chooser_is_readable_with_large_text(show):
     dialog = show(MethodChooser)
     header = dialog.tree.header()
     assert dialog.tree.sizeHintForColumn(0) <= header.sectionSize(0)
@@ -85,7 +85,8 @@ def test_the_methods_can_be_read_with_large_text(show):
 @pytest.mark.parametrize("show", [100], indirect=True)
 def test_all_columns_and_pictures_are_seen_at_first_with_ordinary_text(show):
     assert show(MethodChooser).tree.horizontalScrollBar().maximum() == 0
-    assert show(HelpDialog).browser.horizontalScrollBar().maximum() == 0
+    guide = show(HelpDialog).browser
+    assert guide.document().size().width() <= guide.viewport().width()
 
 
 @pytest.mark.parametrize("kind", [ClusterDialog, FindBestDialog])
@@ -96,7 +97,7 @@ def test_a_dialog_is_as_high_as_its_texts(show, kind):
     assert area.height() == area.widget().heightForWidth(area.width())
 
 
-def test_choose_says_why_it_is_disabled(show):
+def test_disabled_choose_button_shows_its_reason(show):
     dialog = show(MethodChooser)
     assert not dialog.choose.toolTip()
     dialog.ticked.add("logistic")
