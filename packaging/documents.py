@@ -158,7 +158,7 @@ class Behind(TypedDict):
     high: float | None
     p: float | None
     reason: str
-    settled: bool
+    significant: bool
 
 
 class Entry(TypedDict):

@@ -126,6 +126,6 @@ def run_demo(
     project = folder / f"{key} study.aucproj"
     project.unlink(missing_ok=True)
     with open_place() as place:
-        outcomes = run_experiments(study.plans(), place, project, bar)
+        outcomes = run_experiments(study.plans, place, project, bar)
     keep_first_reading(project, study.table)
     return Demo(study, project, outcomes)

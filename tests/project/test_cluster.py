@@ -44,12 +44,13 @@ def standing():
 
 def two_runs(plan, table):
     settings = {"scheme": "folds", "folds": 5}
-    return ExperimentFile(table, (plan("svm-pauc", **settings), plan("auc-svm", **settings)))
+    experiments = plan("svm-pauc", **settings), plan("auc-svm", **settings)
+    return ExperimentFile(table, tuple(PlannedRun(one, table, None) for one in experiments))
 
 
 def run_on_cluster(study, address, project=None, bar=lambda fraction, words: None):
     with open_place(cluster=address) as place:
-        outcomes = run_experiments(study.plans(), place, project, bar)
+        outcomes = run_experiments(study.plans, place, project, bar)
     return [outcome.record for outcome in outcomes]
 
 

@@ -132,7 +132,7 @@ def test_several_processes_give_the_same_numbers(write, tmp_path):
     study = read_study(write(SMALL))
     project = tmp_path / "both.aucproj"
     with open_place(jobs=2) as place:
-        outcomes = run_experiments(study.plans(), place, project)
+        outcomes = run_experiments(study.plans, place, project)
     for outcome, experiment in zip(outcomes, study.experiments, strict=True):
         record, alone = outcome.record, execute(experiment, study.table)
         assert auc_summary(record).per_split == auc_summary(alone).per_split

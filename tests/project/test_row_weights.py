@@ -34,7 +34,7 @@ from aucstudio.project.results.thresholds import (
 )
 from aucstudio.project.runs.execute import execute, refit
 from aucstudio.project.runs.final_model import held_out
-from aucstudio.project.runs.planning import plan_on, plan_run, scored_by
+from aucstudio.project.runs.planning import plan_on, planned_run, scored_by
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.runs.verification import verify_run
 from aucstudio.project.store.check import repair_project
@@ -270,16 +270,14 @@ def spoiled(written, tmp_path, cell):
 
 def test_negative_weights_are_reported_and_refused_with_their_row(written, tmp_path):
     path = spoiled(written, tmp_path, "-2.5")
-    with pytest.raises(InputError, match=r"row 20 has -2.5, which is below 0") as refused:
-        plan_run(
-            path, "logistic", [], label="label", roles={"w": "weight"},
-            validation=Validation(), band=BAND,
-        )  # fmt: skip
-    assert refused.value.column == "w"
     table = read_table(path, label="label", roles={"w": "weight"})
+    experiment = plan_on(table, "logistic", {}, Validation(), BAND)
+    with pytest.raises(InputError, match=r"row 20 has -2.5, which is below 0") as refused:
+        planned_run(experiment, table)
+    assert refused.value.column == "w"
     (finding, *_) = [one for one in find(table) if one.kind == "weight"]
     assert "row 20" in finding.sentence
-    record = execute(plan_on(table, "logistic", {}, Validation(), BAND), table)
+    record = execute(experiment, table)
     assert record.status == "failed"
     assert "row 20" in record.error
 
@@ -321,13 +319,14 @@ def test_a_test_file_needs_the_weights_too(written, table, tmp_path):
     lines = [line.split(",") for line in written.read_text().splitlines()]
     bare = tmp_path / "bare.csv"
     bare.write_text("\n".join(",".join(c for k, c in enumerate(r) if k != 2) for r in lines) + "\n")
-    options = {"label": "label", "positive": ["1"], "roles": {"w": "weight"}, "band": BAND}
+
+    def planned_on(file):
+        validation = Validation("file", test_file=str(file))
+        return planned_run(plan_on(table, "logistic", {}, validation, BAND), table)
+
     with pytest.raises(InputError, match="no column 'w'"):
-        plan_run(
-            written, "logistic", [], validation=Validation("file", test_file=str(bare)), **options
-        )
-    whole = Validation("file", test_file=str(written))
-    planned = plan_run(written, "logistic", [], validation=whole, **options)
+        planned_on(bare)
+    planned = planned_on(written)
     record = execute(planned.experiment, planned.table, planned.test_table)
     assert record.splits[0].test_weights is not None
 

@@ -34,11 +34,12 @@ tune = "pauc"              # optional: auc, pauc, leave-pair-out
 settings = { C = 10.0, n_neighbors = "none" }
 roles = { age = "ignore" } # optional: other roles in this run
 preparation = { scale = "robust" }  # optional: instead of [preparation]
-scores = { file = "s.csv", column = "risk" }  # optional: scores of a file, for method "marker"
+scores = { file = "s.csv", column = "risk" }  # for method "marker"; without file, of the table
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import re
@@ -46,7 +47,7 @@ import shlex
 import sys
 import tomllib
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,7 @@ from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.validation import Validation, scheme_of
 from aucstudio.project.errors import InputError, input_error
-from aucstudio.project.runs.experiment import Band, Experiment
+from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.planning import (
     DEFAULT_BAND,
     PlannedRun,
@@ -102,25 +103,24 @@ class ExperimentFile:
     Attributes
     ----------
     table : AnyTable
-    experiments : tuple of Experiment
+    plans : tuple of PlannedRun
+        They share the table and the test file.
     title, about : str
         For people; may be empty.
     views : tuple of str
         Object names of the pictures to show first, side by side.
-    test_table : Table or None
-        Of the scheme ``"file"``; each run uses it with its own roles and label.
     """
 
     table: AnyTable
-    experiments: tuple[Experiment, ...]
+    plans: tuple[PlannedRun, ...]
     title: str = ""
     about: str = ""
     views: tuple[str, ...] = ()
-    test_table: Table | None = None
 
-    def plans(self) -> list[PlannedRun]:
-        """Return each experiment with its tables."""
-        return [PlannedRun(one, self.table, self.test_table) for one in self.experiments]
+    @property
+    def experiments(self) -> tuple[Experiment, ...]:
+        """The experiments without their tables."""
+        return tuple(plan.experiment for plan in self.plans)
 
 
 def read_study(path: str | Path, choose: ChooseReader = lambda *_: read_table) -> ExperimentFile:
@@ -138,42 +138,28 @@ def read_study(path: str | Path, choose: ChooseReader = lambda *_: read_table) -
         If a file cannot be read or is invalid; the sentence names the place.
     """
     path = Path(path)
-    return plan_document(path, _parse(path), choose)
-
-
-def plan_document(
-    path: Path, document: Mapping[str, Any], choose: ChooseReader = lambda *_: read_table
-) -> ExperimentFile:
-    """Read the table of a parsed experiment, and check both.
-
-    Parameters
-    ----------
-    path : Path
-        The experiment file, or its name in messages; names of files are relative to its folder.
-    document : mapping
-        The keys of an experiment file.
-    choose : callable
-        As for :func:`read_study`.
-
-    Raises
-    ------
-    InputError
-        As :func:`read_study`.
-    """
-    try:
-        return _study(path, document, choose)
-    except (InputError, InvalidSetting) as error:
-        if getattr(error, "file", None) is not None:
-            raise
-        raise InputError(f"{path}: {error}", file=str(path), setting=error.setting) from error
+    with _named(path):
+        return plan_document(_parse(path), path.parent, choose)
 
 
 def check_document(path: str | Path) -> None:
     """Check an experiment file, with its runs if its table exists; InputError if it is invalid."""
     path = Path(path)
-    document = read_document(path, _parse(path))
-    if document.data.file and Path(_beside(path, document.data.file)).exists():
-        read_study(path)
+    with _named(path):
+        document = read_document(_parse(path))
+        if document.data.file and Path(_beside(path.parent, document.data.file)).exists():
+            read_study(path)
+
+
+@contextlib.contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Name an experiment file in errors that name no file."""
+    try:
+        yield
+    except (InputError, InvalidSetting) as error:
+        if getattr(error, "file", None) is not None:
+            raise
+        raise InputError(f"{path}: {error}", file=str(path), setting=error.setting) from error
 
 
 def _parse(path: Path) -> dict[str, Any]:
@@ -199,12 +185,33 @@ def _check_dotted_keys(text: str) -> None:
             raise ValueError(f"a key has more than {MOST_DEPTH} parts")
 
 
-def _study(path: Path, given: Mapping[str, Any], choose: ChooseReader) -> ExperimentFile:
-    document = read_document(path, given)
+def plan_document(
+    given: Mapping[str, Any],
+    folder: Path = Path(),
+    choose: ChooseReader = lambda *_: read_table,
+) -> ExperimentFile:
+    """Read the table of an experiment; check everything before anything is trained.
+
+    Parameters
+    ----------
+    given : mapping
+        The keys of an experiment file.
+    folder : Path
+        The folder that names of files are relative to.
+    choose : callable
+        As for :func:`read_study`.
+
+    Raises
+    ------
+    InputError, InvalidSetting
+    """
+    document = read_document(given)
     data, runs = document.data, document.runs
     if not data.file or not runs:
-        raise InputError(f"{path} needs a [data] file and at least one [[runs]]", file=str(path))
-    file = _beside(path, data.file)
+        raise InputError("an experiment needs a [data] file and at least one [[runs]]")
+    for run in runs:  # reading the table may take long
+        read_settings(run.method, run.settings, document.fpr_range)
+    file = _beside(folder, data.file)
     read = choose(file, [run.method for run in runs])
     table = read(
         file,
@@ -212,27 +219,22 @@ def _study(path: Path, given: Mapping[str, Any], choose: ChooseReader) -> Experi
         positive=_names(data.positive),
         merge=list(map(_names, data.merge)) if isinstance(data.merge, list) else data.merge,
         roles=data.roles,
+        absent=data.missing,
+        parts=data.parts,
         dialect={part: getattr(data.dialect, part) for part in given["data"].get("dialect", ())},
     )
-    if data.missing or data.spellings or data.parts:
-        table = table.with_roles(absent=data.missing, same=data.spellings, parts=data.parts)
+    if data.spellings:
+        table = table.with_roles(same=data.spellings)
     validation = document.validation
     if validation.test_file:
-        test_file = _beside(path, validation.test_file)
-        validation = dataclasses.replace(validation, test_file=test_file)
-    usual, band = document.preparation, document.fpr_range
+        test_file = _beside(folder, validation.test_file)
+        document.validation = dataclasses.replace(validation, test_file=test_file)
     planned: list[PlannedRun] = []
     for run in runs:
-        experiment = _experiment(path, run, table, validation, band, usual)
-        planned.append(planned_run(experiment, table, planned[0].test_table if planned else None))
-    return ExperimentFile(
-        table,
-        tuple(run.experiment for run in planned),
-        document.title,
-        document.about,
-        tuple(document.views),
-        planned[0].test_table,
-    )
+        test_table = planned[0].test_table if planned else None
+        planned.append(_planned(document, run, folder, table, test_table))
+    words = document.title, document.about, tuple(document.views)
+    return ExperimentFile(table, tuple(planned), *words)
 
 
 def _names(given: Any) -> Any:
@@ -242,31 +244,36 @@ def _names(given: Any) -> Any:
     return [str(name) for name in given] if isinstance(given, list) else str(given)
 
 
-def _beside(path: Path, name: str) -> str:
+def _beside(folder: Path, name: str) -> str:
     if "\0" in name:
-        raise InputError(f"{path}: no file can be named {name!r}", file=str(path), setting="file")
-    return str(path.parent / name)
+        raise InputError(f"no file can be named {name!r}", setting="file")
+    return str(folder / name)
 
 
-def _experiment(
-    path: Path,
+def _planned(
+    document: ExperimentDocument,
     run: RunPart,
+    folder: Path,
     table: AnyTable,
-    validation: Validation,
-    band: Band,
-    usual: PreparationChoice,
-) -> Experiment:
+    test_table: Table | None,
+) -> PlannedRun:
+    validation, band, name = document.validation, document.fpr_range, run.name
     joined, given = None, run.scores
     if given is not None:
-        source = ScoreSource(_beside(path, given.file), given.key, given.identifier)
+        file = _beside(folder, given.file)
+        source = ScoreSource(file, given.key, given.identifier) if given.file else None
         table, joined = given_scores(table, given.column, validation, source)
+        name = name or (given.column if joined is None else joined.scores.name)
     seen = table.with_roles(roles=run.roles)
     settings = read_settings(run.method, run.settings, band)
     tuning = Tuning(run.tune) if isinstance(run.tune, str) else run.tune
-    choice = usual if run.preparation is None else run.preparation
-    planned = plan_on(seen, run.method, settings, validation, band, tuning, choice)
-    planned = planned if joined is None else planned.with_score_file(joined.scores)
-    return dataclasses.replace(planned, name=run.name)
+    choice = document.preparation if run.preparation is None else run.preparation
+    experiment = plan_on(seen, run.method, settings, validation, band, tuning, choice)
+    experiment = dataclasses.replace(experiment, name=name)
+    if joined is None:
+        return planned_run(experiment, table, test_table)
+    planned = planned_run(experiment.with_score_file(joined.scores), table, test_table)
+    return dataclasses.replace(planned, remark=joined.sentence())
 
 
 class DataPart(Struct, forbid_unknown_fields=True):
@@ -284,10 +291,13 @@ class DataPart(Struct, forbid_unknown_fields=True):
 
 
 class ScoresPart(Struct, forbid_unknown_fields=True):
-    """A file of scores, which are the only column of a run; row identifiers are guessed."""
+    """Scores, which are the only column of a run: of a file, or of the table without one.
 
-    file: str
+    The columns that identify rows are guessed.
+    """
+
     column: str
+    file: str = ""
     key: str | None = None
     identifier: str | None = None
 
@@ -318,25 +328,22 @@ class ExperimentDocument(Struct, forbid_unknown_fields=True):
     runs: list[RunPart] = []
 
 
-def read_document(path: Path, document: Mapping[str, Any]) -> ExperimentDocument:
+def read_document(document: Mapping[str, Any]) -> ExperimentDocument:
     """Check parsed TOML, and fill in what follows from other keys.
 
     Raises
     ------
     InputError
-        With the file, the key and its value.
+        With the key and its value.
     """
+    complete = _filled_in(document)
+    _check(complete, ExperimentDocument, "")
     try:
-        complete = _filled_in(document)
-        _check(complete, ExperimentDocument, "")
         return typed.convert(complete, ExperimentDocument)
-    except InputError as error:
-        raise InputError(f"{path}: {error}", file=str(path), setting=error.setting) from error
     except msgspec.ValidationError as error:
-        cause = error.__cause__ if isinstance(error.__cause__, InputError) else None
-        setting = None if cause is None else cause.setting  # a value that cannot be
-        words = cause or _type_error(str(error))
-        raise InputError(f"{path}: {words}", file=str(path), setting=setting) from error
+        if isinstance(error.__cause__, InputError):  # a value that cannot be
+            raise error.__cause__ from None
+        raise InputError(_type_error(str(error))) from error
 
 
 def _filled_in(document: Mapping[str, Any]) -> dict[str, Any]:

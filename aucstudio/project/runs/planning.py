@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from aucstudio.engine import DECLARED
@@ -24,7 +23,7 @@ from aucstudio.project.data.validation import (
     splits_of,
     time_column,
 )
-from aucstudio.project.errors import InputError, input_error
+from aucstudio.project.errors import input_error
 from aucstudio.project.runs.estimate import check_size, check_stream
 from aucstudio.project.runs.experiment import (
     Band,
@@ -187,52 +186,6 @@ class PlannedRun:
     remark: str = ""
 
 
-def plan_run(
-    data: str | Path,
-    method: str,
-    assignments: Sequence[str],
-    *,
-    validation: Validation,
-    band: Band,
-    tuning: Tuning | None = None,
-    preparation: PreparationChoice = USUAL,
-    read: Callable[..., AnyTable] = read_table,
-    score_column: str | None = None,
-    score_file: ScoreSource | None = None,
-    **reading: Any,
-) -> PlannedRun:
-    """Read the tables and check everything before anything is trained.
-
-    Parameters
-    ----------
-    assignments : sequence of "NAME=VALUE"
-    read : callable
-        Reads the table, or opens one that stays on disk.
-    score_column : str, optional
-        The column of scores, which names the run.
-    score_file : ScoreSource, optional
-        The file of that column, if it is not in the table.
-    **reading
-        Import options: see :func:`~aucstudio.project.data.table.read_table`.
-
-    Raises
-    ------
-    InputError, InvalidSetting
-    """
-    settings = read_settings(method, dict(map(_assignment, assignments)), band)
-    table = read(data, **reading)
-    joined = None
-    if score_column is not None:
-        table, joined = given_scores(table, score_column, validation, score_file)
-        score_column = score_column if joined is None else joined.scores.name
-    experiment = plan_on(table, method, settings, validation, band, tuning, preparation)
-    experiment = dataclasses.replace(experiment, name=score_column or "")
-    if joined is None:
-        return planned_run(experiment, table)
-    experiment = experiment.with_score_file(joined.scores)
-    return dataclasses.replace(planned_run(experiment, table), remark=joined.sentence())
-
-
 def planned_run(
     experiment: Experiment, table: AnyTable, test_table: Table | None = None
 ) -> PlannedRun:
@@ -262,13 +215,6 @@ def planned_run(
         if weighted is not None:
             weighted.weights  # noqa: B018  (raises an error if they are invalid)
     return PlannedRun(experiment, table, test_table)
-
-
-def _assignment(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise InputError(f"--set takes NAME=VALUE; it is {text!r}", setting=name)
-    return name, value
 
 
 def read_test_table(experiment: Experiment) -> Table | None:
