@@ -16,6 +16,8 @@ from aucstudio.engine.arrays import Array
 from aucstudio.engine.linalg import chunks
 from aucstudio.engine.params import multiple, param
 
+_ROWS_IN_CACHE = 128  # of a kernel matrix: their passes read the processor's cache
+
 
 class Values(Protocol):
     """Kernel values against some rows."""
@@ -51,11 +53,10 @@ class Kernel:
     ) -> Array:
         """Compute k(a, b) for the rows of A against those of B, shape (len(A), len(B)).
 
-        Rows are done in chunks, ``progress`` is called after each: no numpy call holds the
-        processor for long, and no temporary is larger than a chunk.
+        Rows are done in chunks that fit the processor's cache; ``progress`` is called after each.
         """
         values, K = self.against(B), np.empty((len(A), len(B)))
-        for rows in chunks(len(A)):
+        for rows in chunks(len(A), most=_ROWS_IN_CACHE):
             values(A[rows], K[rows])
             if progress is not None:
                 progress(rows.stop / len(A))

@@ -37,8 +37,9 @@ _CACHE_MEGABYTES = 1000
 _MOST_MATRIX_ROWS = 8_000  # of which libsvm is given the kernel matrix, half a gigabyte
 _LEAST_ITERATION_LIMIT = 10_000_000
 _HINGE_GAP = 1e-2
-# By how much a multiplier may violate its condition when libsvm ends. Its own 1e-3 leaves scores
-# that depend on the order of the rows; this takes no time that can be measured.
+# By how much a multiplier may violate its condition when libsvm ends, and so the error of scores.
+# With its own 1e-3, scores change with the order of the rows and weights are not repeated rows.
+# At large C a fit takes up to twice as long for it.
 _LIBSVM_TOLERANCE = 1e-8
 _LINEAR_GAP = 1e-6
 _PLANES_GAP = 1e-4
