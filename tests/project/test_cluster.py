@@ -13,8 +13,7 @@ from aucstudio.cli import main
 from aucstudio.project.errors import InputError
 from aucstudio.project.results import comparison as pair_tests
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiment_file import ExperimentFile
-from aucstudio.project.runs.planning import PlannedRun
+from aucstudio.project.runs.planning import ExperimentFile, PlannedRun
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.work import cluster
