@@ -281,50 +281,6 @@ def scored_by(table: SomeTable, column: str) -> SomeTable:
     return table.with_roles(roles={**dict.fromkeys(others, "ignore"), column: "number"})
 
 
-@dataclasses.dataclass(frozen=True)
-class ScoreSource:
-    """A file with scores of a table's rows.
-
-    Attributes
-    ----------
-    path : str
-    key, identifier : str or None
-        The columns of the file and of the table that identify rows, if given.
-    """
-
-    path: str
-    key: str | None = None
-    identifier: str | None = None
-
-    def join(self, table: AnyTable, column: str, validation: Validation) -> Joined:
-        """Read the file and join its scores.
-
-        Raises
-        ------
-        InputError
-            If it does not fit, or the rows are not those of one table in memory.
-        """
-        from aucstudio.project.data.score_file import join_scores, read_score_file
-
-        return join_scores(
-            joinable(table, validation),
-            read_score_file(self.path),
-            column,
-            self.key,
-            self.identifier,
-        )
-
-
-def given_scores(
-    table: AnyTable, column: str, validation: Validation, source: ScoreSource | None
-) -> tuple[AnyTable, Joined | None]:
-    """Return the table with a column of scores as its only feature, joined from a file if given."""
-    if source is None:
-        return scored_by(table, column), None
-    joined = source.join(table, column, validation)
-    return scored_by(joined.table, joined.scores.name), joined
-
-
 def joinable(table: AnyTable, validation: Validation) -> Table:
     """Return a table that scores of a file can be joined to.
 
@@ -493,11 +449,12 @@ def _planned(
 ) -> PlannedRun:
     validation, band, name = document.validation, document.fpr_range, run.name
     joined, given = None, run.scores
+    if given is not None and given.file:
+        joined = _join(given, joinable(table, validation), folder)
+        table = joined.table
     if given is not None:
-        file = beside(folder, given.file)
-        source = ScoreSource(file, given.key, given.identifier) if given.file else None
-        table, joined = given_scores(table, given.column, validation, source)
-        name = name or (given.column if joined is None else joined.scores.name)
+        column = given.column if joined is None else joined.scores.name
+        table, name = scored_by(table, column), name or column
     seen = table.with_roles(roles=run.roles)
     settings = read_settings(run.method, run.settings, band)
     tuning = Tuning(run.tune) if isinstance(run.tune, str) else run.tune
@@ -508,6 +465,14 @@ def _planned(
         return planned_run(experiment, table, test_table)
     planned = planned_run(experiment.with_score_file(joined.scores), table, test_table)
     return dataclasses.replace(planned, remark=joined.sentence())
+
+
+def _join(given: ScoresPart, table: Table, folder: Path) -> Joined:
+    """Join the scores of a file to a table; InputError if they do not fit."""
+    from aucstudio.project.data.score_file import join_scores, read_score_file
+
+    scores = read_score_file(beside(folder, given.file))
+    return join_scores(table, scores, given.column, given.key, given.identifier)
 
 
 class DataPart(Struct, forbid_unknown_fields=True):
