@@ -12,6 +12,7 @@ from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.preparing.acceptance import how_far
 from aucstudio.project.data.schema import ColumnRange, Schema
 from aucstudio.project.data.table import read_table
+from aucstudio.project.data.text.numerals import NumberFormat
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.model_file import load_model, save_model
 from tests.project.test_schema import trained, write_csv
@@ -19,6 +20,7 @@ from tests.project.test_tested_on import planned
 
 HEADER = ["x", "people", "share", "outcome"]
 ROWS = 134
+GROUPED = NumberFormat(grouped=True)
 
 
 def rows_of(count=ROWS):
@@ -299,7 +301,7 @@ def range_of(cells):
     ],
 )
 def test_numbers_that_go_on_a_little_are_accepted(trained, later):
-    assert how_far(range_of(trained), np.array(later, float), grouped=True) is None
+    assert how_far(range_of(trained), np.array(later, float), GROUPED) is None
 
 
 @pytest.mark.parametrize(
@@ -313,4 +315,4 @@ def test_numbers_that_go_on_a_little_are_accepted(trained, later):
     ],
 )
 def test_numbers_on_another_scale_are_far(trained, later):
-    assert how_far(range_of(trained), np.array(later, float), grouped=True) is not None
+    assert how_far(range_of(trained), np.array(later, float), GROUPED) is not None

@@ -81,20 +81,39 @@ def test_a_label_of_one_value_is_named():
     ]
 
 
-def test_a_row_of_words_below_rows_of_numbers_is_a_transposed_table(tmp_path):
-    genes = [",".join(f"{RANDOM.normal():.2f}" for _ in range(9)) for _ in range(20)]
-    rows = [f"gene{k},{cells}" for k, cells in enumerate(genes)]
-    kinds = ",".join(["case", "control"] * 4 + ["case"])
-    path = tmp_path / "genes.csv"
-    path.write_text(
-        "\n".join([f"gene,{','.join(f's{k}' for k in range(9))}", *rows, f"class,{kinds}"])
-    )
-    assert "table_on_its_side" in [f.code for f in found(read_table(path), "header")]
-
-
 def test_a_plain_table_has_nothing_to_ask_about():
     y = classes(400)
     assert find(table_of(a=RANDOM.normal(size=400), b=RANDOM.integers(0, 9, 400), y=y)) == ()
+
+
+# ------------------------------------------------------------------ layouts
+
+TURNED = [["age", *range(20, 28)], ["dose", *(k + 0.5 for k in range(8))], ["y", *"uvuvuvuv"]]
+GENES = [[f"gene{k}", *RANDOM.normal(size=9).round(2)] for k in range(20)]
+SITES = [[k, k + 0.5, "uv"[k % 2], "", *((f"S{k}", k) if k < 4 else ("", ""))] for k in range(20)]
+# The rows of a file, and the finding about its layout.
+LAYOUTS = {
+    "a second table": ([["a", "b", "y", "", "site", "n"], *SITES], {"table_to_the_right"}),
+    "gaps": ([["a", "y", "n", "m"], *([k, "uv"[k % 2], *[k if k % 3 else ""] * 2]
+              for k in range(20))], set()),
+    "a short column": ([["a", "y", "n", "m"], *([k, "uv"[k % 2], k, k if k < 4 else ""]
+                        for k in range(20))], set()),
+    "an empty column": ([["a", "y", "n", "m"], *([k, "uv"[k % 2], "", k] for k in range(20))],
+                        set()),
+    "transposed": (TURNED, {"table_on_its_side"}),
+    "transposed back": ([*zip(*TURNED, strict=True)], set()),
+    "words below numbers": (
+        [["gene", *(f"s{k}" for k in range(9))], *GENES, ["class", *["case", "control"] * 4, "x"]],
+        {"table_on_its_side"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", LAYOUTS)
+def test_the_layout_of_a_file_is_reported(kind, tmp_path):
+    path, (rows, expected) = tmp_path / "data.csv", LAYOUTS[kind]
+    path.write_text("".join(",".join(map(str, row)) + "\n" for row in rows))
+    codes = {finding.code for finding in find(read_table(path))}
+    assert codes & {"table_to_the_right", "table_on_its_side"} == expected
 
 
 # ------------------------------------------------------------------ single findings
@@ -151,6 +170,10 @@ SINGLE = {
     **{name: ({name: RANDOM.random(60) * 900 + 1, "y": Y[:60]}, {"may_be_weights": name})
        for name in ("FINALWT", "fnlwgt", "perwt", "person_weight", "sample_weight")},
     "superwt": ({"superwt": RANDOM.random(60) * 900 + 1, "y": Y[:60]}, {}),
+    "counts": ({"children": RANDOM.integers(0, 6, 90), "y": classes(90, 0.4)}, {}),
+    "shares": ({"type_share": RANDOM.random(90), "y": classes(90, 0.4)}, {}),
+    "two rows each": ({"region": np.arange(90) % 45, "y": classes(90, 0.4)}, {}),
+    "two codes": ({"sex_code": 1.0 + np.arange(90) % 2, "y": classes(90, 0.4)}, {}),
     "few codes agree": ({name: RANDOM.integers(0, 3, 500) for name in "abc"} | {"y": Y[:500]}, {}),
 }  # fmt: skip
 
@@ -290,21 +313,25 @@ rows_of_cells = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
-@given(rows_of_cells)
-def test_rows_that_occur_again_are_those_that_a_count_finds(rows):
-    same = [tuple("nan" if cell != cell else cell for cell in row) for row in rows]
-    expected = [k for k, row in enumerate(same) if same.count(row) > 1]
+def columns_of(rows):
     a, b, c = zip(*rows, strict=True)
-    text = np.array(b, dtype=object)
-    columns = [
-        column("a", list(a)),
-        Column.of_cells("b", text, b.count(None), len(set(b) - {None})),
-        column("c", list(c)),
-    ]
-    again, prints = repeated(columns, np.arange(len(rows)))
+    text = Column.of_cells("b", np.array(b, dtype=object), b.count(None), len(set(b) - {None}))
+    return [column("a", list(a)), text, column("c", list(c))]
+
+
+@settings(max_examples=60, deadline=None)
+@given(rows_of_cells, rows_of_cells)
+def test_rows_that_occur_again_are_those_that_a_count_finds(ours, theirs):
+    same, others = (
+        [tuple("nan" if cell != cell else cell for cell in row) for row in rows]
+        for rows in (ours, theirs)
+    )
+    expected = [k for k, row in enumerate(same) if same.count(row) > 1]
+    again, prints = repeated(columns_of(ours), np.arange(len(ours)))
     assert again.tolist() == expected
     assert len(set(prints.tolist())) == len({same[k] for k in expected})
+    met = met_again(columns_of(ours), columns_of(theirs))
+    assert met == sum(row in same for row in others)
 
 
 def measured(rows):
@@ -329,21 +356,6 @@ def test_rows_to_test_on_that_are_trained_on_are_counted():
     assert found == notice("test_rows_in_training", rows=7, total=107, file="test.csv")
     assert shared(table_of(**train), table_of(**other, sha256="b")) is None
     assert shared(table_of(**train), table_of(**train)).code == "test_file_is_training_file"
-
-
-@settings(max_examples=40, deadline=None)
-@given(rows_of_cells, rows_of_cells)
-def test_rows_of_two_tables_that_agree_are_those_that_a_loop_finds(ours, theirs):
-    def columns(rows):
-        a, b, c = zip(*rows, strict=True)
-        text = Column.of_cells("b", np.array(b, dtype=object), 0, len(set(b)))
-        return [column("a", list(a)), text, column("c", list(c))]
-
-    def plain(rows):
-        return [tuple("nan" if cell != cell else cell for cell in row) for row in rows]
-
-    expected = sum(row in plain(ours) for row in plain(theirs))
-    assert met_again(columns(ours), columns(theirs)) == expected
 
 
 def test_a_run_says_that_its_test_file_was_trained_on(tmp_path, capsys):
@@ -440,45 +452,6 @@ def test_findings_of_a_table_on_disk_are_those_that_some_rows_show(awkward):
         disk.close()
 
 
-def test_another_table_beside_is_told(tmp_path):
-    path = tmp_path / "data.csv"
-    rows = [f"{k},{k}.5,{'uv'[k % 2]},,{f'S{k},{k}' if k < 4 else ','}" for k in range(20)]
-    path.write_text("a,b,y,,site,n\n" + "\n".join(rows) + "\n")
-    sentences = [finding.sentence for finding in find(read_table(path))]
-    assert (
-        "columns site, n end in row 4 of 20: they may belong to a second table to the right"
-    ) in sentences
-
-
-@pytest.mark.parametrize(
-    "rows",
-    [
-        # Cells are missing here and there, or one column ends, or all do.
-        [f"{k},{k}.5,{'uv'[k % 2]},{k if k % 3 else ''},{k if k % 3 else ''}" for k in range(20)],
-        [f"{k},{k}.5,{'uv'[k % 2]},{k},{k if k < 4 else ''}" for k in range(20)],
-        [f"{k},{k}.5,{'uv'[k % 2]},,{k}" for k in range(20)],
-    ],
-)
-def test_missing_cells_are_no_other_table(tmp_path, rows):
-    path = tmp_path / "data.csv"
-    path.write_text("a,b,y,n,m\n" + "\n".join(rows) + "\n")
-    assert not any("another table" in f.sentence for f in find(read_table(path)))
-
-
-def test_a_table_on_its_side_is_told(tmp_path):
-    path = tmp_path / "data.csv"
-    lines = [
-        ["age", *(str(20 + k) for k in range(8))],
-        ["dose", *(f"{k}.5" for k in range(8))],
-        ["y", *("uv" * 4)],
-    ]
-    path.write_text("".join(",".join(line) + "\n" for line in lines))
-    assert any("may be transposed" in f.sentence for f in find(read_table(path)))
-    standing = ["".join(f"{','.join(row)}\n" for row in zip(*lines, strict=True))]
-    path.write_text("".join(standing))
-    assert not any("its side" in f.sentence for f in find(read_table(path)))
-
-
 def test_inspection_ranks_by_each_column_once(tmp_path, monkeypatch):
     path = tmp_path / "data.csv"
     draw = np.random.default_rng(0)
@@ -556,18 +529,6 @@ def test_numbers_that_rank_better_as_levels_may_be_codes():
     assert "better as a category (AUC alone 0.7" in finding.sentence
     assert "if its 7 different numbers are codes" in finding.sentence
     assert not found(table_of(ward=ward, visits=visits, y=old), "kind")  # in order
-
-
-def test_counts_scores_and_few_rows_are_no_codes():
-    random = np.random.default_rng(3)
-    table = table_of(
-        children=random.integers(0, 6, 90),
-        type_share=random.random(90),
-        region=np.arange(90) % 45,  # two rows each
-        sex_code=1.0 + np.arange(90) % 2,
-        y=random.random(90) < 0.4,
-    )
-    assert not found(table, "kind")
 
 
 def test_labels_of_chance_make_no_codes():

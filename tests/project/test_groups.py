@@ -201,19 +201,6 @@ def test_what_cannot_keep_groups_is_refused(codes, positive, validation, words):
         draw_splits(np.array(positive, dtype=bool), validation, of_groups(codes))
 
 
-def test_without_groups_nothing_changes(patients_file):
-    table = opened(patients_file, {"patient": "ignore"})
-    assert table.groups is None
-    positive = table.is_positive()
-    for validation in (Validation(repeats=2), FOLDS):
-        plain = draw_splits(positive, validation)
-        given_none = draw_splits(positive, validation, table.groups)
-        assert all(
-            np.array_equal(a.train, b.train) and np.array_equal(a.test, b.test)
-            for a, b in zip(plain, given_none, strict=True)
-        )
-
-
 # ------------------------------------------------------------------ which rows belong together
 
 
@@ -302,21 +289,6 @@ def test_no_patient_is_trained_on_and_tested(patients_file, validation):
     assert record.notes[0].code == "groups_kept"
 
 
-@pytest.mark.slow
-def test_a_table_on_disk_is_split_in_the_same_way(patients_file):
-    table = opened(patients_file)
-    streamed = open_stream(patients_file, label="outcome", positive="yes", block_bytes=2_000)
-    try:
-        seen = streamed.with_roles(roles=GROUPED)
-        one = execute(planned(seen, FOLDS), seen)
-    finally:
-        streamed.close()
-    other = execute(planned(table, FOLDS), table)
-    assert one.status == "done", one.error
-    for a, b in zip(one.splits, other.splits, strict=True):
-        assert np.array_equal(a.test_rows, b.test_rows)
-
-
 @pytest.mark.parametrize("where", ["here", "worker", "refit"])
 def test_a_search_keeps_patients_together(patients_file, monkeypatch, where):
     table = opened(patients_file)
@@ -370,12 +342,6 @@ def test_leave_pair_out_is_refused_before_anything(patients_file):
     with pytest.raises(InputError, match="tune by auc or pauc") as caught:
         planned(table, Validation(), tuning=Tuning("leave-pair-out"))
     assert caught.value.setting == "tune"
-
-
-def test_the_role_is_part_of_the_identity(patients_file):
-    one = planned(opened(patients_file), Validation())
-    other = planned(opened(patients_file, {"patient": "ignore"}), Validation())
-    assert one.id != other.id
 
 
 def test_repeats_that_draw_the_same_groups_are_reported(tmp_path):
@@ -451,9 +417,11 @@ def test_a_table_with_groups_goes_to_another_process(patients_file):
 
 def test_runs_with_other_groups_are_not_compared(patients_file):
     tables = opened(patients_file), opened(patients_file, {"patient": "ignore"})
+    assert tables[1].groups is None
     runs = [
         (name, execute(planned(t, Validation()), t)) for name, t in zip("ab", tables, strict=True)
     ]
+    assert runs[0][1].experiment.id != runs[1][1].experiment.id
     (pair,) = compare_runs(runs, (0.0, 0.1))
     assert pair.refused == notice(
         "split_differently", first="grouped by patient", second="not grouped"

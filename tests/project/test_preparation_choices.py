@@ -200,7 +200,7 @@ def test_rare_levels_are_one_and_unknown_texts_are_rare(mixed):
     X = learnt.apply(mixed)
     first = len(learnt.numbers)
     assert (X[:, first : first + 4].sum(axis=1) == 1).all()
-    town = next(column for column in mixed.columns if column.name == "town").values
+    town = mixed.column("town").values
     few = np.array([text not in ("A", "B", "C") for text in town.tolist()])
     np.testing.assert_array_equal(X[:, first + levels.index(RARE)], few)
 
@@ -210,7 +210,7 @@ def test_many_levels_count_as_their_share_of_the_training_rows(mixed):
     choice = PreparationChoice(scale="none", many_levels="frequency")
     learnt = learn_preparation(mixed, train, choice)
     assert learnt.numbers == ("age", "pay", "code")
-    code = next(column for column in mixed.columns if column.name == "code").values.tolist()
+    code = mixed.column("code").values.tolist()
     share = [code[:300].count(text) / 300 for text in code]
     np.testing.assert_allclose(learnt.apply(mixed)[:, 2], share)
     assert any(s == 0 for s in share[300:])
@@ -316,7 +316,9 @@ def test_files_and_exports_score_as_the_model(mixed, tmp_path, choice, method):
     loaded = load_model(tmp_path / "kept.aucmodel")
     np.testing.assert_array_equal(loaded.score(table), expected)
     np.testing.assert_allclose(script_scores(model, odd, tmp_path), expected, rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(formula_inputs(model, table, tmp_path), prepared(model, table))
+    np.testing.assert_allclose(
+        formula_inputs(model, table, tmp_path), model.preparation.apply(table)
+    )
     np.testing.assert_allclose(graph_scores(model, table, tmp_path), expected, rtol=1e-5, atol=1e-7)
 
 
@@ -331,10 +333,6 @@ def odd_rows(path):
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([["age", "pay", "town", "code"], *rows])
     return path
-
-
-def prepared(model, table):
-    return model.preparation.apply(table)
 
 
 def formula_inputs(model, table, tmp_path):

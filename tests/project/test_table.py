@@ -30,12 +30,8 @@ def write(tmp_path):
     return write
 
 
-def column(table, name):
-    return next(c for c in table.columns if c.name == name)
-
-
 def cells(table, name):
-    values = column(table, name).values.tolist()
+    values = table.column(name).values.tolist()
     return [None if v is None or v != v else v for v in values]
 
 
@@ -59,8 +55,8 @@ def test_a_plain_table(write):
     assert table.feature_names == ("age", "job")
     assert cells(table, "age") == [31, None, 52, 40]
     assert cells(table, "job") == ["cook", "nurse", None, "cook"]
-    assert column(table, "age").values.dtype == np.float64
-    assert (column(table, "job").missing, column(table, "job").distinct) == (1, 2)
+    assert table.column("age").values.dtype == np.float64
+    assert (table.column("job").missing, table.column("job").distinct) == (1, 2)
     assert table.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
     assert table.is_positive().tolist() == [False, True, False, False]
     table.require_two_classes()
@@ -130,7 +126,7 @@ def test_encodings(write, encoding, detected, header):
 def test_other_code_pages_are_guessed_and_said(write, encoding, words):
     text = "x,word,label\n" + "".join(f"{i},{words[i % 3]},{i % 2}\n" for i in range(12))
     table = read_table(write(text, encoding=encoding))
-    assert sorted(set(column(table, "word").values)) == sorted(words)
+    assert sorted(set(table.column("word").values)) == sorted(words)
     assert any(table.dialect.encoding in note for note in table.notes)
 
 
@@ -150,9 +146,9 @@ def test_a_format_that_shows_only_beyond_the_sample(write):
     lines = [f"{i % 90};{i % 7};{i % 2}" for i in range(20_000)]
     lines[15_000] = '1.234,5;"1,5";1'
     table = read_table(write("a;b;label\n" + "\n".join(lines)))
-    assert column(table, "a").values[15_000] == 1234.5
-    assert column(table, "b").values[15_000] == 1.5
-    assert column(table, "a").values[14_999] == 14_999 % 90
+    assert table.column("a").values[15_000] == 1234.5
+    assert table.column("b").values[15_000] == 1.5
+    assert table.column("a").values[14_999] == 14_999 % 90
 
 
 @pytest.mark.slow
@@ -160,7 +156,7 @@ def test_one_stray_word_beyond_the_sample_is_missing_and_told(write):
     lines = [f"{i % 30},{i % 7},{i % 2}" for i in range(20_000)]
     lines[15_000] = "oops,1,1"
     table = read_table(write("a,b,label\n" + "\n".join(lines)))
-    assert (column(table, "a").kind, column(table, "a").missing) == ("number", 1)
+    assert (table.column("a").kind, table.column("a").missing) == ("number", 1)
     assert cells(table, "a")[15_000:15_002] == [None, 15_001 % 30]
     assert table.unreadable["a"].spellings == (("oops", 1),)
     note = "column a: 1 cell is not a number and counts as missing: 'oops'; the first in line 15002"
@@ -172,7 +168,7 @@ def test_many_stray_words_beyond_the_sample_make_text_and_are_told(write):
     lines = [f"{i % 30},{i % 7},{i % 2}" for i in range(20_000)]
     lines[15_000:16_000] = ["level x,1,1"] * 1000
     table = read_table(write("a,b,label\n" + "\n".join(lines)))
-    assert (column(table, "a").kind, column(table, "a").role) == ("text", "category")
+    assert (table.column("a").kind, table.column("a").role) == ("text", "category")
     assert "column a is read as text, because 'level x' in it is not a number" in table.notes
 
 
@@ -180,7 +176,7 @@ def test_many_stray_words_beyond_the_sample_make_text_and_are_told(write):
 def test_spellings_of_missing_numbers(write, word):
     table = read_table(write(f"a,b\n1,x\n{word},y\n3,y\n"))
     assert cells(table, "a") == [1, None, 3]
-    assert column(table, "a").missing == 1
+    assert table.column("a").missing == 1
     assert word == "" or any(repr(word) in note for note in table.notes)
 
 
@@ -271,6 +267,9 @@ def test_a_quotation_mark_that_is_never_closed_is_a_character(write, rows):
     [
         (b"", "is empty"),
         (b" \n\n", "is empty"),
+        (b"\xef\xbb\xbf", "is empty"),
+        (b"\xef\xbb\xbf\r\n\n", "is empty"),
+        (b"\xff\xfe", "is empty"),
         (b"a,b\n", "nothing below it"),
         (b"a,b", "nothing below it"),
         (b"a\n1\n2\n", "only one column"),
@@ -496,14 +495,6 @@ def test_a_label_is_given_no_other_role_while_reading(write, role, stream):
         read(write(PLAIN), label="label", roles={"label": role})
 
 
-@pytest.mark.parametrize("content", [b"\xef\xbb\xbf", b"\xef\xbb\xbf\r\n\n", b"\xff\xfe"])
-def test_a_mark_alone_is_an_empty_file(tmp_path, content):
-    path = tmp_path / "mark.csv"
-    path.write_bytes(content)
-    with pytest.raises(InputError, match="is empty"):
-        read_table(path)
-
-
 def test_a_label_with_one_class(write):
     path = write("x,label\n1,a\n2,a\n3,\n")
     with pytest.raises(InputError, match=r"'label' .* has one class only \(a\)"):
@@ -598,7 +589,7 @@ def test_a_column_of_very_many_texts(write):
     lines = [f"{name},{i % 2}" for i, name in enumerate(names)]
     table = read_table(write("name,y\n" + "\n".join(lines)))
     assert cells(table, "name") == [name or None for name in names]
-    assert (column(table, "name").missing, column(table, "name").distinct) == (1715, 10_285)
+    assert (table.column("name").missing, table.column("name").distinct) == (1715, 10_285)
 
 
 WORDS = st.text(string.ascii_letters + "äß%_é東-", min_size=1, max_size=6).filter(

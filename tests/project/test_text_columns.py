@@ -26,7 +26,8 @@ def test_texts_are_stripped_and_counted(kind, most, monkeypatch):
     for start in range(6):
         texts = [KINDS[kind][k] for k in rng.integers(0, len(KINDS[kind]), 900)]
         array = nanoarrow.c_array(texts, nanoarrow.large_string())
-        column.add(nanoarrow.c_array(array)[start:].view())
+        keys = nanoarrow.c_array([hash(text) % 2**64 for text in texts], nanoarrow.uint64())
+        column.add(nanoarrow.c_array(array)[start:].view(), keys[start:].view())
         bare = [text.strip(BLANKS) for text in texts[start:]]
         wanted += [None if text.lower() in absent else text for text in bare]
     found = column.cells()

@@ -114,8 +114,6 @@ class AnyTable(abc.ABC, ColumnChoices):
         Rows of each label value.
     rule : LabelRule
         How the values of the label become classes.
-    unlabelled : int
-        Number of rows without a label, which are not trained on.
     rejected : tuple of Rejected
         The first hundred rows that were left out.
     remarks : tuple of Finding
@@ -143,7 +141,6 @@ class AnyTable(abc.ABC, ColumnChoices):
     positive: str | None = None
     classes: dict[str, int] = dataclasses.field(default_factory=dict)
     rule: LabelRule = AS_THEY_ARE
-    unlabelled: int = 0
     rejected: tuple[Rejected, ...] = ()
     rejected_rows: int = 0
     guessed: tuple[str, ...] = ()
@@ -157,6 +154,11 @@ class AnyTable(abc.ABC, ColumnChoices):
     @abc.abstractmethod
     def rows(self) -> int:
         """Number of rows, including unlabelled ones."""
+
+    @property
+    def unlabelled(self) -> int:
+        """Number of rows without a label, which are not trained on."""
+        return 0 if self.label is None else self.rows - sum(self.classes.values())
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -402,9 +404,7 @@ class AnyTable(abc.ABC, ColumnChoices):
     def groups(self) -> Groups | None:
         """Groups of the labelled rows; None without a column of the role group."""
         names = tuple(column.name for column in self.columns if column.role == "group")
-        if not names:
-            return None
-        return find_groups(names, self.windows(_WINDOW, names), self.labelled())
+        return find_groups(self, names) if names else None
 
     # ------------------------------------------------------------- roles
 
@@ -511,15 +511,8 @@ class AnyTable(abc.ABC, ColumnChoices):
         if label is None:
             if positive is not None:
                 raise no_label(self)
-            return dataclasses.replace(
-                self,
-                label=None,
-                positive=None,
-                classes={},
-                rule=AS_THEY_ARE,
-                unlabelled=0,
-                guessed=(),
-            )
+            nothing: dict[str, Any] = {"label": None, "positive": None, "classes": {}}
+            return dataclasses.replace(self, **nothing, rule=AS_THEY_ARE, guessed=())
         column = self.column(label)
         same = label == self.label
         if rule is None:
@@ -536,24 +529,13 @@ class AnyTable(abc.ABC, ColumnChoices):
             name = find_class(self.path, column, classes, name)
             if positive is not None or not same:
                 guessed.discard("positive")
-        return self._with_classes(label, name, classes, tuple(sorted(guessed)), rule)
-
-    def _with_classes(
-        self,
-        label: str,
-        positive: str | None,
-        classes: dict[str, int],
-        guessed: tuple[str, ...] = (),
-        rule: LabelRule = AS_THEY_ARE,
-    ) -> Self:
         return dataclasses.replace(
             self,
             label=label,
-            positive=positive,
+            positive=name,
             classes=classes,
             rule=rule,
-            unlabelled=self.rows - sum(classes.values()),
-            guessed=guessed,
+            guessed=tuple(sorted(guessed)),
         )
 
     def as_in(self, schema: Schema) -> Self:
@@ -588,9 +570,15 @@ class AnyTable(abc.ABC, ColumnChoices):
         else:
             positive = spelled_as(column, classes, positive)
             classes.setdefault(positive, 0)
-        changed = self._with_classes(label, positive, classes, rule=rule)
-        columns = tuple(self._with_role(column, {}, label) for column in self.columns)
-        return dataclasses.replace(changed, columns=columns)
+        return dataclasses.replace(
+            self,
+            label=label,
+            positive=positive,
+            classes=classes,
+            rule=rule,
+            guessed=(),
+            columns=tuple(self._with_role(column, {}, label) for column in self.columns),
+        )
 
     def is_positive(self) -> Mask:
         """Mark the positive rows among the labelled ones, shape (labelled rows,).

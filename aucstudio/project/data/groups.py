@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from aucstudio.project.data.columns import Column, spell_number
+from aucstudio.project.data.columns import spell_number
 
 if TYPE_CHECKING:
     from aucstudio.project.data.any_table import AnyTable
-    from aucstudio.project.data.table import Table
 
 
 Mask = NDArray[np.bool_]
 Rows = NDArray[np.intp]
+
+_WINDOW = 100_000
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -71,33 +72,28 @@ class Groups:
         return int(np.count_nonzero(self.class_counts(positive), axis=0).min())
 
 
-def find_groups(
-    names: tuple[str, ...], windows: Iterable[tuple[int, Table]], labelled: Mask
-) -> Groups:
-    """Find groups of labelled rows, also of rows that are connected through other rows.
-
-    Parameters
-    ----------
-    names : tuple of str
-        The columns.
-    windows : iterable of (int, Table)
-        The rows in windows: the number of the first row, and the cells.
-    labelled : ndarray of bool
-        Which rows have a label.
-    """
-    seen = [_Values() for _ in names]
+def find_groups(table: AnyTable, names: Sequence[str]) -> Groups:
+    """Find groups of labelled rows by some columns, also of rows connected through other rows."""
+    labelled = table.labelled()
+    numbers: list[dict[str | float, int]] = [{} for _ in names]
     parts: list[list[Rows]] = [[] for _ in names]
-    for start, window in windows:
+    for start, window in table.windows(_WINDOW, names):
         rows = np.flatnonzero(labelled[start : start + window.rows])
-        for values, part, name in zip(seen, parts, names, strict=True):
-            part.append(values.codes(window.column(name), rows))
-    found = [np.concatenate(part) for part in parts]
-    return Groups(names, _joined(found), tuple(frozenset(values.spelled()) for values in seen))
+        for known, part, name in zip(numbers, parts, names, strict=True):
+            part.append(_value_numbers(window.column(name).values[rows], known))
+    values = tuple(
+        frozenset(v if isinstance(v, str) else spell_number(v) for v in known) for known in numbers
+    )
+    return Groups(tuple(names), _joined([np.concatenate(part) for part in parts]), values)
 
 
-def groups_by(table: AnyTable, names: tuple[str, ...]) -> Groups:
-    """Find the groups of labelled rows of a table by some columns."""
-    return find_groups(names, table.windows(table.rows, names), table.labelled())
+def _value_numbers(cells: NDArray[Any], known: dict[str | float, int]) -> Rows:
+    """Number values in the order of their appearance, -1 where missing; extend those known."""
+    numbers = (
+        -1 if cell is None or cell != cell else known.setdefault(cell, len(known))
+        for cell in cells.tolist()
+    )
+    return np.fromiter(numbers, dtype=np.intp, count=len(cells))
 
 
 def _joined(codes: Sequence[Rows]) -> Rows:
@@ -119,31 +115,6 @@ def _joined(codes: Sequence[Rows]) -> Rows:
     # Rows precede values among the nodes, so that groups are numbered by their first rows.
     group: Rows = labels[:rows].astype(np.intp)
     return group
-
-
-class _Values:
-    """Numbers the values of a column in order of appearance."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[str | float, int] = {}
-
-    def codes(self, column: Column, rows: Rows) -> Rows:
-        """Return the number of each cell's value, -1 where it is missing."""
-        cells = column.values[rows]
-        if column.kind == "text":
-            numbers = (-1 if cell is None else self._number(cell) for cell in cells)
-            return np.fromiter(numbers, dtype=np.intp, count=len(cells))
-        known = ~np.isnan(cells)
-        values, place = np.unique(cells[known], return_inverse=True)
-        found = np.full(len(cells), -1, dtype=np.intp)
-        found[known] = np.array([self._number(v) for v in values.tolist()], dtype=np.intp)[place]
-        return found
-
-    def _number(self, value: str | float) -> int:
-        return self._numbers.setdefault(value, len(self._numbers))
-
-    def spelled(self) -> list[str]:
-        return [v if isinstance(v, str) else spell_number(v) for v in self._numbers]
 
 
 _ORDERS = 20

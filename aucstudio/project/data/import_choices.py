@@ -63,13 +63,11 @@ class ImportChoices:
     def among(self, names: Iterable[str]) -> Self:
         """Return the choices that concern existing columns."""
         there = set(names)
-        return dataclasses.replace(
-            self,
-            roles={name: role for name, role in self.roles.items() if name in there},
-            absent={name: numbers for name, numbers in self.absent.items() if name in there},
-            same={name: joined for name, joined in self.same.items() if name in there},
-            parts={name: parts for name, parts in self.parts.items() if name in there},
-        )
+        kept: dict[str, Any] = {
+            setting: {n: value for n, value in getattr(self, setting).items() if n in there}
+            for setting in ("roles", "absent", "same", "parts")
+        }
+        return dataclasses.replace(self, **kept)
 
     def read(self, path: str | Path, progress: ReadingListener | None = None) -> Table:
         """Read a file with these choices; everything else is detected.

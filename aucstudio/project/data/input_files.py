@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from aucstudio.project.errors import InputError, input_error
+from aucstudio.project.errors import input_error
 
 if TYPE_CHECKING:
     import duckdb
@@ -96,26 +96,13 @@ def open_regular(path: Path, what: str, most: float) -> BinaryIO:
     InputError
         If it does not exist, cannot be read, is not a regular file or is larger.
     """
+    require_file(path)
+    if (size := path.stat().st_size) > most:
+        raise input_error("file_too_large", file=path, what=what, size=size, most=most)
     try:
-        found = os.stat(path)
-        _require_regular(path, what, found)
-        if found.st_size > most:
-            raise input_error("file_too_large", file=path, what=what, size=found.st_size, most=most)
-        return open(path, "rb")
-    except InputError:
-        raise
-    except (OSError, ValueError) as error:  # ValueError: an invalid file name
-        reason = getattr(error, "strerror", None) or str(error)
-        raise input_error("read_failed", file=path, what=what, reason=reason) from error
-
-
-def _require_regular(path: Path, what: str, found: os.stat_result) -> None:
-    if not stat.S_ISREG(found.st_mode):
-        kind = "a folder" if stat.S_ISDIR(found.st_mode) else "a pipe or a device"
-        raise input_error("read_no_file", file=path, what=what, kind=kind)
-    if not found.st_size:
-        # System files such as those in /proc have no size, and reading one may block for ever.
-        raise input_error("read_failed", file=path, what=what, reason="it is empty")
+        return path.open("rb")
+    except OSError as error:
+        raise input_error("read_failed", file=path, what=what, reason=error.strerror) from error
 
 
 def require_file(path: Path) -> None:

@@ -57,14 +57,6 @@ def check_classes(
     return counts
 
 
-def check_merge(path: Path, column: ColumnInfo, groups: Sequence[Sequence[str]]) -> None:
-    """Raise InputError if a value is assigned to two classes."""
-    counted = collections.Counter(value for group in groups for value in group)
-    twice = [value for value, count in counted.items() if count > 1]
-    if twice:
-        raise column_error("merged_twice", path, column.name, value=twice[0])
-
-
 def check_alone(path: Path, roles: Mapping[str, str]) -> None:
     """Raise InputError if several columns are to identify the rows, or to weight them."""
     for role, same, verb in (("id", {"id"}, "identify"), ("weight", set(WEIGHT_ROLES), "weight")):
@@ -332,7 +324,9 @@ def merged(
     if merge is True:
         return tuple(map(tuple, usual_spellings(values() or {})))
     groups = [] if merge is False else [tuple(dict.fromkeys(group)) for group in merge]
-    check_merge(path, column, groups)
+    counted = collections.Counter(value for group in groups for value in group)
+    if twice := [value for value, count in counted.items() if count > 1]:
+        raise column_error("merged_twice", path, column.name, value=twice[0])
     return tuple(group for group in groups if len(group) > 1)
 
 

@@ -169,14 +169,13 @@ class ParquetReader(CellStore):
         self._source = f"read_parquet({file}, file_row_number = true, hive_partitioning = false)"
         try:
             self.shape = self._look(self._lay_out(file), schema)
+            numbers, rows = self.shape.numbers, self.shape.rows
+            if (len(numbers) < 2 and schema is None) or not rows:
+                what = "only one column" if rows else "no rows"
+                raise input_error("table_too_small", file=path, what=what)
         except BaseException:
             self.close()
             raise
-        numbers, rows = self.shape.numbers, self.shape.rows
-        if (len(numbers) < 2 and schema is None) or not rows:
-            self.close()
-            what = "only one column" if rows else "no rows"
-            raise input_error("table_too_small", file=path, what=what)
 
     def _lay_out(self, file: str) -> list[Finding]:
         """Find the columns; return findings about their names."""

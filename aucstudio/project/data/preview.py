@@ -46,7 +46,10 @@ from aucstudio.project.errors import InputError, input_error
 # Files with more columns are cut; the number of columns kept at either end.
 MOST_COLUMNS = 3_000
 LEFT, RIGHT = 1_000, 50
-_ROWS, _BYTES, _LONGEST_LINE = 2_000, 1 << 26, 1 << 24
+# The rows of a preview, and most bytes that are read for them, in a very wide file and elsewhere.
+ROWS = 2000
+_WIDE_BYTES, _HEAD_BYTES = 1 << 26, 2 << 20
+_LONGEST_LINE = 1 << 24
 _MARKS = (b",", b"\t", b";", b"|")
 
 
@@ -111,7 +114,7 @@ def _lines(file: Iterable[bytes]) -> Iterator[bytes]:
     for rows, line in enumerate(file, 1):
         yield line
         taken += len(line)
-        if rows == _ROWS or taken >= _BYTES:
+        if rows == ROWS or taken >= _WIDE_BYTES:
             return
 
 
@@ -120,8 +123,6 @@ def _ends(line: bytes, mark: bytes, left: int) -> bytes:
     return mark.join([*line.split(mark, left)[:left], *line.rsplit(mark, RIGHT)[-RIGHT:]]) + b"\n"
 
 
-ROWS = 2000
-_BYTES_PREVIEW = 2 << 20
 # The parts of a dialect that the user may set, unless the format determines them.
 SETTINGS = ("delimiter", "encoding", "decimal", "quote", "skip", "missing", "strict")
 # The first lines of these formats are a valid file.
@@ -245,7 +246,7 @@ def _unpacked_head(
     path: Path, given: Mapping[str, Any], folder: Path, report: ReadingProgress
 ) -> Opening:
     """Recognise a file; of a packed one unpack the beginning, if that is a file of lines."""
-    opening = Opening(path, given, folder, report, enough=_BYTES_PREVIEW + 1)
+    opening = Opening(path, given, folder, report, enough=_HEAD_BYTES + 1)
     try:
         opening.unpack()
     except InputError:
@@ -304,7 +305,7 @@ def _first_lines(path: Path, here: Path) -> tuple[Path, bool]:
     """Copy the first whole rows of a text file; return whether these are all."""
     try:
         with path.open("rb") as file:
-            head = file.read(_BYTES_PREVIEW)
+            head = file.read(_HEAD_BYTES)
             more = bool(file.read(1))
     except OSError as error:
         raise input_error("file_unreadable", file=path, reason=error.strerror) from error
@@ -332,7 +333,7 @@ def _outside_quotes(head: bytes, ends: list[int]) -> int:
 def _other_encoding(plain: Plain, given: Mapping[str, Any]) -> str:
     if plain.kind != TEXT or ("encoding" in plain.given and "encoding" not in given):
         return ""
-    content = plain.path.read_bytes()[:_BYTES_PREVIEW]
+    content = plain.path.read_bytes()[:_HEAD_BYTES]
     try:
         content.decode("utf-8-sig")
     except UnicodeDecodeError:

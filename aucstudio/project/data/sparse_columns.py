@@ -191,21 +191,12 @@ def written_out(
     by_name: Mapping[str, Column], names: Sequence[str], rows: Rows | None
 ) -> dict[str, Column]:
     """Return columns in some rows as dense columns."""
-    columns = [by_name[name] for name in names]
+    columns, part = [by_name[name] for name in names], slice(None) if rows is None else rows
     few = [column for column in columns if isinstance(column, SparseColumn)]
-    matrix = gathered(few).tocsr() if few else None
-    if matrix is not None and rows is not None:
-        matrix = matrix[rows]
-    cells = iter(() if matrix is None else matrix.toarray(order="F").T)
+    dense = iter(gathered(few).tocsr()[part].toarray(order="F").T if few else ())
     return {
-        column.name: column.holding(
-            next(cells)
-            if isinstance(column, SparseColumn)
-            else column.values
-            if rows is None
-            else column.values[rows]
-        )
-        for column in columns
+        c.name: c.holding(next(dense) if isinstance(c, SparseColumn) else c.values[part])
+        for c in columns
     }
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.notices import notice
+from aucstudio.notices import notice, text
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import ColumnInfo
 from aucstudio.project.data.groups import Groups, draw_fold_numbers, draw_test_groups
@@ -128,18 +128,13 @@ class Validation:
 
     def describe(self) -> str:
         """Describe the scheme in a few words."""
-        if self.scheme == LEAVE_PAIR_OUT:
-            return "leave-pair-out"
-        if self.scheme == FORWARD:
-            gap = f", gap {self.gap:g}" if self.gap else ""
-            window = f", window {self.window:g}" if self.window else ""
-            return f"{self.folds} steps forward by {self.time}{gap}{window}"
-        times = f"{self.repeats} × " if self.repeats > 1 else ""
-        if self.scheme == FOLDS:
-            return f"{times}{self.folds} folds, seed {self.seed}"
-        if self.scheme == FILE:
-            return f"test file {self.test_file}"
-        return f"{times}hold-out {100 * self.test_size:g} %, seed {self.seed}"
+        shown = {
+            "repeats": self.repeats if self.repeats > 1 else None,
+            "share": 100 * self.test_size,
+            "gap": self.gap or None,
+            "window": self.window or None,
+        }
+        return text(f"held_out_by_{self.scheme}", **(dataclasses.asdict(self) | shown))
 
     def as_json(self) -> dict[str, Any]:
         """Return it as plain data; forward settings only if they are used."""
@@ -255,7 +250,7 @@ def blocks_of(times: Array, positive: Mask, most: int) -> Rows | None:
 def lacks_class(parts: list[Part], positive: Mask) -> int | None:
     """Return the first step that trains on or tests one class only."""
     for k, part in enumerate(parts):
-        if any(not positive[rows].any() or positive[rows].all() for rows in part):
+        if any(_is_one_class(positive[rows]) for rows in part):
             return k
     return None
 

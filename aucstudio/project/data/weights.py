@@ -40,8 +40,7 @@ def usable_weights(
         underflows; or if a frequency weight is not a whole number.
     """
     weights = np.where(np.isnan(cells), 0.0, cells)
-    far = (cells < 1 / _FARTHEST) | (cells > _FARTHEST)
-    checks = {"weights_invalid": (cells < 0) | ((cells != 0) & far)}
+    checks = {"weights_invalid": invalid_weights(cells)}
     if kind == FREQUENCY:
         checks["frequencies_invalid"] = weights != np.floor(weights)
     for code, wrong in checks.items():
@@ -53,6 +52,12 @@ def usable_weights(
             facts["weight"] = cells[first]
             raise input_error(code, file=path, column=column.name, **facts)
     return weights
+
+
+def invalid_weights(cells: Array) -> NDArray[np.bool_]:
+    """Mark weights that are negative, infinite, or too large or small to be squared."""
+    found: NDArray[np.bool_] = (cells != 0) & ((cells < 1 / _FARTHEST) | (cells > _FARTHEST))
+    return found
 
 
 def _what_is_wrong(weight: float) -> str:

@@ -19,7 +19,7 @@ from aucstudio.engine.params import InvalidSetting, declared_params
 from aucstudio.notices import Notice, notice
 from aucstudio.notices.words import file_words
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.groups import Groups, groups_by
+from aucstudio.project.data.groups import Groups, find_groups
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.table import Column
 from aucstudio.project.data.validation import LEAVE_PAIR_OUT, Split, splits_of
@@ -357,7 +357,7 @@ def _test_groups(table: AnyTable, held: AnyTable, places: Rows) -> Rows | None:
     names = tuple(name for name in grouping if name in known)
     if not names:
         return None
-    groups = held.groups if held is table else groups_by(held, names)
+    groups = held.groups if held is table else find_groups(held, names)
     return None if groups is None else groups.part(places).codes
 
 

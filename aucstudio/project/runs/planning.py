@@ -18,7 +18,7 @@ from aucstudio.engine.params import InvalidSetting, check_settings, declared_par
 from aucstudio.notices.words import suggestion
 from aucstudio.project import typed
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.groups import groups_by
+from aucstudio.project.data.groups import find_groups
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.data.text.dialect import Dialect
@@ -341,7 +341,7 @@ def check_groups(
 def _values(name: str, table: AnyTable) -> frozenset[str]:
     if name not in [column.name for column in table.columns]:
         return frozenset()
-    return groups_by(table, (name,)).values[0]
+    return find_groups(table, (name,)).values[0]
 
 
 # ------------------------------------------------------------------ keys of an experiment file

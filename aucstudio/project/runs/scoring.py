@@ -19,7 +19,7 @@ from aucstudio.notices import Notice, notice, text
 from aucstudio.notices.words import counted, interval_words, listed
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import spell_number, spelled
-from aucstudio.project.data.groups import groups_by
+from aucstudio.project.data.groups import find_groups
 from aucstudio.project.data.labels import check_classes
 from aucstudio.project.data.preparing.acceptance import (
     KINDS,
@@ -287,7 +287,7 @@ def _area(
     positive = table.is_positive()
     names = {name for name, role in model.schema.roles if role == "group"}
     known = tuple(column.name for column in table.columns if column.name in names)
-    groups = groups_by(table, known).codes if known else None
+    groups = find_groups(table, known).codes if known else None
     found = delong_interval(positive, scores, _LEVEL, groups=groups)
     ends = [float(end) if np.isfinite(end) else None for end in (found.low, found.high)]
     return Area(float(auc(positive, scores)), *ends), ""

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import weakref
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -65,48 +66,16 @@ DUCK_BYTES = 256_000_000
 _SOME = 1_000
 
 
-class StoredFile(NamedTuple):
-    """A file whose cells can be fetched; its columns hold none."""
+class Stored(NamedTuple):
+    """A table without cells, and the open store of them."""
 
-    plain: Plain
     found: Table
     store: CellStore
     rows: int
 
 
-def open_file(
-    path: Path,
-    given: Mapping[str, Any],
-    folder: Path,
-    report: ReadingProgress,
-    schema: Schema | None,
-    numbers: Collection[str] = (),
-) -> StoredFile:
-    """Open a file; DuckDB writes temporary data to ``folder``.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read as a table.
-    """
-    if several(path):
-        raise input_error("several_files_on_disk", file=path)
-    plain = make_plain(path, given, folder, report, schema)
-    plain = dataclasses.replace(plain, numbers=frozenset(numbers))
-    if plain.kind == MATRIX:
-        raise input_error("sparse_on_disk", file=path)
-    with naming(plain):
-        open_plain = _open_parquet if plain.kind == PARQUET else _open_text
-        found, store, rows = open_plain(plain, folder, report, schema)
-    store.shown = path
-    return StoredFile(plain, finished(plain, found), store, rows)
-
-
-Stored = tuple[Table, CellStore, int]
-
-
 def _open_text(
-    plain: Plain, folder: Path, report: ReadingProgress, schema: Schema | None
+    plain: Plain, folder: Path, report: ReadingProgress, schema: Schema | None, held: ExitStack
 ) -> Stored:
     source = open_delimited(plain.path, plain.given, folder, report, schema, plain.kinds)
     # Detection on a sample is sufficient for a table of few rows too.
@@ -114,17 +83,14 @@ def _open_text(
     source, (reader, kept) = read_separated(
         source, folder, report, lambda one: _kept(one, folder, report)
     )
-    try:
-        infinite = _infinite(reader, frozenset(k for k, form in kept.forms.items() if form))
-        unreadable = first_unreadable(source, infinite, kept.forms, kept.others)
-        reader.set_aside(infinite)
-        columns = _columns(source.names, kept.forms, kept.forms)
-        findings = about_cells(kept, source, unreadable)
-        found = text_table(source, kept, columns, findings, unreadable)
-    except BaseException:
-        reader.close()
-        raise
-    return dataclasses.replace(found, chosen=()), reader, kept.rows
+    held.enter_context(reader)
+    infinite = _infinite(reader, frozenset(k for k, form in kept.forms.items() if form))
+    unreadable = first_unreadable(source, infinite, kept.forms, kept.others)
+    reader.set_aside(infinite)
+    columns = _columns(source.names, kept.forms, kept.forms)
+    findings = about_cells(kept, source, unreadable)
+    found = text_table(source, kept, columns, findings, unreadable)
+    return Stored(dataclasses.replace(found, chosen=()), reader, kept.rows)
 
 
 def _kept(source: Source, folder: Path, report: ReadingProgress) -> tuple[KeptCells, Contents]:
@@ -143,23 +109,20 @@ def _kept(source: Source, folder: Path, report: ReadingProgress) -> tuple[KeptCe
 
 
 def _open_parquet(
-    plain: Plain, folder: Path, report: ReadingProgress, schema: Schema | None
+    plain: Plain, folder: Path, report: ReadingProgress, schema: Schema | None, held: ExitStack
 ) -> Stored:
     path = plain.path
     sha256 = fingerprint(path, lambda part: report(part, "looking at the file"))
     store = ParquetReader(path, folder, lambda _: None, memory=DUCK_BYTES, schema=schema)
-    try:
-        infinite = _infinite(store, store.doubtful())
-        unreadable = store.first_unreadable(infinite)
-        store.set_aside(infinite)
-    except BaseException:
-        store.close()
-        raise
+    held.enter_context(store)
+    infinite = _infinite(store, store.doubtful())
+    unreadable = store.first_unreadable(infinite)
+    store.set_aside(infinite)
     findings = (*store.shape.remarks, *about_unreadable(unreadable))
     numbers = {k: is_number or None for k, is_number in store.shape.numbers.items()}
     columns = _columns(store.shape.names, store.shape.forms, numbers)
     found = typed_table(path, "parquet", sha256, columns, findings, unreadable)
-    return found, store, store.shape.rows
+    return Stored(found, store, store.shape.rows)
 
 
 def _columns(names: Sequence[str], forms: Formats, numbers: Mapping[int, object]) -> list[Column]:
@@ -400,27 +363,28 @@ def open_stream(
     InputError, Cancelled
         As for :func:`~aucstudio.project.data.table.read_table`.
     """
-    path, stamp = Path(path), stamp_of(Path(path))
-    folder = scratch.make_folder()
-    numbers = numbers_in(choices.get("roles"))
-    try:
-        opened = open_file(
-            path, parts_of(dialect), folder, progress_reporter(progress), schema, numbers
-        )
-    except BaseException:
-        scratch.remove(folder)
-        raise
-    release = weakref.finalize(opened.store, scratch.remove, folder)
-    found = opened.found
-    try:
+    path, stamp, report = Path(path), stamp_of(Path(path)), progress_reporter(progress)
+    if several(path):
+        raise input_error("several_files_on_disk", file=path)
+    with ExitStack() as held:  # released unless there is a table
+        folder = scratch.make_folder()
+        held.callback(scratch.remove, folder)
+        plain = make_plain(path, parts_of(dialect), folder, report, schema)
+        plain = dataclasses.replace(plain, numbers=numbers_in(choices.get("roles")))
+        if plain.kind == MATRIX:
+            raise input_error("sparse_on_disk", file=path)
+        with naming(plain):
+            open_plain = _open_parquet if plain.kind == PARQUET else _open_text
+            found, store, rows = open_plain(plain, folder, report, schema, held)
+        store.shown, found = path, finished(plain, found)
         bare = DiskTable(
             **fields_of(found, AnyTable) | {"columns": tuple(map(described, found.columns))},
-            store=opened.store,
+            store=store,
             places={column.name: k for k, column in enumerate(found.columns)},
-            release=release,
+            release=weakref.finalize(store, scratch.remove, folder),
             block_bytes=block_bytes,
             stamp=stamp,
-            count=opened.rows,
+            count=rows,
         )
         cells = sample_of(bare, bare.columns)
         cells = list(with_guessed_roles(cells, schema, need_label=need_label))
@@ -428,13 +392,11 @@ def open_stream(
         if schema is None and bare.rows > _SAMPLE_ROWS:
             remark = finding.found("format_sample", sample=_SAMPLE_ROWS, total=bare.rows)
             bare = dataclasses.replace(bare, remarks=(*bare.remarks, remark))
-        return with_choices(
-            bare, cells, opened.plain.roles, need_label=need_label, schema=schema, **choices
+        table = with_choices(
+            bare, cells, plain.roles, need_label=need_label, schema=schema, **choices
         )
-    except BaseException:
-        opened.store.close()
-        release()
-        raise
+        held.pop_all()
+    return table
 
 
 Array = NDArray[np.float64]

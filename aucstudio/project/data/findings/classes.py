@@ -17,6 +17,7 @@ from aucstudio.project.data.roles import is_label_name
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.text import vocabulary
 from aucstudio.project.data.text.numerals import is_remark
+from aucstudio.project.data.weights import invalid_weights
 
 _FEW = 10
 _SHOWN = 3
@@ -116,7 +117,7 @@ def weights(table: Table) -> Iterator[Finding]:
         return
     column = table.column(table.weight)
     cells, name = column.measured(), column.name
-    bad = np.flatnonzero((cells < 0) | np.isinf(cells))
+    bad = np.flatnonzero(invalid_weights(cells))
     if len(bad):
         yield found("bad_weights", name, rows=len(bad), first=int(table.file_rows[bad[0]]))
         return

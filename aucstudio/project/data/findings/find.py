@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
 from aucstudio.project.data.any_table import AnyTable, role_findings
 from aucstudio.project.data.columns import fields_of
@@ -17,36 +16,22 @@ from aucstudio.project.data.findings.separation import codes, leaks
 from aucstudio.project.data.findings.shape import alone, flags, groups, identifiers, shape
 from aucstudio.project.data.table import Table
 
-
-class Check(NamedTuple):
-    """A search for findings in the cells of a table.
-
-    Attributes
-    ----------
-    search : callable
-        Yields what it finds in a table in memory.
-    in_sample : bool
-        Whether what holds of a sample of rows holds of all rows: not whether numbers are unique,
-        nor how often rows are repeated.
-    """
-
-    search: Callable[[Table], Iterable[Finding]]
-    in_sample: bool = False
-
-
-CHECKS = (
-    Check(shape),
-    Check(weights),
-    Check(leaks, in_sample=True),
-    Check(sentinels, in_sample=True),
-    Check(spellings, in_sample=True),
-    Check(codes, in_sample=True),
-    Check(flags),
-    Check(groups),
-    Check(identifiers),
-    Check(copies),
-    Check(alone),
+CHECKS: tuple[Callable[[Table], Iterable[Finding]], ...] = (
+    shape,
+    weights,
+    leaks,
+    sentinels,
+    spellings,
+    codes,
+    flags,
+    groups,
+    identifiers,
+    copies,
+    alone,
 )
+# What these find in a sample of rows holds of all rows: not whether numbers are unique, nor how
+# often rows are repeated.
+_IN_SAMPLE = (leaks, sentinels, spellings, codes)
 
 
 def find(
@@ -64,11 +49,11 @@ def find(
     """
     found = [*table.findings, *role_findings(table), *labelling(table), *left_out(table)]
     cells = in_memory(table) if cells is None else cells
-    checks = [check for check in CHECKS if check.in_sample or isinstance(table, Table)]
-    for n, check in enumerate(checks):
+    checks = CHECKS if isinstance(table, Table) else _IN_SAMPLE
+    for n, search in enumerate(checks):
         if report is not None:
             report(n / len(checks))
-        found += check.search(cells)
+        found += search(cells)
     return grouped(ranked(found))
 
 

@@ -15,7 +15,7 @@ from aucstudio.project.data.finding import phrase
 from aucstudio.project.data.schema import ColumnRange, ColumnSchema, Schema
 from aucstudio.project.data.text.contents import Unreadable
 from aucstudio.project.data.text.later_files import Remedy, remedy_for
-from aucstudio.project.data.text.numerals import is_remark, other_mark
+from aucstudio.project.data.text.numerals import NumberFormat, is_remark, other_mark
 from aucstudio.project.errors import InputError
 
 Array = NDArray[np.float64]
@@ -195,16 +195,10 @@ def _far_columns(table: AnyTable, schema: Schema, names: Iterable[str]) -> Found
     trained = {c.name: c.range for c in columns if c is not None and c.range is not None}
     for name, cells in table.sampled(list(trained)).items():
         form = table.column(name).number
-        far = how_far(trained[name], cells, grouped=form is not None and form.grouped)
-        if far is None:
-            continue
-        remedy = None
-        if form is not None and table.format == "csv":
-            if far.lost_mark:
-                remedy = Remedy("decimal", other_mark(form.decimal))
-            elif far.factor is not None:
-                remedy = Remedy("scale", f"{far.factor:g}")
-        yield name, Refusal(RANGE, phrase(far.code, **far.facts), remedy)
+        refusal = how_far(trained[name], cells, form)
+        if refusal is not None:
+            can_help = form is not None and table.format == "csv"
+            yield name, refusal if can_help else dataclasses.replace(refusal, remedy=None)
 
 
 def _some(names: Iterable[str]) -> str:
@@ -238,30 +232,8 @@ _THOUSAND, _ROUNDING = 1000.0, 1e-9
 _UNITS, _BEYOND = (0.01, 0.001, 100.0, 1000.0), 3.0
 
 
-@dataclasses.dataclass(frozen=True)
-class Far:
-    """Deviation of a later column from the training range.
-
-    Attributes
-    ----------
-    code : str
-        Entry of the catalogue that describes the deviation.
-    facts : dict of str to value
-        The values in its text.
-    factor : float or None
-        Unit factor that brings the numbers into the range: 100, 1000, 0.01 or 0.001.
-    lost_mark : bool
-        Whether a decimal mark may have been read as a thousands mark, or vice versa.
-    """
-
-    code: str
-    facts: dict[str, object]
-    factor: float | None = None
-    lost_mark: bool = False
-
-
-def how_far(trained: ColumnRange, cells: Array, *, grouped: bool) -> Far | None:
-    """Return the deviation of later cells from the training range; None if there is none.
+def how_far(trained: ColumnRange, cells: Array, form: NumberFormat | None) -> Refusal | None:
+    """Return why later cells are outside the training range; None if they are not.
 
     Medians are compared, because single outliers do not affect them.
 
@@ -270,29 +242,35 @@ def how_far(trained: ColumnRange, cells: Array, *, grouped: bool) -> Far | None:
     trained : ColumnRange
     cells : ndarray of float
         Later cells, NaN where missing.
-    grouped : bool
-        Whether their number format has thousands marks.
+    form : NumberFormat or None
+        How they are written.
     """
     cells = cells[np.isfinite(cells)]
     if not len(cells):
         return None
+    form = form or NumberFormat()
     median = float(np.median(cells))
     factor = _factor(trained, median)
-    lost_mark = _has_lost_mark(trained, cells, grouped=grouped)
-    if factor == 1 / _THOUSAND and grouped:
+    lost_mark = _has_lost_mark(trained, cells, grouped=form.grouped)
+    if factor == 1 / _THOUSAND and form.grouped:
         lost_mark = bool((cells == np.floor(cells)).all())
     low, high = trained.low, trained.high
-    facts: dict[str, object] = {"rows": len(cells), "median": _figure(median)}
-    facts |= {"low": _figure(low), "high": _figure(high)}
     reach = _WIDTHS * max(high - low, _LEAST_WIDTH * max(abs(low), abs(high)))
     if not low - reach <= median <= high + reach:
-        return Far("later_far", facts, factor, lost_mark)
-    if factor is not None or _is_on_other_scale(trained, median, len(cells)):
-        return Far("later_scale", facts, factor, lost_mark)
+        code = "later_far"
+    elif factor is not None or _is_on_other_scale(trained, median, len(cells)):
+        code = "later_scale"
+    elif lost_mark:
+        code = "later_kind"
+    else:
+        return None
+    figures = {"median": median, "low": low, "high": high}
+    facts: dict[str, object] = {name: _figure(value) for name, value in figures.items()}
+    kind = "fractions" if trained.fractional else "whole numbers"
+    remedy = Remedy("scale", f"{factor:g}") if factor is not None else None
     if lost_mark:
-        facts["kind"] = "fractions" if trained.fractional else "whole numbers"
-        return Far("later_kind", facts, None, lost_mark)
-    return None
+        remedy = Remedy("decimal", other_mark(form.decimal))
+    return Refusal(RANGE, phrase(code, rows=len(cells), kind=kind, **facts), remedy)
 
 
 def _is_on_other_scale(trained: ColumnRange, median: float, rows: int) -> bool:

@@ -25,12 +25,12 @@ from aucstudio.project.data.preparing.scales import (
     RARE,
     LevelCode,
     Number,
-    as_shares,
     encoded,
     from_ranks,
     learn_levels,
     learn_number,
     level_counts,
+    level_values,
     picked,
     to_ranks,
     unit_of,
@@ -179,7 +179,7 @@ class Preparation(PreparationSettings):
         }
         for k, name in enumerate(self.numbers):
             if name in self.shares:
-                cells = as_shares(by_name[name], rows, self.shares[name])
+                cells = level_values(by_name[name], rows, self.shares[name])
             else:
                 cells = self.cells_of(name, by_name[self.source(name)], rows)
                 near = cells >= self.lows[k]

@@ -336,24 +336,22 @@ def encoded(
     column: Column, rows: Rows | None, places: Mapping[str, int], levels: int, rest: int = -1
 ) -> Array:
     """Return a 0/1 column for each level; ``rest`` is the index of the level of all other texts."""
-    codes = [
-        np.fromiter((places.get(cell, rest) for cell in cells), dtype=np.intp, count=len(cells))
-        for cells in _texts(column, rows)
-    ]
-    found = np.concatenate(codes) if codes else np.empty(0, dtype=np.intp)
+    found = level_values(column, rows, places, rest)
     coded = np.zeros((len(found), levels))
     (known,) = np.nonzero(found >= 0)
-    coded[known, found[known]] = 1.0
+    coded[known, found[known].astype(np.intp)] = 1.0
     return coded
 
 
-def as_shares(column: Column, rows: Rows | None, shares: Mapping[str, float]) -> Array:
-    """Return the share of the level of each row; 0 for unknown levels."""
-    found = [
-        np.fromiter((shares.get(cell, 0.0) for cell in cells), dtype=float, count=len(cells))
-        for cells in _texts(column, rows)
-    ]
-    return np.concatenate(found) if found else np.empty(0)
+def level_values(
+    column: Column, rows: Rows | None, values: Mapping[str, float], other: float = 0.0
+) -> Array:
+    """Return the value of the level of each row, that of ``other`` for unknown levels."""
+    found = [np.empty(0)]
+    for cells in _texts(column, rows):
+        of_cells = (values.get(cell, other) for cell in cells)
+        found.append(np.fromiter(of_cells, dtype=np.float64, count=len(cells)))
+    return np.concatenate(found)
 
 
 def _texts(column: Column, rows: Rows | None) -> Iterator[list[str]]:
