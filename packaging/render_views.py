@@ -20,7 +20,7 @@ from pathlib import Path
 from PySide6.QtWidgets import QMenu, QWidget
 from view_scenes import arrange, dialog_scenes, the, window_scenes
 
-from aucstudio.gui.common.printing import png_bytes
+from aucstudio.gui.common.drawing import png_bytes
 from aucstudio.gui.main_window import MainWindow
 from aucstudio.gui.pictures import prepare, wait_until_idle
 from aucstudio.project.examples import STUDIES, run_demo

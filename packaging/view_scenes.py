@@ -197,5 +197,5 @@ def _wait(dialog: ScoreTableDialog) -> None:
 
 def _tear_off(window: MainWindow) -> QWidget:
     view = window.views[0]
-    window.deck.tear_off(view)
+    window.deck.tear_off(view.objectName())
     return view.window()

@@ -112,7 +112,7 @@ class Exports(QObject):
 
     def _on_report(self) -> None:
         runs = {r.look.name: r.record for r in self._session.shown_runs() if r.record.splits}
-        first, active = self._deck.made(self._deck.pages[0]), self._deck.active()
+        first, active = self._deck.view(self._deck.names[0]), self._deck.active()
         first.refresh()
         views = {view.title: view for view in (first, active) if view.plots()}
         pictures = {t: printing.draw(view, _REPORT_SHEET).svg() for t, view in views.items()}

@@ -16,7 +16,7 @@ from aucstudio.gui.common.plain_text import menu_text, plain_tooltip
 from aucstudio.gui.common.prompts import TABLES
 from aucstudio.gui.desk.actions import Actions
 from aucstudio.gui.state.session import Session
-from aucstudio.gui.state.session_files import EXAMPLE, PASTED, PROJECT, TABLE, OpenedStudy, kind_of
+from aucstudio.gui.state.study_reading import EXAMPLE, PASTED, PROJECT, TABLE, OpenedStudy, kind_of
 from aucstudio.gui.windows import DISCARD, SAVE, STOP, StudyWindow, describe_work, the_windows
 from aucstudio.notices.words import day_words
 from aucstudio.project.data.import_choices import ImportChoices

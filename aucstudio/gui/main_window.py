@@ -14,9 +14,9 @@ from aucstudio.engine.params import InvalidSetting
 from aucstudio.gui.common.widgets import card_around, down, holding, offer_combination
 from aucstudio.gui.dialogs.run_dialogs import ClusterDialog, FindBestDialog, GivenScoresDialog
 from aucstudio.gui.files import Files
-from aucstudio.gui.panels.status import ProgressStrip
+from aucstudio.gui.panels.status import ProgressStrip, StatusLine
 from aucstudio.gui.panels.welcome import WelcomePage
-from aucstudio.gui.state.session_files import OpenedStudy, kind_of
+from aucstudio.gui.state.study_reading import OpenedStudy, kind_of
 from aucstudio.gui.windows import StudyWindow, WindowPreferences
 from aucstudio.notices.words import as_sentence
 from aucstudio.project.errors import InputError
@@ -53,6 +53,7 @@ class MainWindow(StudyWindow):
 
     def _lay_out(self) -> None:
         self.strip = ProgressStrip(self.session, self.actions_.run, self.actions_.stop)
+        self.setStatusBar(StatusLine())
         self.welcome = WelcomePage()
         self.centre = QStackedWidget()
         self.centre.addWidget(self.welcome)
@@ -90,7 +91,7 @@ class MainWindow(StudyWindow):
     @property
     def views(self) -> list[PageView]:
         """All pages; unopened ones are created."""
-        return [self.deck.made(page) for page in list(self.deck.pages)]
+        return [self.deck.view(name) for name in self.deck.names]
 
     def _connect(self) -> None:
         session, actions = self.session, self.actions_
@@ -240,7 +241,7 @@ class MainWindow(StudyWindow):
 
     def show_pages(self, pages: Sequence[str]) -> None:
         """Show pages side by side; without any, the first one."""
-        self.deck.show_side_by_side(tuple(pages) or (self.deck.pages[0].objectName(),))
+        self.deck.show_side_by_side(tuple(pages) or self.deck.names[:1])
 
     def _run(self, *, tuned: bool, again: bool = False) -> None:
         try:

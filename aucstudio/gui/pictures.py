@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication
 
 from aucstudio.gui.app import create_window, make_application
 from aucstudio.gui.common import printing
-from aucstudio.gui.common.printing import png_bytes
+from aucstudio.gui.common.drawing import png_bytes
 from aucstudio.gui.common.theme import apply_theme
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.main_window import MainWindow

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Qt
@@ -15,7 +16,7 @@ from PySide6.QtWidgets import QWidget
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import STRETCH, down, scrolled
 from aucstudio.gui.desk.actions import VIEWS, Actions, ViewDeclaration
-from aucstudio.gui.desk.deck import Deck, Placeholder
+from aucstudio.gui.desk.deck import Deck
 from aucstudio.gui.desk.side_columns import Sides
 from aucstudio.gui.exports import Exports
 from aucstudio.gui.panels.data_panel import DataPanel
@@ -47,7 +48,7 @@ class Workplace:
         self.validation_panel = ValidationPanel(session)
         self.method_panel = MethodPanel(session, actions.run, actions.tune, actions.find_best)
         self.runs_panel = RunsPanel(session)
-        self.deck = Deck([_placeholder(session, view) for view in VIEWS])
+        self.deck = Deck({view.name: partial(_make, session, view) for view in VIEWS})
         handlers: Mapping[str, Callable[..., object]] = {
             "data": self._show_rows,
             "row": self._explain_row,
@@ -79,10 +80,7 @@ def _as_any(page: PageView) -> Any:
     return page
 
 
-def _placeholder(session: Session, declared: ViewDeclaration) -> Placeholder:
-    def make() -> PageView:
-        module = importlib.import_module(f"aucstudio.gui.pages.{declared.module}")
-        view: PageView = getattr(module, declared.kind)(session)
-        return view
-
-    return Placeholder(declared.name, declared.title, make)
+def _make(session: Session, declared: ViewDeclaration) -> PageView:
+    module = importlib.import_module(f"aucstudio.gui.pages.{declared.module}")
+    view: PageView = getattr(module, declared.kind)(session)
+    return view

@@ -1,17 +1,16 @@
 """Temporary storage of a process: folders, and a cache of bounded size.
 
-The folders of a process are in one folder with a lock file, which is locked while the process runs.
-A process that is killed leaves its folder behind; the next process that needs a folder removes it.
+The folders of a process are in one folder that names it. A process that is killed leaves its folder
+behind; the next process that needs a folder removes it.
 """
 
 from __future__ import annotations
 
 import atexit
 import contextlib
-import functools
 import os
+import re
 import shutil
-import sys
 import tempfile
 import threading
 from collections import OrderedDict
@@ -20,12 +19,12 @@ from pathlib import Path
 from typing import Any
 
 from aucstudio.project.errors import InputError
+from aucstudio.project.leftovers import OWNER, left_behind, owner_name
 
-if sys.platform != "win32":
-    import fcntl
-
-_PREFIX, _LOCK = "aucstudio-", ".lock"
+_PREFIX = "aucstudio-"
+_FOLDER = re.compile(_PREFIX + OWNER)
 _making = threading.Lock()
+_own: dict[int, Path] = {}  # by process
 
 
 def make_folder() -> Path:
@@ -38,7 +37,7 @@ def make_folder() -> Path:
     """
     try:
         with _making:
-            own = _own().path
+            own = _own_folder()
         # The system may have removed the folder of a window that is open for days.
         own.mkdir(mode=0o700, exist_ok=True)
         return Path(tempfile.mkdtemp(dir=own))
@@ -68,79 +67,26 @@ def folder() -> Iterator[Path]:
 def clear() -> None:
     """Remove all folders of this process; for a process that ends without Python's clean-up."""
     with _making:
-        if _own.cache_info().currsize and _own().process == os.getpid():
-            _own().remove()
-            _own.cache_clear()
+        if (own := _own.pop(os.getpid(), None)) is not None:
+            remove(own)
 
 
 def sweep() -> None:
     """Remove the folders of processes that have ended."""
-    with contextlib.suppress(OSError):
-        for lock in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*{_LOCK}"):
-            with contextlib.suppress(OSError):
-                _sweep(lock)
+    for folder in left_behind(Path(tempfile.gettempdir()), _FOLDER):
+        remove(folder)
 
 
-class _Own:
-    """The folder of this process, and its lock."""
-
-    def __init__(self) -> None:
-        self.process = os.getpid()  # a forked process does not own the folder
-        while True:
-            handle, name = tempfile.mkstemp(_LOCK, f"{_PREFIX}{os.getpid()}-")
-            self._handle, self._lock = handle, Path(name)
-            # Another process may have removed or locked the file meanwhile.
-            if _locked(handle) is not False and _is_there(handle, self._lock):
-                break
-            os.close(handle)
-        self.path = self._lock.with_suffix("")
-        self.path.mkdir(mode=0o700)
-
-    def remove(self) -> None:
-        remove(self.path)
-        os.close(self._handle)
-        with contextlib.suppress(OSError):
-            self._lock.unlink()
-
-
-@functools.cache
-def _own() -> _Own:
-    sweep()
-    atexit.register(clear)
-    return _Own()
-
-
-def _sweep(lock: Path) -> None:
-    if sys.platform == "win32":
-        lock.unlink()  # fails while its owner has it open
-        remove(lock.with_suffix(""))
-        return
-    handle = os.open(lock, os.O_RDWR | os.O_NOFOLLOW)
-    try:
-        if os.fstat(handle).st_uid == os.getuid() and _locked(handle):
-            remove(lock.with_suffix(""))
-            lock.unlink()
-    finally:
-        os.close(handle)
-
-
-def _locked(handle: int) -> bool | None:
-    """Lock a file while it is open; None if the system has no such locks."""
-    if sys.platform == "win32":
-        return None
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return None
-    return True
-
-
-def _is_there(handle: int, path: Path) -> bool:
-    with contextlib.suppress(OSError):
-        return os.path.samestat(os.fstat(handle), path.stat())
-    return False
+def _own_folder() -> Path:
+    """Return the folder of this process; a forked process does not own that of its parent."""
+    process = os.getpid()
+    if process not in _own:
+        sweep()
+        atexit.register(clear)
+        made = Path(tempfile.gettempdir()) / f"{_PREFIX}{owner_name()}"
+        made.mkdir(mode=0o700)
+        _own[process] = made
+    return _own[process]
 
 
 class BoundedCache:

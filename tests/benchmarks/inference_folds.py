@@ -18,7 +18,8 @@ from scipy import stats
 
 from aucstudio.engine import inference, roc
 from aucstudio.engine.calibration import reliability
-from aucstudio.project.results.comparison import PairComparison, growth_to_significance
+from aucstudio.project.results.comparison import PairComparison
+from aucstudio.project.results.forecast import growth_to_significance
 from tests.benchmarks.inference_grid import (
     MODELS,
     NORMAL,

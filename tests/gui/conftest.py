@@ -2,6 +2,8 @@
 
 import dataclasses
 import gc
+import itertools
+import threading
 
 import numpy as np
 import pytest
@@ -218,6 +220,35 @@ def run_to_end(qtbot):
         qtbot.waitUntil(lambda: not window.session.busy, timeout=PATIENCE)
 
     return press
+
+
+@pytest.fixture
+def ran(window, table_file, run_to_end):
+    """The window after a run on its table."""
+    window.open_now(table_file)
+    run_to_end(window)
+    return window
+
+
+class Gate:
+    """Holds up a function from its first call, or a later one, until it is opened."""
+
+    def __init__(self, monkeypatch, owner, name, call=1):
+        self.reached, self.opened = threading.Event(), threading.Event()
+        really, calls = getattr(owner, name), itertools.count(1)
+
+        def held(*args, **kwargs):
+            if next(calls) >= call:
+                self.reached.set()
+                assert self.opened.wait(PATIENCE / 1000)
+            return really(*args, **kwargs)
+
+        monkeypatch.setattr(owner, name, held)
+        self.open = self.opened.set
+
+    def wait(self, qtbot):
+        """Wait until a call is held up."""
+        qtbot.waitUntil(self.reached.is_set, timeout=PATIENCE)
 
 
 def save_as(session, path):

@@ -75,9 +75,7 @@ class Probe(QObject):
             "moves": self._moves,
             "popup": None if popup is None else popup.objectName() or type(popup).__name__,
             "whole": window.screen().availableGeometry().contains(window.frameGeometry()),
-            "page": window.deck.tiles[0].tabText(window.deck.tiles[0].currentIndex())
-            if window.has_workplace
-            else "",
+            "page": front_tab(window.deck.tiles[0].bar) if window.has_workplace else "",
             "settled": is_settled(window),
             "title": window.windowTitle(),
             "status": window.statusBar().currentMessage(),
@@ -113,7 +111,7 @@ class Probe(QObject):
 
     def tabs(self):
         """Where each page's tab is."""
-        bar = main_window().deck.tiles[0].tabBar()
+        bar = main_window().deck.tiles[0].bar
         shown = [k for k in range(bar.count()) if bar.isTabVisible(k)]
         return {bar.tabText(k): place(bar, bar.tabRect(k).center()) for k in shown}
 
@@ -152,6 +150,10 @@ class Probe(QObject):
     def picture(self, path):
         """Save what the screen shows."""
         return QGuiApplication.primaryScreen().grabWindow(0).save(path)
+
+
+def front_tab(bar):
+    return bar.tabText(bar.currentIndex())
 
 
 def main_window():

@@ -53,3 +53,8 @@ def show_face(view, records, *names, face):
     show(view.session, records, *names)
     choose(view.choices.face_combo, face)
     QApplication.processEvents()
+
+
+def named_in_legend(view):
+    legend = view.canvas.legend
+    return [label.text for _sample, label in legend.items] if legend.isVisible() else []

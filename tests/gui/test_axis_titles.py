@@ -64,6 +64,11 @@ def test_a_title_grows_with_its_axis_again(plot):
         ("False-positive rate, logarithmic", ["FPR, logarithmic", "FPR"]),
         ("z along w (score difference)", ["z along w"]),
         ("Partial AUC", ["pAUC"]),
+        ("Share of rows predicted positive", ["Predicted positive"]),
+        (
+            "Score of the positive − score of the negative (sd)",
+            ["Score difference (sd)", "Score difference"],
+        ),
         ("Objective", []),
     ],
 )

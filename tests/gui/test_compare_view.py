@@ -19,11 +19,8 @@ from aucstudio.gui.pages.compare.words import forecast_words, pair_sentence, tal
 from aucstudio.notices import words
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.results import comparison
-from aucstudio.project.results.comparison import (
-    CORRECTION_NAMES,
-    PairComparison,
-    growth_to_significance,
-)
+from aucstudio.project.results.comparison import CORRECTION_NAMES, PairComparison
+from aucstudio.project.results.forecast import growth_to_significance
 from aucstudio.project.results.page import markdown_blocks, tables_as_csv, tables_as_latex
 from aucstudio.project.results.report import comparison_tables
 from aucstudio.project.results.summary import auc_summary, pauc_summary, train_auc
@@ -184,6 +181,9 @@ def test_the_forest_is_the_figures(view, three, qtbot, measure):
     for k, (whisker, area) in enumerate(zip(view.picture.forest.whiskers, areas, strict=True)):
         np.testing.assert_array_equal(points(whisker), [(area.low, k), (area.high, k)])
     assert len(view.picture.forest.splits.data) == 0
+    chance = 0.5 if measure == comparison.AUC else sum(BAND) / 2
+    assert view.picture.forest.chance.value() == chance
+    assert f"chance {chance:.3f}" in view.figure().getAxis("bottom").labelText
     (left, right), _ = view.figure().viewRange()
     assert left < min(area.low for area in areas) < max(area.high for area in areas) < right
 
@@ -319,7 +319,7 @@ def test_unchecked_runs_leave(view, three, session, qtbot):
     assert "Tick a second run" in shown(view, qtbot)
     assert not view.picture.table.isVisible()
     session.set_look(three["c"].id, "Hide", visible=False)
-    assert shown(view, qtbot).startswith("No run is checked")
+    assert shown(view, qtbot).startswith("No run is chosen")
     assert not view.save_tables.isEnabled()
 
 

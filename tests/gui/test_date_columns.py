@@ -15,7 +15,8 @@ from aucstudio.gui.dialogs.importing import ImportPreview
 from aucstudio.gui.pages.data.data_view import DataView
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.project.data.table import read_table
-from aucstudio.project.survey.rows import as_text, like_cell, read_conditions
+from aucstudio.project.survey.conditions import like_cell, read_conditions
+from aucstudio.project.survey.rows import as_text
 from tests.gui.conftest import PATIENCE
 
 # Off the screen there is no raising of a list that opens.

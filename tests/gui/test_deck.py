@@ -3,12 +3,14 @@
 import json
 
 import pytest
-from PySide6.QtCore import QByteArray, QMimeData, QPoint, QPointF, QRect, Qt
-from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QApplication, QMenu, QPushButton, QTabWidget, QWidget
+from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QToolButton, QWidget
 
-from aucstudio.gui.app import create_window
-from aucstudio.gui.desk.actions import ARRANGEMENTS, PAGES
+from aucstudio.gui.app import create_window, make_application
+from aucstudio.gui.desk.actions import ARRANGEMENTS, PAGES, VIEWS
+from aucstudio.gui.desk.tiles import Tile, TileColumn
 from aucstudio.gui.state.plan import Plan
 from aucstudio.project.runs.experiment_file import read_study
 from tests.gui.conftest import PATIENCE
@@ -33,48 +35,59 @@ def view(window, name):
     return next(view for view in window.views if view.objectName() == name)
 
 
-def tabs(window, name):
-    tile = window.findChild(QTabWidget, name)
-    return [tile.widget(k).objectName() for k in range(tile.count())]
+FIRST, BESIDE, BELOW, CORNER = range(4)
+NAMES = [declared.name for declared in VIEWS]
+
+
+def held(window, place):
+    return [name for name in window.deck.names if window.deck.place(name) == place]
+
+
+def titles(tile):
+    return [tile.bar.tabText(k) for k in range(tile.bar.count())]
 
 
 def show(window, name):
-    window.deck.show_view(view(window, name))
+    window.deck.bring_forward(name)
 
 
-ORDER = "view_tabs"
+def click_tab(window, place, index, qtbot):
+    bar = window.deck.tiles[place].bar
+    qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(index).center())
 
 
-def test_all_views_are_tabs_of_one_row_at_first(opened):
-    assert tabs(opened, ORDER) == [v.objectName() for v in opened.views]
-    assert opened.findChild(QTabWidget, "view_tabs_beside").isHidden()
+def test_all_views_are_tabs_of_one_row_at_first(opened, qtbot):
+    assert held(opened, FIRST) == NAMES
+    assert opened.deck.tiles[BESIDE].isHidden()
+    assert titles(opened.deck.tiles[FIRST]) == [p.title for p in PAGES if p.title != "Best"]
     assert opened.deck.active() is opened.views[0]
-    opened.deck.tiles[0].setCurrentIndex(3)
-    assert opened.deck.active() is opened.views[3]
+    click_tab(opened, FIRST, 3, qtbot)
+    assert opened.deck.active() is view(opened, "model_view")
+    assert opened.deck.active().isVisible()
 
 
 def test_the_views_of_a_page_share_a_tab_and_are_switched_in_it(opened, qtbot):
-    tile = opened.deck.tiles[0]
-    shown = [tile.tabText(k) for k in range(tile.count()) if tile.isTabVisible(k)]
-    assert shown == [page.title for page in PAGES if page.title != "Best"]
+    tile = opened.deck.tiles[FIRST]
     show(opened, "difference_view")
     switch = opened.findChild(QPushButton, "difference_view_switch_feature_view")
     qtbot.mouseClick(switch, Qt.MouseButton.LeftButton)
     assert opened.deck.active() is view(opened, "feature_view")
-    assert tile.tabText(tile.currentIndex()) == "Pairs"
+    assert tile.bar.tabText(tile.bar.currentIndex()) == "Pairs"
     press(opened, "show_beside")
-    beside = opened.findChild(QTabWidget, "view_tabs_beside")
-    assert beside.tabText(0) == "Feature space"
+    assert titles(opened.deck.tiles[BESIDE]) == ["Feature space"]
     assert not opened.findChild(QWidget, "feature_view_switch").isVisible()
+    show(opened, "difference_view")
+    click_tab(opened, BESIDE, 0, qtbot)  # the tab is in front there already
+    assert opened.deck.active() is view(opened, "feature_view")
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page.title != "Best"])
-def test_the_key_of_a_page_shows_its_views_in_turn(opened, page):
-    press(opened, "show_model_view" if page.key == "roc_view" else "show_roc_view")
-    for name in (*[one.name for one in page.views], page.key):
-        press(opened, f"show_{page.key}")
-        assert opened.deck.active().objectName() == name
-        assert len(opened.deck.tiles[0].tabs()) == len(PAGES) - 1
+def test_the_key_of_a_page_shows_its_views_in_turn(opened):
+    press(opened, "show_model_view")
+    for page in PAGES[:-1]:
+        for name in (*[one.name for one in page.views], page.key):
+            press(opened, f"show_{page.key}")
+            assert opened.deck.active().objectName() == name
+            assert len(opened.deck.tiles[FIRST].names) == len(PAGES) - 1
 
 
 def test_a_page_comes_back_with_the_view_that_was_seen_last(opened):
@@ -84,16 +97,16 @@ def test_a_page_comes_back_with_the_view_that_was_seen_last(opened):
 
 
 def test_best_has_a_tab_once_something_was_found(opened):
-    best = opened.deck.tiles[0].indexOf(view(opened, "best_view"))
-    assert not opened.deck.tiles[0].isTabVisible(best)
+    tile = opened.deck.tiles[FIRST]
+    assert "best_view" not in tile.names
     press(opened, "show_best_view")
-    assert opened.deck.tiles[0].isTabVisible(best)
+    assert tile.names[-1] == "best_view"
     press(opened, "show_roc_view")
-    assert not opened.deck.tiles[0].isTabVisible(best)
+    assert "best_view" not in tile.names
 
 
 def test_a_view_is_torn_off_and_comes_back_to_its_place(opened):
-    before = tabs(opened, ORDER)
+    before = held(opened, FIRST)
     show(opened, "difference_view")
     press(opened, "tear_off")
     page = view(opened, "difference_view")
@@ -102,19 +115,20 @@ def test_a_view_is_torn_off_and_comes_back_to_its_place(opened):
     assert window.isVisible()
     assert page.isVisible()
     assert window.windowTitle() == f"{page.title} — {opened.session.table.path.name}"
-    assert tabs(opened, ORDER) == [name for name in before if name != "difference_view"]
+    assert held(opened, FIRST) == [name for name in before if name != "difference_view"]
     assert opened.deck.active() is page
     assert opened.findChild(QAction, "action_run") in window.actions()
     window.close()
-    assert tabs(opened, ORDER) == before
+    assert held(opened, FIRST) == before
     assert page.window() is opened
-    assert opened.deck.tiles[0].currentWidget() is page
+    assert opened.deck.active() is page
+    assert page.isVisible()
 
 
 def test_views_are_shown_beside_and_below(opened):
     show(opened, "difference_view")
     press(opened, "show_beside")
-    assert tabs(opened, "view_tabs_beside") == ["difference_view"]
+    assert held(opened, BESIDE) == ["difference_view"]
     roc, differences = opened.views[0], view(opened, "difference_view")
     show(opened, "roc_view")
     assert roc.isVisible()
@@ -123,18 +137,18 @@ def test_views_are_shown_beside_and_below(opened):
     assert right.x() > roc.mapTo(opened, roc.rect().topRight()).x() - 1
     show(opened, "scores_view")
     press(opened, "show_below")
-    assert tabs(opened, "view_tabs_below") == ["scores_view"]
+    assert held(opened, BELOW) == ["scores_view"]
     show(opened, "training_view")
     press(opened, "show_beside")
     press(opened, "show_below")
-    assert tabs(opened, "view_tabs_corner") == ["training_view"]
+    assert held(opened, CORNER) == ["training_view"]
     assert len(list(opened.deck.visible_views())) == 4
     beside = opened.findChild(QAction, "action_show_beside")
     assert "left" in beside.text()
     press(opened, "show_beside")
-    assert set(tabs(opened, "view_tabs_below")) == {"scores_view", "training_view"}
+    assert set(held(opened, BELOW)) == {"scores_view", "training_view"}
     press(opened, "all_in_one")
-    assert tabs(opened, ORDER) == [v.objectName() for v in opened.views]
+    assert held(opened, FIRST) == NAMES
     assert not opened.findChild(QAction, "action_all_in_one").isEnabled()
 
 
@@ -152,22 +166,25 @@ def test_pages_are_turned_within_their_tile(opened):
 
 
 def test_the_first_tile_keeps_a_page(opened):
-    for page in opened.views[1:]:
-        opened.deck.show_view(page)
+    for name in NAMES[1:]:
+        show(opened, name)
         press(opened, "show_beside")
-    opened.deck.show_view(opened.views[0])
+    show(opened, NAMES[0])
     for name in ("tear_off", "show_beside", "show_below"):
         assert not opened.findChild(QAction, f"action_{name}").isEnabled()
 
 
-@pytest.mark.parametrize("name", list(ARRANGEMENTS))
-def test_a_named_arrangement_shows_its_views_at_once(opened, name):
-    show(opened, "scores_view")
-    press(opened, "tear_off")
-    press(opened, f"arrange_{name.lower().replace(' ', '_')}")
-    seen = {v.objectName() for v in opened.deck.visible_views()}
-    assert seen == set(ARRANGEMENTS[name])
-    assert not opened.deck.windows
+def test_a_named_arrangement_shows_its_views_at_once(opened, qtbot):
+    def seen():
+        return {view.objectName() for view in opened.deck.visible_views()}
+
+    for name, places in ARRANGEMENTS.items():
+        show(opened, "model_view")
+        press(opened, "tear_off")
+        press(opened, f"arrange_{name.lower().replace(' ', '_')}")
+        qtbot.waitUntil(lambda wanted=set(places): seen() == wanted)
+        assert opened.deck.active().objectName() == next(iter(places))
+        assert not opened.deck.windows
 
 
 def test_every_view_that_is_seen_is_refreshed_and_no_other(opened, monkeypatch, qtbot):
@@ -195,22 +212,9 @@ def test_the_view_that_was_clicked_into_is_the_one_that_is_saved(opened):
     assert opened.deck.active() is differences
     opened.views[0].figure().setFocus(Qt.FocusReason.MouseFocusReason)
     assert opened.deck.active() is opened.views[0]
-    assert opened.deck.tiles[0].bar.property("active")
-    assert not opened.findChild(QTabWidget, "view_tabs_beside").bar.property("active")
-
-
-def test_a_tab_dropped_on_a_tile_moves_there(opened):
-    press(opened, "arrange_roc_and_difference_vectors")
-    data = QMimeData()
-    data.setData("application/x-aucstudio-view", QByteArray(b"scores_view"))
-    place, buttons = QPoint(9, 9), (Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
-    tile = opened.findChild(QTabWidget, "view_tabs_beside")
-    enter = QDragEnterEvent(place, Qt.DropAction.MoveAction, data, *buttons)
-    drop = QDropEvent(QPointF(place), Qt.DropAction.MoveAction, data, *buttons)
-    for event in (enter, drop):
-        QApplication.sendEvent(tile, event)
-        assert event.isAccepted()
-    assert tabs(opened, "view_tabs_beside") == ["difference_view", "scores_view"]
+    first, beside = opened.deck.tiles[:2]
+    assert first.bar.property("active")
+    assert not beside.bar.property("active")
 
 
 # The offscreen platform says of every menu that it cannot take the keyboard.
@@ -246,7 +250,7 @@ def test_the_layout_is_saved_with_the_project_and_is_no_edit(opened, tmp_path, a
 
     again = create_window(tmp_path / "study.aucproj")
     again.show()
-    assert tabs(again, "view_tabs_beside") == ["difference_view"]
+    assert held(again, BESIDE) == ["difference_view"]
     assert not again.workplace.sides.setup.isVisible()
     left = again.workplace.sides.left
     assert left.isTabVisible(left.indexOf(again.workplace.runs_panel))
@@ -255,8 +259,7 @@ def test_the_layout_is_saved_with_the_project_and_is_no_edit(opened, tmp_path, a
     assert view(again, "scores_view").isVisible()
     assert again.deck.active().objectName() == "scores_view"
     scores.close()
-    order = [page.objectName() for page in again.views if page.objectName() != "difference_view"]
-    assert tabs(again, ORDER) == order
+    assert held(again, FIRST) == [name for name in NAMES if name != "difference_view"]
     again.close()
     again.deleteLater()
 
@@ -267,7 +270,7 @@ def test_a_project_of_an_older_program_opens_with_all_in_one(opened):
     assert Plan.from_json(document).layout == {}
     press(opened, "arrange_four_views")
     opened.deck.restore({})
-    assert tabs(opened, ORDER) == [v.objectName() for v in opened.views]
+    assert held(opened, FIRST) == NAMES
 
 
 def test_a_layout_that_is_not_understood_does_no_harm(opened):
@@ -284,10 +287,10 @@ def test_a_layout_that_is_not_understood_does_no_harm(opened):
             "sizes": [[1], "x", None],
         }
     )
-    assert tabs(opened, "view_tabs_below") == ["feature_view"]
+    assert held(opened, BELOW) == ["feature_view"]
     torn = opened.deck.windows["difference_view"]
     assert QApplication.primaryScreen().availableGeometry().contains(torn.geometry().center())
-    assert "training_view" in tabs(opened, ORDER)
+    assert "training_view" in held(opened, FIRST)
 
 
 def test_closing_the_window_closes_what_is_torn_off(opened):
@@ -304,14 +307,14 @@ def test_an_experiment_file_says_which_views_are_side_by_side(window, qtbot):
 
     with qtbot.waitSignal(window.session.files.opened, timeout=30_000):
         window.open_example("two-gaussians")
-    assert tabs(window, "view_tabs_beside") == ["difference_view"]
+    assert held(window, BESIDE) == ["difference_view"]
     assert view(window, "feature_view").isVisible()
     assert view(window, "difference_view").isVisible()
-    assert len(tabs(window, ORDER)) == len(window.views) - 1
+    assert len(held(window, FIRST)) == len(NAMES) - 1
     qtbot.waitUntil(is_done, timeout=30_000)
     with qtbot.waitSignal(window.session.files.opened, timeout=30_000):
         window.open_example("two-scorers")
-    assert tabs(window, ORDER) == [v.objectName() for v in window.views]
+    assert held(window, FIRST) == NAMES
     assert window.deck.active().objectName() == "roc_view"
     qtbot.waitUntil(is_done, timeout=30_000)
 
@@ -319,7 +322,7 @@ def test_an_experiment_file_says_which_views_are_side_by_side(window, qtbot):
 def test_views_of_an_experiment_that_are_unknown_are_passed_over(opened):
     opened.deck.show_side_by_side(["no_view", "scores_view", "model_view"])
     assert view(opened, "scores_view").isVisible()
-    assert tabs(opened, "view_tabs_beside") == ["model_view"]
+    assert held(opened, BESIDE) == ["model_view"]
 
 
 def test_an_experiment_is_saved_with_the_views_that_are_side_by_side(
@@ -337,3 +340,89 @@ def test_an_experiment_is_saved_with_the_views_that_are_side_by_side(
     assert saved_views("one.toml") == ()
     press(opened, "arrange_roc_and_difference_vectors")
     assert saved_views("two.toml") == ("roc_view", "difference_view")
+
+
+TITLES = [view.title for view in VIEWS]
+
+
+@pytest.fixture
+def tile(qtbot):
+    make_application("light")
+    made = Tile("narrow_tile", "Narrow tile")
+    qtbot.addWidget(made)
+    made.show_tabs(list(zip(NAMES, TITLES, strict=True)), NAMES[0])
+    made.resize(1200, 200)
+    with qtbot.waitExposed(made):
+        made.show()
+    return made
+
+
+def resize(widget, width, height=200):
+    widget.resize(width, height)
+    QApplication.processEvents()
+
+
+def cut(tile):
+    """List the tabs that are narrower than their titles."""
+    bar = tile.bar
+    return [k for k in range(bar.count()) if bar.tabRect(k).width() < bar.tabSizeHint(k).width()]
+
+
+def test_tabs_scroll_instead_of_being_cut(tile):
+    resize(tile, 480)
+    for place, front in enumerate(NAMES):
+        tile.show_tabs(list(zip(NAMES, TITLES, strict=True)), front)
+        QApplication.processEvents()
+        assert cut(tile) == []
+        assert any(button.isVisible() for button in tile.bar.findChildren(QToolButton))
+        assert tile.bar.rect().contains(tile.bar.tabRect(place))
+
+
+def test_tabs_are_narrower_before_they_scroll(tile):
+    wide = tile.bar.sizeHint().width()
+    for width, closer in ((wide + 8, False), (wide - 20, True), (wide + 8, False)):
+        resize(tile, width)
+        assert bool(tile.bar.property("closer")) == closer
+        assert cut(tile) == []
+    assert tile.bar.sizeHint().width() == wide
+    resize(tile, 480)
+    tile.show_tabs(list(zip(NAMES[:3], TITLES[:3], strict=True)), NAMES[0])
+    assert not tile.bar.property("closer")
+
+
+def test_a_view_that_is_not_shown_takes_no_room(tile):
+    tall, low = QLabel("tall"), QLabel("low")
+    tall.setMinimumHeight(700)
+    for view in (tall, low):
+        tile.hold(view)
+    tile.show_front(low)
+    assert tile.minimumSizeHint().height() < 200
+    tile.show_front(tall)
+    assert tile.minimumSizeHint().height() >= 700
+
+
+def test_a_click_on_a_scrolled_tab_chooses_it_and_moves_none(tile):
+    chosen, last = [], NAMES[-1]
+    tile.chosen.connect(chosen.append)
+    tile.show_tabs(list(zip(NAMES, TITLES, strict=True)), last)
+    resize(tile, 480)
+    place = tile.bar.count() - 2
+    at = tile.bar.tabRect(place).center()
+    QTest.mouseClick(tile.bar, Qt.MouseButton.LeftButton, pos=QPoint(at))
+    assert chosen == [NAMES[place]]
+    assert tile.bar.tabAt(at) == place
+
+
+def test_two_tiles_need_no_more_than_a_small_window_has(qtbot):
+    make_application("light")
+    column = TileColumn()
+    qtbot.addWidget(column)
+    pages = [QLabel(), QLabel()]
+    for page, height in zip(pages, (150, 200), strict=True):
+        page.setMinimumHeight(height)
+        column.addWidget(page)
+    column.show()
+    assert column.minimumSizeHint().height() == 350 + column.handleWidth()
+    pages[0].setMinimumHeight(700)
+    QApplication.processEvents()
+    assert column.minimumSizeHint().height() == 600

@@ -25,6 +25,31 @@ ROWS = 300
 
 
 @pytest.fixture
+def open_card(session, tmp_path, qtbot):
+    """Open a table of lines in a card that is shown."""
+
+    def open_card(head, rows):
+        path = tmp_path / "lines.csv"
+        path.write_text("\n".join([head, *rows]))
+        session.files.open_now(path, "table")
+        panel = DataPanel(session)
+        qtbot.addWidget(panel)
+        panel.resize(360, 700)
+        with qtbot.waitExposed(panel):
+            panel.show()
+        finish_check(panel)
+        return panel
+
+    return open_card
+
+
+def number(seed=3):
+    """Return a function that writes normal numbers."""
+    random = np.random.default_rng(seed)
+    return lambda: f"{random.normal():.3f}"
+
+
+@pytest.fixture
 def awkward(tmp_path):
     random = np.random.default_rng(1)
     y = random.random(ROWS) < 0.3
@@ -95,52 +120,37 @@ def test_spellings_are_merged_and_rows_kept_together(card, session, qtbot):
     assert not any("spellings" in one or "patient" in one for one in sentences(card))
 
 
-def test_what_may_be_codes_is_made_a_category(card, session, tmp_path, qtbot):
-    random = np.random.default_rng(3)
-    path = tmp_path / "codes.csv"
-    codes = random.choice([101, 205, 307, 411], 100)
-    rows = [f"{code},{random.normal():.3f},{k % 3 == 0:d}" for k, code in enumerate(codes)]
-    path.write_text("\n".join(["product_code,x,label", *rows]))
-    session.files.open_now(path, "table")
-    finish_check(card)
+def test_what_may_be_codes_is_made_a_category(open_card, session, qtbot):
+    x, codes = number(), np.random.default_rng(3).choice([101, 205, 307, 411], 100)
+    card = open_card(
+        "product_code,x,label", [f"{code},{x()},{k % 3 == 0:d}" for k, code in enumerate(codes)]
+    )
     press(card, "Make it a category: product_code", qtbot)
     column = session.table.column("product_code")
     assert (column.role, column.kind) == ("category", "number")
     assert sentences(card) == []
 
 
-def test_an_ignored_column_is_not_offered_to_be_ignored(card, session, tmp_path):
-    random = np.random.default_rng(4)
-    path = tmp_path / "leading.csv"
-    rows = [f"{k:04d},{k % 7:03d},{random.normal():.3f},{k % 3 == 0:d}" for k in range(100)]
-    path.write_text("\n".join(["plz,branch,x,label", *rows]))
-    session.files.open_now(path, "table")
-    finish_check(card)
+def test_an_ignored_column_is_not_offered_to_be_ignored(open_card):
+    x = number(4)
+    rows = [f"{k:04d},{k % 7:03d},{x()},{k % 3 == 0:d}" for k in range(100)]
+    card = open_card("plz,branch,x,label", rows)
     offered = {b.accessibleName() for b in card.findings.findChildren(QPushButton)}
     assert offered == {"Use as identifier: plz", "Ignore column: branch"}
 
 
-def test_findings_of_another_table_are_forgotten(card, session, tmp_path):
-    random = np.random.default_rng(2)
-    plain = tmp_path / "plain.csv"
-    rows = [f"{random.normal():.3f},{k % 3 == 0:d}" for k in range(100)]
-    plain.write_text("\n".join(["x,label", *rows]))
-    session.files.open_now(plain, "table")
+def test_findings_of_another_table_are_forgotten(card, session, open_card):
+    x = number(2)
+    open_card("x,label", [f"{x()},{k % 3 == 0:d}" for k in range(100)])
     finish_check(card)
     assert sentences(card) == []
     session.files.close_study()
     assert sentences(card) == []
 
 
-def test_a_name_that_is_markup_is_text(session, tmp_path, qtbot):
-    rows = [f"{k},{k % 2}" for k in range(100)]
-    path = tmp_path / "markup.csv"
-    path.write_text("\n".join(["<b>no</b><img src=trap>,label", *rows]))
-    session.files.open_now(path, "table")
-    panel = DataPanel(session)
-    qtbot.addWidget(panel)
-    finish_check(panel)
-    (told,) = panel.findings.findChildren(QLabel, "finding_0_sentence")
+def test_a_name_that_is_markup_is_text(open_card):
+    card = open_card("<b>no</b><img src=trap>,label", [f"{k},{k % 2}" for k in range(100)])
+    (told,) = card.findings.findChildren(QLabel, "finding_0_sentence")
     assert "<b>no</b><img src=trap>" in told.text()
     assert told.textFormat() == Qt.TextFormat.PlainText
 
@@ -344,58 +354,35 @@ def test_what_a_damaged_project_says_was_found_is_not_told(tmp_path):
     assert FirstReading(odd, ("weather",), {"gone": "x"}).applied_to(table).findings == ()
 
 
-def test_a_number_of_its_own_becomes_the_identifier(session, tmp_path, qtbot):
-    random = np.random.default_rng(3)
-    path = tmp_path / "slips.csv"
-    rows = [f"{n},{random.normal():.3f},{n % 2}" for n in random.permutation(400) + 1000]
-    path.write_text("\n".join(["slip,x,label", *rows]))
-    session.files.open_now(path, "table")
-    panel = DataPanel(session)
-    qtbot.addWidget(panel)
-    with qtbot.waitExposed(panel):
-        panel.show()
-    finish_check(panel)
-    press(panel, "Use as identifier: slip", qtbot)
+def test_a_number_of_its_own_becomes_the_identifier(open_card, session, qtbot):
+    x, slips = number(), np.random.default_rng(3).permutation(400) + 1000
+    card = open_card("slip,x,label", [f"{n},{x()},{n % 2}" for n in slips])
+    press(card, "Use as identifier: slip", qtbot)
     assert session.table.column("slip").role == "id"
     assert session.table.feature_names == ("x",)
 
 
-def test_spellings_of_a_level_are_merged_and_parted_again(session, tmp_path, qtbot):
-    random = np.random.default_rng(3)
-    path = tmp_path / "cities.csv"
-    cities = ("Bern", "Basel", "bern")
-    rows = [f"{cities[k % 3]},{random.normal():.3f},{k % 2}" for k in range(120)]
-    path.write_text("\n".join(["city,x,label", *rows]))
-    session.files.open_now(path, "table")
-    panel = DataPanel(session)
-    qtbot.addWidget(panel)
-    with qtbot.waitExposed(panel):
-        panel.show()
-    finish_check(panel)
-    press(panel, "Merge spellings: city", qtbot)
+def test_spellings_of_a_level_are_merged_and_parted_again(open_card, session, qtbot):
+    x, cities = number(), ("Bern", "Basel", "bern")
+    card = open_card("city,x,label", [f"{cities[k % 3]},{x()},{k % 2}" for k in range(120)])
+    press(card, "Merge spellings: city", qtbot)
     assert session.table.same == {"city": (("Bern", "bern"),)}
-    assert not sentences(panel)
+    assert not sentences(card)
     session.undo_stack.undo()
-    finish_check(panel)
+    finish_check(card)
     assert session.table.same == {}
-    assert "spelled in several ways" in sentences(panel)[0]
+    assert "spelled in several ways" in sentences(card)[0]
 
 
-@pytest.mark.parametrize(("count", "told"), [(3, "one of 3"), (25, "one of 25")])
-def test_what_is_still_to_be_chosen_is_said_once_beside_its_field(
-    session, tmp_path, qtbot, count, told
-):
-    path = tmp_path / "many.csv"
-    path.write_text("x,label\n" + "".join(f"{k},class {k % count}\n" for k in range(100)))
-    session.files.open_now(path, "table")
-    panel = DataPanel(session)
-    qtbot.addWidget(panel)
+@pytest.mark.parametrize("count", [3, 25])
+def test_what_is_still_to_be_chosen_is_said_once_beside_its_field(open_card, session, count):
+    card = open_card("x,label", [f"{k},class {k % count}" for k in range(100)])
     if count == 25:
-        assert panel.problem.text().startswith("Choose the label: ")
+        assert card.problem.text().startswith("Choose the label: ")
         session.set_roles(label="label")
-    assert panel.problem.text() == (
-        f"Choose the positive class of label: {told}, or several together."
+    assert card.problem.text() == (
+        f"Choose the positive class of label: one of {count}, or several together."
     )
-    assert "choose" not in panel.notes.text()
-    names = [panel.positive_combo.itemText(k) for k in range(panel.positive_combo.count())]
+    assert "choose" not in card.notes.text()
+    names = [card.positive_combo.itemText(k) for k in range(card.positive_combo.count())]
     assert sum(name.startswith("class ") for name in names) == count

@@ -14,14 +14,14 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QInputDialog,
     QPushButton,
-    QTabWidget,
+    QTabBar,
     QWidget,
 )
 
 from aucstudio.engine import METHODS, roc
 from aucstudio.gui.app import create_window
 from aucstudio.gui.common.widgets import unbroken
-from aucstudio.gui.desk.actions import VIEWS
+from aucstudio.gui.desk.actions import PAGES, VIEWS
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.project.data.table import read_table
@@ -71,9 +71,8 @@ def test_the_names_that_automation_relies_on(window):
     combo = window.findChild(QComboBox, "method_combo")
     assert {combo.itemData(k) for k in range(combo.count())} - {None} == set(METHODS)
     assert isinstance(window.findChild(QWidget, "runs_table"), QAbstractItemView)
-    tabs = window.findChild(QTabWidget, "view_tabs")
-    names = [tabs.widget(k).objectName() for k in range(tabs.count())]
-    assert names == [declared.name for declared in VIEWS]
+    assert window.findChild(QTabBar, "view_tabs_bar").count() == len(PAGES) - 1
+    assert [view.objectName() for view in window.views] == [declared.name for declared in VIEWS]
 
 
 def test_every_action_and_control_has_a_name(window, table_file):
@@ -128,8 +127,8 @@ def stop_a_long_run(window, qtbot):
 
 
 def look_at_every_view(window, qtbot):
-    for index in range(window.deck.tiles[0].count()):
-        window.deck.tiles[0].setCurrentIndex(index)
+    for view in window.views:
+        window.deck.show_view(view)
         qtbot.waitUntil(lambda: not window.deck.active().busy(), timeout=PATIENCE)
         assert window.deck.active().sentence.text()
 
@@ -174,27 +173,19 @@ def test_from_a_csv_to_an_exported_model(window, qtbot, tmp_path, answers, run_t
     np.testing.assert_array_equal(scores[split.test_rows], split.test_scores)
 
 
-def test_a_model_can_be_trained_anew_on_all_rows(
-    window, qtbot, tmp_path, answers, run_to_end, table_file
-):
-    window.open_now(table_file)
-    run_to_end(window)
+def test_a_model_can_be_trained_anew_on_all_rows(ran, qtbot, tmp_path, answers):
     answers.save_path = str(tmp_path / "all.aucmodel")
-    shown = window.session.shown_runs()[0]
-    dialog = ExportModelDialog(window.session, shown, window)
+    shown = ran.session.shown_runs()[0]
+    dialog = ExportModelDialog(ran.session, shown, ran)
     dialog.choice.kinds.button(1).setChecked(True)
     dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
     qtbot.waitUntil(lambda: (tmp_path / "all.aucmodel").exists(), timeout=PATIENCE)
     assert "all 160 labelled rows" in load_model(tmp_path / "all.aucmodel").trained_on
 
 
-def test_a_threshold_is_chosen_with_the_model(
-    window, qtbot, answers, run_to_end, table_file, tmp_path
-):
-    window.open_now(table_file)
-    run_to_end(window)
-    (shown,) = window.session.shown_runs()
-    dialog = ExportModelDialog(window.session, shown, window)
+def test_a_threshold_is_chosen_with_the_model(ran, qtbot, answers, tmp_path):
+    (shown,) = ran.session.shown_runs()
+    dialog = ExportModelDialog(ran.session, shown, ran)
     chooser = dialog.choice.chooser
     assert chooser.fields["bound"].isHidden()
     before = chooser.card.rates["fpr"].text()
@@ -217,14 +208,10 @@ def test_a_threshold_is_chosen_with_the_model(
     dialog.deleteLater()
 
 
-def test_a_model_is_taken_away_for_other_programs(
-    window, qtbot, answers, run_to_end, table_file, tmp_path
-):
-    window.open_now(table_file)
-    run_to_end(window)
-    (shown,) = window.session.shown_runs()
+def test_a_model_is_taken_away_for_other_programs(ran, qtbot, answers, tmp_path):
+    (shown,) = ran.session.shown_runs()
     for key, content in (("script", b"def score("), ("json", b'"intercept"')):
-        dialog = ExportModelDialog(window.session, shown, window)
+        dialog = ExportModelDialog(ran.session, shown, ran)
         combo = dialog.findChild(QComboBox, "format_combo")
         assert combo.currentText() == "AUC Studio model"
         before = dialog.about.text()
@@ -248,12 +235,10 @@ def save_figure(window):
 
 
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
-def test_the_roc_figure_is_saved(window, tmp_path, answers, run_to_end, table_file, ending):
-    window.open_now(table_file)
-    run_to_end(window)
+def test_the_roc_figure_is_saved(ran, tmp_path, answers, ending):
     path = tmp_path / f"roc.{ending}"
     answers.save_path = str(path)
-    save_figure(window)
+    save_figure(ran)
     content = path.read_bytes()
     if ending == "png":
         image = QImage(str(path))
@@ -268,11 +253,9 @@ def test_the_roc_figure_is_saved(window, tmp_path, answers, run_to_end, table_fi
     assert not answers.errors
 
 
-def test_a_figure_that_cannot_be_written_is_said(window, answers, run_to_end, table_file, tmp_path):
-    window.open_now(table_file)
-    run_to_end(window)
+def test_a_figure_that_cannot_be_written_is_said(ran, answers, tmp_path):
     answers.save_path = str(tmp_path / "no such folder" / "roc.png")
-    dialog = save_figure(window)
+    dialog = save_figure(ran)
     assert "cannot write" in dialog.words.text()
     dialog.reject()
 
@@ -339,27 +322,25 @@ def test_tuning_is_one_press_and_says_what_it_chose(window, qtbot, table_file):
     assert window.session.plan.params["auc-svm"]["C"] == found.chosen["C"]
 
 
-def test_a_run_that_was_made_before_is_offered_instead(window, table_file, run_to_end, qtbot):
+def test_a_run_that_was_made_before_is_offered_instead(ran, run_to_end, qtbot):
     """58 runs of the same settings stood in a list, and nobody said a word."""
-    window.open_now(table_file)
-    run_to_end(window)
-    choose_method(window, "rls")
-    run_to_end(window)
-    choose_method(window, "auc-rls")
-    window.actions_.run.trigger()
-    assert not window.session.busy
-    first, _second = window.session.shown_runs()
-    assert window.session.selected == first.record.id
-    notice = window.workplace.runs_panel.notice
+    choose_method(ran, "rls")
+    run_to_end(ran)
+    choose_method(ran, "auc-rls")
+    ran.actions_.run.trigger()
+    assert not ran.session.busy
+    first, _second = ran.session.shown_runs()
+    assert ran.session.selected == first.record.id
+    notice = ran.workplace.runs_panel.notice
     assert notice.isVisible()
     assert "AUC-RLS was made with the same settings on the same rows" in notice.words.text()
     qtbot.mouseClick(notice.again, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: len(window.session.records) == 3, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: len(ran.session.records) == 3, timeout=PATIENCE)
     assert not notice.isVisible()
-    window.actions_.run.trigger()
+    ran.actions_.run.trigger()
     assert notice.isVisible()
-    window.session.set_look(first.record.id, "Remove run", removed=True)
-    choose_method(window, "logistic")
+    ran.session.set_look(first.record.id, "Remove run", removed=True)
+    choose_method(ran, "logistic")
     assert not notice.isVisible()
 
 
@@ -441,18 +422,16 @@ def test_an_example_study_trains_its_methods_on_the_same_rows(window, qtbot):
     assert all(np.array_equal(r.splits[0].test_rows, first) for r in records)
 
 
-def test_the_window_fits_a_small_screen(window, table_file, run_to_end):
-    window.open_now(table_file)
-    run_to_end(window)
-    least = window.minimumSizeHint()
+def test_the_window_fits_a_small_screen(ran):
+    least = ran.minimumSizeHint()
     assert least.width() <= 1280
     assert least.height() <= 680
-    names = window.workplace.runs_panel.view
-    window.resize(1280, 680)
+    names = ran.workplace.runs_panel.view
+    ran.resize(1280, 680)
     QApplication.processEvents()
     assert names.columnWidth(0) > 100
-    compare = next(view for view in window.views if view.title == "Compare")
-    window.deck.tiles[0].setCurrentWidget(compare)
+    compare = next(view for view in ran.views if view.title == "Compare")
+    ran.deck.show_view(compare)
     compare.show_switch.choose("tables")
     QApplication.processEvents()
     assert compare.tables.runs_table.columnWidth(0) > 100

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from aucstudio.gui.app import make_application
-from aucstudio.gui.panels.status import MessageBar
+from aucstudio.gui.panels.status import MessageBar, StatusLine
 
 
 @pytest.fixture
@@ -94,3 +94,18 @@ def test_a_sentence_begins_with_a_capital_and_a_file_keeps_its_name(qtbot):
     assert bar.shown.sentence == "The run failed"
     bar.add("pima.csv, row 3: not a number")
     assert bar.shown.sentence == "pima.csv, row 3: not a number"
+
+
+def test_a_status_that_is_too_wide_is_elided(qtbot):
+    make_application("light")
+    line = StatusLine()
+    qtbot.addWidget(line)
+    line.resize(300, 24)
+    line.show()
+    words = "Unsaved study: every finished run is kept and can be reopened from the start page"
+    room = line.width() - line.height() - 8
+    line.showMessage(line.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, room))
+    elided = line.grab().toImage()
+    line.showMessage(words)
+    assert line.toolTip() == line.currentMessage() == words
+    assert line.grab().toImage() == elided

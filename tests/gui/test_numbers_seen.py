@@ -3,17 +3,14 @@
 import dataclasses
 
 import numpy as np
-import pytest
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QScrollArea, QTableView
 
 from aucstudio.engine import METHODS
 from aucstudio.gui.common.plots.axes import BEYOND
-from aucstudio.gui.common.plotting import make_plot
 from aucstudio.gui.dialogs.columns import COLUMNS, ColumnsDialog
 from aucstudio.gui.pages.compare.compare_view import CompareView
 from aucstudio.gui.pages.roc import axes
-from aucstudio.gui.pages.roc.cards import CARD, LineLabels
 from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.pages.scores.score_plot import HeightAxis
 from aucstudio.gui.pages.scores.worst_rows import band_sentence, number
@@ -21,56 +18,6 @@ from aucstudio.gui.panels.data_panel import DataPanel
 from aucstudio.gui.panels.param_form import ParamForm
 from aucstudio.gui.panels.welcome import WelcomePage
 from tests.gui.conftest import choose, make_record, put
-
-
-@pytest.fixture
-def plot(qtbot):
-    made = make_plot("labels_plot", "FPR", "TPR")
-    qtbot.addWidget(made)
-    made.resize(400, 400)
-    with qtbot.waitExposed(made):
-        made.show()
-    made.setRange(xRange=(0, 1), yRange=(0, 1), padding=0)
-    return made
-
-
-def place_of(plot, item):
-    """What a label covers, in the view box's pixels."""
-    rect = QRectF(item.textItem.boundingRect())
-    rect.moveCenter(plot.getPlotItem().getViewBox().mapFromView(item.pos()))
-    return rect
-
-
-# ----------------------------------------------------------------- labels of lines
-
-
-def slanted(count):
-    share = np.linspace(0, 1, 50)
-    return [(share * (1 - 0.02 * k), share) for k in range(count)]
-
-
-def test_labels_keep_off_a_card_and_each_other_and_stay_in_the_plot(plot):
-    room = plot.getPlotItem().getViewBox().rect()
-    card = QRectF(room.center().x(), 0, room.width() / 2, 0.75 * room.height())
-    labels = LineLabels(plot, lambda place: CARD * place.intersects(card))
-    labels.show(slanted(4), ["0.1", "0.2", "0.3", "0.4"])
-    rects = [place_of(plot, item) for item in labels.items]
-    assert all(item.isVisible() for item in labels.items)
-    for k, rect in enumerate(rects):
-        assert not rect.intersects(card)
-        assert room.adjusted(-1, -1, 1, 1).contains(rect)
-        assert not any(rect.intersects(other) for other in rects[:k])
-
-
-def test_a_label_that_could_only_lie_under_a_card_is_hidden_until_the_card_goes(plot):
-    cards = [plot.getPlotItem().getViewBox().rect()]
-    labels = LineLabels(plot, lambda place: CARD * sum(place.intersects(card) for card in cards))
-    labels.show(slanted(1), ["0.1"])
-    assert not labels.items[0].isVisible()
-    cards.clear()
-    labels.place()
-    assert labels.items[0].isVisible()
-
 
 # ----------------------------------------------------------------- axes
 
@@ -187,7 +134,7 @@ def test_a_comparison_of_nothing_keeps_its_controls_above_and_says_what_to_do(
     assert not view.pages.isVisible()
     assert view.show_switch.geometry().top() < 40
     assert view.sentence.geometry().bottom() > 500
-    assert view.sentence.text().endswith("run two methods, and they are compared here.")
+    assert view.sentence.text().endswith("press Run to see how runs compare.")
 
 
 def test_the_card_says_what_happens_to_missing_values_of_each_kind(session, tmp_path, qtbot):

@@ -36,7 +36,7 @@ def words_of(page, qtbot):
 def test_an_empty_page_says_what_to_do(page, table_session, qtbot):
     if page.objectName() != "data_view":
         words = words_of(page, qtbot)
-        assert any(next_step in words for next_step in ("No run yet", "No search yet", "Press Run"))
+        assert any(next_step in words for next_step in ("No run yet", "No search yet"))
     table_session.study.table = None
     table_session.notify({"table"})
     assert "Open a table" in words_of(page, qtbot)

@@ -34,7 +34,7 @@ def test_every_page_face_and_kind_of_axes_is_painted(script, window, table_file)
     for name in ("page Scores", "roc gain", "roc all layers", "four views"):
         assert scenes[name]() is window
     assert window.views[0].layers.point.enabled
-    assert window.deck.tile_of(window.views[-1]) is not None
+    assert window.deck.place("best_view") is not None
 
 
 def test_dialogs_and_menus_are_painted(script, window, table_file, run_to_end):

@@ -12,10 +12,9 @@ from aucstudio.engine import inference, roc
 from aucstudio.gui.common.curve_figures import run_curves
 from aucstudio.gui.common.plotting import make_plot
 from aucstudio.gui.pages.roc import axes, overlays
-from aucstudio.gui.pages.roc.axes import Scene, height
 from aucstudio.gui.pages.roc.costs import CostLayer, hull_of, prior_at, prior_step
 from aucstudio.gui.pages.roc.operating_point import OperatingPointLayer
-from aucstudio.gui.pages.roc.overlays import DifferenceLayer, IsometricLayer
+from aucstudio.gui.pages.roc.overlays import DifferenceLayer, IsometricLayer, Scene
 from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.notices.words import p_words
 from aucstudio.project.data.validation import Validation
@@ -53,7 +52,6 @@ def scene(session, plot):
         plot.getPlotItem().getViewBox().setRange(xRange=window[:2], yRange=window[2:], padding=0)
         return Scene(
             runs,
-            tuple(run_curves(run.record).average for run in runs),
             session.run(session.selected),
             session.run(session.compared),
             session.focus,
@@ -146,19 +144,6 @@ def test_every_vertex_can_be_reached(session, plot, scene):
         assert counts == (curve.tp[vertex], curve.fp[vertex])
 
 
-def test_dragging_takes_the_nearest_vertex(session, plot, scene):
-    add(session)
-    layer = OperatingPointLayer(plot, session)
-    layer.show(scene())
-    trace = layer.point.trace
-    x, y = 0.31, 0.72
-    layer.handle.dragged.emit(x, y)
-    layer.show(scene())
-    across, up = plot.getPlotItem().getViewBox().viewPixelSize()
-    nearest = np.hypot((trace.x - x) / across, (trace.y - y) / up).argmin()
-    assert (layer.point.fpr, layer.point.tpr) == (trace.x[nearest], trace.y[nearest])
-
-
 def test_a_click_near_the_curve_places_the_point_and_one_far_off_does_not(session, plot, scene):
     add(session)
     layer = OperatingPointLayer(plot, session)
@@ -216,7 +201,7 @@ def test_nothing_is_drawn_without_a_run_or_on_another_face(qtbot, session, plot,
     assert layers[0].point is None
     assert not layers[1].line.isVisible()
     assert layers[2].levels == []
-    layers[0].show(dataclasses.replace(scene(), runs=(), traces=(), chosen=None))
+    layers[0].show(dataclasses.replace(scene(), runs=(), chosen=None))
     assert not layers[0].handle.isVisible()
 
 
@@ -258,7 +243,7 @@ def test_the_line_touches_the_hull_from_above(qtbot, session, plot, scene, kind)
     inside = (fpr > 0) & (tpr > 0) & (tpr < 1) | (kind == "linear")
     costs = expected_cost(tpr, fpr, 0.2, 2.0)[inside]
     np.testing.assert_allclose(costs, layer.best.cost, rtol=1e-6)
-    trace = shown.traces[0]
+    trace = run_curves(shown.chosen.record).average
     assert (expected_cost(trace.y, trace.x, 0.2, 2.0) >= layer.best.cost - 1e-9).all()
     assert inside.sum() > (50 if kind != "linear" else 1)
 
@@ -343,7 +328,7 @@ def test_isometrics_are_lines_of_equal_value(session, plot, scene, kind, measure
         inside = (fpr > shown.x.low) & (fpr < shown.x.high) & (tpr > shown.y.low) & (tpr < 0.999)
         values = overlays.MEASURES[measure](tpr[inside], fpr[inside], 9.0)
         np.testing.assert_allclose(values, level, rtol=1e-6, atol=1e-9)
-    assert [item.toPlainText() for item in layer.labels.items if item.isVisible()] == [
+    assert [item.toPlainText() for item in layer.labels if item.isVisible()] == [
         f"{level:.3g}".replace("-", "−") for level in layer.levels
     ]
 
@@ -453,13 +438,6 @@ def test_without_a_second_run_it_says_how_to_choose_one(session, plot, scene):
 
 
 # ------------------------------------------------------------- places, and the page
-
-
-def test_height_takes_the_upper_end_of_a_jump(session):
-    curve = run_curves(add(session)).curves[0]
-    trace = run_curves(session.records[session.selected]).average
-    for fpr in np.unique(curve.fpr):
-        assert height(trace, float(fpr)) == float(roc.tpr_at(curve, [fpr])[0])
 
 
 def test_the_switches_are_in_the_menu(session, open_view, qtbot):

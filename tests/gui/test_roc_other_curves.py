@@ -14,7 +14,13 @@ from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.project.runs.progress import Look
 from tests.gui.conftest import choose, put_in_flight, shown
-from tests.gui.roc_runs import records, show_face, table, view  # noqa: F401  (fixtures)
+from tests.gui.roc_runs import (  # noqa: F401  (fixtures)
+    named_in_legend,
+    records,
+    show_face,
+    table,
+    view,
+)
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 
@@ -102,7 +108,7 @@ def test_every_face_is_drawn_with_its_own_axes_legend_and_sentence(view, records
         curve = curve_figures.run_curves(records[name]).curves[0]
         path = curve.corners() if key == "roc" else curve
         assert np.array_equal(drawn.item.getData(), face.path(path))
-        assert name in [row.name for row in view.canvas.legend.rows]
+        assert name in named_in_legend(view)
         assert f">{face.figure(curve):.3f}<" in view.canvas.legend.toolTip()
     assert f">{face.figure_title}<" in view.canvas.legend.toolTip()
     is_roc = key == "roc"
@@ -224,6 +230,6 @@ def test_the_run_in_flight_is_drawn_in_every_face(view, records, key, kind):
     finished, flying = view.lines.drawn[0].item.getData(), view.canvas.live_item.getData()
     assert np.array_equal(finished, flying)  # the same order of the rows
     figure = words.figure_cells(FACES[key], view.session.run(records["RLS"].id))[0]
-    assert f" {figure}" in view.canvas.legend.rows[-1].name
+    assert f" is training: {FACES[key].figure_title} {figure}" in view.sentence.text()
     put_in_flight(view.session, None)
     assert len(view.canvas.live_item.getData()[0]) == 0

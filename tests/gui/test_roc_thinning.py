@@ -71,7 +71,7 @@ def windows(line):
 def test_no_pixel_differs_from_the_whole_curve(qapp, ranked, kind, axis):
     curve = ranked[kind]
     line = PlacedLine(
-        *axes.draw(*rates(curve), *axes.make_axes(axis, curve.positives, curve.negatives))
+        *axes.placed(*rates(curve), *axes.make_axes(axis, curve.positives, curve.negatives))
     )
     assert line.rises
     for window in windows(line):

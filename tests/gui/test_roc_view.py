@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtWidgets import QApplication
 
-from aucstudio.engine import METHODS, inference, roc
+from aucstudio.engine import inference, roc
 from aucstudio.gui.common import curve_figures, printing
 from aucstudio.gui.common.theme import DARK, LIGHT, apply_theme, run_colour
 from aucstudio.gui.pages.roc import words as texts
@@ -22,7 +22,15 @@ from aucstudio.project.results.comparison import AUC, PAUC, compare_runs
 from aucstudio.project.results.summary import auc_summary, pauc_summary
 from aucstudio.project.runs.progress import Look
 from tests.gui.conftest import choose, make_record, put_in_flight, shown
-from tests.gui.roc_runs import BAND, records, show, table, view  # noqa: F401  (fixtures)
+from tests.gui.roc_runs import (  # noqa: F401  (fixtures)
+    BAND,
+    named_in_legend,
+    records,
+    show,
+    show_face,
+    table,
+    view,
+)
 
 # The offscreen platform says so of every window that is shown.
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
@@ -66,14 +74,40 @@ def test_a_curve_is_the_engines(view, session, records):
 
 def test_the_legend_names_runs_and_its_tip_has_their_areas(view, session, records):
     show(session, records, "RLS", "Logistic")
-    for row, name in zip(view.canvas.legend.rows, ("RLS", "Logistic"), strict=True):
+    assert named_in_legend(view) == ["RLS", "Logistic"]
+    tip = view.canvas.legend.toolTip()
+    for name in ("RLS", "Logistic"):
         split = records[name].splits[0]
         found = inference.delong_interval(split.test_positive, split.test_scores)
+        area = roc.partial_auc(split.test_positive, split.test_scores, *BAND)
         part = brute_partial_auc(split.test_positive, split.test_scores, *BAND) / 0.1
-        assert row.name == name
-        told = view.canvas.legend.toolTip()
-        for number in (f"{found.value:.3f}", f"{found.low:.3f}–{found.high:.3f}", f"{part:.3f}"):
-            assert f">{number}<" in told
+        for number in (
+            *(f"{found.value:.3f}", f"{found.low:.3f}–{found.high:.3f}", f"{part:.3f}"),
+            *(f"{area.raw:.4f}", f"{area.mcclish:.3f}", f"{area.negatives}"),
+            *(f"{area.chance:.4f}", f"{area.maximum:.4f}"),
+        ):
+            assert f">{number}<" in tip
+
+
+def test_the_legend_lies_in_the_free_corner_and_gives_way_to_the_curves(view, records):
+    legend, box = view.canvas.legend, view.canvas.box
+
+    def place():
+        middle, room = legend.mapRectToParent(legend.boundingRect()).center(), box.rect().center()
+        return middle.x() > room.x(), middle.y() > room.y()
+
+    corners = {"roc": (1, 1), "precision": (0, 1), "gain": (1, 1), "lift": (1, 0), "cost": (0, 0)}
+    for face, corner in corners.items():
+        show_face(view, records, "RLS", face=face)
+        assert place() == corner
+    show_face(view, records, "RLS", face="roc")
+    choose(view.choices.axis_combo, "log")
+    QApplication.processEvents()
+    assert place() == (0, 0)
+    view.resize(260, 260)
+    QApplication.processEvents()
+    assert not legend.isVisible()
+    assert [name for name, _look in view.plot.hidden_legend] == ["RLS"]
 
 
 @pytest.mark.parametrize("scale", ["normalized", "raw", "mcclish"])
@@ -223,12 +257,12 @@ def test_a_hidden_run_leaves_the_picture(view, session, records):
     show(session, records, "RLS", "Logistic")
     session.set_look(records["RLS"].id, "Hide", visible=False)
     QApplication.processEvents()
-    assert [row.name for row in view.canvas.legend.rows] == ["Logistic"]
+    assert named_in_legend(view) == ["Logistic"]
     assert len(lines(view)) == 1
     assert len(view.canvas.shade_item.getData()[0]) == 0  # the selected run is the hidden one
     session.set_look(records["Logistic"].id, "Hide", visible=False)
     QApplication.processEvents()
-    assert "tick a run" in view.canvas.hint.toPlainText()
+    assert "tick or select a run" in view.canvas.hint.toPlainText()
     assert not view.sentence.text()  # said once is enough
     assert not view.canvas.legend.isVisible()
 
@@ -247,14 +281,16 @@ def test_the_run_in_flight_is_drawn_until_it_ends(view, session, records):
     assert np.array_equal(view.canvas.live_item.getData(), [corners.fpr, corners.tpr])
     area = roc.auc(split.test_positive, split.test_scores)
     part = roc.partial_auc(split.test_positive, split.test_scores, *BAND).normalized
-    told = view.canvas.legend.rows[-1].name
-    assert told == f"RankSVM training: AUC {area:.3f}, pAUC {part:.3f}"
+    assert named_in_legend(view) == ["RLS", "RankSVM, training"]
+    words = f"RankSVM is training: AUC {area:.3f}, pAUC {part:.3f}."
+    assert words in view.sentence.text()
     live.picture = Look(split.test_positive, -split.test_scores, split.model.scorer)
     put_in_flight(session, session.live)
-    assert f"AUC {1 - area:.3f}" in view.canvas.legend.rows[-1].name
+    assert f"AUC {1 - area:.3f}" in view.sentence.text()
     put_in_flight(session, None)
     assert len(view.canvas.live_item.getData()[0]) == 0
-    assert len(view.canvas.legend.rows) == 1
+    assert named_in_legend(view) == ["RLS"]
+    assert "training" not in view.sentence.text()
 
 
 def test_several_splits_are_averaged_or_shown_one_by_one(view, session, records):
@@ -285,9 +321,7 @@ def test_the_sentence_says_what_to_do_first(view, session, records, table):
     session.study.table = table
     session.notify({"table"})
     QApplication.processEvents()
-    assert "Press Run to train AUC-RLS" in view.canvas.hint.toPlainText()
-    session.edit(dataclasses.replace(session.plan, method="svm"), "Choose method")
-    assert f"Press Run to train {METHODS['svm'].title}" in view.canvas.hint.toPlainText()
+    assert "press Run to see its ROC curve" in view.canvas.hint.toPlainText()
     assert view.canvas.hint.isVisible()
     assert not view.sentence.text()
     put_in_flight(session, LiveRun(records["RLS"].experiment, RunLook("RLS", 0)))
@@ -303,6 +337,7 @@ def test_the_sentence_about_one_run(view, session, records, qtbot):
     assert f"pAUC {part.value:.3f} (95 % {part.low:.3f}–{part.high:.3f}) in FPR 0 … 0.1" in told
     negatives = int((~records["RLS"].splits[0].test_positive).sum())
     assert f"{int(np.ceil(negatives / 10))} negatives in the range: too few" in told
+    assert "A random ranking has a normalised pAUC of 0.050 there." in told
     session.set_band(0.0, 1.0)
     assert f"{negatives} negatives in the range." in shown(view, qtbot)
     assert "few" not in shown(view, qtbot)
@@ -420,36 +455,15 @@ def test_zoom_to_the_band_and_back(view, session, records, qtbot):
     assert view.canvas.box.viewRange()[0] == pytest.approx([-0.02, 1.02])
 
 
-def test_the_legend_avoids_the_curves(view, session, records):
-    show(session, records, "RLS")
-    area = view.canvas.box.rect()
-    assert view.canvas.legend.pos().x() > area.width() / 2
-    assert view.canvas.legend.pos().y() > area.height() / 2
-    wrong = turned(records["RLS"])
-    show(session, {"wrong": wrong}, "wrong")
-    place = view.canvas.legend.sceneBoundingRect().translated(-view.canvas.box.scenePos())
-    assert view.canvas.count_under(place, view.lines) == 0
-    assert view.canvas.legend.pos().x() < area.width() / 2
-
-
-def test_the_legend_of_many_runs_stays_small(view, session, records):
-    many = {f"run {k}": dataclasses.replace(records["RLS"], id=f"r{k}") for k in range(14)}
-    show(session, many, *many)
-    assert len(view.canvas.legend.rows) == 14
-    assert len(view.canvas.legend.shown_rows()) == 10
-    assert view.canvas.legend.shown_rows()[-1].name == "and 5 more"
-    assert not view.grab().isNull()
-
-
 def test_another_theme_keeps_the_data(view, session, records):
     show(session, records, "RLS", "Logistic")
-    before, rows = lines(view), view.canvas.legend.rows
+    before, names = lines(view), named_in_legend(view)
     try:
         apply_theme(QApplication.instance(), "dark")
         view.restyle()
         QApplication.processEvents()
         assert all(np.array_equal(a, b) for a, b in zip(before, lines(view), strict=True))
-        assert view.canvas.legend.rows == rows
+        assert named_in_legend(view) == names
         assert view.lines.drawn[0].item.opts["pen"].color() == run_colour(DARK, 0)
         assert view.plot.backgroundBrush().color().name() == DARK.card
     finally:

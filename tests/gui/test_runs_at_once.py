@@ -1,7 +1,6 @@
 """Several runs in progress: shown each, stopped together, begun only where they fit."""
 
 import dataclasses
-import threading
 
 import pytest
 from PySide6.QtCore import Qt
@@ -14,30 +13,24 @@ from aucstudio.gui.state import project_handle, runner
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.record import DONE, FAILED, STOPPED
-from aucstudio.project.store.workspace import new_unsaved_project
 from aucstudio.project.work.processes import Processes
-from tests.gui.conftest import PATIENCE, on
+from tests.gui.conftest import PATIENCE, Gate, on
 
 
 @pytest.fixture
 def held(monkeypatch):
     """Fits that stand still once their run has finished a split, each until it is let go."""
-    reached, released = {}, {}
-    for method in ("auc-rls", "rls", "rank-svm"):
-        reached[method], released[method] = threading.Event(), threading.Event()
-        fit, fits = METHODS[method]._fit, []
+    gates = {
+        method: Gate(monkeypatch, METHODS[method], "_fit", call=2)
+        for method in ("auc-rls", "rls", "rank-svm")
+    }
+    yield gates
+    open_all(gates)
 
-        def hold(self, X, positive, monitor, *, method=method, fit=fit, fits=fits):
-            fits.append(1)
-            if len(fits) == 2:
-                reached[method].set()
-                released[method].wait(30)
-            return fit(self, X, positive, monitor)
 
-        monkeypatch.setattr(METHODS[method], "_fit", hold)
-    yield reached, released
-    for event in released.values():
-        event.set()
+def open_all(gates):
+    for gate in gates.values():
+        gate.open()
 
 
 def begin(session, table_file, *methods):
@@ -53,7 +46,6 @@ def texts(model):
 
 
 def test_two_fly_at_once_and_each_is_shown(session, table_file, qtbot, held):
-    reached, released = held
     queue = QueueList(session)
     qtbot.addWidget(queue)
     strip = ProgressStrip(session, QAction("&Run"), QAction("&Stop"))
@@ -61,19 +53,17 @@ def test_two_fly_at_once_and_each_is_shown(session, table_file, qtbot, held):
     strip.resize(900, 30)
     session.runs.run_at_once(2)
     begin(session, table_file, "auc-rls", "rls", "rank-svm")
-    qtbot.waitUntil(
-        lambda: reached["auc-rls"].is_set() and reached["rls"].is_set(), timeout=PATIENCE
-    )
+    held["auc-rls"].wait(qtbot)
+    held["rls"].wait(qtbot)
     assert [live.experiment.method for live in session.running] == ["auc-rls", "rls"]
     assert session.live is session.running[0]
     assert texts(queue.model) == ["AUC-RLS", "RLS", "RankSVM"]
     assert strip.words.toolTip().endswith("1 more in training · 1 waiting")
-    released["auc-rls"].set()
-    qtbot.waitUntil(reached["rank-svm"].is_set, timeout=PATIENCE)
+    held["auc-rls"].open()
+    held["rank-svm"].wait(qtbot)
     assert [live.experiment.method for live in session.running] == ["rls", "rank-svm"]
     assert session.live.experiment.method == "rls"
-    for event in released.values():
-        event.set()
+    open_all(held)
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
     assert {record.status for record in session.records.values()} == {DONE}
     assert len(session.project.runs()) == 3
@@ -82,12 +72,11 @@ def test_two_fly_at_once_and_each_is_shown(session, table_file, qtbot, held):
 @pytest.fixture
 def shown_queue(session, table_file, qtbot, held):
     """One run in training, and two that wait, in a list that is shown."""
-    reached, _ = held
     queue = QueueList(session)
     qtbot.addWidget(queue)
     queue.resize(280, 300)
     begin(session, table_file, "auc-rls", "rls", "rank-svm")
-    qtbot.waitUntil(reached["auc-rls"].is_set, timeout=PATIENCE)
+    held["auc-rls"].wait(qtbot)
     queue.show()
     return queue
 
@@ -102,8 +91,7 @@ def test_what_trains_and_what_waits_is_listed_with_its_progress(shown_queue, qtb
     assert texts(queue.model) == ["AUC-RLS", "RLS", "RankSVM"]
     qtbot.waitUntil(lambda: queue.model.index(0, 1).data() == "training 33 %", timeout=PATIENCE)
     assert queue.model.index(1, 1).data() == "waiting"
-    for event in held[1].values():
-        event.set()
+    open_all(held)
     qtbot.waitUntil(lambda: not queue.model.items, timeout=PATIENCE)
     assert not queue.isVisible()
 
@@ -123,8 +111,7 @@ def test_what_waits_changes_places_and_is_taken_out(shown_queue, qtbot, session,
     assert queue.stop_this.text() == "Take out"
     qtbot.mouseClick(queue.stop_this, Qt.MouseButton.LeftButton)
     assert texts(queue.model) == ["AUC-RLS", "RLS"]
-    for event in held[1].values():
-        event.set()
+    open_all(held)
     qtbot.waitUntil(lambda: not session.busy and not session.queue, timeout=PATIENCE)
     methods = [record.experiment.method for record in session.records.values()]
     assert methods == ["auc-rls", "rls"]
@@ -136,20 +123,17 @@ def test_one_run_is_stopped_and_the_queue_goes_on(shown_queue, qtbot, session, h
     qtbot.mouseClick(queue.stop_this, Qt.MouseButton.LeftButton)
     assert queue.model.index(0, 1).data() == "stopping…"
     assert not queue.stop_this.isEnabled()
-    for event in held[1].values():
-        event.set()
+    open_all(held)
     qtbot.waitUntil(lambda: not session.busy and not session.queue, timeout=PATIENCE)
     assert [r.status for r in session.records.values()] == [STOPPED, DONE, DONE]
 
 
 @pytest.mark.slow
 def test_stop_ends_all_and_keeps_what_each_has_finished(session, table_file, qtbot, held):
-    reached, _released = held
     session.runs.run_at_once(2)
     begin(session, table_file, "auc-rls", "rls", "rank-svm")
-    qtbot.waitUntil(
-        lambda: reached["auc-rls"].is_set() and reached["rls"].is_set(), timeout=PATIENCE
-    )
+    held["auc-rls"].wait(qtbot)
+    held["rls"].wait(qtbot)
     session.stop()
     assert all(live.stopping for live in session.running)
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
@@ -162,7 +146,6 @@ def test_stop_ends_all_and_keeps_what_each_has_finished(session, table_file, qtb
 def test_one_that_would_not_fit_beside_the_other_waits(
     session, table_file, qtbot, held, monkeypatch
 ):
-    reached, released = held
     session.runs.run_at_once(2)
     asked = []
 
@@ -172,13 +155,13 @@ def test_one_that_would_not_fit_beside_the_other_waits(
 
     monkeypatch.setattr("aucstudio.gui.state.session_runs.check_size_at_once", refuse)
     begin(session, table_file, "auc-rls", "rls")
-    qtbot.waitUntil(reached["auc-rls"].is_set, timeout=PATIENCE)
+    held["auc-rls"].wait(qtbot)
     assert asked[-1] == (["rls", "auc-rls"], 2)
     assert len(session.running) == 1
     assert len(session.queue) == 1
-    released["auc-rls"].set()
-    qtbot.waitUntil(reached["rls"].is_set, timeout=PATIENCE)
-    released["rls"].set()
+    held["auc-rls"].open()
+    held["rls"].wait(qtbot)
+    held["rls"].open()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
     assert len(session.records) == 2
 
@@ -186,21 +169,14 @@ def test_one_that_would_not_fit_beside_the_other_waits(
 def test_a_run_asked_for_while_another_is_prepared_is_not_lost(
     session, table_file, qtbot, monkeypatch
 ):
-    reached, released = threading.Event(), threading.Event()
-
-    def make_slowly(*args):
-        reached.set()
-        assert released.wait(30)
-        return new_unsaved_project(*args)
-
-    monkeypatch.setattr(project_handle, "new_unsaved_project", make_slowly)
+    gate = Gate(monkeypatch, project_handle, "new_unsaved_project")
     begin(session, table_file, "auc-rls")
-    qtbot.waitUntil(reached.is_set, timeout=PATIENCE)
+    gate.wait(qtbot)
     for method in ("rls", "rank-svm"):
         session.edit(dataclasses.replace(session.plan, method=method), "choose")
         session.runs.run_methods()
     assert [one.experiment.method for one in session.queue] == ["rls", "rank-svm"]
-    released.set()
+    gate.open()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
     assert [record.experiment.method for record in session.records.values()] == [
         "auc-rls",
@@ -239,20 +215,18 @@ def test_a_missing_test_file_is_a_failed_run_and_the_queue_goes_on(
 
 @pytest.mark.slow
 def test_stop_ends_this_run_and_the_next_one_begins(session, table_file, qtbot, held):
-    reached, released = held
     begin(session, table_file, "auc-rls", "rls")
-    qtbot.waitUntil(reached["auc-rls"].is_set, timeout=PATIENCE)
+    held["auc-rls"].wait(qtbot)
     session.study.runner.stop(session.live)
-    qtbot.waitUntil(reached["rls"].is_set, timeout=PATIENCE)
-    released["rls"].set()
+    held["rls"].wait(qtbot)
+    held["rls"].open()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
     assert [record.status for record in session.records.values()] == [STOPPED, DONE]
 
 
 def test_runs_that_wait_are_moved_and_cancelled_one_by_one(session, table_file, qtbot, held):
-    reached, released = held
     begin(session, table_file, "auc-rls", "rls", "rank-svm", "rls")
-    qtbot.waitUntil(reached["auc-rls"].is_set, timeout=PATIENCE)
+    held["auc-rls"].wait(qtbot)
     first, second, third = session.queue
     heard = []
     on(session, "live", lambda: heard.append(list(session.queue)))
@@ -263,8 +237,7 @@ def test_runs_that_wait_are_moved_and_cancelled_one_by_one(session, table_file, 
     session.study.runner.move(second, 1)
     session.study.runner.cancel(first)  # and not the third, which has the same settings
     assert heard[-1] == [second, third]
-    for event in released.values():
-        event.set()
+    open_all(held)
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
     names = [run.look.name for run in session.shown_runs()]
     assert names == ["AUC-RLS", "RankSVM", "RLS (2)"]
@@ -274,18 +247,12 @@ def test_runs_that_wait_are_moved_and_cancelled_one_by_one(session, table_file, 
 def test_a_slow_disk_holds_up_the_run_alone_and_it_can_be_stopped(
     session, table_file, qtbot, monkeypatch
 ):
-    reached, released = threading.Event(), threading.Event()
-
-    def read_slowly(*_arguments):
-        reached.set()
-        assert released.wait(30)
-
-    monkeypatch.setattr(runner, "planned_run", read_slowly)
+    gate = Gate(monkeypatch, runner, "planned_run")
     begin(session, table_file, "auc-rls")
-    qtbot.waitUntil(reached.is_set, timeout=PATIENCE)
+    gate.wait(qtbot)
     session.stop()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
-    released.set()
+    gate.open()
     assert session.records == {}
 
 

@@ -130,12 +130,11 @@ def all_actions(menu):
 
 def test_the_model_keeps_qts_rules(panel, session, records, qtmodeltester):
     qtmodeltester.check(panel.model)
-    panel.model.set_order(group="method")
-    panel.model.set_order(column="name", descending=True)
+    panel.model.sort(0, Qt.SortOrder.DescendingOrder)
     fill(session, {"later": records[0]})
     session.undo_stack.clear()
     session.set_looks(("plain", "narrow"), "Remove", removed=True)
-    panel.model.set_order(group="", needle="fold")
+    panel.model.search("fold")
     assert names(panel) == ["folded"]
 
 
@@ -176,7 +175,7 @@ def test_a_rename_editor_outlives_the_runs_that_come_in(panel, session, records,
     fill(session, {"later": records[0]})
     session.set_look("plain", "Show or hide run", visible=False)
     session.set_band(0.0, 0.2)
-    panel.model.set_order(column="auc", descending=True)
+    panel.model.sort(KEYS.index("auc"), Qt.SortOrder.DescendingOrder)
     wait(qtbot, panel)
     panel.model.refresh()
     session.set_look("narrow", "Remove run", removed=True)
@@ -196,8 +195,8 @@ def test_rows_come_and_go_without_a_reset(panel, session, records, qtbot):
         fill(session, {"later": records[0]})
         session.set_look("stiff", "Remove run", removed=True)
         session.undo_stack.undo()
-        panel.model.set_order(column="name")
-        panel.model.set_order(needle="na")
+        panel.model.sort(0)
+        panel.model.search("na")
     assert names(panel) == ["narrow"]
 
 
@@ -272,7 +271,7 @@ def test_any_column_sorts_and_what_has_no_value_stays_last(panel, session, recor
 def test_typing_filters_by_everything_that_is_known(panel, session, qtbot, typed, found):
     session.set_look("plain", "Edit notes", notes="Too wide, I think")
     qtbot.keyClicks(panel.filter, typed)
-    qtbot.waitUntil(lambda: panel.model.order.needle == typed, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: panel.model.needle == typed, timeout=PATIENCE)
     qtbot.waitUntil(lambda: names(panel) == found, timeout=PATIENCE)
     assert panel.count.text() == f"{len(found)} of 4"
     # What is being looked at stays, with a row or without.
@@ -296,36 +295,6 @@ def test_a_filter_that_finds_nothing_says_so(panel, qtbot):
     panel.filter.clear()
     qtbot.waitUntil(lambda: len(names(panel)) == 4, timeout=PATIENCE)
     assert panel.view.isVisible()
-
-
-@pytest.mark.parametrize(
-    ("group", "titles"),
-    [
-        ("method", ["▾ AUC-RLS · 2 runs", "▾ Logistic regression · 1 run", "▾ SVM-pAUC · 1 run"]),
-        ("scheme", ["▾ 5 folds × 2 · 1 run", "▾ hold-out 25 % · 3 runs"]),
-        ("table", ["▾ study.csv · 4 runs"]),
-    ],
-)
-def test_runs_are_grouped(panel, group, titles):
-    panel.actions_.list_menu(panel.list_menu)
-    trigger(panel.list_menu, f"list_group_{group}")
-    heads = [panel.model.index(row, 0).data() for row in panel.model.sections()]
-    assert heads == titles
-    assert panel.model.rowCount() == 4 + len(titles)
-    assert all(panel.view.columnSpan(row, 0) == len(COLUMNS) for row in panel.model.sections())
-    panel.actions_.list_menu(panel.list_menu)
-    trigger(panel.list_menu, "list_group_none")
-    assert names(panel) == list(NAMES)
-
-
-def test_a_group_folds_by_click_and_by_key(panel, qtbot):
-    panel.model.set_order(group="method")
-    head = panel.view.visualRect(panel.model.index(0, 0)).center()
-    qtbot.mouseClick(panel.view.viewport(), Qt.MouseButton.LeftButton, pos=head)
-    assert names(panel)[:2] == ["▸ AUC-RLS · 2 runs", "▾ Logistic regression · 1 run"]
-    panel.view.setCurrentIndex(panel.model.index(0, 0))
-    press(qtbot, panel, Key.Key_Space)
-    assert names(panel)[:3] == ["▾ AUC-RLS · 2 runs", "plain", "stiff"]
 
 
 # ----------------------------------------------------------------- verbs
@@ -520,8 +489,6 @@ def test_chosen_columns_stay_and_are_remembered(panel, session, qtbot):
     header.moveSection(header.visualIndex(KEYS.index("day")), 1)
     header.resizeSection(KEYS.index("day"), 150)
     header.setSortIndicator(KEYS.index("day"), Qt.SortOrder.DescendingOrder)
-    panel.actions_.list_menu(panel.list_menu)
-    trigger(panel.list_menu, "list_group_method")
     preferences().flush()
     again = RunsPanel(session)
     qtbot.addWidget(again)
@@ -529,7 +496,7 @@ def test_chosen_columns_stay_and_are_remembered(panel, session, qtbot):
     again.show()
     assert again.view.shown_columns()[:2] == ["name", "day"]
     assert again.view.columnWidth(KEYS.index("day")) == 150
-    assert again.model.order == panel.model.order
+    assert (again.model.by, again.model.backwards) == (KEYS.index("day"), True)
     automatic = again.view.fill_column_menu(QMenu(again))
     trigger(automatic, "runs_columns_automatic")
     assert again.view.shown_columns() == ["name", "auc", "pauc"]

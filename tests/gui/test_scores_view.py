@@ -7,7 +7,6 @@ import pytest
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QLabel, QPushButton
 
 from aucstudio.engine import roc
-from aucstudio.engine.roc import cut_at
 from aucstudio.gui.common.theme import apply_theme, scaled, set_text_size
 from aucstudio.gui.common.threshold import CARD_WIDTH
 from aucstudio.gui.pages.scores.score_plot import COUNTS, FEW_ROWS
@@ -16,7 +15,8 @@ from aucstudio.gui.pages.scores.worst_rows import Worst, threshold_sentence
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.project.data.validation import Validation
-from aucstudio.project.results.thresholds import Confusion, ScoreDistribution, bin_edges
+from aucstudio.project.results.score_distribution import ScoreDistribution, bin_edges
+from aucstudio.project.results.thresholds import Confusion
 from aucstudio.project.runs.progress import Look
 from tests.gui.conftest import make_record, put, put_in_flight, shown
 
@@ -241,16 +241,6 @@ def test_threshold_split_and_row_are_those_of_the_focus(view, add, session, qtbo
     assert "not held out in this split" in view.worst.about.text()
 
 
-def test_rates_and_threshold_agree_with_the_curve(view, add, session, qtbot):
-    split = add().splits[0]
-    shown(view, qtbot)
-    curve = roc.roc_curve(split.test_positive, split.test_scores)
-    for vertex in (3, 17, 40):
-        session.point_at(threshold=cut_at(curve, vertex))
-        assert view.findChild(QLabel, "rate_tpr").text() == f"{curve.tpr[vertex]:.3f}"
-        assert view.findChild(QLabel, "rate_fpr").text() == f"{curve.fpr[vertex]:.3f}"
-
-
 @pytest.mark.slow
 def test_the_worst_rows_are_listed_and_point(view, add, session, qtbot):
     split = add().splits[0]
@@ -344,17 +334,6 @@ def test_the_numbers_behind_the_picture(view, add, qtbot):
     assert [name == "yes" for name in data["class"][:k]] == first.test_positive.tolist()
     assert set(data["run"]) == {"Mine"}
     assert data["split"][k - 1 : k + 1] == [1, 2]
-
-
-@pytest.mark.slow
-def test_another_prior_changes_the_cases_and_not_the_counts(view, add, session, qtbot):
-    split = add().splits[0]
-    shown(view, qtbot)
-    session.weigh(prior=0.001)
-    tpr = (split.test_scores > 0)[split.test_positive].mean()
-    assert counted(view) == brute_force(split, 0.0)
-    assert float(view.findChild(QLabel, "cases_tp").text()) == pytest.approx(10 * tpr, rel=0.02)
-    assert "1 in 1,000" in view.findChild(QLabel, "cases_caption").text()
 
 
 @pytest.mark.slow

@@ -1,12 +1,11 @@
 import dataclasses
 import shutil
-import threading
 
 import numpy as np
 import pytest
 
 from aucstudio.engine import METHODS, InvalidSetting
-from aucstudio.gui.state import project_handle, session_files
+from aucstudio.gui.state import project_handle, study_reading
 from aucstudio.gui.state.plan import Plan, RunLook
 from aucstudio.gui.state.study import Focus
 from aucstudio.notices import text
@@ -16,13 +15,14 @@ from aucstudio.project.runs.record import DONE, STOPPED
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.store.project.unfinished_runs import Owner
 from tests.conftest import write_table
-from tests.gui.conftest import on, save_as
-
-PATIENCE = 30_000
+from tests.gui.conftest import PATIENCE, Gate, on, save_as
 
 
 @pytest.fixture
-def run(session, qtbot):
+def run(session, table_file, qtbot):
+    """Run a method on the table, which is open, to its end."""
+    session.files.open_now(table_file, "table")
+
     def go(method, **params):
         plan = dataclasses.replace(session.plan, method=method, params={method: params})
         session.edit(plan, "set up")
@@ -48,8 +48,7 @@ def test_a_finished_run_is_on_disk_before_it_is_listed(session, table_file, qtbo
     assert all(on_disk >= listed for listed, on_disk in seen)
 
 
-def test_saving_and_reopening_gives_equal_numbers_and_looks(session, run, table_file, tmp_path):
-    session.files.open_now(table_file, "table")
+def test_saving_and_reopening_gives_equal_numbers_and_looks(session, run, tmp_path):
     first, second = run("auc-rls"), run("svm-pauc", fpr_range=(0.0, 0.5))
     session.set_look(first.id, "Rename run", name="mine", colour=5, visible=False)
     session.set_band(0.0, 0.25)
@@ -65,7 +64,6 @@ def test_saving_and_reopening_gives_equal_numbers_and_looks(session, run, table_
 
 
 def test_a_table_that_is_gone_leaves_the_runs(session, run, table_file, tmp_path):
-    session.files.open_now(table_file, "table")
     record = run("auc-rls")
     save_as(session, tmp_path / "named.aucproj")
     table_file.unlink()
@@ -77,7 +75,6 @@ def test_a_table_that_is_gone_leaves_the_runs(session, run, table_file, tmp_path
 
 
 def test_a_table_that_changed_is_told(session, run, table_file, tmp_path):
-    session.files.open_now(table_file, "table")
     run("auc-rls")
     save_as(session, tmp_path / "named.aucproj")
     write_table(table_file, seed=9)
@@ -85,8 +82,7 @@ def test_a_table_that_changed_is_told(session, run, table_file, tmp_path):
     assert "has changed" in warnings[0]
 
 
-def test_a_run_lost_in_flight_is_told_at_the_next_start(session, run, table_file, ended_owner):
-    session.files.open_now(table_file, "table")
+def test_a_run_lost_in_flight_is_told_at_the_next_start(session, run, ended_owner):
     record = run("auc-rls")
     session.project.begin_run(record.experiment)
     path = session.project.path
@@ -96,8 +92,7 @@ def test_a_run_lost_in_flight_is_told_at_the_next_start(session, run, table_file
     assert session.files.open_now(path, "project").warnings == []
 
 
-def test_undo_takes_back_an_edit_but_never_a_run(session, run, table_file):
-    session.files.open_now(table_file, "table")
+def test_undo_takes_back_an_edit_but_never_a_run(session, run):
     session.set_band(0.0, 0.3)
     record = run("auc-rls")
     session.set_look(record.id, "Rename run", name="other")
@@ -131,34 +126,22 @@ def test_runs_queue_and_get_their_own_colours(session, table_file, qtbot):
 
 @pytest.mark.slow
 def test_stopping_a_run_keeps_its_finished_splits(session, table_file, qtbot, monkeypatch):
-    reached, release = threading.Event(), threading.Event()
-    fit = METHODS["auc-rls"]._fit
-    fits = []
-
-    def slow(self, X, positive, monitor):
-        fits.append(1)
-        if len(fits) == 3:
-            reached.set()
-            release.wait(30)
-        return fit(self, X, positive, monitor)
-
-    monkeypatch.setattr(METHODS["auc-rls"], "_fit", slow)
+    gate = Gate(monkeypatch, METHODS["auc-rls"], "_fit", call=3)
     session.files.open_now(table_file, "table")
     plan = dataclasses.replace(session.plan, validation=Validation(scheme="folds", folds=5))
     session.edit(plan, "folds")
     session.runs.run_methods()
-    qtbot.waitUntil(reached.is_set, timeout=PATIENCE)
+    gate.wait(qtbot)
     session.stop()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
-    release.set()
+    gate.open()
     record = session.records[session.selected]
     assert record.status == STOPPED
     assert len(record.splits) == 2
     assert len(session.project.runs()) == 1
 
 
-def test_settings_of_a_run_go_back_into_the_form(session, run, table_file):
-    session.files.open_now(table_file, "table")
+def test_settings_of_a_run_go_back_into_the_form(session, run):
     record = run("auc-svm", C=3.0)
     run("auc-rls")
     session.reuse_settings(record.id)
@@ -166,8 +149,7 @@ def test_settings_of_a_run_go_back_into_the_form(session, run, table_file):
     assert session.plan.params["auc-svm"]["C"] == 3.0
 
 
-def test_validation_that_comes_with_the_settings_of_a_run_is_reported(session, run, table_file):
-    session.files.open_now(table_file, "table")
+def test_validation_that_comes_with_the_settings_of_a_run_is_reported(session, run):
     record, told = run("auc-svm"), []
     session.message.connect(told.append)
     session.reuse_settings(record.id)
@@ -180,8 +162,7 @@ def test_validation_that_comes_with_the_settings_of_a_run_is_reported(session, r
     assert session.plan.validation == before
 
 
-def test_leaving_a_study_counts_the_listed_runs(session, run, table_file, tmp_path):
-    session.files.open_now(table_file, "table")
+def test_leaving_a_study_counts_the_listed_runs(session, run, tmp_path):
     record = run("auc-svm")
     run("auc-rls")
     session.set_look(record.id, "Remove run", removed=True)
@@ -214,8 +195,7 @@ def test_a_file_that_cannot_be_read_leaves_everything(session, table_file, tmp_p
         session.files.open_now(tmp_path / "absent.csv", "table")
 
 
-def test_a_disk_that_fails_keeps_the_run_and_says_so(session, run, table_file, tmp_path):
-    session.files.open_now(table_file, "table")
+def test_a_disk_that_fails_keeps_the_run_and_says_so(session, run, tmp_path):
     told = []
     session.failed.connect(lambda sentence, _trace: told.append(sentence))
     kept = run("auc-rls")
@@ -246,30 +226,15 @@ def ids(project):
     return [record.id for record in ProjectFile.open(project.path).runs()]
 
 
-class Held:
-    """A method that waits in its first fit until it is told to go on."""
-
-    def __init__(self, monkeypatch, method="auc-rls"):
-        self.reached, self.release = threading.Event(), threading.Event()
-        fit = METHODS[method]._fit
-
-        def held(estimator, X, positive, monitor):
-            self.reached.set()
-            assert self.release.wait(PATIENCE / 1000)
-            return fit(estimator, X, positive, monitor)
-
-        monkeypatch.setattr(METHODS[method], "_fit", held)
-
-
 @pytest.fixture
 def held(session, table_file, qtbot, monkeypatch):
     """A run that is under way until it is released; always released in the end."""
     session.files.open_now(table_file, "table")
-    made = Held(monkeypatch)
+    made = Gate(monkeypatch, METHODS["auc-rls"], "_fit")
     session.runs.run_methods()
-    qtbot.waitUntil(made.reached.is_set, timeout=PATIENCE)
+    made.wait(qtbot)
     yield made
-    made.release.set()
+    made.open()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
 
 
@@ -278,7 +243,7 @@ def test_a_run_under_way_ends_in_the_file_it_was_saved_as(session, held, qtbot, 
     save_as(session, tmp_path / "first.aucproj")
     save_as(session, tmp_path / "second.aucproj")
     assert not unnamed.exists()
-    held.release.set()
+    held.open()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
     assert ids(session.project) == list(session.records) != []
     assert session.study.status == "All runs saved in second.aucproj"
@@ -292,11 +257,11 @@ def test_a_run_under_way_ends_in_the_file_it_was_saved_as(session, held, qtbot, 
 def test_a_run_under_way_ends_in_the_file_that_is_written_beside_the_window(
     session, held, qtbot, tmp_path, monkeypatch
 ):
-    disk = SlowDisk(monkeypatch, project_handle, "write_project")
+    disk = Gate(monkeypatch, project_handle, "write_project")
     session.files.begin_save(tmp_path / "named.aucproj")
-    qtbot.waitUntil(disk.reached.is_set, timeout=PATIENCE)
-    held.release.set()  # it ends while the file is written, and waits for it
-    disk.release.set()
+    disk.wait(qtbot)
+    held.open()  # it ends while the file is written, and waits for it
+    disk.open()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
     assert session.project.path == tmp_path / "named.aucproj"
     assert ids(session.project) == list(session.records) != []
@@ -311,7 +276,7 @@ def test_a_crash_after_save_as_is_told_in_the_new_file(session, held, tmp_path, 
 
 
 def test_a_run_that_is_not_taken_in_yet_is_saved_too(session, held, tmp_path):
-    held.release.set()
+    held.open()
     (task,) = session.study.runner._running.values()
     assert task.wait(PATIENCE / 1000)
     assert session.records == {}
@@ -325,15 +290,14 @@ def test_a_late_run_stays_out_of_another_study_of_the_same_table(
     save_as(session, tmp_path / "its own.aucproj")
     own = session.project
     session.files.open_now(table_file, "table")
-    held.release.set()
+    held.open()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
     assert session.records == {}
     assert len(ids(own)) == 1
 
 
 @pytest.mark.parametrize("harm", ["deleted", "empty", "truncated", "damaged", "folder gone"])
-def test_saving_as_rescues_what_a_broken_file_holds(session, run, table_file, tmp_path, harm):
-    session.files.open_now(table_file, "table")
+def test_saving_as_rescues_what_a_broken_file_holds(session, run, tmp_path, harm):
     first = run("auc-rls")
     (tmp_path / "place").mkdir()
     path = tmp_path / "place" / "broken.aucproj"
@@ -363,8 +327,7 @@ def test_saving_as_rescues_what_a_broken_file_holds(session, run, table_file, tm
         np.testing.assert_array_equal(again.test_scores, before.splits[0].test_scores)
 
 
-def test_a_save_that_fails_leaves_everything(session, run, table_file, tmp_path):
-    session.files.open_now(table_file, "table")
+def test_a_save_that_fails_leaves_everything(session, run, tmp_path):
     record = run("auc-rls")
     path = session.project.path
     with pytest.raises(InputError, match="cannot save the project as"):
@@ -374,8 +337,7 @@ def test_a_save_that_fails_leaves_everything(session, run, table_file, tmp_path)
     assert ids(session.project) == [record.id]
 
 
-def test_saving_onto_itself_keeps_the_file(session, run, table_file, tmp_path):
-    session.files.open_now(table_file, "table")
+def test_saving_onto_itself_keeps_the_file(session, run, tmp_path):
     record = run("auc-rls")
     save_as(session, session.project.path)
     assert ids(session.project) == [record.id]
@@ -396,7 +358,7 @@ def test_another_table_during_a_run_leaves_the_run_in_its_project(
     assert session.running == []
     assert list(session.queue) == []
     assert session.busy
-    held.release.set()
+    held.open()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
     assert session.records == {}
     assert "AUC-RLS (2) ended in its own" in told
@@ -405,8 +367,7 @@ def test_another_table_during_a_run_leaves_the_run_in_its_project(
     assert [run.look.name for run in session.shown_runs()] == ["AUC-RLS", "AUC-RLS (2)"]
 
 
-def test_a_study_brings_its_own_selection_focus_and_undo(session, run, table_file, tmp_path):
-    session.files.open_now(table_file, "table")
+def test_a_study_brings_its_own_selection_focus_and_undo(session, run, tmp_path):
     run("auc-rls")
     session.point_at(row=150, pair=(150, 3))
     session.set_band(0.0, 0.3)
@@ -419,7 +380,6 @@ def test_a_study_brings_its_own_selection_focus_and_undo(session, run, table_fil
 
 
 def test_late_answers_of_a_study_that_was_left_change_nothing(session, run, table_file, tmp_path):
-    session.files.open_now(table_file, "table")
     run("auc-rls")
     old = session.study
     save_as(session, tmp_path / "old.aucproj")
@@ -453,8 +413,7 @@ def test_label_positive_class_and_roles_are_undone(session, table_file):
     assert session.table.positive == other
 
 
-def test_who_looks_at_an_older_run_goes_on_doing_so(session, run, table_file):
-    session.files.open_now(table_file, "table")
+def test_who_looks_at_an_older_run_goes_on_doing_so(session, run):
     first, second = run("auc-rls"), run("rls")
     assert session.selected == second.id
     session.select(first.id)
@@ -464,126 +423,100 @@ def test_who_looks_at_an_older_run_goes_on_doing_so(session, run, table_file):
     assert run("rank-svm").id == session.selected
 
 
-class SlowDisk:
-    """Holds up whoever reads or writes through it until it is let go."""
+@pytest.fixture
+def reading(session, table_file, qtbot, monkeypatch):
+    """A table that is being read until the gate is opened."""
+    gate = Gate(monkeypatch, study_reading, "read_table")
+    session.files.begin_open(table_file, study_reading.TABLE)
+    gate.wait(qtbot)
+    return gate
 
-    def __init__(self, monkeypatch, module, name):
-        self.reached, self.release = threading.Event(), threading.Event()
-        really = getattr(module, name)
 
-        def slow(*args, **kwargs):
-            self.reached.set()
-            assert self.release.wait(PATIENCE / 1000)
-            return really(*args, **kwargs)
-
-        monkeypatch.setattr(module, name, slow)
+@pytest.fixture
+def saving(session, run, tmp_path, qtbot, monkeypatch):
+    """A study with a run that is being saved as named.aucproj until the gate is opened."""
+    run("auc-rls")
+    gate = Gate(monkeypatch, project_handle, "write_project")
+    gate.before = session.project.path
+    session.files.begin_save(tmp_path / "named.aucproj")
+    gate.wait(qtbot)
+    return gate
 
 
 def test_a_file_on_a_slow_disk_is_waited_for_without_holding_up_anything(
-    session, table_file, qtbot, monkeypatch
+    session, reading, table_file, qtbot
 ):
-    disk = SlowDisk(monkeypatch, session_files, "read_table")
-    session.files.begin_open(table_file, session_files.TABLE)
-    qtbot.waitUntil(disk.reached.is_set, timeout=PATIENCE)
     assert session.busy
     assert session.table is None
     session.set_band(0.0, 0.5)
-    disk.release.set()
+    reading.open()
     with qtbot.waitSignal(session.files.opened, timeout=PATIENCE):
         pass
     assert session.table.path == table_file
     assert session.plan.band == (0.0, 0.5)
 
 
-def test_opening_is_cancelled_and_its_late_answer_dropped(session, table_file, qtbot, monkeypatch):
-    disk = SlowDisk(monkeypatch, session_files, "read_table")
-    session.files.begin_open(table_file, session_files.TABLE)
-    qtbot.waitUntil(disk.reached.is_set, timeout=PATIENCE)
+def test_opening_is_cancelled_and_its_late_answer_dropped(session, reading):
     heard = []
     session.files.opened.connect(heard.append)
     session.files.opener.refused.connect(lambda *told: heard.append(told))
     job = session.files.opener._work._job
     session.stop()
     assert not session.busy
-    disk.release.set()
+    reading.open()
     assert job.wait(PATIENCE / 1000)
     assert heard == []
     assert session.table is None
 
 
-def test_of_two_files_that_are_asked_for_the_last_one_counts(
-    session, table_file, tmp_path, qtbot, monkeypatch
-):
-    disk = SlowDisk(monkeypatch, session_files, "read_table")
-    session.files.begin_open(table_file, session_files.TABLE)
-    qtbot.waitUntil(disk.reached.is_set, timeout=PATIENCE)
+def test_of_two_files_that_are_asked_for_the_last_one_counts(session, reading, tmp_path, qtbot):
     heard = []
     session.files.opened.connect(lambda found: heard.append(found.path))
     last = write_table(tmp_path / "last.csv", seed=2)
-    session.files.begin_open(last, session_files.TABLE)
-    disk.release.set()
+    session.files.begin_open(last, study_reading.TABLE)
+    reading.open()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
     assert heard == [last]
 
 
 def test_saving_goes_on_beside_the_window_and_a_second_save_waits_its_turn(
-    session, run, table_file, tmp_path, qtbot, monkeypatch
+    session, saving, tmp_path, qtbot
 ):
-    session.files.open_now(table_file, "table")
-    record = run("auc-rls")
-    disk = SlowDisk(monkeypatch, project_handle, "write_project")
-    session.files.begin_save(tmp_path / "first.aucproj")
-    qtbot.waitUntil(disk.reached.is_set, timeout=PATIENCE)
+    (record,) = session.records.values()
     session.files.begin_save(tmp_path / "second.aucproj")
     session.set_look(record.id, "Rename run", name="renamed meanwhile")
-    disk.release.set()
+    saving.open()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
     session.save_plan()
     assert session.project.path == tmp_path / "second.aucproj"
     assert ids(session.project) == [record.id]
-    assert (tmp_path / "first.aucproj").exists()
+    assert (tmp_path / "named.aucproj").exists()
     session.files.open_now(tmp_path / "second.aucproj", "project")
     assert session.plan.looks[record.id].name == "renamed meanwhile"
 
 
-def test_a_save_that_is_cancelled_leaves_the_file_of_before(
-    session, run, table_file, tmp_path, qtbot, monkeypatch
-):
-    session.files.open_now(table_file, "table")
-    run("auc-rls")
-    before = session.project.path
-    disk = SlowDisk(monkeypatch, project_handle, "write_project")
-    session.files.begin_save(tmp_path / "named.aucproj")
-    qtbot.waitUntil(disk.reached.is_set, timeout=PATIENCE)
+def test_a_save_that_is_cancelled_leaves_the_file_of_before(session, saving, tmp_path, qtbot):
     session.stop()
-    disk.release.set()
+    saving.open()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
-    assert session.project.path == before
+    assert session.project.path == saving.before
     assert not session.study.is_saved
-    assert not (tmp_path / "named.aucproj").exists()
     assert list(tmp_path.glob("*named*")) == []
 
 
 def test_a_save_of_a_study_that_was_left_meanwhile_is_that_study_s(
-    session, run, table_file, tmp_path, qtbot, monkeypatch
+    session, saving, table_file, tmp_path, qtbot
 ):
+    kept = list(session.records)
     session.files.open_now(table_file, "table")
-    record = run("auc-rls")
-    disk = SlowDisk(monkeypatch, project_handle, "write_project")
-    session.files.begin_save(tmp_path / "left.aucproj")
-    qtbot.waitUntil(disk.reached.is_set, timeout=PATIENCE)
-    session.files.open_now(table_file, "table")
-    disk.release.set()
+    saving.open()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
     assert session.project is None
     assert not session.study.is_saved
-    assert ids(ProjectFile(tmp_path / "left.aucproj")) == [record.id]
+    assert ids(ProjectFile(tmp_path / "named.aucproj")) == kept
 
 
-def test_closing_while_a_file_is_read_ends_in_order(session, table_file, qtbot, monkeypatch):
-    disk = SlowDisk(monkeypatch, session_files, "read_table")
-    session.files.begin_open(table_file, session_files.TABLE)
-    qtbot.waitUntil(disk.reached.is_set, timeout=PATIENCE)
+def test_closing_while_a_file_is_read_ends_in_order(session, reading):
     session.close()
-    disk.release.set()
+    reading.open()
     assert not session.busy

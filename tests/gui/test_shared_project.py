@@ -1,17 +1,16 @@
 """Two windows on one project, and a project with damaged runs, as a window meets them."""
 
 import dataclasses
-import json
-import sqlite3
 
 import pytest
 
-from aucstudio.gui.state import session_files
+from aucstudio.gui.state import study_reading
 from aucstudio.gui.state.session import Session
 from aucstudio.project.scratch import BoundedCache
 from aucstudio.project.store.project import database as source
 from aucstudio.project.store.project.project_file import ProjectFile
 from tests.gui.conftest import save_as, train
+from tests.project.test_project_damage import damage_run
 
 PATIENCE = 30_000
 
@@ -33,16 +32,6 @@ def other(qtbot):
     yield made
     made.close()
     made.deleteLater()
-
-
-def damage(path, position, name):
-    with sqlite3.connect(path) as database:
-        (text,) = database.execute(
-            "SELECT document FROM records WHERE position = ?", (position,)
-        ).fetchone()
-        key = bytes.fromhex(json.loads(text)["splits"][0]["parts"][name])
-        database.execute("UPDATE blobs SET data = zeroblob(64) WHERE checksum = ?", (key,))
-    database.close()
 
 
 @pytest.fixture(autouse=True)
@@ -84,7 +73,7 @@ def _window(path):
 
 def test_a_damaged_run_is_left_out_and_told_when_the_project_is_opened(session, path, other):
     first, second = session.records
-    damage(path, 1, "test_scores")
+    damage_run(path, "test_scores", 1)
     warnings = other.files.open_now(path, "project").warnings
     assert len(warnings) == 1
     assert f"({first}), split 1, is damaged" in warnings[0]
@@ -94,8 +83,8 @@ def test_a_damaged_run_is_left_out_and_told_when_the_project_is_opened(session, 
 
 def test_a_run_found_damaged_later_leaves_the_list(session, path, other, qtbot, monkeypatch):
     first, second = session.records
-    damage(path, 1, "train_scores")
-    monkeypatch.setattr(session_files, "_READ_SECONDS", -1.0)  # all is left to the reader
+    damage_run(path, "train_scores", 1)
+    monkeypatch.setattr(study_reading, "_READ_SECONDS", -1.0)  # all is left to the reader
     told = []
     other.failed.connect(lambda sentence, _trace: told.append(sentence))
     assert other.files.open_now(path, "project").warnings == []
@@ -109,10 +98,10 @@ def test_a_run_found_damaged_while_saving_does_not_keep_the_others(
     session, path, other, tmp_path, monkeypatch
 ):
     first, second = session.records
-    monkeypatch.setattr(session_files, "_READ_SECONDS", -1.0)
-    monkeypatch.setattr(session_files, "find_damaged", lambda *_, **__: ({}, []))
+    monkeypatch.setattr(study_reading, "_READ_SECONDS", -1.0)
+    monkeypatch.setattr(study_reading, "find_damaged", lambda *_, **__: ({}, []))
     other.files.open_now(path, "project")
-    damage(path, 1, "model")
+    damage_run(path, "model", 1)
     told = []
     other.failed.connect(lambda sentence, _trace: told.append(sentence))
     save_as(other, tmp_path / "saved.aucproj")
@@ -124,7 +113,7 @@ def test_a_run_found_damaged_while_saving_does_not_keep_the_others(
 def test_many_runs_that_no_window_has_seen_get_their_looks_at_once(session, path):
     (record,) = list(session.records.values())[:1]
     records = [dataclasses.replace(record, id=f"r{k}") for k in range(1_000)]
-    looks = session_files.with_all_looks(session.plan, records).looks
+    looks = session.plan.with_all_looks(records).looks
     assert len({look.name for look in looks.values()}) == len(looks)
     assert len({look.colour for look in looks.values()}) == len(looks)
 

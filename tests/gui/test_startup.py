@@ -5,13 +5,13 @@ import subprocess
 import sys
 
 import pytest
-from PySide6.QtWidgets import QComboBox, QTableView
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QApplication, QComboBox, QTableView
 
 from aucstudio.engine import METHODS
 from aucstudio.gui.app import get_ready, make_application
-from aucstudio.gui.common.view import PageView
 from aucstudio.gui.desk.actions import VIEWS, page_of
-from aucstudio.gui.desk.deck import Placeholder
 from aucstudio.gui.main_window import MainWindow
 from tests.gui.conftest import PATIENCE
 
@@ -87,39 +87,41 @@ def test_a_table_brings_the_workplace_and_one_page(starting, qtbot, table_file):
 
 
 @pytest.mark.slow
-def test_a_page_is_made_when_its_tab_is_clicked(starting, qtbot, table_file):
+def test_a_view_is_made_when_its_tab_is_clicked(starting, qtbot, table_file):
     starting.open_now(table_file)
-    tabs = starting.deck.tiles[0]
-    qtbot.waitUntil(tabs.isVisible, timeout=PATIENCE)
-    assert [tabs.widget(k).objectName() for k in range(tabs.count())] == [v.name for v in VIEWS]
-    for k in (3, 5):
-        assert isinstance(tabs.widget(k), Placeholder)
-        tabs.setCurrentIndex(k)
-        qtbot.waitUntil(lambda k=k: isinstance(tabs.widget(k), PageView), timeout=PATIENCE)
-        assert tabs.currentIndex() == k
-        assert tabs.widget(k).isVisible()
-        assert starting.deck.active() is tabs.widget(k)
-        assert tabs.tabText(k) == page_of(tabs.widget(k).objectName()).title
-    assert len(starting.deck.made_views()) == 3
+    deck, bar = starting.deck, starting.deck.tiles[0].bar
+    qtbot.waitUntil(bar.isVisible, timeout=PATIENCE)
+    assert len(deck.made_views()) == 1
+    for made, k in enumerate((3, 5), start=2):
+        qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(k).center())
+        qtbot.waitUntil(lambda made=made: len(deck.made_views()) == made, timeout=PATIENCE)
+        assert bar.currentIndex() == k
+        assert deck.active().isVisible()
+        assert bar.tabText(k) == page_of(deck.active().objectName()).title
+    assert [view.objectName() for view in starting.views] == [view.name for view in VIEWS]
+    assert [view.title for view in starting.views] == [view.title for view in VIEWS]
 
 
 @pytest.mark.slow
-def test_a_page_that_is_asked_for_is_there(starting, table_file):
-    starting.open_now(table_file)
-    for view, declared in zip(starting.views, VIEWS, strict=True):
-        assert (view.objectName(), view.title) == (declared.name, declared.title)
-        assert starting.deck.tiles[0].indexOf(view) >= 0
-    assert starting.deck.tiles[0].count() == len(VIEWS)
-
-
-@pytest.mark.slow
-def test_a_page_that_was_never_seen_can_be_torn_off(starting, qtbot, table_file):
+def test_the_views_of_an_arrangement_are_made_one_in_a_turn(starting, qtbot, table_file):
     starting.open_now(table_file)
     deck = starting.deck
-    deck.show_view(deck.pages[4])
+    qtbot.waitUntil(deck.isVisible, timeout=PATIENCE)
+    starting.findChild(QAction, "action_arrange_four_views").trigger()
+    counts = []
+    while len(deck.made_views()) < 4:
+        QApplication.processEvents()
+        counts.append(len(deck.made_views()))
+    assert set(counts) >= {2, 3, 4}
+    assert len(list(deck.visible_views())) == 4
+
+
+@pytest.mark.slow
+def test_a_view_that_was_never_shown_can_be_torn_off(starting, table_file):
+    starting.open_now(table_file)
+    deck = starting.deck
+    deck.bring_forward("model_view")
     starting.actions_.tear_off.trigger()
-    (window,) = deck.windows.values()
-    assert window.view.objectName() == deck.pages[4].objectName()
-    assert window.view.isVisible()
+    assert deck.windows["model_view"].view.isVisible()
     starting.actions_.all_in_one.trigger()
-    assert starting.deck.tiles[0].indexOf(window.view) == 4
+    assert deck.place("model_view") == 0

@@ -1,7 +1,7 @@
 """Text that is made larger or smaller in the running window: menus, axes and rows follow."""
 
 import pytest
-from PySide6.QtWidgets import QApplication, QTableView
+from PySide6.QtWidgets import QApplication, QCheckBox, QMenu, QPushButton, QStyle, QTableView
 
 from aucstudio.gui.state.preferences import preferences
 from tests.gui.conftest import PATIENCE
@@ -24,17 +24,29 @@ def seen(window):
     return [text for text, place in places.items() if not place.isEmpty()], fonts, rows
 
 
+def signs(window):
+    """Return the sizes of a check box and of an icon, and the width of the longest menu."""
+    box, button = window.findChild(QCheckBox), window.findChild(QPushButton, "strip_run")
+    indicator = box.style().pixelMetric(QStyle.PixelMetric.PM_IndicatorWidth, None, box)
+    (views,) = [menu for menu in window.findChildren(QMenu) if menu.title() == "&View"]
+    return indicator, button.iconSize().width(), views.sizeHint().width()
+
+
 def test_the_window_follows_the_text_size_there_and_back(window, table_file, qtbot):
     window.resize(1440, 900)
     window.show()
     window.open_now(table_file)
     menus, fonts, rows = seen(window)
+    indicator, icon, width = signs(window)
     preferences().put(text_size=200)
     qtbot.waitUntil(lambda: seen(window)[1]["left"] == 2 * fonts["left"], timeout=PATIENCE)
     larger_menus, larger_fonts, larger_rows = seen(window)
     assert larger_menus == menus
     assert larger_fonts == {axis: 2 * size for axis, size in fonts.items()}
     assert larger_rows == pytest.approx(2 * rows, abs=rows * 0.3)
+    larger_indicator, larger_icon, larger_width = signs(window)
+    assert min(larger_indicator / indicator, larger_icon / icon) > 1.7
+    assert larger_width < 2.2 * width  # one column, scrolled where the screen is too low
     preferences().put(text_size=100)
     qtbot.waitUntil(lambda: seen(window) == (menus, fonts, rows), timeout=PATIENCE)
     assert QApplication.font().pointSizeF() == fonts["left"]

@@ -259,25 +259,6 @@ def test_a_peak_is_told_only_where_it_is_settled(view, add, qtbot):
         assert ("at iteration 5 and ends at" in text) == (last is poor)
 
 
-def test_stages_are_regions_along_the_seconds(view, add, qtbot):
-    record = add()
-    split = record.splits[0]
-    end = float(split.curve.seconds[-1])
-    stages = (Stage("landmarks", 0.0), Stage("embedding", end / 4), Stage("training", end / 2))
-    curve = dataclasses.replace(split.curve, stages=stages)
-    record = dataclasses.replace(
-        record, id="staged", splits=(dataclasses.replace(split, curve=curve),)
-    )
-    put(view.session, record)
-    shown(view, qtbot)
-    regions = view.plots_.stages[0]
-    assert regions.items == []
-    choose(view.x_combo, "seconds")
-    shown(view, qtbot)
-    found = [item.getRegion() for item in regions.items]
-    assert found == [(0.0, end / 4), (end / 4, end / 2), (end / 2, end)]
-
-
 def test_the_words_name_what_came_before_training(view, add, qtbot):
     record = add()
     split = record.splits[0]
@@ -489,3 +470,15 @@ def test_one_legend_stands_above_both_plots(qtbot, view, add):
     above = view.plots_.upper.getViewBox().sceneBoundingRect().top()
     assert legend.sceneBoundingRect().bottom() <= above + 1
     assert {one.id, two.id} == {line.course.run for line in areas(view)}
+
+
+def test_a_low_page_has_room_for_the_areas_alone(view, add, qtbot):
+    add()
+    shown(view, qtbot)
+    assert view.plots_.upper.isVisible()
+    assert view.key.isVisible()
+    view.resize(500, 380)
+    shown(view, qtbot)
+    assert not view.plots_.upper.isVisible()
+    assert not view.key.isVisible()
+    assert view.plots_.lower.height() > 100

@@ -8,8 +8,8 @@ from aucstudio.engine import roc
 from aucstudio.gui.dialogs.columns import ColumnsDialog
 from aucstudio.gui.pages.compare.compare_view import CompareView
 from aucstudio.gui.pages.roc import words
+from aucstudio.gui.pages.roc.bands import bounds_of
 from aucstudio.gui.pages.roc.lines import FACES
-from aucstudio.gui.pages.roc.overlays import bounds_of
 from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.pages.scores.calibration_view import CalibrationView
 from aucstudio.gui.pages.scores.scores_view import ScoresView
@@ -47,13 +47,12 @@ def session(table_session, records):
 
 def test_the_curve_page_and_its_bands_are_weighted(session, records, open_view, qtbot):
     view = open_view(RocView, session)
-    shown(view, qtbot)
+    assert "Weighted by w." in shown(view, qtbot)
     runs = session.shown_runs()
     split = records["logistic"].splits[0]
     figure, _interval = words.figure_cells(FACES["roc"], runs[1])
     area = roc.auc(split.test_positive, split.test_scores, weights=split.test_weights)
     assert f"{area:.3f}" in figure
-    assert "Weighted by w" in words.notes(FACES["roc"], runs, (0.0, 0.1), "")
     for kind in ("pointwise", "kolmogorov", "bootstrap"):
         found = bounds_of(records["logistic"], kind)
         at = roc.tpr_at(records_curve(split), found.fpr)

@@ -1,5 +1,6 @@
 """The start page: recent files with what is in them, those that are gone, unsaved studies."""
 
+import dataclasses
 import datetime
 import os
 
@@ -11,6 +12,7 @@ from aucstudio.gui.app import make_application
 from aucstudio.gui.panels.welcome import WelcomePage
 from aucstudio.notices.words import day_words
 from aucstudio.project.results.documents import outline
+from aucstudio.project.runs.record import FAILED
 from aucstudio.project.store import workspace
 from aucstudio.project.store.project.project_file import ProjectFile
 from tests.gui.conftest import PATIENCE, make_record
@@ -121,6 +123,12 @@ def test_a_project_is_read_once_as_long_as_it_does_not_change(project, monkeypat
     assert outline(project) == first
     os.utime(project, (1, 1))
     assert outline(project).facts == "read anew"
+
+
+def test_a_failed_run_is_counted_as_in_the_window(project, table):
+    failed = dataclasses.replace(make_record(table, "rls"), status=FAILED, splits=())
+    ProjectFile(project).add_run(failed)
+    assert " · 3 runs · " in outline(project).facts
 
 
 def test_recent_files_follow_the_buttons_by_tab_and_open_by_enter(page, project, qtbot):

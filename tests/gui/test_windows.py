@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QComboBox, QMessageBox, QPushButton
 from aucstudio.engine import METHODS
 from aucstudio.gui import windows as windows_module
 from aucstudio.gui.common import prompts
-from aucstudio.gui.state import session_files
+from aucstudio.gui.state import study_reading
 from aucstudio.gui.windows import the_windows
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.record import DONE, STOPPED
@@ -18,7 +18,7 @@ from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.store.workspace import remember_recent
 from aucstudio.project.work.submit import Here
 from tests.conftest import write_table
-from tests.gui.conftest import PATIENCE, save_as
+from tests.gui.conftest import PATIENCE, Gate, save_as
 
 
 @pytest.fixture(autouse=True)
@@ -39,21 +39,13 @@ def closed(qtbot):
 @pytest.fixture
 def held(window, table_file, qtbot, monkeypatch):
     """A run that is under way until it is released, and one that waits."""
-    reached, release = threading.Event(), threading.Event()
-    fit = METHODS["auc-rls"]._fit
-
-    def slow(self, X, positive, monitor):
-        reached.set()
-        assert release.wait(PATIENCE / 1000)
-        return fit(self, X, positive, monitor)
-
-    monkeypatch.setattr(METHODS["auc-rls"], "_fit", slow)
+    gate = Gate(monkeypatch, METHODS["auc-rls"], "_fit")
     window.open_now(table_file)
     for _ in range(2):
         window.actions_.run.trigger()
-    qtbot.waitUntil(reached.is_set, timeout=PATIENCE)
-    yield release
-    release.set()
+    gate.wait(qtbot)
+    yield gate
+    gate.open()
 
 
 def press(window, name):
@@ -64,25 +56,17 @@ def press(window, name):
 def test_a_table_is_opened_by_the_menu_without_holding_up_the_window(
     window, answers, table_file, qtbot, monkeypatch
 ):
-    reached, release = threading.Event(), threading.Event()
-    read = session_files.read_table
-
-    def slow(*args, **kwargs):
-        reached.set()
-        assert release.wait(PATIENCE / 1000)
-        return read(*args, **kwargs)
-
-    monkeypatch.setattr(session_files, "read_table", slow)
+    gate = Gate(monkeypatch, study_reading, "read_table")
     answers.open_path = str(table_file)
     press(window, "open_data")
-    qtbot.waitUntil(reached.is_set, timeout=PATIENCE)
+    gate.wait(qtbot)
     assert window.strip.words.toolTip() == "opening study.csv…"
     assert window.actions_.stop.isEnabled()
     press(window, "stop")
     assert not window.actions_.stop.isEnabled()
     assert window.strip.words.toolTip() == ""
     press(window, "open_data")
-    release.set()
+    gate.open()
     qtbot.waitUntil(lambda: window.shows_study, timeout=PATIENCE)
     assert window.session.table.path == table_file
 
@@ -193,7 +177,7 @@ def test_a_study_that_was_left_keeps_what_found_no_room_until_that_is_asked_abou
     answers.open_path, answers.choice = str(table_file), "go on"
     press(window, "open_data")
     qtbot.waitUntil(lambda: bool(window.session.left), timeout=PATIENCE)
-    held.set()
+    held.open()
     qtbot.waitUntil(lambda: not window.session.files.has_work, timeout=PATIENCE)
     answers.choice = None
     assert not window.close()
@@ -258,17 +242,15 @@ def test_recent_files_are_in_the_menu(window, table_file, tmp_path, qtbot):
 
 
 @pytest.mark.slow
-def test_close_goes_back_to_the_start_page_and_then_closes(window, table_file, run_to_end):
-    window.open_now(table_file)
-    run_to_end(window)
-    band = window.session.plan.band
-    press(window, "close")
-    assert window.centre.currentWidget() is window.welcome
-    assert window.session.shown_runs() == []
-    assert window.session.plan.band == band
-    assert window.isVisible()
-    press(window, "close")
-    assert not window.isVisible()
+def test_close_goes_back_to_the_start_page_and_then_closes(ran):
+    band = ran.session.plan.band
+    press(ran, "close")
+    assert ran.centre.currentWidget() is ran.welcome
+    assert ran.session.shown_runs() == []
+    assert ran.session.plan.band == band
+    assert ran.isVisible()
+    press(ran, "close")
+    assert not ran.isVisible()
 
 
 @pytest.mark.slow
@@ -293,7 +275,7 @@ def test_the_window_closes_when_all_runs_have_ended(window, answers, held, qtbot
     answers.choice = "wait"
     press(window, "quit")
     assert window.isVisible()
-    held.set()
+    held.open()
     qtbot.waitUntil(lambda: not window.isVisible(), timeout=PATIENCE)
     records = window.session.project.runs()
     assert [record.status for record in records] == [DONE, DONE]
@@ -315,7 +297,7 @@ def test_opening_with_runs_under_way_is_asked(window, answers, held, qtbot, tmp_
     assert window.actions_.stop.isEnabled() or choice == "stop"
     if choice == "go on":
         assert window.strip.words.toolTip().startswith("AUC-RLS of study.csv · ")
-    held.set()
+    held.open()
     qtbot.waitUntil(lambda: not window.session.busy, timeout=PATIENCE)
     assert window.session.records == {}
     found = [record.status for record in ProjectFile(project).runs()]
@@ -340,7 +322,7 @@ def test_stop_ends_what_trains_and_what_waits(window, held, qtbot):
     assert window.actions_.stop.isEnabled()
     press(window, "stop")
     assert list(window.session.queue) == []
-    held.set()
+    held.open()
     qtbot.waitUntil(lambda: not window.session.busy, timeout=PATIENCE)
     assert not window.actions_.stop.isEnabled()
     assert len(window.session.records) == 1
@@ -395,22 +377,18 @@ def test_a_question_is_open_and_does_not_hold_up_anything(qtbot, window, monkeyp
 
 
 @pytest.mark.slow
-def test_another_table_says_where_the_runs_of_the_first_are(
-    window, table_file, tmp_path, run_to_end, qtbot
-):
-    window.open_now(table_file)
-    run_to_end(window)
-    assert window.messages.messages == []
+def test_another_table_says_where_the_runs_of_the_first_are(ran, table_file, tmp_path, qtbot):
+    assert ran.messages.messages == []
     other = write_table(tmp_path / "other.csv", seed=3)
-    window.open_now(other)
-    assert table_file.name in window.messages.shown.sentence
-    menu = window.actions_.recent
+    ran.open_now(other)
+    assert table_file.name in ran.messages.shown.sentence
+    menu = ran.actions_.recent
     menu.aboutToShow.emit()
     (kept,) = [a for a in menu.actions() if a.objectName() == "action_unsaved_0"]
     assert kept.text().startswith(table_file.stem)
     kept.trigger()
-    qtbot.waitUntil(lambda: len(window.session.shown_runs()) == 1, timeout=PATIENCE)
-    assert window.session.table.path == table_file
+    qtbot.waitUntil(lambda: len(ran.session.shown_runs()) == 1, timeout=PATIENCE)
+    assert ran.session.table.path == table_file
 
 
 def test_another_table_says_that_the_settings_are_kept(window, table_file, tmp_path):

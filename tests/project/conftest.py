@@ -1,10 +1,25 @@
-"""Small experiments for the tests of the project layer."""
+"""Small experiments and projects for the tests of the project layer."""
+
+import contextlib
+import sqlite3
 
 import pytest
 
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.planning import plan_experiment
+from aucstudio.project.store.project.project_file import ProjectFile
+
+
+def run_sql(path, query, values=()):
+    """Run a statement on the database of a project and return its rows."""
+    with contextlib.closing(sqlite3.connect(path)) as database, database:
+        return database.execute(query, values).fetchall()
+
+
+@pytest.fixture
+def project(tmp_path):
+    return ProjectFile.create(tmp_path / "study.aucproj")
 
 
 @pytest.fixture

@@ -3,9 +3,6 @@
 import csv
 import dataclasses
 import json
-import math
-import subprocess
-import sys
 
 import duckdb
 import numpy as np
@@ -29,6 +26,7 @@ from aucstudio.project.runs.final_model import (
 from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.store import model_file
 from aucstudio.project.store.export import export_model
+from tests.project.test_export import load, run_graph, run_script
 
 
 def run_on(table, validation, method="auc-rls"):
@@ -171,65 +169,37 @@ def odd_scores(model):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_script_gives_the_probabilities(half, table_once, table_file, tmp_path, kind):
+def test_a_script_and_the_document_give_the_probabilities(
+    half, table_once, table_file, tmp_path, kind
+):
     model, script = validated_model(half, 0, None, kind), tmp_path / "model.py"
     export_model(model, "script", script)
-    command = [sys.executable, "-I", str(script), str(table_file)]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = run_script(script, table_file)
     assert (done.returncode, done.stderr) == (0, "")
     found = [float(row["probability"]) for row in csv.DictReader(done.stdout.splitlines())]
     expected = model.probabilities(model.score(table_once))
     np.testing.assert_allclose(found, expected, atol=1e-9)
-    names = {"__name__": "loaded"}
-    exec(compile(script.read_text(), str(script), "exec"), names)
-    scores = odd_scores(model)
-    np.testing.assert_allclose(names["probability"](scores), model.probabilities(scores), atol=1e-9)
+    loaded, scores = load(model, tmp_path), odd_scores(model)
+    np.testing.assert_allclose(
+        loaded["probability"](scores), model.probabilities(scores), atol=1e-9
+    )
+    # The document has the numbers of the script, and says what to do with them.
+    export_model(model, "json", tmp_path / "model.json")
+    document = json.loads((tmp_path / "model.json").read_text())
+    assert document["calibration"] == loaded["MODEL"]["calibration"]
+    assert any("probability = " in line for line in document["how"])
 
 
 def test_a_script_without_calibration_writes_no_probability(half, table_file, tmp_path):
     export_model(half.splits[0].model, "script", tmp_path / "model.py")
-    command = [sys.executable, "-I", str(tmp_path / "model.py"), str(table_file)]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = run_script(tmp_path / "model.py", table_file)
     assert done.stdout.startswith("row,score,threshold,predicted\n")
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_formula_of_the_document_gives_the_probabilities(half, tmp_path, kind):
-    model, path = validated_model(half, 0, None, kind), tmp_path / "model.json"
-    export_model(model, "json", path)
-    document = json.loads(path.read_text())
-    assert any("probability = " in line for line in document["how"])
-    scores = odd_scores(model)
-    found = [by_formula(document["calibration"], score) for score in scores]
-    np.testing.assert_allclose(found, model.probabilities(scores), atol=1e-9)
-
-
-def by_formula(given, score):
-    u = (score - given["centre"]) / given["scale"]
-    v = math.copysign(math.log(1 + abs(u)), u)
-    if given["form"] == "steps":
-        f = np.interp(u, given["knots"], given["values"])
-    else:
-        z = given["slope"] * u + given["offset"]
-        rise = given["high"] * np.logaddexp(0, z) - given["low"] * np.logaddexp(0, -z)
-        f = np.exp(-np.logaddexp(0, -given["shift"] - rise))
-    return (1 - given["tilt"]) * f + given["tilt"] * (1 + v / (1 + abs(v))) / 2
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_graph_gives_the_probabilities(half, table_once, table_file, tmp_path, kind):
-    onnx, runtime = pytest.importorskip("onnx"), pytest.importorskip("onnxruntime")
-    model, path = validated_model(half, 0, None, kind), tmp_path / "model.onnx"
-    export_model(model, "onnx", path)
-    onnx.checker.check_model(onnx.load(path), full_check=True)
-    learnt = model.preparation
-    columns = {name: table_once.column(name).values for name in learnt.numbers}
-    inputs = {name: np.asarray(cells, float)[:, None] for name, cells in columns.items()}
-    rows = list(csv.DictReader(table_file.read_text().splitlines()))
-    for name in learnt.categories:
-        inputs[name] = np.array([[row[name]] for row in rows], dtype=object)
-    session = runtime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    score, probability = session.run(["score", "probability"], inputs)
+def test_a_graph_gives_the_probabilities(half, table_once, tmp_path, kind):
+    model = validated_model(half, 0, None, kind)
+    score, probability = run_graph(model, table_once, tmp_path, "score", "probability")
     np.testing.assert_allclose(probability, model.probabilities(score), rtol=0, atol=1e-9)
 
 

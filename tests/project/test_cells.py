@@ -128,20 +128,6 @@ def test_a_cell_is_read_alike_everywhere(tmp_path, monkeypatch, delimiter, decim
         assert as_read(found) == as_python_reads(column, decimal), column
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("cell", ['"a"', '"a\nb"', "1,5", "03.04.2024"])
-def test_a_long_file_is_read_as_its_first_rows_are(tmp_path, cell):
-    path = tmp_path / "data.csv"
-    tables = []
-    for rows in (50, 50_000):
-        path.write_text("x;y\n" + f"1;{cell}\n" * rows)
-        tables.append(read_table(path, label=False))
-    short, long = (table.column("y") for table in tables)
-    assert short.role == long.role
-    kind, values = as_read(long)
-    assert as_read(short) == (kind, values[:50])
-
-
 # What both readers say of rows
 
 _PIECES = ["1", "2", "", " ", "a", '"a"', '"a,b"', '"a""b"', '""', 'a"b', '"a"b', ' "a"', '"a" ']
@@ -204,49 +190,10 @@ def _opened(path, reader, dialect=None):
     return read_table(path, label="y", dialect=dialect)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("blank", ["", "\n"])
-@pytest.mark.parametrize("reader", ["duckdb", "disk"])
-def test_row_numbers_of_a_long_file(tmp_path, reader, blank):
-    rows = 400_000
-    left_out = set(range(7, rows, 997))
-    path = tmp_path / "data.csv"
-    with path.open("w") as file:
-        file.write("row,x,y\n" + blank)
-        for row in range(1, rows + 1):
-            file.write(f"{row},1\n{blank}" if row in left_out else f"{row},{row / 7!r},{row % 2}\n")
-    table = _opened(path, reader)
-    assert table.rejected_rows == len(left_out)
-    assert [r.row for r in table.rejected] == sorted(left_out)[:100]
-    expected = [row for row in range(1, rows + 1) if row not in left_out]
-    assert table.row_numbers.tolist() == expected
-    if reader == "duckdb":
-        assert table.column("row").values.tolist() == expected
-
-
 def test_a_table_without_rejected_rows_has_no_list_of_numbers(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("x,y\n1,a\n\n2,b\n")
     assert read_table(path).row_numbers is None
-
-
-# Wide and long tables
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("rows", "columns"), [(30, 5_000), (8, 99_999)])
-def test_a_wide_table_is_read(tmp_path, rows, columns):
-    path = tmp_path / "wide.csv"
-    X = np.random.default_rng(0).normal(size=(rows, columns))
-    with path.open("w") as file:
-        file.write(",".join(f'"gene {k}"' for k in range(columns)) + ",label\n")
-        file.writelines(
-            ",".join(map(repr, row.tolist())) + f",{'ab'[k % 2]}\n" for k, row in enumerate(X)
-        )
-    table = read_table(path)
-    assert (table.rows, len(table.features), table.label) == (rows, columns, "label")
-    read = np.column_stack([column.values for column in table.features[::97]])
-    np.testing.assert_array_equal(read, X[:, ::97])
 
 
 _PEAK = """

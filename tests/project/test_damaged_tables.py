@@ -6,7 +6,6 @@ import random
 import duckdb
 import pytest
 
-from aucstudio.cli import main
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
@@ -161,12 +160,3 @@ def test_what_is_no_file(tmp_path, read):
     ]:
         with pytest.raises(InputError, match=words):
             read(tmp_path / name)
-
-
-def test_the_command_line_says_so_in_a_sentence(tmp_path, capsys):
-    os.mkfifo(tmp_path / "pipe")
-    for path in (tmp_path / "pipe", tmp_path / ("n" * 300)):
-        assert main(["inspect", str(path)]) == 2
-        said = capsys.readouterr().err
-        assert said.count("\n") == 1
-        assert str(path) in said

@@ -20,7 +20,8 @@ from aucstudio.project.data.input_files import MOST_COLUMNS, MOST_DEPTH
 from aucstudio.project.data.preview import HeadReader
 from aucstudio.project.data.readers import isolated
 from aucstudio.project.data.table import read_table
-from aucstudio.project.data.text.dialect import Cutter, Dialect
+from aucstudio.project.data.text.cutter import Cutter
+from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiment_file import read_study
 

@@ -51,16 +51,6 @@ def test_names_that_come_again_are_found_across_pieces(monkeypatch, chunk):
         assert rows._holds_line(io.BytesIO(text), {b"x,y"}) is known
 
 
-@pytest.mark.parametrize("again", ["", "\ufeff"])
-def test_names_come_again_in_long_files_with_a_mark(tmp_path, again):
-    rows_of = "".join(f"{k},{k % 2}\n" for k in range(3_000))
-    text = f"\ufeffname,y\n{rows_of}{again}name,y\n{rows_of}"
-    (tmp_path / "long.csv").write_text(text, encoding="utf-8")
-    table = read_table(tmp_path / "long.csv")
-    assert (table.rows, [row.line for row in table.rejected]) == (6_000, [3_002])
-    assert [column.kind for column in table.columns] == ["number", "number"]
-
-
 @pytest.mark.slow
 def test_texts_of_a_long_file_are_judged_once_each_and_alike(tmp_path):
     """Enough rows for DuckDB to read them, and for columns to be finished side by side."""

@@ -14,16 +14,14 @@ import numpy as np
 import pytest
 
 from aucstudio.engine.ensembles.combined import CombinationScorer, Part
-from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.kernels import Kernel
-from aucstudio.engine.scorers import EnsembleScorer, FourierScorer, KernelScorer, LinearScorer
-from aucstudio.project.data.preparing.preparation import Preparation
+from aucstudio.engine.scorers import FourierScorer, KernelScorer, LinearScorer
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.model import Model
 from aucstudio.project.store import archive
 from aucstudio.project.store.archive import array_to_bytes
 from aucstudio.project.store.model_file import load_model, model_from_bytes, model_to_bytes
+from tests.project.hand_models import CUBICS, TREES, model_with, prepared
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
 
@@ -35,41 +33,23 @@ SCORERS = {
     "linear": LinearScorer(RNG.normal(size=D)),
     "kernel": KernelScorer(Kernel("rbf", 0.3, 3, 1.0), RNG.normal(size=(7, D)), RNG.normal(size=7)),
     "fourier": FourierScorer(RNG.normal(size=(6, D)), RNG.random(6), RNG.normal(size=6)),
-    "trees": EnsembleScorer(
-        roots=np.array([0, 3]),
-        feature=np.array([1, 0, 0, 4, 0, 0]),
-        threshold=np.array([0.5, 0, 0, np.inf, 0, 0]),
-        left=np.array([1, 1, 2, 4, 4, 5]),
-        right=np.array([2, 1, 2, 5, 4, 5]),
-        value=RNG.normal(size=6),
-        base=0.25,
-        gaps_left=np.array([True, False, False, False, False, False]),
-    ),
-    "additive": AdditiveScorer(
-        feature=np.array([0, 3]),
-        n_breaks=np.array([2, 1]),
-        breaks=np.array([0.5, 1.5, -1.0]),
-        origins=RNG.normal(size=5),
-        coefficients=RNG.normal(size=(5, 4)),
-    ),
+    "trees": TREES,
+    "additive": CUBICS,
 }
 
 
 def model_of(kind):
-    preparation = Preparation(
-        numbers=("age", "weight"),
-        medians=np.array([40.0, 70.0]),
-        means=np.array([41.0, 71.5]),
-        scales=np.array([12.0, 9.0]),
-        categories=("town",),
-        levels=(("north", "south", "(missing)"),),
-    )
-    params = {"C": 1.0, "n_landmarks": None, "fpr_range": [0.0, 0.1]}
-    words = "outcome", "yes", "no", "all rows"
-    columns = [ColumnSchema(name, "number", "number") for name in preparation.numbers]
+    levels = (("north", "south", "(missing)"),)
+    names = {"numbers": ("age", "weight"), "categories": ("town",), "levels": levels}
+    columns = [ColumnSchema(name, "number", "number") for name in names["numbers"]]
     columns += [ColumnSchema("town", "category", "text"), ColumnSchema("outcome", "label")]
-    schema = Schema(tuple(columns))
-    return Model(preparation, SCORERS[kind], -0.5, "auc-rls", params, *words, schema=schema)
+    return model_with(
+        SCORERS[kind],
+        preparation=prepared(**names),
+        label="outcome",
+        params={"C": 1.0, "n_landmarks": None, "fpr_range": [0.0, 0.1]},
+        schema=Schema(tuple(columns)),
+    )
 
 
 def parts(kind):
@@ -205,25 +185,25 @@ BAD_ARRAYS = {
     ),
     "weights whose scores overflow": ("kernel", {_W: np.full(7, 1e308)}),
     "phases that are NaN": ("fourier", {"arrays/scorer.phases.npy": np.full(6, np.nan)}),
-    "a tree that turns back": ("trees", trees(left=[1, 1, 0, 4, 4, 5])),
-    "a child out of range": ("trees", trees(right=[2, 1, 2, 6, 4, 5])),
-    "a child below 0": ("trees", trees(right=[-2, 1, 2, 5, 4, 5])),
-    "a root out of range": ("trees", trees(roots=[0, 6])),
-    "a tree twice": ("trees", trees(roots=[0, 0])),
-    "a node that stays for one side": ("trees", trees(left=[0, 1, 2, 4, 4, 5])),
-    "a node of two others": ("trees", trees(right=[2, 1, 2, 4, 4, 5])),
-    "a feature out of range": ("trees", trees(feature=[1, 0, 0, D, 0, 0])),
-    "a feature below 0": ("trees", trees(feature=[1, 0, 0, -1, 0, 0])),
-    "a value that is NaN": ("trees", trees(value=[0, 1, np.nan, 0, 1, 2.0])),
-    "a threshold that is NaN": ("trees", trees(threshold=[np.nan, 0, 0, 0, 0, 0])),
+    "a tree that turns back": ("trees", trees(left=[1, 1, 0, 3, 5, 5, 6])),
+    "a child out of range": ("trees", trees(right=[2, 1, 2, 3, 7, 5, 6])),
+    "a child below 0": ("trees", trees(right=[-2, 1, 2, 3, 6, 5, 6])),
+    "a root out of range": ("trees", trees(roots=[0, 3, 7])),
+    "a tree twice": ("trees", trees(roots=[0, 0, 4])),
+    "a node that stays for one side": ("trees", trees(left=[0, 1, 2, 3, 5, 5, 6])),
+    "a node of two others": ("trees", trees(right=[2, 1, 2, 3, 5, 5, 6])),
+    "a feature out of range": ("trees", trees(feature=[1, 0, 0, 0, D, 0, 0])),
+    "a feature below 0": ("trees", trees(feature=[1, 0, 0, 0, -1, 0, 0])),
+    "a value that is NaN": ("trees", trees(value=[0, 1, np.nan, 0, 0, 1, 2.0])),
+    "a threshold that is NaN": ("trees", trees(threshold=[np.nan, 0, 0, 0, 0, 0, 0])),
     "fewer thresholds than nodes": ("trees", trees(threshold=[0.5, 0, 0])),
     "a chain": ("trees", chain(100_000)),
-    "pieces out of count": ("additive", trees(n_breaks=[1, 1])),
+    "pieces out of count": ("additive", trees(n_breaks=[1, 0])),
     "pieces whose count overflows": ("additive", trees(n_breaks=[2**62, 2**62])),
-    "breaks that fall": ("additive", trees(breaks=[1.5, 0.5, -1.0])),
-    "a feature twice": ("additive", trees(feature=[3, 3])),
+    "breaks that fall": ("additive", trees(breaks=[0.5, -1.0])),
+    "a feature twice": ("additive", trees(feature=[1, 1])),
     "an additive feature out of range": ("additive", trees(feature=[0, D])),
-    "coefficients of three": ("additive", trees(coefficients=np.ones((5, 3)))),
+    "coefficients of three": ("additive", trees(coefficients=np.ones((4, 3)))),
 }
 
 
@@ -344,26 +324,22 @@ def test_whatever_stands_in_a_manifest_ends_in_a_model_or_a_sentence(kind):
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])
 def test_an_intercept_that_is_not_finite_is_refused(number):
     manifest, arrays = parts("linear")
-    text = json.dumps(manifest).replace('"intercept": -0.5', f'"intercept": {number}')
+    text = json.dumps(manifest).replace('"intercept": 0.25', f'"intercept": {number}')
     assert number in text
     refused(sealed(text.encode(), arrays))
 
 
 @pytest.mark.parametrize(
-    "changes",
-    CASES["kernels"],
+    ("kind", "settings"),
+    [
+        *(("kernel", changes) for changes in CASES["kernels"]),
+        *(("trees", {"base": base}) for base in (None, "0", True)),
+    ],
 )
-def test_a_kernel_that_is_none_is_refused(changes):
-    manifest, arrays = parts("kernel")
-    manifest["scorer"]["settings"] |= changes
+def test_settings_that_no_scorer_has_are_refused(kind, settings):
+    manifest, arrays = parts(kind)
+    manifest["scorer"]["settings"] |= settings
     refused(sealed(manifest, arrays))
-
-
-def test_trees_without_a_finite_base_are_refused():
-    manifest, arrays = parts("trees")
-    for base in (None, "0", True):
-        manifest["scorer"]["settings"] = {"base": base}
-        refused(sealed(manifest, arrays))
 
 
 def test_what_a_later_program_adds_to_the_manifest_is_passed_over():

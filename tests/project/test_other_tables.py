@@ -3,7 +3,6 @@
 import contextlib
 import json
 import sqlite3
-import zipfile
 
 import duckdb
 import pytest
@@ -13,58 +12,23 @@ from aucstudio.project.errors import InputError
 from tests.project.test_awkward import understood
 
 ABC = {"a": [1, 2, 3], "b": [2.5, None, 4.5], "y": ["u", "v", "u"]}
-TEXT = "a,b,y\n1,2.5,u\n2,,v\n3,4.5,u\n"
 
 
-def test_what_explains_a_table_in_an_archive_is_not_taken_for_it(tmp_path):
-    path = tmp_path / "data.zip"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("README.txt", "hello\n")
-        archive.writestr("names.md", "# hello\n")
-        archive.writestr("d/rows.csv", TEXT)
-    table = read_table(path)
-    assert understood(table) == ABC
-    assert any("'d/rows.csv' is read" in note for note in table.notes)
-
-
-def test_an_archive_of_explanations_alone_is_looked_at_all_the_same(tmp_path):
-    path = tmp_path / "data.zip"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("README", TEXT)
-        archive.writestr("LICENSE", "none")
-    assert understood(read_table(path)) == ABC
-
-
-@pytest.mark.slow
-def test_numbers_that_are_now_texts_now_numbers_are_numbers(tmp_path):
-    path = tmp_path / "data.jsonl"
-    path.write_text(
-        '{"a":1,"b":2.5,"y":"u"}\n{"a":2,"b":null,"y":"v"}\n{"a":3,"b":"4.5","y":"u"}\n'
-    )
-    assert understood(read_table(path)) == ABC
-
-
-@pytest.mark.slow
-def test_names_and_rows_may_stand_in_lists_of_their_own(tmp_path):
-    path = tmp_path / "data.json"
-    rows = [[1, 2.5, "u"], [2, None, "v"], [3, 4.5, "u"]]
-    path.write_text(json.dumps({"columns": ["a", "b", "y"], "index": [0, 1, 2], "data": rows}))
-    assert understood(read_table(path)) == ABC
+RECORDS = [
+    {"a": 1, "b": 2.5, "y": "u"},
+    {"a": 2, "b": None, "y": "v"},
+    {"a": 3, "b": 4.5, "y": "u"},
+]
+ROWS = [[*record.values()] for record in RECORDS]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "names"),
     [
-        ([["a", "b", "y"], [1, 2.5, "u"], [2, None, "v"], [3, 4.5, "u"]], {}),
-        (
-            {
-                "p": {"a": 1, "b": 2.5, "y": "u"},
-                "q": {"a": 2, "b": None, "y": "v"},
-                "r": {"a": 3, "b": 4.5, "y": "u"},
-            },
-            {"row": ["p", "q", "r"]},
-        ),
+        ([[*"aby"], *ROWS], {}),
+        ({"columns": [*"aby"], "index": [0, 1, 2], "data": ROWS}, {}),
+        (dict(zip("pqr", RECORDS, strict=True)), {"row": ["p", "q", "r"]}),
     ],
 )
 def test_rows_may_be_lists_or_have_names(tmp_path, content, names):
@@ -73,13 +37,9 @@ def test_rows_may_be_lists_or_have_names(tmp_path, content, names):
     assert understood(read_table(path)) == names | ABC
 
 
-def test_a_mark_before_records_is_none_of_them(tmp_path):
+def test_a_mark_before_records_is_none_of_them_and_numbers_may_be_texts(tmp_path):
     path = tmp_path / "data.jsonl"
-    rows = [
-        {"a": 1, "b": 2.5, "y": "u"},
-        {"a": 2, "b": None, "y": "v"},
-        {"a": 3, "b": 4.5, "y": "u"},
-    ]
+    rows = [*RECORDS[:2], RECORDS[2] | {"b": "4.5"}]
     path.write_text("\ufeff" + "".join(f"{json.dumps(row)}\r\n" for row in rows), "utf-8")
     assert understood(read_table(path)) == ABC
 

@@ -17,7 +17,6 @@ from aucstudio.project.geometry.planes import (
     angle,
     carried,
     choose_plane,
-    component_plane,
     curved_plane,
     feature_plane,
     labelled_sample,
@@ -61,19 +60,13 @@ def test_score_plane_of_rows_uses_their_covariance():
     assert_allclose(abs(found @ leading), 1.0)
 
 
-def test_component_plane_matches_the_singular_vectors():
+@pytest.mark.parametrize("of_pairs", [True, False])
+def test_component_plane_has_the_principal_directions(of_pairs):
     sample, _ = make_sample()
-    vectors = np.linalg.svd(sample.X - sample.X.mean(axis=0))[2][:2]
-    plane = choose_plane(sample, None, COMPONENTS, None, False)
-    assert_allclose(np.abs(vectors @ plane.directions), np.eye(2), atol=1e-10)
-
-
-def test_component_plane_of_pairs_has_the_principal_directions_of_sigma():
-    sample, _ = make_sample()
-    z = all_differences(sample.X, sample.positive)
-    leading = np.linalg.eigh(np.cov(z.T, bias=True))[1][:, [-1, -2]]
-    found = component_plane(sample, of_pairs=True).directions
-    assert_allclose(np.abs(leading.T @ found), np.eye(2), atol=1e-10)
+    rows = all_differences(sample.X, sample.positive) if of_pairs else sample.X
+    leading = np.linalg.svd(rows - rows.mean(axis=0))[2][:2]
+    plane = choose_plane(sample, None, COMPONENTS, None, of_pairs)
+    assert_allclose(np.abs(leading @ plane.directions), np.eye(2), atol=1e-10)
 
 
 @pytest.mark.parametrize("of_pairs", [True, False])

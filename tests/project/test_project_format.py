@@ -2,39 +2,21 @@
 
 import copy
 import dataclasses
-import sqlite3
 
 import numpy as np
 import pytest
 
-from aucstudio.project.errors import InputError
 from aucstudio.project.results.documents import named_runs
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.scratch import BoundedCache
 from aucstudio.project.store.project import database as source
 from aucstudio.project.store.project.database import ProjectSource
 from aucstudio.project.store.project.project_file import ProjectFile, write_project
-
-
-@pytest.fixture
-def project(tmp_path):
-    return ProjectFile.create(tmp_path / "study.aucproj")
+from tests.project.conftest import run_sql
 
 
 def test_a_new_project_has_format_1(project):
-    with sqlite3.connect(project.path) as database:
-        (found,) = database.execute("SELECT value FROM meta WHERE name = 'format'").fetchone()
-    database.close()
-    assert found == "1"
-
-
-@pytest.mark.parametrize("change", ["CREATE TABLE more (a)", "DROP TABLE flights"])
-def test_a_file_with_other_tables_is_not_a_project(project, change):
-    with sqlite3.connect(project.path) as database:
-        database.execute(change)
-    database.close()
-    with pytest.raises(InputError):
-        ProjectFile.open(project.path).read()
+    assert run_sql(project.path, "SELECT value FROM meta WHERE name = 'format'") == [("1",)]
 
 
 def count_reads(monkeypatch):
@@ -66,9 +48,7 @@ def test_listing_runs_reads_none_of_their_arrays(project, plan, table, monkeypat
 def test_runs_on_the_same_rows_share_them(project, plan, table):
     for method in ("auc-rls", "rls", "svm"):
         project.add_run(execute(plan(method), table))
-    with sqlite3.connect(project.path) as database:
-        count = database.execute("SELECT count(*) FROM blobs").fetchone()[0]
-    database.close()
+    ((count,),) = run_sql(project.path, "SELECT count(*) FROM blobs")
     records = project.runs()
     assert records[0].splits[0].test_rows is records[2].splits[0].test_rows
     separate = 18 * len(records)

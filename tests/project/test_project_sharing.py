@@ -25,11 +25,6 @@ from aucstudio.project.store.project.unfinished_runs import Owner
 MOST_SECONDS = 60
 
 
-@pytest.fixture
-def project(tmp_path):
-    return ProjectFile.create(tmp_path / "study.aucproj")
-
-
 def started(code, *arguments):
     return subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)],
@@ -233,7 +228,7 @@ TRAIN = """
 
 @pytest.mark.slow
 def test_a_run_that_another_program_trains_is_told_and_left(project, plan, table):
-    from aucstudio.gui.state.session_files import read_project
+    from aucstudio.gui.state.study_reading import read_project
 
     record = project.add_run(execute(plan(), table))
     process = started(TRAIN, project.path)

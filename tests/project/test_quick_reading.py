@@ -126,13 +126,18 @@ def test_a_large_file_of_plain_numbers_may_hold_other_cells_below(tmp_path, late
 
 
 @pytest.mark.parametrize(
-    ("names", "row", "short"),
-    [("x,y", "1.5,2", False), ("word,name", "ab,c", False), ("1998,1999", "7,8", False)],
+    ("names", "row", "mark"),
+    [
+        ("x,y", "1.5,2", ""),
+        ("word,name", "ab,c", ""),
+        ("1998,1999", "7,8", ""),
+        ("name,y", "1,0", "\ufeff"),
+    ],
 )
-def test_names_that_come_again_in_a_long_file_are_no_row(tmp_path, monkeypatch, names, row, short):
-    monkeypatch.setattr(delimited, "is_small", lambda *_: short)
-    path = tmp_path / "again.csv"
-    path.write_text(f"{names}\n" + f"{row}\n" * 5_000 + f"{names}\n" + f"{row}\n" * 10)
+def test_names_that_come_again_in_a_long_file_are_no_row(tmp_path, monkeypatch, names, row, mark):
+    monkeypatch.setattr(delimited, "is_small", lambda *_: False)
+    path, rows = tmp_path / "again.csv", f"{row}\n" * 5_000
+    path.write_text(f"{mark}{names}\n{rows}{mark}{names}\n" + f"{row}\n" * 10, "utf-8")
     table = read_table(path, label=False, dialect=Dialect())
     assert table.rows == 5_010
     assert [found.line for found in table.rejected] == [5_002]

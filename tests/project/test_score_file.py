@@ -13,6 +13,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiment_file import write_study
 from aucstudio.project.store.project.project_file import ProjectFile
+from tests.project.test_outside_scores import train, trained
 
 ROWS = 90
 
@@ -43,15 +44,6 @@ def scores(tmp_path):
     order = np.random.default_rng(0).permutation(ROWS)
     rows = [int(k) for k in order if k not in (4, 60)]
     return write_scores(tmp_path / "scores.csv", [*rows, 500])
-
-
-def train(patients, *more):
-    return cli.main(["train", str(patients), "--label", "y", "--quiet", *map(str, more)])
-
-
-def trained(patients, capsys, *more):
-    assert train(patients, "--json", *more) == 0
-    return json.loads(capsys.readouterr().out)["runs"][0]
 
 
 def refused(patients, capsys, *more):

@@ -1,6 +1,5 @@
 """Temporary folders of a process, removed with it or by the next process."""
 
-import functools
 import os
 import signal
 import stat
@@ -9,7 +8,7 @@ import sys
 
 import pytest
 
-from aucstudio.project import scratch
+from aucstudio.project import leftovers, scratch
 from aucstudio.project.errors import InputError
 
 OWNER = """
@@ -28,7 +27,7 @@ def temporary(tmp_path, monkeypatch):
     folder.mkdir()
     monkeypatch.setenv("TMPDIR", str(folder))
     monkeypatch.setattr("tempfile.tempdir", None)
-    monkeypatch.setattr(scratch, "_own", functools.cache(scratch._own.__wrapped__))
+    monkeypatch.setattr(scratch, "_own", {})
     yield folder
     scratch.clear()
 
@@ -58,7 +57,7 @@ def test_one_folder_for_a_process_and_it_goes_with_it(temporary):
     with scratch.folder() as first, scratch.folder() as second:
         assert first.parent == second.parent
         assert stat.S_IMODE(first.parent.stat().st_mode) == 0o700
-        assert first.parent.name.startswith(f"aucstudio-{os.getpid()}-")
+        assert f"-{os.getpid()}-" in first.parent.name
     assert not first.exists()
     scratch.clear()
     assert not list(temporary.iterdir())
@@ -83,12 +82,17 @@ def test_what_a_process_leaves_goes_at_its_end_or_with_the_next(temporary):
 def test_what_belongs_to_nobody_we_know_is_left_alone(temporary):
     other = temporary / "aucstudio-notes"
     other.mkdir()
+    foreign = temporary / "aucstudio-00000000-1-12345678"  # of another machine
+    foreign.mkdir()
     elsewhere = temporary / "elsewhere"
-    elsewhere.write_text("mine")
-    (temporary / "aucstudio-1-x.lock").symlink_to(elsewhere)
+    elsewhere.mkdir()
+    (elsewhere / "mine").write_text("mine")
+    ended = f"aucstudio-{leftovers.owner_name()[:8]}-{2**22 + 1}-12345678"
+    (temporary / ended).symlink_to(elsewhere)
     scratch.sweep()
-    assert elsewhere.read_text() == "mine"
+    assert (elsewhere / "mine").read_text() == "mine"
     assert other.is_dir()
+    assert foreign.is_dir()
 
 
 def test_a_copy_of_the_process_takes_nothing_away(temporary, monkeypatch):

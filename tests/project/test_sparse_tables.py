@@ -31,8 +31,9 @@ from aucstudio.project.runs.planning import plan_experiment, plan_on
 from aucstudio.project.runs.scoring import read_to_score, scores_of
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.store.model_file import load_model, save_model
-from aucstudio.project.survey.columns import Classes, RankedColumn, most_telling
-from aucstudio.project.survey.rows import Condition, read_conditions
+from aucstudio.project.survey.column_sets import most_telling
+from aucstudio.project.survey.columns import Classes, RankedColumn
+from aucstudio.project.survey.conditions import Condition, read_conditions
 
 LINEAR = [key for key, method in METHODS.items() if method.takes_sparse]
 

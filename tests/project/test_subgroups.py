@@ -35,11 +35,16 @@ def run_on(sites, tmp_path, *scheme):
     return project
 
 
+def found_by(project, column, capsys):
+    capsys.readouterr()
+    assert cli.main(["compare", str(project), "--by", column, "--json", "--quiet"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["subgroups"]
+    return found
+
+
 def test_areas_are_those_of_the_rows_of_each_level(sites, tmp_path, capsys):
     project = run_on(sites, tmp_path, "--test-size", 0.5)
-    capsys.readouterr()
-    assert cli.main(["compare", str(project), "--by", "site", "--json", "--quiet"]) == 0
-    (found,) = json.loads(capsys.readouterr().out)["subgroups"]
+    found = found_by(project, "site", capsys)
     (split,) = ProjectFile.open(project).runs()[0].splits
     values = read_table(sites, label="y").column("site").values[split.test_rows]
     for group, level in zip(found["groups"], ["a", "b", "(missing)"], strict=True):
@@ -103,10 +108,7 @@ def test_numbers_part_the_rows_in_their_order(sites, tmp_path, capsys):
     lines = sites.read_text().splitlines()
     wards = ["ward", *(str((2, 10, 1)[k % 3]) for k in range(len(lines) - 1))]
     sites.write_text("\n".join(map(",".join, zip(lines, wards, strict=True))))
-    project = run_on(sites, tmp_path)
-    capsys.readouterr()
-    assert cli.main(["compare", str(project), "--by", "ward", "--json", "--quiet"]) == 0
-    (found,) = json.loads(capsys.readouterr().out)["subgroups"]
+    found = found_by(run_on(sites, tmp_path), "ward", capsys)
     assert [group["level"] for group in found["groups"]] == ["1", "2", "10"]
 
 

@@ -18,18 +18,9 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.planning import plan_experiment
-from aucstudio.project.survey.columns import (
-    MOST_BARS,
-    PEARSON,
-    SPEARMAN,
-    Classes,
-    ColumnAreas,
-    RankedColumn,
-    correlate,
-    gap_columns,
-    map_gaps,
-    sum_up,
-)
+from aucstudio.project.survey.column_sets import PEARSON, SPEARMAN, correlate, gap_columns, map_gaps
+from aucstudio.project.survey.columns import MOST_BARS, Classes, ColumnAreas, RankedColumn, sum_up
+from aucstudio.project.survey.conditions import like_cell, read_conditions
 from aucstudio.project.survey.rows import (
     FALSE_ALARM,
     HELD,
@@ -39,8 +30,6 @@ from aucstudio.project.survey.rows import (
     Query,
     ScoredRows,
     find_rows,
-    like_cell,
-    read_conditions,
     text_codes,
     wrong_pairs,
 )

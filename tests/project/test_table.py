@@ -114,22 +114,6 @@ def test_encodings(write, encoding, detected, header):
     assert table.classes == {"ä": 1, "ö": 2}
 
 
-@pytest.mark.parametrize(
-    ("encoding", "words"),
-    [
-        ("cp1251", ["Москва", "Самара", "Воронеж"]),
-        ("koi8_r", ["Москва", "Самара", "Воронеж"]),
-        ("cp1250", ["Małgorzata", "Żaneta", "Świętochłowice"]),
-        ("shift_jis", ["東京都", "大阪府", "北海道"]),
-    ],
-)
-def test_other_code_pages_are_guessed_and_said(write, encoding, words):
-    text = "x,word,label\n" + "".join(f"{i},{words[i % 3]},{i % 2}\n" for i in range(12))
-    table = read_table(write(text, encoding=encoding))
-    assert sorted(set(table.column("word").values)) == sorted(words)
-    assert any(table.dialect.encoding in note for note in table.notes)
-
-
 def test_a_given_encoding_is_used_or_refused(write):
     path = write("a,b\n1,é\n2,è\n", encoding="cp1252")
     table = read_table(path, dialect=Dialect(encoding="cp850"))
@@ -285,13 +269,6 @@ def test_files_that_are_no_tables(write, content, sentence):
         read_table(path)
     assert str(path) in str(caught.value)
     assert caught.value.file == str(path)
-
-
-def test_missing_files_and_folders(tmp_path):
-    with pytest.raises(InputError, match="does not exist"):
-        read_table(tmp_path / "nothing.csv")
-    with pytest.raises(InputError, match="is a folder"):
-        read_table(tmp_path)
 
 
 def test_an_unreadable_file(write, monkeypatch):
@@ -571,16 +548,6 @@ def test_progress_rises_to_the_end_and_can_stop(write):
 
 
 # Wide, long and random tables
-
-
-def test_a_wide_table(write):
-    names = [f"x{i}" for i in range(700)]
-    X = np.random.default_rng(0).normal(size=(5, 700))
-    lines = [",".join([*map(repr, row.tolist()), "ab"[k % 2]]) for k, row in enumerate(X)]
-    lines.insert(2, "1,2,3")
-    table = read_table(write(",".join([*names, "y"]) + "\n" + "\n".join(lines)))
-    assert [r.line for r in table.rejected] == [4]
-    np.testing.assert_array_equal(np.column_stack([c.values for c in table.columns[:-1]]), X)
 
 
 @pytest.mark.slow

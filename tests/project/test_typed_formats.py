@@ -13,25 +13,13 @@ from aucstudio.project.data.readers.arff import day_reader
 from aucstudio.project.data.readers.statistics import counted_units
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
-from tests.project.test_formats import FIXTURES
+from tests.project.test_formats import FIXTURES, write_workbook
 
 ROWS = [[k / 4, k % 9, "ab"[k % 2], "yes" if k % 3 else "no"] for k in range(40)]
 
 
 def told(table, *parts):
     return any(all(part in note for part in parts) for note in table.notes)
-
-
-def write_workbook(path, sheets, hidden=()):
-    book = openpyxl.Workbook()
-    book.remove(book.active)
-    for name, rows in sheets.items():
-        sheet = book.create_sheet(name)
-        for row in rows:
-            sheet.append(row)
-        sheet.sheet_state = "hidden" if name in hidden else "visible"
-    book.save(path)
-    return path
 
 
 CODES = [["variable", "meaning"], ["x", "a measure"], ["n", "age"]]
@@ -298,17 +286,6 @@ def test_records_deep_within_an_answer_are_found(tmp_path):
     assert json_table(tmp_path / "t.json", named).rows == 40
 
 
-def test_tables_that_programs_keep_of_themselves_are_passed_over(tmp_path):
-    path = tmp_path / "t.sqlite"
-    with sqlite3.connect(path) as connection:
-        connection.execute("CREATE TABLE django_migrations (id, app, name)")
-        connection.executemany("INSERT INTO django_migrations VALUES (?, 'a', 'b')", [[1], [2]])
-        connection.execute("CREATE TABLE trial_patient (x, n, c, y)")
-        connection.executemany("INSERT INTO trial_patient VALUES (?, ?, ?, ?)", ROWS)
-    connection.close()
-    assert read_table(path).dialect.sheet == "trial_patient"
-
-
 def test_a_name_merged_over_those_of_several_columns_is_part_of_each(tmp_path):
     book = openpyxl.Workbook()
     sheet = book.active
@@ -347,14 +324,20 @@ def test_rows_of_json_without_names_are_told(tmp_path):
     assert told(table, "the rows have no field names: the columns are named c1 to c3")
 
 
-def test_tables_behind_a_full_text_index_are_none(tmp_path):
+@pytest.mark.parametrize(
+    ("other", "columns", "row"),
+    [
+        ("TABLE django_migrations", "(id, app, name)", "(1, 'a', 'b')"),
+        # The tables behind a full-text index are none.
+        ("VIRTUAL TABLE docs", "USING fts5(title, body)", "('a', 'b')"),
+    ],
+)
+def test_tables_that_programs_keep_are_passed_over(tmp_path, other, columns, row):
     path = tmp_path / "t.sqlite"
     with sqlite3.connect(path) as connection:
-        connection.execute("CREATE VIRTUAL TABLE docs USING fts5(title, body)")
-        connection.execute("INSERT INTO docs VALUES ('a', 'b')")
+        connection.execute(f"CREATE {other} {columns}")
+        connection.execute(f"INSERT INTO {other.split()[-1]} VALUES {row}, {row}")
         connection.execute("CREATE TABLE cases (x, n, c, y)")
         connection.executemany("INSERT INTO cases VALUES (?, ?, ?, ?)", ROWS)
     connection.close()
-    table = read_table(path)
-    assert table.dialect.sheet == "cases"
-    assert told(table, "there is also the table 'docs'")
+    assert read_table(path).dialect.sheet == "cases"

@@ -3,7 +3,6 @@
 import dataclasses
 import json
 import shutil
-import sqlite3
 
 import numpy as np
 import pytest
@@ -24,6 +23,7 @@ from aucstudio.project.runs.verification import Verification, verify_run
 from aucstudio.project.store.check import check_file
 from aucstudio.project.store.project.project_file import ProjectFile, write_project
 from tests.conftest import write_table
+from tests.project.conftest import run_sql
 
 
 def silent(_stage, _share):
@@ -188,9 +188,7 @@ def test_it_goes_along_where_the_project_is_saved_or_repaired(project, tmp_path)
     kept = listing.verifications
     saved = write_project(tmp_path / "other.aucproj", listing.records, {}, kept.values())
     assert saved.read().verifications == kept
-    with sqlite3.connect(project.path) as database:
-        database.execute("UPDATE documents SET checksum = x'00' WHERE name = 'contents'")
-    database.close()
+    run_sql(project.path, "UPDATE documents SET checksum = x'00' WHERE name = 'contents'")
     repaired = check_file(project.path, repair=True).repaired
     assert ProjectFile(repaired.file).read().verifications == kept
 
@@ -199,9 +197,7 @@ def test_it_goes_along_where_the_project_is_saved_or_repaired(project, tmp_path)
     "change", ["document = x'7b7d'", "checksum = x'00'", "name = 'verification other'"]
 )
 def test_a_damaged_verification_is_reported_and_left_out(project, change):
-    with sqlite3.connect(project.path) as database:
-        database.execute(f"UPDATE documents SET {change} WHERE name LIKE 'verification %'")
-    database.close()
+    run_sql(project.path, f"UPDATE documents SET {change} WHERE name LIKE 'verification %'")
     listing = project.read()
     assert listing.verifications == {}
     assert len(listing.records) == 2

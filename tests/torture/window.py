@@ -60,7 +60,7 @@ def at_work(folder: Path, seconds: int) -> Tally:
 
 def _work(folder: Path, seconds: float, rows: int = 0) -> None:
     from PySide6.QtGui import QAction
-    from PySide6.QtWidgets import QComboBox, QTabWidget
+    from PySide6.QtWidgets import QComboBox, QTabBar
 
     from aucstudio.engine import METHODS
     from aucstudio.gui.app import create_window, make_application
@@ -72,7 +72,7 @@ def _work(folder: Path, seconds: float, rows: int = 0) -> None:
     window.show()
     window.open_now(folder / "study.csv")
     methods = window.findChild(QComboBox, "method_combo")
-    pages = window.findChild(QTabWidget, "view_tabs")
+    pages = window.findChild(QTabBar, "view_tabs_bar")
     run = window.findChild(QAction, "action_run")
     stop = window.findChild(QAction, "action_stop")
     names = [name for name in METHODS if name not in _LEFT_OUT]

@@ -199,6 +199,11 @@ def _row_words(curve: roc.Curve, vertex: int) -> list[str]:
     return counted if curve.behind is None else [*counted, "rates weighted"]
 
 
+def chance_area(band: Band) -> float:
+    """Return the normalised partial area of a random ranking."""
+    return sum(band) / 2
+
+
 def area_words(value: float, scale: str) -> str:
     """Write a partial area: raw areas are small and get a digit more."""
     return f"{value:.4f}" if scale == "raw" else figure_words(value)

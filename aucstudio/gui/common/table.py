@@ -141,7 +141,11 @@ class TableModel(QAbstractTableModel):
         if not 0 <= self.by < len(self.columns):
             return found
         column, items = self.columns[self.by], self.items
-        return sorted_by(column, found, items.__getitem__, self.backwards)
+        return sorted_by(column, found, lambda k: self.content(items[k]), self.backwards)
+
+    def content(self, item: Any) -> Any:
+        """Return what the functions of the columns are called with for an item."""
+        return item
 
     # ------------------------------------------------------------- Qt
 

@@ -146,6 +146,7 @@ _FIXED_WIDTH = "aucstudio_fixed_width"
 
 # Text sizes as shares of the desktop's.
 _TYPE = {"plain": 1.0, "small": 0.9, "tiny": 0.8, "title": 1.2, "figure": 1.6}
+_LENGTHS = (5, 6, 8, 10, 12, 14, 16)  # pixels, of signs in the style sheet that grow with the text
 _DRAWN_AT = 10.0  # points; text size for which lengths in pixels are given
 
 
@@ -185,15 +186,19 @@ def apply_theme(application: QApplication, choice: str = "system") -> Theme:
     if not application.property(_STYLED):
         application.setStyle("Fusion")
         application.setProperty(_STYLED, True)
-    application.setPalette(_palette(theme))
     sheet = Template(resource_path("themes", "style.qss").read_text(encoding="utf-8"))
     icons = resource_path("icons").as_posix()
     points = QApplication.font().pointSizeF()
     sizes = {name: f"{share * points:.2f}" for name, share in _TYPE.items()}
+    sizes |= {f"px{pixels}": f"{scaled(pixels)}px" for pixels in _LENGTHS}
     colours = dataclasses.asdict(theme)
     style = sheet.substitute(colours | sizes | {"icons": icons, "theme": theme.name})
-    # Setting a sheet polishes all widgets again.
-    if style != application.styleSheet():
+    changes = style != application.styleSheet()
+    if changes:
+        # To replace a sheet takes five times as long as to remove it and to set another.
+        application.setStyleSheet("")
+    application.setPalette(_palette(theme))
+    if changes:
         application.setStyleSheet(style)
     return theme
 

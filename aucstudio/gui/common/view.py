@@ -320,6 +320,8 @@ class PageView(QWidget):
             return f"{run.look.name} has no {what}.{why}"
         if live is not None:
             return f"{live.look.name} is training; {soon}."
+        if any(one.record.splits for one in self.session.shown_runs()):
+            return f"No run is chosen: tick or select a run in the list to see {aim}."
         if self.session.table is None:
             return f"Open a table and run a method to see {aim}."
         return f"No run yet: choose a method and press Run to see {aim}."

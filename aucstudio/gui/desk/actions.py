@@ -72,34 +72,36 @@ class PageDeclaration:
         return self.views[0].name
 
 
-_PAIRS = "Which pairs of a positive and a negative are ranked wrongly, and why?"
-_SCORES = "Where should the threshold be, and are the probabilities right?"
-_DIAGNOSTICS = "Did training and the search for settings go well?"
-PAGES = tuple(
-    PageDeclaration(title, question, tuple(ViewDeclaration(*view) for view in views))
-    for title, question, *views in (
-        ("ROC", "Which run ranks best in the range that matters?", ("roc", "roc", "ROC")),
-        (
-            "Compare",
-            "How sure are the differences between runs?",
-            ("compare", "compare", "Compare"),
-        ),
-        (
-            *("Pairs", _PAIRS, ("planes", "difference", "Difference vectors")),
-            ("planes", "feature", "Feature space"),
-        ),
-        ("Model", "What did the model learn?", ("model", "model", "Model")),
-        (
-            *("Scores", _SCORES, ("scores", "scores", "Scores", "Distribution")),
-            ("scores", "calibration", "Calibration"),
-        ),
-        ("Data", "What is in the table?", ("data", "data", "Data")),
-        (
-            *("Diagnostics", _DIAGNOSTICS, ("training", "training", "Training")),
-            ("search", "search", "Search"),
-        ),
-        ("Best", "Which of the models found should be used?", ("best", "best", "Best")),
-    )
+def _page(title: str, question: str, *views: tuple[str, ...]) -> PageDeclaration:
+    return PageDeclaration(title, question, tuple(ViewDeclaration(*view) for view in views))
+
+
+PAGES = (
+    _page("ROC", "Which run ranks best in the range that matters?", ("roc", "roc", "ROC")),
+    _page(
+        "Compare", "How sure are the differences between runs?", ("compare", "compare", "Compare")
+    ),
+    _page(
+        "Pairs",
+        "Which pairs of a positive and a negative are ranked wrongly, and why?",
+        ("planes", "difference", "Difference vectors"),
+        ("planes", "feature", "Feature space"),
+    ),
+    _page("Model", "What did the model learn?", ("model", "model", "Model")),
+    _page(
+        "Scores",
+        "Where should the threshold be, and are the probabilities right?",
+        ("scores", "scores", "Scores", "Distribution"),
+        ("scores", "calibration", "Calibration"),
+    ),
+    _page("Data", "What is in the table?", ("data", "data", "Data")),
+    _page(
+        "Diagnostics",
+        "Did training and the search for settings go well?",
+        ("training", "training", "Training"),
+        ("search", "search", "Search"),
+    ),
+    _page("Best", "Which of the models found should be used?", ("best", "best", "Best")),
 )
 VIEWS = tuple(view for page in PAGES for view in page.views)
 

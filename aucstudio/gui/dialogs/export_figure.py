@@ -9,8 +9,9 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QDialogButtonBox, QLineEdit, QWidget
 
 from aucstudio.gui.common import printing, prompts
+from aucstudio.gui.common.drawing import MM_PER_INCH, Drawing
 from aucstudio.gui.common.form import Form, choice_box
-from aucstudio.gui.common.printing import MM_PER_INCH, PRESETS, Drawing, Sheet
+from aucstudio.gui.common.printing import PRESETS, Sheet
 from aucstudio.gui.common.prompts import Dialog
 from aucstudio.gui.common.theme import set_icon
 from aucstudio.gui.common.view import PageView

@@ -52,7 +52,7 @@ from aucstudio.gui.dialogs.import_sheet import ImportSheet
 from aucstudio.gui.state.background import Background, delayed
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.session import Session
-from aucstudio.gui.state.session_files import recalled
+from aucstudio.gui.state.study_reading import recalled
 from aucstudio.notices import text
 from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import counted

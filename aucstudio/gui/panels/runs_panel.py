@@ -38,7 +38,6 @@ from aucstudio.gui.common.widgets import (
     tool_button,
 )
 from aucstudio.gui.panels.run_card import RunDetails
-from aucstudio.gui.panels.run_columns import GROUPS
 from aucstudio.gui.panels.runs_table import RunsModel, RunsTable
 from aucstudio.gui.state.background import delayed
 from aucstudio.gui.state.plan import RunLook
@@ -214,7 +213,7 @@ class RunActions:
         """Check the chosen runs and no others."""
         kept = set(self._table.chosen_ids())
         plan = self._session.plan
-        others = [run.record.id for run in self._model.runs]
+        others = [run.record.id for run in self._model.items]
         plan = plan.with_looks((run for run in others if run not in kept), visible=False)
         self._session.edit(plan.with_looks(kept, visible=True), "Show chosen runs only")
 
@@ -293,21 +292,12 @@ class RunActions:
         menu.addSeparator()
         self._offer_combination(menu, "list_combine")
         menu.addSeparator()
-        for key, (title, _) in GROUPS.items():
-            made = _add(menu, f"list_group_{key or 'none'}", title, partial(self._group, key))
-            made.setCheckable(True)
-            made.setChecked(self._model.order.group == key)
-        menu.addSeparator()
         self._table.fill_column_menu(menu.addMenu("C&olumns"))
 
     def _offer_combination(self, menu: QMenu, name: str) -> None:
         made = _add(menu, name, "Com&bine checked runs", self._session.runs.combine_checked)
         menu.setToolTipsVisible(True)
         offer_combination(made, self._session)
-
-    def _group(self, key: str) -> None:
-        self._model.set_order(group=key)
-        self._table.layout_changed.emit()
 
 
 def _add(
@@ -403,23 +393,23 @@ class RunsPanel(QWidget):
     # ------------------------------------------------------------- what is shown
 
     def _on_moved(self) -> None:
-        listed, made = self.model.rowCount() > 0, bool(self.model.runs)
+        listed, made = self.model.rowCount() > 0, bool(self.model.items)
         self.empty.setVisible(not made and not self.queue.model.items)
         self.filter.setVisible(made)
         self.menu_button.setVisible(made)
         self.view.setVisible(listed)
         self._spacer.setVisible(not listed)
-        nothing = made and not listed and self.model.order.needle
-        show_note(self.unfound, f"No run matches “{self.model.order.needle}”." if nothing else "")
+        nothing = made and not listed and self.model.needle
+        show_note(self.unfound, f"No run matches “{self.model.needle}”." if nothing else "")
         self._show_selection()
         self._show_count()
 
     def _show_count(self) -> None:
-        made, listed = len(self.model.runs), len(self.model.listed())
+        made, listed = len(self.model.items), len(self.model.listed())
         chosen = len(self.view.chosen_runs())
         if chosen > 1:
             words = f"{chosen:,} of {made:,} chosen"
-        elif self.model.order.needle:
+        elif self.model.needle:
             words = f"{listed:,} of {made:,}"
         else:
             words = runs_words(made) if made else ""
@@ -427,7 +417,7 @@ class RunsPanel(QWidget):
 
     def _on_search(self) -> None:
         self._search.stop()
-        self.model.set_order(needle=self.filter.text().strip())
+        self.model.search(self.filter.text().strip())
 
     # ------------------------------------------------------------- the chosen run
 
@@ -469,10 +459,10 @@ class RunsPanel(QWidget):
         self.session.message.emit(self.notice.words.text())
 
     def _clear_filter_of(self, run: ShownRun) -> None:
-        """Show the row of a run that is filtered out or folded away."""
+        """Show the row of a run that is filtered out."""
         if self.model.row_of(run.record.id) < 0:
             self.filter.clear()
-            self.model.set_order(needle="", closed=frozenset())
+            self.model.search("")
 
     def apply_style(self) -> None:
         """Apply the present theme."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from PySide6.QtCore import (
@@ -24,7 +23,6 @@ from PySide6.QtGui import (
     QFontMetrics,
     QIcon,
     QKeyEvent,
-    QMouseEvent,
     QPainter,
     QResizeEvent,
 )
@@ -48,19 +46,17 @@ from aucstudio.gui.panels.run_columns import (
     AREA,
     COLUMNS,
     DEFAULTS,
-    GROUPS,
     KEYS,
     NAME,
     NOTES,
     PART,
+    ListColumn,
     ListedFigures,
-    Row,
     RowContent,
-    RunOrder,
     RunValues,
-    Section,
     facts_of,
     known_facts,
+    matches,
     run_figures,
 )
 from aucstudio.gui.state.background import delayed
@@ -84,15 +80,16 @@ _SORT_PAUSE = 400  # milliseconds between two sorts while figures arrive
 
 
 class RunsModel(TableModel):
-    """One row for each run in the chosen order, with heads of groups.
+    """One row for each run.
 
     Attributes
     ----------
     moved : Signal
         Rows were added, removed or moved.
-    runs : list of ShownRun
-        All listed runs of the study, shown or not.
-    order : RunOrder
+    items : list of ShownRun
+        All listed runs of the study, with a row or filtered out.
+    needle : str
+        Words that must all occur in what is known of a run.
     figures : RunValues
     """
 
@@ -101,9 +98,8 @@ class RunsModel(TableModel):
     def __init__(self, session: Session) -> None:
         super().__init__(COLUMNS, session)
         self.session = session
-        self.order = RunOrder()
-        self.runs: list[ShownRun] = []
-        self._places: dict[str, int] = {}
+        self.needle = ""
+        self._rows: dict[str, int] = {}
         band = session.plan.band
         self.figures = RunValues(self, run_figures, band)
         self._facts = RunValues(self, lambda record, _band: facts_of(record), band)
@@ -118,86 +114,68 @@ class RunsModel(TableModel):
 
     def refresh(self) -> None:
         """Show the runs of the session in the present order."""
-        self.runs = runs = self.session.shown_runs()
+        runs = self.session.shown_runs()
         self._facts.ask(run.record for run in runs if known_facts(run.record) is None)
-        if self.order.needs_figures():
-            self.figures.ask(run.record for run in reversed(runs) if run.record.splits)
-        rows = self.order.rows(runs, self._content)
-        self._places = {row.record.id: k for k, row in enumerate(rows) if isinstance(row, ShownRun)}
-        self.replace(rows, _key)
+        self.replace(runs)
+
+    def replace(self, items: Sequence[Any], key: Callable[[Any], Any] | None = None) -> None:
+        if self._sorts_by_figures:
+            self.figures.ask(run.record for run in reversed(items) if run.record.splits)
+        super().replace(items, lambda run: run.record.id)
+        self._rows = {run.record.id: row for row, run in enumerate(self.listed())}
         self.moved.emit()
 
-    def set_order(self, **changes: Any) -> None:
-        """Change the sort order, the groups or the filter."""
-        order = dataclasses.replace(self.order, **changes)
-        if order != self.order:
-            self.order = order
-            self.refresh()
-
-    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        key = COLUMNS[column].key if 0 <= column < len(COLUMNS) else ""
-        self.set_order(column=key, descending=order == Qt.SortOrder.DescendingOrder)
-
-    def toggle(self, section: Section) -> None:
-        """Fold or unfold a group."""
-        self.set_order(closed=self.order.closed ^ {section.key})
+    def search(self, needle: str) -> None:
+        """Show only the runs that match words."""
+        self.needle = needle
+        words = needle.casefold().split()
+        self.filter((lambda run: matches(run, words)) if words else None)
 
     def run_at(self, row: int) -> ShownRun | None:
-        """Return the run of a row; None for the head of a group."""
-        found = self.items[row] if 0 <= row < len(self.items) else None
-        return found if isinstance(found, ShownRun) else None
-
-    def section_at(self, row: int) -> Section | None:
-        """Return the group head of a row; None for a run."""
-        found = self.items[row] if 0 <= row < len(self.items) else None
-        return found if isinstance(found, Section) else None
+        """Return the run of a row."""
+        return self.item(row) if 0 <= row < len(self.shown) else None
 
     def row_of(self, run: str | None) -> int:
         """Return the row of a run; -1 if it has none."""
-        return -1 if run is None else self._places.get(run, -1)
+        return self._rows.get(run or "", -1)
 
     def listed(self) -> list[ShownRun]:
         """List the runs that have a row."""
-        return [row for row in self.items if isinstance(row, ShownRun)]
+        return [self.items[k] for k in self.shown]
 
-    def sections(self) -> Iterator[int]:
-        """Return the rows that are heads of groups."""
-        return (k for k, row in enumerate(self.items) if isinstance(row, Section))
+    @property
+    def _sorts_by_figures(self) -> bool:
+        return self.by >= 0 and COLUMNS[self.by].is_figure
 
     def _on_figures(self, records: list[RunRecord]) -> None:
-        places = [self._places[one.id] for one in records if one.id in self._places]
-        if places:
-            first, last = self.index(min(places), 0), self.index(max(places), len(COLUMNS) - 1)
+        rows = [self._rows[one.id] for one in records if one.id in self._rows]
+        if rows:
+            first, last = self.index(min(rows), 0), self.index(max(rows), len(COLUMNS) - 1)
             self.dataChanged.emit(first, last)
-        if self.order.needs_figures() and not self._again.isActive():
+        if self._sorts_by_figures and not self._again.isActive():
             self._again.start()
 
     def _on_facts(self, _records: list[RunRecord]) -> None:
-        if self.order.needle and not self._again.isActive():
+        if self.needle and not self._again.isActive():
             self._again.start()
 
     def _on_band(self) -> None:
         self.figures.set_band(self.session.plan.band)
         self.touch()
-        if self.order.needs_figures():
+        if self._sorts_by_figures:
             self._again.start()
 
     # ------------------------------------------------------------- Qt
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         # Called for every cell of a selection of thousands of rows.
-        if self.run_at(index.row()) is not None:
-            return _FLAGS[index.column()]
-        return Qt.ItemFlag.ItemIsEnabled if index.isValid() else Qt.ItemFlag.NoItemFlags
+        return _FLAGS[index.column()] if index.isValid() else Qt.ItemFlag.NoItemFlags
 
     def data(self, index: Index, role: int = Role.DisplayRole) -> Any:
-        section = self.section_at(index.row())
-        if section is not None:
-            return _section_data(section, index.column(), role)
-        shown = self.run_at(index.row())
+        shown, place = self.run_at(index.row()), index.column()
         if shown is None:
             return None
-        key = COLUMNS[index.column()].key
+        key = COLUMNS[place].key
         if key == NAME and role == Role.CheckStateRole:
             return Qt.CheckState.Checked if shown.look.visible else Qt.CheckState.Unchecked
         if key == NAME and role == Role.DecorationRole:
@@ -206,19 +184,20 @@ class RunsModel(TableModel):
             return facts_of(shown.record).caution
         if role == Role.EditRole:
             return shown.look.notes if key == NOTES else shown.look.name
-        return self._figure_data(shown, index.column(), role)
-
-    def _figure_data(self, shown: ShownRun, place: int, role: int) -> Any:
-        column = COLUMNS[place]
         if role == Role.TextAlignmentRole:
             return self.side(place)
+        return self._figure_data(shown, COLUMNS[place], role)
+
+    def _figure_data(self, shown: ShownRun, column: ListColumn, role: int) -> Any:
         if role == Role.ForegroundRole:
             stale = bool(shown.record.splits) and not self.figures.is_current(shown.record)
             muted = column.is_figure and stale
             return QBrush(QColor(current_theme().muted)) if muted else None
         if role not in (Role.DisplayRole, Role.ToolTipRole, BELOW):
             return None
-        content = self._content(shown, ask=column.is_figure)
+        if column.is_figure and shown.record.splits:
+            self.figures.ask([shown.record])
+        content = self.content(shown)
         if role == Role.ToolTipRole:
             return tip_text((column.about or column.text)(content) or column.text(content))
         below = column.below(content) if column.below is not None else ""
@@ -226,12 +205,11 @@ class RunsModel(TableModel):
             return below
         return " ".join(filter(None, (column.text(content), below)))
 
-    def _content(self, shown: ShownRun, *, ask: bool = False) -> RowContent:
+    def content(self, item: ShownRun) -> RowContent:
         values = self.figures
-        ask = ask and bool(shown.record.splits)
-        found: ListedFigures | None = (values.of if ask else values.known)(shown.record)
-        lost = found is None and values.is_current(shown.record)
-        return RowContent(shown, found, self.session.plan.band, lost)
+        found: ListedFigures | None = values.known(item.record)
+        lost = found is None and values.is_current(item.record)
+        return RowContent(item, found, self.session.plan.band, lost)
 
     def setData(self, index: Index, value: Any, role: int = Role.EditRole) -> bool:
         shown = self.run_at(index.row())
@@ -248,19 +226,6 @@ class RunsModel(TableModel):
         else:
             return False
         return True
-
-
-def _key(row: Row) -> str:
-    # The sign distinguishes a group from a run.
-    return row.record.id if isinstance(row, ShownRun) else f"§{row.key}"
-
-
-def _section_data(section: Section, column: int, role: int) -> Any:
-    if column == 0 and role == Role.DisplayRole:
-        return section.title
-    if role == Role.ForegroundRole:
-        return QBrush(QColor(current_theme().muted))
-    return None
 
 
 _SIGN = 14  # pixels
@@ -309,9 +274,6 @@ class RowDelegate(QStyledItemDelegate):
         return QSize(super().sizeHint(option, index).width(), self.row_height())
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        if self._view.columnSpan(index.row(), index.column()) > 1:  # the head of a group
-            super().paint(painter, option, index)
-            return
         below, caution = self._below(index), bool(index.data(CAUTION))
         shown = QStyleOptionViewItem(option)
         self.initStyleOption(shown, index)
@@ -428,8 +390,6 @@ class RunsTable(TableView):
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setMinimumHeight(_LEAST_ROWS * self._delegate.row_height())
         self._set_up_header()
-        model.moved.connect(self._span_sections)
-        self._span_sections()
 
     def _set_up_header(self) -> None:
         header = self.horizontalHeader()
@@ -534,9 +494,9 @@ class RunsTable(TableView):
 
     def look(self) -> TableLook:
         """Return the layout of the list, for :meth:`take_look`."""
-        order = self._model.order
         shown = None if self._chosen is None else tuple(self.shown_columns())
-        return TableLook(shown, dict(self._widths), order.column, order.descending, order.group)
+        by = KEYS[self._model.by] if self._model.by >= 0 else ""
+        return TableLook(shown, dict(self._widths), by, self._model.backwards)
 
     def take_look(self, look: TableLook) -> None:
         """Restore the stored layout of the list; ignore invalid parts."""
@@ -550,7 +510,6 @@ class RunsTable(TableView):
         side = Qt.SortOrder.DescendingOrder if look.descending else Qt.SortOrder.AscendingOrder
         column = KEYS.index(look.sorted_by) if look.sorted_by in KEYS else -1
         with QSignalBlocker(self):  # the layout is stored already
-            self._model.set_order(group=look.grouped_by if look.grouped_by in GROUPS else "")
             self.horizontalHeader().setSortIndicator(column, side)
         self.fit()
 
@@ -585,11 +544,6 @@ class RunsTable(TableView):
             self.setCurrentIndex(index)
             self.edit(index)
 
-    def _span_sections(self) -> None:
-        self.clearSpans()
-        for row in self._model.sections():
-            self.setSpan(row, 0, 1, len(COLUMNS))
-
     # ------------------------------------------------------------- Qt
 
     def refresh_font(self) -> None:
@@ -603,11 +557,7 @@ class RunsTable(TableView):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key, plain = event.key(), not event.modifiers()
-        section = self._model.section_at(self.currentIndex().row())
-        opens = (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        if section is not None and key in opens:
-            self._model.toggle(section)
-        elif key == Qt.Key.Key_Space and plain:
+        if key == Qt.Key.Key_Space and plain:
             self.check_asked.emit()
         elif key == Qt.Key.Key_Delete and plain:
             self.remove_asked.emit()
@@ -615,12 +565,6 @@ class RunsTable(TableView):
             self.rename()
         else:
             super().keyPressEvent(event)
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        super().mouseReleaseEvent(event)
-        section = self._model.section_at(self.rowAt(event.position().toPoint().y()))
-        if section is not None and event.button() == Qt.MouseButton.LeftButton:
-            self._model.toggle(section)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         at = event.globalPos()

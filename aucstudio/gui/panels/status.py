@@ -6,7 +6,14 @@ import dataclasses
 import math
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QAccessible, QAccessibleEvent, QAction, QKeyEvent
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleEvent,
+    QAction,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+)
 from PySide6.QtWidgets import (
     QFrame,
     QMenuBar,
@@ -14,6 +21,7 @@ from PySide6.QtWidgets import (
     QProgressBar,
     QPushButton,
     QSizePolicy,
+    QStatusBar,
     QWidget,
 )
 
@@ -140,6 +148,25 @@ def _begun(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:] if word.isalpha() else sentence
 
 
+class StatusLine(QStatusBar):
+    """A status bar that elides a message wider than the window; its tooltip is the whole one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.messageChanged.connect(lambda words: plain_tooltip(self, words))
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        # The grip of the window is at the right.
+        area = self.rect().adjusted(_BESIDE, 0, -self.height(), 0)
+        elide, middle = Qt.TextElideMode.ElideRight, Qt.AlignmentFlag.AlignVCenter
+        words = self.fontMetrics().elidedText(self.currentMessage(), elide, area.width())
+        painter = QPainter(self)
+        painter.setPen(self.palette().windowText().color())
+        painter.drawText(area, middle, words)
+        painter.end()
+
+
+_BESIDE = 8  # pixels beside a message
 _MOST_LETTERS = 28  # of a button
 _GAP = 24  # between menus and words
 

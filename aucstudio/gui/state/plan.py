@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import itertools
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -21,13 +22,14 @@ from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.thresholds import Stakes, Target
 from aucstudio.project.runs.experiment import Band, DataReference, check_band
-from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.runs.record import FAILED, RunRecord
 from aucstudio.project.runs.tuning import PAUC
 from aucstudio.project.store.project.database import plain
 from aucstudio.project.store.project.project_file import ProjectFile, StalePlanError, merged
 
 RANGE = "fpr_range"
 """The setting of methods that train for a range of false-positive rates."""
+_MOST_DRAWN = 30  # of the runs that no window has listed
 
 
 @dataclasses.dataclass(frozen=True)
@@ -139,25 +141,34 @@ class Plan:
 
     # ------------------------------------------------------------- looks
 
-    def free_look(self, name: str, waiting: Iterable[RunLook] = ()) -> RunLook:
-        """Return a look with a name and a colour that no listed or waiting run has."""
-        queued = {f"waiting {k}": look for k, look in enumerate(waiting)}
-        plan = dataclasses.replace(self, looks={**self.looks, **queued})
-        return RunLook(plan.free_name(name), plan.free_colour())
+    def free_looks(
+        self, titles: Iterable[str], waiting: Iterable[RunLook] = ()
+    ) -> Iterator[RunLook]:
+        """Yield a look for each title: a name and a colour of no listed, waiting or earlier run.
 
-    def free_colour(self) -> int:
-        """Return the first colour that no listed run has."""
-        used = {look.colour for look in self.looks.values() if not look.removed}
-        return next(k for k in itertools.count() if k not in used)
+        A title that is taken gets a number.
+        """
+        taken = [*(look for look in self.looks.values() if not look.removed), *waiting]
+        names, colours = {look.name for look in taken}, {look.colour for look in taken}
+        free = (colour for colour in itertools.count() if colour not in colours)
+        numbers = Counter[str]()
+        for title in titles:
+            name = title
+            while name in names:
+                numbers[title] += 1
+                name = f"{title} ({numbers[title] + 1})"
+            names.add(name)
+            yield RunLook(name, next(free))
 
-    def free_name(self, name: str) -> str:
-        """Return a name, with a number if a listed run has it already."""
-        taken = {look.name for look in self.looks.values() if not look.removed}
-        candidate, count = name, 1
-        while candidate in taken:
-            count += 1
-            candidate = f"{name} ({count})"
-        return candidate
+    def with_all_looks(self, records: Sequence[RunRecord]) -> Plan:
+        """Return the plan with a look for every run; of many new runs the last are drawn."""
+        new = [record for record in records if record.id not in self.looks]
+        looks = dict(self.looks)
+        found = self.free_looks(record.experiment.title for record in new)
+        for k, (record, look) in enumerate(zip(new, found, strict=True)):
+            visible = record.status != FAILED and len(new) - k <= _MOST_DRAWN
+            looks[record.id] = dataclasses.replace(look, visible=visible)
+        return dataclasses.replace(self, looks=looks)
 
     def as_json(self) -> dict[str, Any]:
         """Return the plan as plain data."""

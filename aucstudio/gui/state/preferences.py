@@ -47,7 +47,7 @@ class TableLook(msgspec.Struct, frozen=True):
     shown : tuple of str, optional
         None for the default columns.
     widths : mapping of str to int
-    sorted_by, grouped_by : str
+    sorted_by : str
         Empty for none.
     descending : bool
     """
@@ -56,7 +56,6 @@ class TableLook(msgspec.Struct, frozen=True):
     widths: dict[str, int] = {}
     sorted_by: str = ""
     descending: bool = False
-    grouped_by: str = ""
 
 
 class Axes(msgspec.Struct, frozen=True):

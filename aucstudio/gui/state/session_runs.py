@@ -200,8 +200,9 @@ class Runs:
     def queue(self, experiments: Sequence[Experiment], table: Table | None = None) -> None:
         """Start or queue runs on a table, by default the open one."""
         table, study = table or self._table(), self._session.study
-        for experiment in experiments:
-            look = study.plan.free_look(experiment.title, study.runner.taken_looks())
+        titles = [experiment.title for experiment in experiments]
+        looks = study.plan.free_looks(titles, study.runner.taken_looks())
+        for experiment, look in zip(experiments, looks, strict=True):
             study.runner.add(Waiting(experiment, look, table))
         study.runner.start_next()
 
@@ -413,4 +414,4 @@ class FindBest:
 
 
 def _listed(study: Study, record: RunRecord) -> RunLook:
-    return study.plan.free_look(record.experiment.title, study.runner.taken_looks())
+    return next(study.plan.free_looks([record.experiment.title], study.runner.taken_looks()))

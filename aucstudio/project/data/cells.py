@@ -28,7 +28,7 @@ from aucstudio.project.data.text.numerals import (
     other_mark,
 )
 from aucstudio.project.data.text.scan import Advance
-from aucstudio.project.errors import InputError, input_error
+from aucstudio.project.errors import input_error
 
 Answer = TypeVar("Answer")
 
@@ -337,7 +337,7 @@ class CellStore:
         except unreadable_kinds() as error:
             raise self.unreadable(error) from error
 
-    def unreadable(self, error: Exception) -> InputError:
+    def unreadable(self, error: Exception) -> Exception:
         """Return the error for a file that DuckDB cannot read."""
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         return input_error("file_unreadable", file=self.shown, reason=reason)

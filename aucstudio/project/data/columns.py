@@ -6,7 +6,7 @@ import collections
 import dataclasses
 import functools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -346,6 +346,13 @@ def read_spelled(column: ColumnInfo, text: str) -> float:
         if form.matches(text) and math.isfinite(value := form.read(text)):
             return value
     return _number(text)
+
+
+def free_name(name: str, taken: Container[str], mark: str = "_") -> str:
+    """Return a name that is not taken: the same, or with a mark as often as it needs."""
+    while name in taken:
+        name += mark
+    return name
 
 
 def spell_number(value: float) -> str:

@@ -21,6 +21,7 @@ from aucstudio.project.data.columns import (
     WEIGHT_ROLES,
     Column,
     ColumnInfo,
+    free_name,
     spell_number,
 )
 from aucstudio.project.errors import InputError, column_error, input_error
@@ -196,9 +197,7 @@ class LabelRule:
 
     def joining(self, classes: Sequence[str], known: Iterable[str]) -> LabelRule:
         """Return the rule with several classes as the positive one; ``known`` are all names."""
-        name, taken = " or ".join(classes), set(known)
-        while name in taken:
-            name += "′"
+        name = free_name(" or ".join(classes), set(known), "′")
         return LabelRule(self.same, tuple(classes), name)
 
     def spelled(self, value: str) -> str:

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array, Index
 from aucstudio.engine.scorers import LinearScorer
 from aucstudio.notices import Notice, notice
 from aucstudio.notices.words import aligned
@@ -23,8 +23,6 @@ from aucstudio.project.explain.shapley import Contributions, contributions
 from aucstudio.project.explain.trees import plain_number
 from aucstudio.project.geometry.planes import by_weight, evenly
 from aucstudio.project.runs.model import Model
-
-Array = NDArray[np.float64]
 
 MISSING = "missing"
 _COLUMNS_PER_CHUNK = 128
@@ -130,9 +128,6 @@ def cell_words(column: Column, row: int) -> str:
     return MISSING if value is None else str(value)
 
 
-Index = NDArray[np.intp]
-Weights = NDArray[np.float64]
-
 MOST_ROWS = 10_000  # of the background; more add time and no precision
 _MOST_CELLS = 20_000_000
 
@@ -231,7 +226,7 @@ def explain_row(
     background: Index,
     *,
     against: Table | None = None,
-    weights: Weights | None = None,
+    weights: Array | None = None,
     seed: int = 0,
     listen: Callable[[float, RowDetail | None], bool] = lambda _fraction, _sofar: False,
 ) -> RowDetail:

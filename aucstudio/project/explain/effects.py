@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array
 from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.scorers import EnsembleScorer, Scorer, score_rows
 from aucstudio.project.data.preparing.preparation import Preparation, feature_groups
@@ -21,8 +22,6 @@ from aucstudio.project.data.text.dates import around
 from aucstudio.project.geometry.planes import evenly
 from aucstudio.project.runs.model import Model
 from aucstudio.project.runs.record import SplitResult
-
-Array = NDArray[np.float64]
 
 GRID = 120
 ROWS = 200  # that a dependence is averaged over
@@ -63,16 +62,14 @@ class Coefficients:
     @functools.cached_property
     def mean(self) -> Array:
         """Mean over the splits, shape (features,)."""
-        means: Array = np.nanmean(self.weights, axis=0)
-        return means
+        return np.asarray(np.nanmean(self.weights, axis=0))
 
     @functools.cached_property
     def same_sign(self) -> Array:
         """Share of the splits whose weight has the sign of the mean, shape (features,)."""
         known = ~np.isnan(self.weights)
         agree = (np.sign(self.weights) == np.sign(self.mean)) & known
-        share: Array = agree.sum(axis=0) / known.sum(axis=0)
-        return share
+        return np.asarray(agree.sum(axis=0) / known.sum(axis=0))
 
 
 def coefficients(splits: Sequence[SplitResult]) -> Coefficients | None:
@@ -210,8 +207,7 @@ def _dependence(
     stacked = np.repeat(rows[None], len(grid), axis=0)
     stacked[:, :, features] = grid[:, None, :]
     scores = score_rows(scorer, stacked.reshape(-1, rows.shape[1]), pulse)
-    mean: Array = scores.reshape(len(grid), -1).mean(axis=1)
-    return mean
+    return np.asarray(scores.reshape(len(grid), -1).mean(axis=1))
 
 
 def rough_spans(model: Model, X: Array, pulse: Callable[[str, float], None]) -> dict[str, float]:

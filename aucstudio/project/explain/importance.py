@@ -13,9 +13,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from aucstudio.engine import inference, roc
+from aucstudio.engine.arrays import Array
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.scorers import LinearScorer, Scorer, score_rows
 from aucstudio.project.data.preparing.preparation import feature_groups
@@ -24,9 +24,6 @@ from aucstudio.project.geometry.planes import thinned
 from aucstudio.project.results.summary import LEVEL
 from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import RunRecord, SplitResult
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 MEASURES = ("auc", "pauc")
 REPEATS = 10
@@ -86,8 +83,7 @@ class Importance:
     def per_split(self, measure: str) -> Array:
         """Return the mean loss over permutations in each split that has any, (splits, columns)."""
         drops = self.drops[: self.splits, :, :, MEASURES.index(measure)]
-        means: Array = np.nanmean(drops, axis=1)
-        return means
+        return np.asarray(np.nanmean(drops, axis=1))
 
     def summary(self, measure: str, level: float = LEVEL) -> tuple[Array, Array, Array]:
         """Return the mean loss of each column with the bounds of its interval.
@@ -265,5 +261,4 @@ def _explained(X: Array, scores: Array) -> Array:
     """Return the squared correlation of each feature with scores; 0 for a constant feature."""
     X, scores = X - X.mean(axis=0), scores - scores.mean()
     sizes = np.square(X).sum(axis=0) * np.square(scores).sum()
-    found: Array = np.square(scores @ X) / np.where(sizes > 0, sizes, 1.0)
-    return found
+    return np.asarray(np.square(scores @ X) / np.where(sizes > 0, sizes, 1.0))

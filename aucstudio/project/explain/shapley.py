@@ -21,13 +21,10 @@ import dataclasses
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array, Index
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.scorers import LinearScorer, Scorer, score_rows
-
-Array = NDArray[np.float64]
-Index = NDArray[np.intp]
 
 TOLERANCE = 0.01  # of the standard deviation of the background's scores
 LEAST_DRAWS, MOST_DRAWS = 32, 4_000

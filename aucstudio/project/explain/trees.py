@@ -12,12 +12,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array, Mask
 from aucstudio.engine.scorers import EnsembleScorer
 from aucstudio.project.data.preparing.preparation import Preparation, feature_groups, level_of
 from aucstudio.project.data.text import dates
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 NO_DATES: Mapping[str, str] = types.MappingProxyType({})
 

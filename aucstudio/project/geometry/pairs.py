@@ -15,12 +15,9 @@ import scipy
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
+from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.engine.roc import band_ranks
 from aucstudio.project.geometry.planes import Sample, evenly, spread_rows
-
-Array = NDArray[np.float64]
-Index = NDArray[np.intp]
-Mask = NDArray[np.bool_]
 
 MISRANKED_DRAWN = 1_000
 
@@ -135,7 +132,7 @@ class PairOrder:
         at = int(np.flatnonzero(own == place)[0])
         margins = self.s[at] - self.t if is_positive else self.s - self.t[at]
         wrong, tied = int((margins < 0).sum()), int((margins == 0).sum())
-        kept = others[np.linspace(0, len(others) - 1, min(len(others), limit)).astype(np.intp)]
+        kept = evenly(others, limit)
         mine = np.full(len(kept), place, dtype=np.intp)
         rows = np.stack([mine, kept] if is_positive else [kept, mine])
         return Misranked(wrong, tied, len(others), rows)
@@ -240,8 +237,7 @@ class PairCloud:
 
     def differences(self, rows: Index) -> Array:
         """Return the differences of pairs of rows, shape (k, 2)."""
-        found: Array = self.places[rows[0]] - self.places[rows[1]]
-        return found
+        return np.asarray(self.places[rows[0]] - self.places[rows[1]])
 
 
 def pair_cloud(places: Array, positive: Mask) -> PairCloud:
@@ -338,8 +334,7 @@ def _histogram(places: Array, step: Array) -> Array:
     cells = ((places - places.min(axis=0)) / step).astype(np.int64)
     shape = cells.max(axis=0) + 1
     flat = np.bincount(cells[:, 0] * shape[1] + cells[:, 1], minlength=int(shape.prod()))
-    histogram: Array = flat.reshape(shape).astype(np.float64)
-    return histogram
+    return np.asarray(flat.reshape(shape).astype(np.float64))
 
 
 def ellipse(centre: Array, covariance: Array, deviations: float, points: int = 97) -> Array:
@@ -347,8 +342,7 @@ def ellipse(centre: Array, covariance: Array, deviations: float, points: int = 9
     values, vectors = np.linalg.eigh(covariance)
     turn = np.linspace(0.0, 2.0 * np.pi, points)
     circle = np.stack([np.cos(turn), np.sin(turn)], axis=1) * deviations
-    trace: Array = centre + (circle * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
-    return trace
+    return np.asarray(centre + (circle * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
 
 
 def penalised_covariance(
@@ -378,8 +372,7 @@ def penalised_covariance(
     sizes, vectors = np.linalg.eigh(spread.T @ spread)
     sizes = np.maximum(sizes, 0.0)
     seen = directions.T @ vectors
-    found: Array = (seen * (sizes / (1.0 + penalty * sizes))) @ seen.T
-    return found
+    return np.asarray((seen * (sizes / (1.0 + penalty * sizes))) @ seen.T)
 
 
 def places_of(sample: Sample, rows: NDArray[np.int64]) -> Index:
@@ -388,5 +381,4 @@ def places_of(sample: Sample, rows: NDArray[np.int64]) -> Index:
     ranked = sample.numbers[order]
     at = np.minimum(np.searchsorted(ranked, rows), len(ranked) - 1)
     known = (ranked[at] == rows).all(axis=0)
-    found: Index = order[at[:, known]]
-    return found
+    return np.asarray(order[at[:, known]])

@@ -10,16 +10,12 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.engine.scorers import FourierScorer, KernelScorer, Scorer
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.table import Table
 from aucstudio.project.runs.record import SplitResult
-
-Array = NDArray[np.float64]
-Index = NDArray[np.intp]
-Mask = NDArray[np.bool_]
 
 LIVE_ROWS = 2_000
 
@@ -114,8 +110,7 @@ def by_weight(rows: Index, weights: Array, size: int) -> Index:
     """Choose ``size`` rows in proportion to their weights, by systematic sampling."""
     reached = np.cumsum(weights)
     places = (np.arange(size) + 0.5) / size * reached[-1]
-    chosen: Index = rows[np.searchsorted(reached, places, side="right")]
-    return chosen
+    return np.asarray(rows[np.searchsorted(reached, places, side="right")])
 
 
 _EXACT_FEATURES = 256
@@ -128,8 +123,7 @@ _RANK = 1e-9
 
 def mean_difference(values: Array, positive: Mask) -> Array:
     """Compute δ of any row values, shape (d,)."""
-    delta: Array = values[positive].mean(axis=0) - values[~positive].mean(axis=0)
-    return delta
+    return np.asarray(values[positive].mean(axis=0) - values[~positive].mean(axis=0))
 
 
 def spread_rows(values: Array, positive: Mask, of_pairs: bool) -> Array:
@@ -145,12 +139,10 @@ def unit(v: Array) -> Array:
     """Scale to length 1; the zero vector gives the first axis."""
     size = np.abs(v).max()
     if size == 0:
-        first: Array = np.eye(1, len(v))[0]
-        return first
+        return np.asarray(np.eye(1, len(v))[0])
     # Scaled first: weights may be so small that their squares vanish.
     scaled: Array = v / size
-    found: Array = scaled / np.linalg.norm(scaled)
-    return found
+    return np.asarray(scaled / np.linalg.norm(scaled))
 
 
 def strongest(spread: Array, off: Array | None = None) -> Array:
@@ -167,8 +159,7 @@ def strongest(spread: Array, off: Array | None = None) -> Array:
     length = np.linalg.norm(v)
     if length < 1e-6:
         return np.zeros(len(v))
-    found: Array = v * (np.sign(v[np.abs(v).argmax()]) / length)
-    return found
+    return np.asarray(v * (np.sign(v[np.abs(v).argmax()]) / length))
 
 
 def _leading(spread: Array) -> Array:
@@ -207,18 +198,23 @@ def carried(
         same = source.numbers == target.numbers and np.array_equal(source.knots, target.knots)
         if not same or not np.array_equal(source.heights, target.heights):
             return None
-    names, new_names = source.feature_names, target.feature_names
-    used = at = np.flatnonzero(weights)
-    if names != new_names:
-        place = {name: k for k, name in enumerate(new_names)}
-        at = np.array([place.get(names[k], -1) for k in used.tolist()], dtype=np.intp)
-        if (at < 0).any():
-            return None
+    mine, theirs = common_features(source, target)
+    if np.count_nonzero(weights[mine]) < np.count_nonzero(weights):
+        return None
     (means, scales), (new_means, new_scales) = source.scaling, target.scaling
-    slopes = weights[used] / scales[used]
-    moved = np.zeros(len(new_names))
-    moved[at] = slopes * new_scales[at]
-    return moved, float(intercept + slopes @ (new_means[at] - means[used]))
+    slopes = weights[mine] / scales[mine]
+    moved = np.zeros(len(target.feature_names))
+    moved[theirs] = slopes * new_scales[theirs]
+    return moved, float(intercept + slopes @ (new_means[theirs] - means[mine]))
+
+
+def common_features(one: Preparation, other: Preparation) -> tuple[Index, Index]:
+    """Return the places of the features that both prepare, in one and in the other."""
+    if one.feature_names == other.feature_names:
+        places = np.arange(len(one.feature_names))
+        return places, places
+    _, mine, theirs = np.intersect1d(one.feature_names, other.feature_names, return_indices=True)
+    return mine, theirs
 
 
 def angle(a: Array, b: Array) -> float:
@@ -265,8 +261,7 @@ def _basis(scorer: KernelScorer, landmarks: Array) -> Array:
     """Return UΛ^{-1/2}, without directions that are rounding alone."""
     values, vectors = np.linalg.eigh(scorer.kernel(landmarks, landmarks))
     held = values > _RANK * max(values[-1], 0.0)
-    basis: Array = vectors[:, held] / np.sqrt(values[held])
-    return basis
+    return np.asarray(vectors[:, held] / np.sqrt(values[held]))
 
 
 def kernel_features(

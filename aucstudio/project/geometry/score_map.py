@@ -15,11 +15,11 @@ from contourpy import LineType, contour_generator
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
+from aucstudio.engine.arrays import Array
 from aucstudio.engine.scorers import LinearScorer, Scorer
 from aucstudio.project.data.preparing.preparation import Preparation
-from aucstudio.project.geometry.planes import Plane
+from aucstudio.project.geometry.planes import Plane, common_features
 
-Array = NDArray[np.float64]
 CombinedLines = tuple[list[Array | None], list[NDArray[np.uint32] | None]]  # a chunk each
 
 CELLS = (32, 16, 8, 4, 2)  # pixels; each map is four times as fine as the one before
@@ -43,8 +43,7 @@ class Slice:
 
     def rows(self, places: Array) -> Array:
         """Return the rows at places of shape (N, 2)."""
-        rows: Array = self.rest + places @ self.directions.T
-        return rows
+        return np.asarray(self.rest + places @ self.directions.T)
 
     def carried(self, source: Preparation, target: Preparation) -> Slice:
         """Return the same plane in another model's prepared rows.
@@ -53,9 +52,7 @@ class Slice:
         """
         if source is target:
             return self
-        _, of_source, of_target = np.intersect1d(
-            source.feature_names, target.feature_names, return_indices=True
-        )
+        of_source, of_target = common_features(source, target)
         means, scales = (part[of_source] for part in source.scaling)
         new_means, new_scales = (part[of_target] for part in target.scaling)
         width = len(target.feature_names)
@@ -202,5 +199,4 @@ def _widths(places: Array) -> Array:
     first, third = np.quantile(places, (0.25, 0.75), axis=0)
     spread = np.minimum(places.std(axis=0), (third - first) / _QUARTILES)
     least = 1e-6 * np.maximum(np.abs(places).max(axis=0), 1e-6)
-    widths: Array = np.maximum(spread * len(places) ** (-1 / 6), least)
-    return widths
+    return np.asarray(np.maximum(spread * len(places) ** (-1 / 6), least))

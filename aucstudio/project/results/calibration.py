@@ -141,8 +141,7 @@ def probabilities_of(
     """Return a probability for each held-out row, by a calibration fitted without it."""
     if kind == AS_IT_STANDS:
         # Off 0 and 1, where the log score would be infinite by rounding.
-        shares: Array = np.clip(scipy.special.expit(rows.scores), 1e-15, 1 - 1e-15)
-        return shares
+        return np.asarray(np.clip(scipy.special.expit(rows.scores), 1e-15, 1 - 1e-15))
 
     def score(_fold: int, fitted: Index, held: Index) -> Array:
         if asked_to_stop():

@@ -92,7 +92,15 @@ def doubts(records: Sequence[RunRecord], band: Band) -> list[Notice]:
 def named_runs(
     project: str | Path, complain: Callable[[str], object] = lambda _sentence: None
 ) -> tuple[list[tuple[str, RunRecord]], Band]:
-    """Read the listed runs of a project that have results, by the names they go by.
+    """Read the listed runs of a project that have results; see :func:`listed_runs`."""
+    listed, band = listed_runs(project, complain)
+    return [(name, record) for name, record in listed if record.splits], band
+
+
+def listed_runs(
+    project: str | Path, complain: Callable[[str], object] = lambda _sentence: None
+) -> tuple[list[tuple[str, RunRecord]], Band]:
+    """Read the listed runs of a project by the names they go by, and the FPR range.
 
     Parameters
     ----------
@@ -118,13 +126,14 @@ def named_runs(
     named = []
     for record in contents.records:
         look = window.looks.get(record.id, _Look())
-        if record.splits and not look.removed:
+        if not look.removed:
             experiment = record.experiment
             name = experiment.name or f"{experiment.title} {record.id}"
             named.append((look.name or name, record))
     if window.band is not None:
         return named, window.band
-    return named, named[-1][1].experiment.band if named else (0.0, 0.1)
+    bands = [record.experiment.band for _name, record in named if record.splits]
+    return named, bands[-1] if bands else (0.0, 0.1)
 
 
 def with_distinct_names(named: Sequence[tuple[str, RunRecord]]) -> list[tuple[str, RunRecord]]:
@@ -259,15 +268,16 @@ def outline(path: Path) -> Outline:
 
 def _facts(path: Path) -> str:
     try:
-        runs, band = named_runs(path)
+        listed, band = listed_runs(path)
     except (InputError, OSError) as error:
         return f"cannot be read: {error}" if isinstance(error, OSError) else str(error)
-    if not runs:
-        return "no finished run"
+    if not listed:
+        return "no run"
     from aucstudio.project.store.project.database import DamagedError
 
-    facts = [Path(runs[-1][1].experiment.data.path).name, runs_words(len(runs))]
-    if len(runs) <= _MOST_RUNS:
+    facts = [Path(listed[-1][1].experiment.data.path).name, runs_words(len(listed))]
+    runs = [(name, record) for name, record in listed if record.splits]
+    if 0 < len(runs) <= _MOST_RUNS:
         with contextlib.suppress(DamagedError):
             name, record = max(runs, key=lambda run: pauc_summary(run[1], band).value)
             part, whole = pauc_summary(record, band).value, auc_summary(record).value

@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import inference, roc
+from aucstudio.engine.arrays import Array
 from aucstudio.engine.roc import position
 from aucstudio.notices import Notice
-from aucstudio.project.data.columns import Column, spell_cell, spelled
+from aucstudio.project.data.columns import Column, spell_cell
 from aucstudio.project.data.preparing.scales import MISSING
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.validation import FILE, LEAVE_PAIR_OUT
@@ -32,7 +33,6 @@ from aucstudio.project.runs.experiment import Band, DataReference
 from aucstudio.project.runs.record import RunRecord, SplitResult
 from aucstudio.project.typed import plain
 
-Array = NDArray[np.float64]
 Parts = list[Scores]
 Labelled = tuple[roc.Ranking, NDArray[np.intp] | None]
 
@@ -388,22 +388,13 @@ def read_cuts(text: str) -> tuple[float, ...]:
 
 def _by_level(column: Column) -> Parting:
     known = column.known()
-    if column.kind == "number":
-        texts = np.array([spell_cell(column, c) if c == c else "" for c in column.values.tolist()])
-    else:
-        texts = spelled(column)
-    counts = Counter(texts[known].tolist())
+    counts = Counter(column.values[known].tolist())
     most = MOST_LEVELS - bool(not known.all())
     kept = counts.most_common(most if len(counts) <= most else most - 1)
-    names = [name for name, _ in kept]
-    if column.kind == "number":
-        size = dict(zip(texts[known].tolist(), column.values[known].tolist(), strict=True))
-        names.sort(key=size.__getitem__)
-    else:
-        names.sort()
-    merged = len(counts) - len(names)
-    place = {name: k for k, name in enumerate(names)}
-    part = np.array([place.get(text, len(place)) for text in texts.tolist()], dtype=np.intp)
+    place = {level: k for k, level in enumerate(sorted(level for level, _ in kept))}
+    names = [spell_cell(column, c) if column.kind == "number" else c for c in place]
+    part = np.array([place.get(c, len(place)) for c in column.values.tolist()], dtype=np.intp)
+    merged = len(counts) - len(place)
     more = [OTHERS] * (merged > 0) + [MISSING] * (not known.all())
     names += [_no_level(name, place) for name in more]
     part[~known] = len(names) - 1

@@ -29,8 +29,6 @@ from aucstudio.project.runs.record import STOPPED, RunRecord, SplitResult
 from aucstudio.project.scratch import BoundedCache
 from aucstudio.project.typed import plain
 
-Array = NDArray[np.float64]
-
 LEVEL = 0.95
 WHOLE: Band = (0.0, 1.0)
 _REMEMBERED = 64  # bands that a drag passes through
@@ -338,11 +336,6 @@ class Scores(NamedTuple):
         """Take the held-out rows of a split."""
         rows = split.test_positive, split.test_scores, split.test_weights
         return cls(*rows, split.weight_kind, split.test_groups)
-
-    @property
-    def independent(self) -> bool:
-        """Whether every row counts once, independently of all others."""
-        return self.weights is None and self.groups is None
 
     def at(self, rows: NDArray[Any]) -> Scores:
         """Return those of some of the rows: numbers or a mask."""

@@ -12,9 +12,9 @@ import math
 import re
 
 import numpy as np
-from numpy.typing import NDArray
 
 from aucstudio.engine import roc
+from aucstudio.engine.arrays import Array
 from aucstudio.notices import Notice, notice
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import input_error
@@ -169,10 +169,8 @@ class ThresholdFigures:
         At another prior the interval of precision and alerts is that of the rectangle of both
         rates' intervals at 97.5 %, which holds 95 % at least.
         """
-        m: float = counts.tp + counts.fn
-        n: float = counts.fp + counts.tn
-        tp: float = counts.tp
-        fp: float = counts.fp
+        m, n = float(counts.tp + counts.fn), float(counts.fp + counts.tn)
+        tp, fp = float(counts.tp), float(counts.fp)
         called = tp + fp
         if (weighted := counts.weighted) is not None:
             m, n = weighted.positives, weighted.negatives
@@ -181,7 +179,7 @@ class ThresholdFigures:
         rates = estimate_share(tp, m), estimate_share(fp, n)
         if prior is None or not (m and n):
             precision, alerts = estimate_share(tp, called), estimate_share(called, m + n)
-            return cls(counts, m / (m + n) if m + n else math.nan, *rates, precision, alerts)
+            return cls(counts, _ratio(m, m + n), *rates, precision, alerts)
         level = 1 - (1 - LEVEL) / 2
         up = binomial_interval(tp, m, level)
         along = binomial_interval(fp, n, level)
@@ -228,8 +226,6 @@ def _caveat(target: Target, stakes: Stakes) -> Notice:
         return notice("interval_accounts_for_choice", rate=known[target.rule])
     return notice("threshold_may_be_tuned" if target.rule == TYPED else "threshold_tuned")
 
-
-Array = NDArray[np.float64]
 
 CASES = 10_000
 _DRAWS = 100, 500
@@ -357,10 +353,6 @@ def amount_words(count: float) -> str:
     return f"{count:.1f}" if count >= 9.995 else f"{count:.2g}"
 
 
-_BINS_OF_ROWS = 0.6  # bins for each row of the rarer class, at most
-_BINS = (20, 60)
-
-
 @dataclasses.dataclass(frozen=True)
 class WeightedRates:
     """Rates at a threshold where rows are weighted or grouped.
@@ -402,18 +394,12 @@ class Confusion:
     @property
     def tpr(self) -> float:
         """NaN where there is no positive."""
-        if self.weighted is not None:
-            return self.weighted.tpr
-        positives = self.tp + self.fn
-        return self.tp / positives if positives else float("nan")
+        return self.weighted.tpr if self.weighted else _ratio(self.tp, self.tp + self.fn)
 
     @property
     def fpr(self) -> float:
         """NaN where there is no negative."""
-        if self.weighted is not None:
-            return self.weighted.fpr
-        negatives = self.fp + self.tn
-        return self.fp / negatives if negatives else float("nan")
+        return self.weighted.fpr if self.weighted else _ratio(self.fp, self.fp + self.tn)
 
     @property
     def precision(self) -> float:
@@ -422,71 +408,12 @@ class Confusion:
         if self.weighted is not None and called:
             of = self.weighted
             found, alarms = of.prior * of.tpr, (1 - of.prior) * of.fpr
-            return found / (found + alarms) if found + alarms else float("nan")
-        return self.tp / called if called else float("nan")
+            return _ratio(found, found + alarms)
+        return _ratio(self.tp, called)
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class ScoreDistribution:
-    """Scores of both classes and their histograms over common bins.
-
-    Attributes
-    ----------
-    positives, negatives : ndarray
-        Scores, ascending.
-    edges : ndarray of shape (k + 1,)
-    heights : pair of ndarrays of shape (k,)
-        Densities of the positives and of the negatives.
-    """
-
-    positives: Array
-    negatives: Array
-    edges: Array
-    heights: tuple[Array, Array]
-
-    @classmethod
-    def of(cls, positive: NDArray[np.bool_], scores: Array) -> ScoreDistribution:
-        classes = np.sort(scores[positive]), np.sort(scores[~positive])
-        fewest = min(map(len, classes))
-        edges = bin_edges(np.asarray(scores, dtype=np.float64), most=_BINS_OF_ROWS * fewest)
-        width = np.diff(edges)
-        tall = [np.histogram(s, edges)[0] / (len(s) * width) for s in classes]
-        return cls(*classes, edges, (tall[0], tall[1]))
-
-    def confusion(self, threshold: float) -> Confusion:
-        """Count what lies on which side of a threshold."""
-        fn = int(np.searchsorted(self.positives, threshold, "right"))
-        tn = int(np.searchsorted(self.negatives, threshold, "right"))
-        return Confusion(len(self.positives) - fn, fn, len(self.negatives) - tn, tn)
-
-    def wrong_parts(self, threshold: float) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
-        """Cut the histograms at a threshold: the positives below it, the negatives above it."""
-        edges, (tall, low) = self.edges, self.heights
-        k = int(np.searchsorted(edges, threshold))
-        below = np.append(edges[:k], min(threshold, edges[-1])), tall[:k]
-        above = np.append(max(threshold, edges[0]), edges[k:]), low[max(k - 1, 0) :]
-        if k == 0:
-            below = np.zeros(1), np.empty(0)
-            above = edges, low
-        elif k == len(edges):
-            below, above = (edges, tall), (np.zeros(1), np.empty(0))
-        return below, above
-
-
-def bin_edges(scores: Array, most: float = math.inf) -> Array:
-    """Choose common bins by the rule of Freedman and Diaconis, within bounds.
-
-    ``most`` bins keep a histogram of few rows from being a comb; it does not go below the least.
-    """
-    low, high = float(scores.min()), float(scores.max())
-    if high - low <= 1e-12 * max(abs(low), abs(high)):
-        air = 0.5 * max(abs(low), 1.0)
-        return np.linspace(low - air, high + air, _BINS[0] + 1)
-    quarter, three = np.percentile(scores, [25, 75])
-    width = 2 * (three - quarter) / len(scores) ** (1 / 3)
-    count = (high - low) / width if width > 0 else _BINS[1]
-    least, highest = _BINS
-    return np.linspace(low, high, int(np.clip(min(count, most), least, highest)) + 1)
+def _ratio(count: float, of: float) -> float:
+    return count / of if of else math.nan
 
 
 @dataclasses.dataclass(frozen=True)

@@ -6,7 +6,6 @@ checks them. Arrays are in numpy's format, without pickle.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import io
 import math
@@ -14,7 +13,7 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -78,16 +77,16 @@ class Archive:
 
     Parameters
     ----------
-    archive : ZipFile
+    file : binary file
     file_bytes : int
         Size of its file.
     most : float
         Bytes that all entries together may inflate to.
     """
 
-    def __init__(self, archive: zipfile.ZipFile, file_bytes: int, most: float) -> None:
-        self._archive = archive
-        entries = archive.infolist()
+    def __init__(self, file: BinaryIO, file_bytes: int, most: float) -> None:
+        self._archive = zipfile.ZipFile(file)
+        entries = self._archive.infolist()
         self._entries = {info.filename: info for info in entries}
         if len(entries) > _MOST_ENTRIES or len(self._entries) < len(entries):
             raise ValueError(f"it has {len(entries)} entries; at most {_MOST_ENTRIES} are possible")
@@ -153,13 +152,6 @@ def _require_plain(info: zipfile.ZipInfo) -> None:
     plain = info.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
     if not plain or info.flag_bits & _ENCRYPTED:
         raise ValueError(f"{info.filename!r} is encrypted, or compressed by an unknown method")
-
-
-@contextlib.contextmanager
-def opened(file: BinaryIO, file_bytes: int, most: float) -> Iterator[Archive]:
-    """Open an archive; see :class:`Archive` for what is given and raised."""
-    with zipfile.ZipFile(file) as archive:
-        yield Archive(archive, file_bytes, most)
 
 
 # Numpy writes this and nothing else for plain arrays in C order.

@@ -9,28 +9,23 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import functools
 import os
 import re
-import secrets
-import socket
 import stat
 import sys
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 from aucstudio.project.errors import InputError, input_error
+from aucstudio.project.leftovers import OWNER, left_behind, owner_name
 
 STANDARD_OUTPUT = "-"
 
 _OF_THE_SYSTEM = ("/dev/", "/proc/")
 _BINARY = getattr(os, "O_BINARY", 0)  # where there are text files, as on Windows
 _LONGEST_PREFIX = 40  # characters of the name that a temporary file takes over
-# A temporary file, which names the machine and the process that writes it.
-_PARTIAL = re.compile(r"\..*\.(?P<host>[0-9a-f]{8})-(?P<pid>[0-9]{1,10})-[0-9a-f]{8}\.part", re.S)
-_CLOCK_SECONDS = 2.0  # by which the times of a file and of a process may differ
+_PARTIAL = re.compile(rf"\..*\.{OWNER}\.part", re.DOTALL)
 
 
 def write_atomically(path: str | Path, data: bytes | str) -> None:
@@ -69,9 +64,17 @@ def written_atomically(path: str | Path) -> Iterator[BinaryIO]:
             sys.stdout.flush()
             with open(path, "ab") as file:
                 yield file
-        else:
-            with _written_beside(_end_of_links(path)) as file:
+            return
+        target = _end_of_links(path)
+        present = _present(target)
+        # Nobody may read the new file who could not read the one it replaces.
+        mode = 0o666 if present is None else present.st_mode & 0o777
+        with replacing(target) as partial:
+            handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, mode)
+            with os.fdopen(handle, "wb") as file:
                 yield file
+                file.flush()
+                os.fsync(file.fileno())
     except BrokenPipeError:
         raise  # whoever read has seen enough: not a matter of the file
     except OSError as error:
@@ -101,22 +104,18 @@ def replacing(target: Path) -> Iterator[Path]:
         partial.unlink(missing_ok=True)
 
 
-@contextlib.contextmanager
-def creating(target: Path) -> Iterator[Path]:
-    """Return the name of a file to make beside the target, which becomes the target at the end.
-
-    If two programs create the same target, the second one fails. Nothing is left beside it.
+def create_file(target: Path, data: bytes) -> None:
+    """Write a file that must not exist; of two programs that create it the second one fails.
 
     Raises
     ------
-    FileExistsError
-        If the target exists at the end.
-    OSError
+    FileExistsError, OSError
     """
     partial = _partial_beside(target)
     try:
-        yield partial
-        with partial.open("r+b") as file:
+        with partial.open("xb") as file:
+            file.write(data)
+            file.flush()
             os.fsync(file.fileno())
         try:
             os.link(partial, target)
@@ -131,22 +130,12 @@ def creating(target: Path) -> Iterator[Path]:
         partial.unlink(missing_ok=True)
 
 
-def create_file(target: Path, data: bytes) -> None:
-    """Write a file that must not exist; of two programs that create it the second one fails.
-
-    Raises
-    ------
-    FileExistsError, OSError
-    """
-    with creating(target) as partial:
-        partial.write_bytes(data)
-
-
 def _partial_beside(target: Path) -> Path:
     """Return an unused name beside a target, after removing what killed programs left there."""
-    _remove_stale(target.parent)
-    unique = f"{_this_host()}-{os.getpid()}-{secrets.token_hex(4)}"
-    return target.with_name(f".{target.name[:_LONGEST_PREFIX]}.{unique}.part")
+    for stale in left_behind(target.parent, _PARTIAL):
+        with contextlib.suppress(OSError):
+            stale.unlink()
+    return target.with_name(f".{target.name[:_LONGEST_PREFIX]}.{owner_name()}.part")
 
 
 def _sync_folder(folder: Path) -> None:
@@ -156,38 +145,6 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
-
-
-def _remove_stale(folder: Path) -> None:
-    """Remove what killed programs of this person left half written in a folder."""
-    with contextlib.suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            named = _PARTIAL.fullmatch(entry.name)
-            if named is None or named["host"] != _this_host():
-                continue
-            with contextlib.suppress(OSError):
-                found = entry.stat(follow_symlinks=False)
-                is_ours = not hasattr(os, "getuid") or found.st_uid == os.getuid()
-                if stat.S_ISREG(found.st_mode) and is_ours and _is_gone(named["pid"], found):
-                    os.unlink(entry.path)
-
-
-def _is_gone(pid: str, written: os.stat_result) -> bool:
-    """Return whether the process that wrote a file has ended; its number may be another's now."""
-    import psutil
-
-    try:
-        began: float = psutil.Process(int(pid)).create_time()
-    except psutil.NoSuchProcess:
-        return True
-    except (psutil.Error, OverflowError):
-        return False
-    return began > written.st_mtime + _CLOCK_SECONDS
-
-
-@functools.cache
-def _this_host() -> str:
-    return f"{zlib.crc32(socket.gethostname().encode(errors='replace')):08x}"
 
 
 def refuse_own_input(output: str | Path | None, *inputs: str | Path | None) -> None:
@@ -236,19 +193,6 @@ def cannot_write(path: str | Path, error: OSError) -> InputError:
     """Make the sentence for a file that could not be written."""
     reason = error.strerror or str(error)
     return input_error("write_failed", file=path, reason=reason[:1].lower() + reason[1:])
-
-
-@contextlib.contextmanager
-def _written_beside(target: Path) -> Iterator[BinaryIO]:
-    present = _present(target)
-    # Nobody may read the new file who could not read the one it replaces.
-    mode = 0o666 if present is None else present.st_mode & 0o777
-    with replacing(target) as partial:
-        handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, mode)
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
 
 
 def _is_written_through(path: str | Path) -> bool:

@@ -1,17 +1,18 @@
 """Model files: arrays and JSON; loading runs no code.
 
-``*.aucmodel`` is a zip of ``manifest.json``, ``arrays/NAME.npy`` and ``SHA256SUMS``. Everything is
-checked before memory is taken for it: names, types and sizes against each other, then digests,
-then the numbers.
+``*.aucmodel`` is a zip of ``manifest.json``, ``arrays/PART.NAME.npy`` and ``SHA256SUMS``. The size
+of an entry is checked before memory is taken for it, then its digest, then types, shapes and
+numbers against each other.
 """
 
 from __future__ import annotations
 
 import io
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO
 
 import msgspec
 import numpy as np
@@ -19,18 +20,11 @@ from numpy.typing import NDArray
 
 from aucstudio import __version__
 from aucstudio.engine import calibration
-from aucstudio.engine.restoring import LARGEST, check_layout, restore
+from aucstudio.engine.restoring import LARGEST, restore
 from aucstudio.project import typed
 from aucstudio.project.data.input_files import open_regular
 from aucstudio.project.data.preparing.preparation import Preparation, PreparationSettings
-from aucstudio.project.data.preparing.scales import KNOTS
-from aucstudio.project.data.preparing.stored import (
-    CURVES,
-    FITTED,
-    arrays_of,
-    restored,
-    settings_of,
-)
+from aucstudio.project.data.preparing.stored import arrays_of, restored, settings_of
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.runs.estimate import machine_memory
@@ -46,6 +40,8 @@ from aucstudio.project.store.files import write_atomically
 FORMAT = 1
 
 _MANIFEST = "manifest.json"
+_PARTS = ("preparation", "scorer", "calibration")
+_ENTRY = re.compile(rf"arrays/(?P<part>{'|'.join(_PARTS)})\.(?P<name>.+)\.npy")
 _FACTS = ("method", "label", "positive", "negative", "trained_on", "threshold_rule")
 _MOST_MANIFEST = 64_000_000
 _MOST_VALUES = 4_000_000
@@ -53,7 +49,6 @@ _MOST_OF_MEMORY = 0.8
 
 Scalar = None | bool | int | float | str
 Arrays = Mapping[str, NDArray[Any]]
-_Value = TypeVar("_Value")
 
 
 class _Version(msgspec.Struct):
@@ -97,8 +92,7 @@ class _Manifest(msgspec.Struct):
 
 def model_to_bytes(model: Model) -> bytes:
     """Write the model as the bytes of an ``*.aucmodel`` file."""
-    arrays = {f"preparation.{k}": v for k, v in arrays_of(model.preparation).items()}
-    arrays |= {f"scorer.{k}": v for k, v in model.scorer.arrays().items()}
+    arrays = {"preparation": arrays_of(model.preparation), "scorer": model.scorer.arrays()}
     manifest: dict[str, Any] = {
         "format": FORMAT,
         "program": f"AUC Studio {__version__}",
@@ -112,7 +106,7 @@ def model_to_bytes(model: Model) -> bytes:
     }
     if model.calibration is not None:
         made = model.calibration
-        arrays |= {f"calibration.{k}": v for k, v in made.arrays().items()}
+        arrays["calibration"] = made.arrays()
         manifest["calibration"] = {
             "kind": made.kind,
             "form": made.form,
@@ -120,7 +114,8 @@ def model_to_bytes(model: Model) -> bytes:
             "rows": model.calibrated_on,
         }
     entries = {_MANIFEST: msgspec.json.format(msgspec.json.encode(manifest), indent=1)}
-    entries |= {_entry(name): array_to_bytes(array) for name, array in arrays.items()}
+    for part, named in arrays.items():
+        entries |= {f"arrays/{part}.{k}.npy": array_to_bytes(v) for k, v in named.items()}
     return archive.pack(entries)
 
 
@@ -149,9 +144,8 @@ def model_from_bytes(data: bytes, name: str) -> Model:
 
 def _read(file: BinaryIO, file_bytes: int, name: str) -> Model:
     try:
-        with archive.opened(file, file_bytes, _MOST_OF_MEMORY * machine_memory()) as entries:
-            manifest = _manifest(entries, name)
-            return _assemble(manifest, _read_arrays(entries, manifest))
+        entries = Archive(file, file_bytes, _MOST_OF_MEMORY * machine_memory())
+        return _assemble(_manifest(entries, name), _read_arrays(entries))
     except InputError:
         raise
     except (*archive.BROKEN, msgspec.MsgspecError) as error:
@@ -174,58 +168,32 @@ def _manifest(entries: Archive, name: str) -> _Manifest:
     return typed.decode(text, _Manifest)
 
 
-def _read_arrays(entries: Archive, manifest: _Manifest) -> dict[str, NDArray[Any]]:
-    """Read the arrays, whose sizes have to match the manifest."""
-    arrays = {
-        _array_name(entry): array_from_bytes(entries.read(entry))
-        for entry in entries.names
-        if entry != _MANIFEST
-    }
-    sizes = {name: (array.dtype, array.shape) for name, array in arrays.items()}
-    d, n = manifest.n_features, len(manifest.preparation.numbers)
-    ours, scorers = _group("preparation.", sizes), _group("scorer.", sizes)
-    maps = _group("calibration.", sizes)
-    if len(ours) + len(scorers) + len(maps) < len(sizes):
-        raise ValueError("it has entries that do not belong to a model")
-    double = np.dtype(np.float64)
-    layout: dict[str, Any] = dict.fromkeys(FITTED, (double, (n,)))
-    if ours not in (layout, layout | dict.fromkeys(CURVES, (double, (n, KNOTS)))):
-        raise ValueError("the preprocessing arrays do not match its columns")
-    check_layout(manifest.scorer.kind, manifest.scorer.settings, scorers, d)
-    if maps and manifest.calibration is None:
-        raise ValueError("it has arrays of a calibration but no calibration")
-    if any(dtype != np.float64 or len(shape) != 1 for dtype, shape in maps.values()):
-        raise ValueError("the calibration arrays must be one-dimensional and numeric")
+def _read_arrays(entries: Archive) -> dict[str, dict[str, NDArray[Any]]]:
+    """Read the arrays of each part of the model."""
+    arrays: dict[str, dict[str, NDArray[Any]]] = {part: {} for part in _PARTS}
+    for entry in entries.names:
+        if entry != _MANIFEST:
+            found = _ENTRY.fullmatch(entry)
+            if found is None:
+                raise ValueError("it has entries that do not belong to a model")
+            arrays[found["part"]][found["name"]] = array_from_bytes(entries.read(entry))
     return arrays
 
 
-def _entry(name: str) -> str:
-    return f"arrays/{name}.npy"
-
-
-def _array_name(entry: str) -> str:
-    name = entry.removeprefix("arrays/").removesuffix(".npy")
-    if entry != _entry(name):
-        raise ValueError("it has entries that do not belong to a model")
-    return name
-
-
-def _group(prefix: str, named: Mapping[str, _Value]) -> dict[str, _Value]:
-    return {k.removeprefix(prefix): v for k, v in named.items() if k.startswith(prefix)}
-
-
-def _assemble(manifest: _Manifest, arrays: Arrays) -> Model:
-    scorer = manifest.scorer
+def _assemble(manifest: _Manifest, arrays: Mapping[str, Arrays]) -> Model:
+    scorer, fitted = manifest.scorer, arrays["preparation"]
     _require_names(manifest.preparation)
-    preparation = restored(manifest.preparation, _group("preparation.", arrays))
+    if any(array.dtype != np.float64 for array in fitted.values()):
+        raise ValueError("the preprocessing arrays do not match its columns")
+    preparation = restored(manifest.preparation, fitted)
     model = Model(
         preparation,
-        restore(scorer.kind, scorer.settings, _group("scorer.", arrays), manifest.n_features),
+        restore(scorer.kind, scorer.settings, arrays["scorer"], manifest.n_features),
         manifest.intercept,
         params=manifest.params,
         threshold=manifest.threshold,
         schema=_schema(manifest, preparation),
-        calibration=_calibration(manifest, arrays),
+        calibration=_calibration(manifest, arrays["calibration"]),
         calibrated_on="" if manifest.calibration is None else manifest.calibration.rows,
         **{name: getattr(manifest, name) for name in _FACTS},
     )
@@ -251,10 +219,13 @@ def _schema(manifest: _Manifest, preparation: Preparation) -> Schema:
 
 def _calibration(manifest: _Manifest, arrays: Arrays) -> calibration.Calibration | None:
     stored = manifest.calibration
+    if arrays and stored is None:
+        raise ValueError("it has arrays of a calibration but no calibration")
+    if any(array.dtype != np.float64 for array in arrays.values()):
+        raise ValueError("the calibration arrays must be numeric")
     if stored is None:
         return None
-    given = _group("calibration.", arrays)
-    return calibration.restore(stored.kind, stored.form, stored.settings, given)
+    return calibration.restore(stored.kind, stored.form, stored.settings, arrays)
 
 
 def _require_names(found: PreparationSettings) -> None:

@@ -30,12 +30,18 @@ _BRIEF: Mapping[str, str] = {
     "one standard deviation": "1 sd",
     "Density within the class": "Density",
     "Share of the class in a bin": "Share of the class",
+    "Share of rows predicted positive": "Predicted positive",
+    "Share of positives found": "Positives found",
+    "Share of the maximum cost of positives": "Cost of positives",
+    "Widest direction at equal score": "Widest direction",
+    "From the negatives' mean to the positives'": "Between the means",
     "Gap to optimum": "Gap",
     "Spread perpendicular to the mean difference": "Spread",
     "Spread perpendicular to the score": "Spread",
     "Spread in kernel space": "Spread",
     "Spread perpendicular to w": "Spread",
     "Score difference ": "",
+    "Score of the positive − score of the negative": "Score difference",
 }
 _FEWEST_LETTERS = 4
 _REMARK = re.compile(r" \([^()]*\)$|, .*$")

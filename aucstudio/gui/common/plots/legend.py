@@ -11,13 +11,15 @@ from collections.abc import Iterable
 from typing import Any
 
 import pyqtgraph as pg
-from PySide6.QtCore import QSizeF, Qt
-from PySide6.QtGui import QPen
+from PySide6.QtCore import QRectF, QSizeF, Qt
+from PySide6.QtGui import QPainter, QPen
 from PySide6.QtWidgets import QApplication, QSizePolicy
 
 from aucstudio.gui.common.plain_text import elided, plain_tooltip, rich
 from aucstudio.gui.common.plots.plot import Plot
+from aucstudio.gui.common.plotting import SWATCH, faded, paint_sample
 from aucstudio.gui.common.theme import current_theme
+from aucstudio.gui.state.plan import RunLook
 
 _COLUMNS = 8
 _AXIS_WIDTH = 64
@@ -27,7 +29,7 @@ _LETTERS = 36
 _LETTER_SHARE = 0.9  # of the size of the other words
 
 
-Entry = tuple[str, QPen | pg.ScatterPlotItem | pg.PlotDataItem]
+Entry = tuple[str, QPen | RunLook | pg.ScatterPlotItem | pg.PlotDataItem]
 Entries = list[Entry]
 
 
@@ -36,6 +38,21 @@ class _Sample(pg.ItemSample):
 
     def mouseClickEvent(self, event: Any) -> None:
         event.ignore()
+
+
+class _RunSample(_Sample):
+    """The line and the marker of a run."""
+
+    def __init__(self, look: RunLook) -> None:
+        super().__init__(None)
+        self._look = look
+        self.setFixedWidth(SWATCH.width())
+
+    def boundingRect(self) -> QRectF:
+        return QRectF(self.rect())
+
+    def paint(self, painter: QPainter, *_options: object) -> None:
+        paint_sample(painter, self.rect(), self._look)
 
 
 class Legend(pg.LegendItem):
@@ -60,7 +77,7 @@ class Legend(pg.LegendItem):
         self.updateGeometry()
 
     def explain(self, entries: Iterable[Entry]) -> None:
-        """Show what lines of a pen, and marks or lines with marks as they are drawn now, are."""
+        """Show what the lines of a pen or a run are, and other items as they are drawn now."""
         self._entries = list(entries)
         self.setLabelTextColor(current_theme().text)
         self.fit()
@@ -81,7 +98,7 @@ class Legend(pg.LegendItem):
             return
         self._shown = list(self._entries), width, height, letters, theme
         self.setLabelTextSize(f"{_LETTER_SHARE * letters:.3g}pt")
-        marks = [entry for entry in self._entries if not isinstance(entry[1], QPen)]
+        marks = [entry for entry in self._entries if not isinstance(entry[1], QPen | RunLook)]
         for shown in (self._entries, marks) if height >= _LEAST_HEIGHT else ():
             self._list(shown, width)
             if self._least().height() <= _MOST_SHARE * height:
@@ -92,7 +109,7 @@ class Legend(pg.LegendItem):
         self._plot.hidden_legend = [
             (words, drawn)
             for words, drawn in self._entries
-            if isinstance(drawn, QPen) and (words, drawn) not in shown
+            if isinstance(drawn, QPen | RunLook) and (words, drawn) not in shown
         ]
         # Now, not at the next turn of the event loop: the picture may be painted before.
         self.layout.activate()
@@ -105,6 +122,7 @@ class Legend(pg.LegendItem):
         self._samples = []
         for words, drawn in entry:
             shown = self._sample(drawn) if isinstance(drawn, QPen) else drawn
+            shown = _RunSample(drawn) if isinstance(drawn, RunLook) else shown
             self.addItem(shown, rich("{}", elided(words, _LETTERS, len)))
             plain_tooltip(self.items[-1][1], words)
         for columns in range(_COLUMNS, 0, -1):
@@ -121,6 +139,60 @@ class Legend(pg.LegendItem):
         made.setParentItem(self)  # with no place of its own it would be left to the collector
         self._samples.append(made)
         return made
+
+
+_MARGIN = 14  # pixels beside a legend in the picture
+_MOST_COVERED = 0.3  # of the picture
+
+
+class CornerLegend(Legend):
+    """A legend in a corner of the picture; without room it is hidden. It can be dragged.
+
+    Attributes
+    ----------
+    tip : str
+        Its tooltip.
+    corner : (int, int)
+        0 or 1 for left or right, and for top or bottom.
+    """
+
+    def __init__(self, plot: Plot) -> None:
+        super().__init__(plot)
+        plot.getPlotItem().layout.removeItem(self)
+        self.setParentItem(plot.getPlotItem().getViewBox())
+        self.setFlag(self.GraphicsItemFlag.ItemIgnoresTransformations, False)
+        self.setZValue(100)
+        self.layout.setContentsMargins(8, 4, 8, 4)
+        self.frame, self.tip, self.corner = True, "", (1, 1)
+        self._listed: object = None
+        self._moved_from: tuple[int, int] | None = None
+
+    def fit(self) -> None:
+        """Show all entries in one column, if they leave most of the picture free."""
+        theme, letters = current_theme(), QApplication.font().pointSizeF()
+        listed = list(self._entries), theme.name, letters
+        if listed != self._listed:
+            self._listed = listed
+            self.setLabelTextSize(f"{letters:.3g}pt")
+            self.setPen(theme.line)
+            self.setBrush(faded(theme.card, 235))
+            self._list(self._entries, 0)
+            self.resize(self._least())
+        for part in (self, *(label for _sample, label in self.items)):
+            plain_tooltip(part, self.tip)
+        room, size = self._plot.getPlotItem().getViewBox().rect(), self._least()
+        fits = max(size.width() - room.width(), size.height() - room.height()) <= -2 * _MARGIN
+        few = size.width() * size.height() <= _MOST_COVERED * room.width() * room.height()
+        self.setVisible(bool(self._entries) and fits and few)
+        self._plot.hidden_legend = [] if self.isVisible() else self._entries
+        if self._moved_from != self.corner:
+            self._moved_from = None
+            away = [-_MARGIN if side else _MARGIN for side in self.corner]
+            self.anchor(self.corner, self.corner, away)
+
+    def mouseDragEvent(self, event: Any) -> None:
+        super().mouseDragEvent(event)
+        self._moved_from = self.corner
 
 
 def keep_sample(sample: pg.GraphicsObject, plot: pg.PlotWidget) -> None:

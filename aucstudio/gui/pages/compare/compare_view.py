@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from PySide6.QtGui import QAction, QGuiApplication
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget
 
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.controls import Segments
@@ -31,25 +31,6 @@ _BOOKTABS = ".booktabs.tex"
 _FORMATS = (
     f"CSV, full figures (*.csv);;Markdown (*.md);;LaTeX (*.tex);;LaTeX with booktabs (*{_BOOKTABS})"
 )
-
-
-def copy_tables(session: Session, found: Comparison) -> None:
-    """Copy the tables as text."""
-    QGuiApplication.clipboard().setText(tables_as_csv(comparison_tables(found), "\t"))
-    session.message.emit("Tables copied")
-
-
-def save_tables(parent: QWidget, session: Session, found: Comparison) -> None:
-    """Ask for a file, and write the tables into it."""
-    path = prompts.ask_save_path(parent, "Save the comparison", "comparison.csv", _FORMATS)
-    if path is None:
-        return
-    try:
-        write_atomically(Path(path), table_text(Path(path), found))
-    except InputError as error:
-        session.failed.emit(str(error), "")
-    else:
-        session.message.emit(f"Saved {path}")
 
 
 def table_text(path: Path, found: Comparison) -> str:
@@ -92,7 +73,7 @@ class CompareView(PageView):
     listens_to: ClassVar = {
         **PageView.listens_to,
         "plan": "mark_stale",
-        "focus": "_on_focus",
+        "focus": "_show_threshold",
         "band_rested": "mark_stale",
     }
 
@@ -188,6 +169,11 @@ class CompareView(PageView):
         self._enable_exports(False)
         self.groups.refresh()
 
+    def _show_threshold(self) -> None:
+        """Show the rates of subgroups at another threshold."""
+        if self.shows_groups:
+            self.mark_stale()
+
     def _on_groups(self, words: Any) -> None:
         if self.shows_groups:
             self.sentence.setText(words)
@@ -195,10 +181,6 @@ class CompareView(PageView):
     def _enable_exports(self, enabled: bool) -> None:
         for action in self.exports():
             action.setEnabled(enabled)
-
-    def _on_focus(self) -> None:
-        if self.shows_groups:
-            self.mark_stale()
 
     def _show(self, computed: ShownComparison | None) -> None:
         correction = str(self.correction_combo.currentData())
@@ -216,7 +198,8 @@ class CompareView(PageView):
                 show_note(self.footnote_label, texts.footnote(shown.found, shown.band))
             self.fit_page()
         if shown is None:
-            self.sentence.setText(texts.what_next(self.session))
+            soon, aim = "it is compared when it has ended", "how runs compare"
+            self.sentence.setText(self.why_empty(None, "", soon, aim))
         else:
             self._mark(shown)
 
@@ -270,9 +253,20 @@ class CompareView(PageView):
             self.session.compare_with(runs[1])
 
     def _on_copy(self) -> None:
+        """Copy the tables as text."""
         if self.shown is not None:
-            copy_tables(self.session, self.shown.found)
+            tables = comparison_tables(self.shown.found)
+            QGuiApplication.clipboard().setText(tables_as_csv(tables, "\t"))
+            self.session.message.emit("Tables copied")
 
     def _on_save(self) -> None:
-        if self.shown is not None:
-            save_tables(self, self.session, self.shown.found)
+        """Ask for a file, and write the tables into it."""
+        path = prompts.ask_save_path(self, "Save the comparison", "comparison.csv", _FORMATS)
+        if path is None or self.shown is None:
+            return
+        try:
+            write_atomically(Path(path), table_text(Path(path), self.shown.found))
+        except InputError as error:
+            self.session.failed.emit(str(error), "")
+        else:
+            self.session.message.emit(f"Saved {path}")

@@ -12,14 +12,15 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QFrame, QGraphicsRectItem, QScrollArea
 
+from aucstudio.gui.common.curve_figures import chance_area
 from aucstudio.gui.common.plain_text import elided
 from aucstudio.gui.common.plotting import data_tip, faded, finite_range, make_plot, pen, run_pen
 from aucstudio.gui.common.table import in_columns
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol, scaled
 from aucstudio.gui.pages.compare.words import ShownComparison, run_name
 from aucstudio.gui.state.plan import RunLook
-from aucstudio.notices import words
-from aucstudio.project.results.comparison import RunFigures
+from aucstudio.notices import text, words
+from aucstudio.project.results.comparison import AUC, RunFigures
 
 _LEAST_ROW, _GOOD_ROW, _MOST_ROW = 22, 34, 44  # pixels, for ordinary text
 _AXES = 48  # pixels around the rows, for ordinary text
@@ -40,6 +41,8 @@ class ForestPlot(QObject):
     plot : PlotWidget
     area : QScrollArea
         Holds the plot.
+    chance : InfiniteLine
+        The area of a random ranking.
     dots, splits : ScatterPlotItem
     whiskers : list of PlotCurveItem
         One for each run that has an interval.
@@ -66,7 +69,8 @@ class ForestPlot(QObject):
         self._runs: Sequence[RunFigures] = ()
         self._measure, self._band = "", (0.0, 1.0)
         self._framed: object = None
-        for item in (*self.marks, self.splits, self.dots):
+        self.chance = pg.InfiniteLine(angle=90)
+        for item in (*self.marks, self.chance, self.splits, self.dots):
             self.plot.addItem(item, ignoreBounds=True)
         self.dots.setZValue(2)
         self.plot.scene().sigMouseClicked.connect(self._on_click)
@@ -76,7 +80,10 @@ class ForestPlot(QObject):
         found, looks = shown.found, shown.looks
         self._runs, self._measure, self._band = found.runs, found.measure, shown.band
         self.fit_rows()
-        title = f"{shown.measure}, held out, with 95 % interval"
+        chance = 0.5 if found.measure == AUC else chance_area(shown.band)
+        self.chance.setValue(chance)
+        self.chance.setPen(pen(current_theme().neutral, 1.2, (1.5, 3.0)))
+        title = text("area_held_out", measure=shown.measure, chance=chance)
         self.plot.setLabel("bottom", title, color=current_theme().muted)
         self._draw_whiskers(looks)
         self._draw_dots(looks)

@@ -194,8 +194,7 @@ class GroupsPage(QSplitter):
         if 0 <= chosen < len(groups):
             self.picture.lines[chosen].setZValue(2)
         named = len(groups) <= _MOST_NAMED
-        levels = [look.name for look in looks]
-        self.picture.legend.explain(zip(levels, pens, strict=True) if named else ())
+        self.picture.legend.explain([(look.name, look) for look in looks] if named else ())
 
     def _on_row(self, _index: QModelIndex) -> None:
         if self.found is not None:

@@ -15,16 +15,14 @@ from aucstudio.notices import text
 from aucstudio.notices.words import p_words_corrected
 from aucstudio.project.results import comparison
 from aucstudio.project.results.comparison import (
-    ASSURANCE,
     AUC,
     CORRECTION_NAMES,
     UNCORRECTED,
     Comparison,
     PairComparison,
     RunFigures,
-    growth_to_significance,
-    held_out_groups,
 )
+from aucstudio.project.results.forecast import ASSURANCE, growth_to_significance, held_out_groups
 from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.work.cluster import Cluster
@@ -176,14 +174,3 @@ def footnote(found: Comparison, band: Band) -> str:
     """Name the runs whose training aimed at another FPR range than the one shown."""
     elsewhere = [text("trained_for", run=run) for run in found.runs if run.trained_elsewhere(band)]
     return text("trained_elsewhere", mark=MARK, band=band, runs=elsewhere) if elsewhere else ""
-
-
-def what_next(session: Session) -> str:
-    """State the next step if there is nothing to compare."""
-    live = session.live
-    state = "run" if session.table is not None else "table"
-    if any(run.record.splits for run in session.shown_runs()):
-        state = "check"
-    elif live is not None:
-        state = "live"
-    return text("nothing_to_compare", state=state, name="" if live is None else live.look.name)

@@ -26,8 +26,7 @@ from aucstudio.gui.pages.data.row_query import FoundRows, stop_if_asked
 from aucstudio.gui.state.background import Answer
 from aucstudio.notices import text
 from aucstudio.project.data.table import Table
-from aucstudio.project.survey.columns import (
-    Classes,
+from aucstudio.project.survey.column_sets import (
     Correlation,
     GapMap,
     correlate,
@@ -35,6 +34,7 @@ from aucstudio.project.survey.columns import (
     map_gaps,
     most_telling,
 )
+from aucstudio.project.survey.columns import Classes
 
 Columns = Mapping[str, Sequence[object] | NDArray[Any]]
 

@@ -34,6 +34,7 @@ from aucstudio.project.data.columns import Column
 from aucstudio.project.data.table import Table
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.survey.columns import Classes
+from aucstudio.project.survey.conditions import Condition, read_conditions
 from aucstudio.project.survey.rows import (
     ALL,
     CHOSEN,
@@ -42,11 +43,9 @@ from aucstudio.project.survey.rows import (
     MISRANKED,
     MISSED,
     TRAINED_ON,
-    Condition,
     Query,
     ScoredRows,
     find_rows,
-    read_conditions,
 )
 
 MOST_RUNS = 8

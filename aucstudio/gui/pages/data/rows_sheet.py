@@ -34,16 +34,8 @@ from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.session import Session
 from aucstudio.notices import text
 from aucstudio.project.data.columns import Column, spell_cell, spell_number
-from aucstudio.project.survey.rows import (
-    HELD_OUT,
-    KNOWN,
-    MISSING,
-    NEITHER,
-    Condition,
-    as_text,
-    like_cell,
-    save_rows,
-)
+from aucstudio.project.survey.conditions import KNOWN, MISSING, Condition, like_cell
+from aucstudio.project.survey.rows import HELD_OUT, NEITHER, as_text, save_rows
 
 GAP = "–"
 _LONGEST = 200  # characters of a cell

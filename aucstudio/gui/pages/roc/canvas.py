@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QRectF, QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QTransform
+from PySide6.QtWidgets import QApplication, QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
+from aucstudio.engine import roc
+from aucstudio.gui.common import curve_figures
 from aucstudio.gui.common.plots.curves import PlacedLine, Window
-from aucstudio.gui.common.plotting import faded, make_plot, pen
+from aucstudio.gui.common.plots.legend import CornerLegend
+from aucstudio.gui.common.plotting import faded, make_plot, pen, run_pen
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol
 from aucstudio.gui.pages.roc.axes import (
     LINEAR,
     Axis,
+    Points,
     RateAxis,
-    chance_line,
-    draw,
     ends,
     place,
+    placed,
     rate_at,
 )
-from aucstudio.gui.pages.roc.cards import CARD, Inset, RunLegend
-from aucstudio.gui.pages.roc.lines import FACES, Face, Lines, Points
+from aucstudio.gui.pages.roc.lines import FACES, Drawn, Face
+from aucstudio.gui.state.runner import LiveRun
+from aucstudio.notices import text
 from aucstudio.project.runs.experiment import Band
 
 
@@ -90,8 +97,104 @@ class RangeItem(pg.LinearRegionItem):
             self.released.emit()
 
 
+_RIM = 6.0  # pixels above and below the lines of the inset, which would lie on its frame
+
+
+def _small() -> QFont:
+    """Return the font of the numbers of the inset."""
+    made = QFont(QApplication.font())
+    made.setPointSizeF(made.pointSizeF() * 0.9)
+    return made
+
+
+class Inset(QGraphicsItem):
+    """The curves within the FPR range on a card; live, and not to be touched.
+
+    Attributes
+    ----------
+    seen : (float, float, float, float)
+        Left, right, bottom and top of the magnified window, as places, with a margin.
+    lines : sequence of Drawn
+    """
+
+    _SIZE = QRectF(0, 0, 232, 176)
+    _MARGIN = 14.0
+
+    def __init__(self, parent: Any) -> None:
+        super().__init__(parent)
+        self.seen: Window = (0.0, 1.0, 0.0, 1.0)
+        self.lines: Sequence[Drawn] = ()
+        self._ends = ("", "", "", "")
+        self.setZValue(95)
+        self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
+        self.hide()
+
+    def show_lines(
+        self, window: Window, lines: Sequence[Drawn], ends: tuple[str, str, str, str]
+    ) -> None:
+        """Magnify a window; ``ends`` are the rates at its left, right, bottom and top."""
+        left, right, bottom, top = window
+        air = (top - bottom) * _RIM / (self.plot_rect().height() - 2 * _RIM)
+        self.seen = left, right, bottom - air, top + air
+        self.lines, self._ends = lines, ends
+        self.show()
+        self.update()
+
+    def place(self, area: QRectF, below: float) -> bool:
+        """Lie at the right of an area, above what takes its lower end; return whether it fits."""
+        left = area.right() - self._SIZE.width() - self._MARGIN
+        top = area.bottom() - below - self._SIZE.height() - self._MARGIN
+        self.setPos(left, top)
+        return bool(area.width() > 1.5 * self._SIZE.width() and top >= 0)
+
+    def boundingRect(self) -> QRectF:
+        return self._SIZE
+
+    def plot_rect(self) -> QRectF:
+        """Return where on the card the lines are."""
+        metrics = QFontMetricsF(_small())
+        side = max(metrics.horizontalAdvance(text) for text in self._ends[2:]) + 12
+        return self._SIZE.adjusted(side, 12, -14, -metrics.height() - 10)
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
+    ) -> None:
+        theme, plot = current_theme(), self.plot_rect()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setBrush(QColor(theme.card))
+        painter.setPen(pen(theme.line, 1.0))
+        painter.drawRoundedRect(self._SIZE.adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(pen(theme.band, 1.0))
+        painter.drawRect(plot)
+        self._paint_ends(painter, plot)
+        painter.setClipRect(plot, Qt.ClipOperation.IntersectClip)
+        left, right, bottom, top = self.seen
+        scale = painter.deviceTransform().m11() or 1.0
+        pixels = (max(1, round(plot.width() * scale)), max(1, round(plot.height() * scale)))
+        onto = QTransform.fromTranslate(plot.left(), plot.bottom())
+        onto.scale(plot.width() / (right - left), -plot.height() / (top - bottom))
+        onto.translate(-left, -bottom)
+        for drawn in self.lines:
+            painter.setPen(drawn.item.opts["pen"])
+            path = pg.arrayToQPath(*drawn.line.seen(self.seen, pixels))
+            painter.drawPath(onto.map(path))
+
+    def _paint_ends(self, painter: QPainter, plot: QRectF) -> None:
+        painter.setFont(_small())
+        painter.setPen(QColor(current_theme().muted))
+        height = QFontMetricsF(_small()).height()
+        low = QRectF(plot.left(), plot.bottom() + 3, plot.width(), height)
+        painter.drawText(low, Qt.AlignmentFlag.AlignLeft, self._ends[0])
+        painter.drawText(low, Qt.AlignmentFlag.AlignRight, self._ends[1])
+        for end, at in ((self._ends[2], plot.bottom() - _RIM), (self._ends[3], plot.top() + _RIM)):
+            top = at - height / 2
+            side = QRectF(QPointF(0, top), QPointF(plot.left() - 5, top + height))
+            painter.drawText(side, Qt.AlignmentFlag.AlignRight, end)
+
+
 _AIR = 0.02
-_LOOKS = 9  # across a card, at the heights of the lines that may pass under it
+_LEGEND_MARGIN = 14.0  # pixels below the legend
 _TITLES = {"log": ", logarithmic", "probit": ", probit"}
 
 
@@ -107,7 +210,7 @@ class Canvas:
     shade_item, chance_item, live_item, marker, hint : plot items
         Area of the chosen run in the range; line of chance; curve of the run in progress; point
         pointed at; words where nothing is drawn yet.
-    legend : RunLegend
+    legend : CornerLegend
     inset : Inset
     """
 
@@ -130,7 +233,7 @@ class Canvas:
         for depth, item in enumerate((*below, self.live_item, self.marker, self.hint)):
             item.setZValue(depth - len(below) if item in below else 50 + depth)
             self.plot.addItem(item, ignoreBounds=True)
-        self.legend, self.inset = RunLegend(self.box), Inset(self.box)
+        self.legend, self.inset = CornerLegend(self.plot), Inset(self.box)
 
     def show_axes(
         self, face: Face, axes: tuple[Axis, Axis], top: float, share: float, band: Band
@@ -140,7 +243,7 @@ class Canvas:
         ``share`` is that of the positives, on which the line of chance depends in some faces.
         """
         whole = ends(axes[0]), (ends(axes[1]) if face.key == "roc" else (0.0, top))
-        self.chance_item.setData(*(chance_line(*axes) if face.key == "roc" else face.chance(share)))
+        self.chance_item.setData(*placed(*face.chance(share), *axes))
         if (face, whole, axes[0].key) == (self.face, self.whole, self.along.key) and (
             self._bottom.labelText
         ):
@@ -158,7 +261,19 @@ class Canvas:
         self.band_item.show_axis(self.along, band)
         self.shade_item.setFillLevel(whole[1][0])
         self.hint.setPos(sum(whole[0]) / 2, sum(whole[1]) / 2)
+        self.legend.corner = self.corner
         return True
+
+    def place_inset(self) -> bool:
+        """Place the inset above the legend, if that is below it; return whether there is room."""
+        below = self.legend.isVisible() and self.corner == (1, 1)
+        taken = self.legend.mapRectToParent(self.legend.boundingRect()).height() if below else 0.0
+        return self.inset.place(self.box.rect(), taken + (_LEGEND_MARGIN if below else 0.0))
+
+    @property
+    def corner(self) -> tuple[int, int]:
+        """The corner that the curves leave free."""
+        return (0, 0) if self.along.key == "log" else self.face.corner
 
     def show_part(self, x: tuple[float, float], y: tuple[float, float]) -> None:
         """Show these places, with some air."""
@@ -174,7 +289,7 @@ class Canvas:
             self._shaded = None
             return
         self.shade_item.setBrush(faded(run_colour(current_theme(), colour), 56))
-        x, y = draw(*part, self.along, self.up)
+        x, y = placed(*part, self.along, self.up)
         # Its interpolated ends may be off by rounding; a line that rises is thinned faster.
         self._shaded = PlacedLine(x, np.maximum.accumulate(y))
 
@@ -202,40 +317,76 @@ class Canvas:
         self.hint.setColor(theme.muted)
         self.hint.fill = pg.mkBrush(theme.card)
 
-    def place_cards(self, lines: Lines) -> None:
-        """Put legend and inset where they cover the fewest curves, and not each other."""
-        taken: list[QRectF] = []
-        self.legend.fit(self.box.rect(), lambda place: not self.count_under(place, lines))
-        self.plot.hidden_legend = self.legend.hidden_rows()
-        for card in (self.legend, self.inset):
-            if card.isVisible():
-                places = card.places(self.box.rect())
-                cost = [self._cost(place, lines, taken) for place in places]
-                best = places[cost.index(min(cost))]
-                card.setPos(best.topLeft())
-                taken.append(best)
-
-    def crowd(self, place: QRectF, lines: Lines) -> int:
-        """Compute the cost of covering a part of the plot with the present cards."""
-        cards = [card for card in (self.legend, self.inset) if card.isVisible()]
-        return self._cost(place, lines, [c.mapRectToParent(c.boundingRect()) for c in cards])
-
-    def _cost(self, place: QRectF, lines: Lines, taken: list[QRectF]) -> int:
-        over = sum(place.intersects(other) for other in taken)
-        return self.count_under(place, lines) + CARD * over
-
-    def count_under(self, place: QRectF, lines: Lines) -> int:
-        """Count the lines that pass under a part of the plot."""
-        (left, bottom), (right, top) = (
-            (p.x(), p.y())
-            for p in (self.box.mapToView(c) for c in (place.bottomLeft(), place.topRight()))
-        )
-        across = np.linspace(left, right, _LOOKS)
-        heights = [np.interp(across, d.line.x, d.line.y) for d in lines.drawn]
-        sides = [(np.minimum(h[1:], h[:-1]), np.maximum(h[1:], h[:-1])) for h in heights]
-        return sum(bool(((high >= bottom) & (low <= top)).any()) for low, high in sides)
-
 
 def _with_air(low: float, high: float, share: float) -> tuple[float, float]:
     air = share * (high - low)
     return low - air, high + air
+
+
+class LiveLine:
+    """The line of the run in progress.
+
+    Attributes
+    ----------
+    live : LiveRun or None
+        The run, if it has a curve.
+    curve : Curve or None
+        Its ROC curve at the latest look.
+    """
+
+    def __init__(self, item: Any) -> None:
+        self._item = item
+        self._live: LiveRun | None = None
+        self._picture: object = None
+        self.curve: roc.Curve | None = None
+
+    @property
+    def live(self) -> LiveRun | None:
+        return None if self.curve is None else self._live
+
+    def is_behind(self, live: LiveRun | None) -> bool:
+        """Return whether a newer scorer is to be drawn, or a line to be removed."""
+        return live is not self._live or (live is not None and live.picture is not self._picture)
+
+    def show(
+        self,
+        live: LiveRun | None,
+        face: Face,
+        axes: tuple[Axis, Axis],
+        window: Window,
+        pixels: tuple[int, int],
+    ) -> None:
+        """Draw the latest scorer, or nothing."""
+        picture = live.picture if live is not None else None
+        self._live = live
+        if live is None or picture is None:
+            self._picture = self.curve = None
+            self._item.setData([], [])
+            return
+        if picture is not self._picture or self.curve is None:
+            self._picture = picture
+            rows = picture.positive, picture.scores
+            self.curve = roc.roc_curve(*rows, weights=picture.weights)
+        bends = self.curve.corners() if face.key == "roc" else self.curve
+        line = PlacedLine(*placed(*face.path(bends), *axes))
+        self._item.setPen(run_pen(live.look, 1.2))
+        self._item.setData(*line.seen(window, pixels))
+
+    def words(self, face: Face, band: Band, scale: str) -> str:
+        """State its figures so far; empty without a curve."""
+        live, curve = self._live, self.curve
+        if live is None or curve is None:
+            return ""
+        area = None
+        if face.key == "roc":
+            value = getattr(roc.partial_auc_of(curve, *band), scale)
+            area = f"{curve_figures.SCALES[scale]} {curve_figures.area_words(value, scale)}"
+        return text(
+            "live_curve",
+            name=live.look.name,
+            split=live.split + 1 if live.splits > 1 else None,
+            splits=live.splits,
+            figure=face.figure_title,
+            value=face.figure(curve),
+            area=area,
+        )

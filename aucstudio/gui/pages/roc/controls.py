@@ -22,13 +22,13 @@ from aucstudio.gui.common.theme import fix_width
 from aucstudio.gui.common.threshold import CARD_WIDTH
 from aucstudio.gui.common.widgets import STRETCH, down, make_action, named, scrolled, worded
 from aucstudio.gui.pages.roc import axes
-from aucstudio.gui.pages.roc.axes import Scene, place, rate_at
+from aucstudio.gui.pages.roc.axes import place, rate_at
+from aucstudio.gui.pages.roc.bands import NONE, BandLayer
 from aucstudio.gui.pages.roc.canvas import Canvas
-from aucstudio.gui.pages.roc.cards import Crowd
 from aucstudio.gui.pages.roc.costs import CostLayer
 from aucstudio.gui.pages.roc.lines import FACES, Lines
 from aucstudio.gui.pages.roc.operating_point import OperatingPointLayer
-from aucstudio.gui.pages.roc.overlays import DifferenceLayer, IsometricLayer, Layer
+from aucstudio.gui.pages.roc.overlays import DifferenceLayer, IsometricLayer, Layer, Scene
 from aucstudio.gui.state.plan import RANGE
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.session import Session
@@ -204,7 +204,7 @@ def _keep(**changes: Any) -> None:
 
 
 class RangeControl:
-    """Keeps the range of the picture, its fields and the plan in sync."""
+    """Keeps the range of the picture, its fields, the plan and the training range in sync."""
 
     def __init__(
         self, session: Session, choices: RocControls, canvas: Canvas, lines: Lines
@@ -216,9 +216,11 @@ class RangeControl:
         choices.band_high.valueChanged.connect(self._on_high)
         canvas.band_item.sigRegionChanged.connect(self._on_drag)
         canvas.band_item.sigRegionChangeFinished.connect(self._on_drag)
+        choices.train_action.triggered.connect(self.train_here)
 
     def show(self) -> None:
-        """Show the plan's range."""
+        """Show the plan's range, and whether its method trains for it."""
+        self._show_training()
         band, choices, item = self._session.plan.band, self._choices, self._canvas.band_item
         with QSignalBlocker(choices.band_low), QSignalBlocker(choices.band_high):
             choices.band_low.setValue(band[0])
@@ -226,6 +228,22 @@ class RangeControl:
         # A dragged range may differ by rounding; moving it would disturb the drag.
         if np.abs(np.subtract(item.band(), band)).max() > _ROUNDING:
             item.show_band(band)
+
+    def _show_training(self) -> None:
+        plan, action = self._session.plan, self._choices.train_action
+        title, range_ = METHODS[plan.method].title, plan.settings(plan.method).get(RANGE)
+        linked = plan.is_linked(plan.method)
+        action.setEnabled(range_ is not None)
+        action.setChecked(linked)
+        state = "whole" if range_ is None else "linked" if linked else "own"
+        words = text("training_range", state=state, title=title, band=range_ or (0.0, 1.0))
+        plain_tooltip(action, words)
+
+    def train_here(self, linked: bool) -> None:
+        """Train the method for the shown range, or for its own range."""
+        plan = self._session.plan
+        words = "Train in the shown range" if linked else "Train for its own range"
+        self._session.edit(plan.with_link(plan.method, linked), words)
 
     def turn(self) -> None:
         """Zoom to the range, or back."""
@@ -300,32 +318,6 @@ def _stretch(low: float, high: float) -> tuple[float, float]:
     return low, max(high, low + 1e-6)
 
 
-class TrainingRange:
-    """Keeps an action in sync with the plan: whether the method trains for the shown range."""
-
-    def __init__(self, session: Session, action: QAction) -> None:
-        self._session, self._action = session, action
-        action.triggered.connect(self.set)
-
-    def show(self) -> None:
-        """Show whether the method trains for the shown range, if it has one."""
-        plan = self._session.plan
-        title, range_ = METHODS[plan.method].title, plan.settings(plan.method).get(RANGE)
-        linked = plan.is_linked(plan.method)
-        with QSignalBlocker(self._action):
-            self._action.setEnabled(range_ is not None)
-            self._action.setChecked(linked)
-        state = "whole" if range_ is None else "linked" if linked else "own"
-        words = text("training_range", state=state, title=title, band=range_ or (0.0, 1.0))
-        plain_tooltip(self._action, words)
-
-    def set(self, linked: bool) -> None:
-        """Train the method for the shown range, or for its own range."""
-        plan = self._session.plan
-        words = "Train in the shown range" if linked else "Train for its own range"
-        self._session.edit(plan.with_link(plan.method, linked), words)
-
-
 class Layers:
     """Creates the layers with their panels, and draws those that are switched on.
 
@@ -335,6 +327,7 @@ class Layers:
     costs : CostLayer
     isometrics : IsometricLayer
     difference : DifferenceLayer
+    bands : BandLayer
     side : QScrollArea
         The figures of the layers, next to the plot.
     """
@@ -345,22 +338,26 @@ class Layers:
         session: Session,
         choices: RocControls,
         changed: Callable[[], object],
-        crowd: Crowd,
     ) -> None:
         self._choices = choices
         self.point = OperatingPointLayer(plot, session)
         self.costs = CostLayer(plot, session)
-        self.isometrics = IsometricLayer(plot, session, crowd)
-        self.difference = DifferenceLayer(plot, session)
-        self.layers: tuple[Layer, ...] = (self.point, self.costs, self.difference, self.isometrics)
+        self.isometrics = IsometricLayer(plot, session)
+        self.difference, self.bands = DifferenceLayer(plot, session), BandLayer(plot)
+        self.layers: tuple[Layer, ...] = (
+            *(self.point, self.costs, self.difference),
+            *(self.isometrics, self.bands),
+        )
         panels = down(self.point.panel, self.costs.panel, STRETCH, gap=16, around=(0, 0, _AIR, 0))
         self.side = scrolled(panels, "layer_figures", "Figures of the operating point")
         fix_width(self.side, CARD_WIDTH + _AIR)
         self.side.hide()
-        self.difference.changed.connect(changed)
+        for layer in self.layers:
+            layer.changed.connect(changed)
         for action in choices.switches.values():
             action.toggled.connect(lambda _on: changed())
-        choices.isometrics.triggered.connect(lambda _action: changed())
+        for group in (choices.isometrics, choices.bands):
+            group.triggered.connect(lambda _action: changed())
 
     def show(self, scene: Scene) -> None:
         """Draw all layers over the current picture."""
@@ -369,8 +366,9 @@ class Layers:
         self.point.with_panel = choices.is_on("confusion_action")
         self.costs.enabled = choices.is_on("cost_action")
         self.difference.enabled = choices.is_on("difference_action")
-        self.isometrics.enabled = choices.isometric != "none"
+        self.isometrics.enabled = choices.isometric != NONE
         self.isometrics.measure = choices.isometric
+        self.bands.kind = choices.confidence
         for layer in reversed(self.layers):
             layer.show(scene)
         panels = self.point.panel, self.costs.panel

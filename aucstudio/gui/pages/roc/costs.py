@@ -30,9 +30,9 @@ from aucstudio.gui.common.widgets import (
     show_note,
     worded,
 )
-from aucstudio.gui.pages.roc.axes import Scene, curved_path, line_places, place
+from aucstudio.gui.pages.roc.axes import place, placed
 from aucstudio.gui.pages.roc.operating_point import FocusedPoint
-from aucstudio.gui.pages.roc.overlays import Layer
+from aucstudio.gui.pages.roc.overlays import Layer, Scene
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.session import Session
 from aucstudio.notices import text
@@ -248,7 +248,7 @@ class CostLayer(Layer):
         self.apply_theme()
 
     def show(self, scene: Scene) -> None:
-        self._point = FocusedPoint.of(scene) if self.enabled and scene.face == "roc" else None
+        self._point = FocusedPoint.of(scene) if self.enabled else None
         self.panel.setVisible(self._point is not None)
         self.show_items(self._point is not None)
         self.words = ""
@@ -275,10 +275,9 @@ class CostLayer(Layer):
             self._outline = (point.trace, *hull_of(point.trace))
         self.best = best = Best.of(*self._outline[1:], prior, miss)
         here = float(expected_cost(point.tpr, point.fpr, prior, miss))
-        self.hull.setData(*curved_path(scene, *self._outline[1:]))
-        self.line.setData(
-            *line_places(scene, roc.cost_line(best.tpr, best.fpr, prior, cost_fn=miss))
-        )
+        line = roc.cost_line(best.tpr, best.fpr, prior, cost_fn=miss)
+        for item, rates in ((self.hull, self._outline[1:]), (self.line, line.segment())):
+            item.setData(*placed(*rates, scene.x, scene.y))
         self.mark.setData([place(scene.x, best.fpr)], [place(scene.y, best.tpr)])
         self.panel.show_stakes(prior)
         self.panel.show_costs(best.cost, here, best.nobody, best.everybody)

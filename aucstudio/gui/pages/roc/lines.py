@@ -16,25 +16,19 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import pyqtgraph as pg
+from numpy.typing import NDArray
 
 from aucstudio.engine import roc
 from aucstudio.engine.arrays import Array
-from aucstudio.gui.common import curve_figures
 from aucstudio.gui.common.curve_figures import RunCurves, Trace, run_curves
 from aucstudio.gui.common.plots.curves import CurveItem, PlacedLine, Window
 from aucstudio.gui.common.plotting import run_pen
-from aucstudio.gui.pages.roc.axes import Axis, cut, draw, nearest
-from aucstudio.gui.pages.roc.cards import LegendRow
-from aucstudio.gui.state.runner import LiveRun
+from aucstudio.gui.pages.roc.axes import Axis, Points, nearest, placed
 from aucstudio.gui.state.session import ShownRun
-from aucstudio.notices.words import figure_words
-from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 
 _GRID = 2_001  # places at which the mean of long curves is taken
 TOP = 0.1  # share of the rows that gain and lift are quoted for
-
-Points = tuple[Array, Array]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -84,6 +78,8 @@ class Face:
         Gives the second coordinate at any first one, of one curve.
     chance : callable
         Gives the line of a ranking without knowledge, from the share of positives.
+    corner : (int, int)
+        Where there are few curves: 0 or 1 for left or right, and for top or bottom.
     """
 
     key: str
@@ -98,6 +94,7 @@ class Face:
     path: Callable[[roc.Curve], Points]
     height: Callable[[roc.Curve, Array], Array]
     chance: Callable[[float], Points]
+    corner: tuple[int, int] = (1, 1)
     better: int = 1
     counted: bool = True
 
@@ -146,6 +143,16 @@ def _mean(face: Face, curves: Sequence[roc.Curve]) -> tuple[Array, Array, Array]
 
 
 # ----------------------------------------------------------------- the faces
+
+
+def cut(values: Array, pieces: NDArray[np.int64]) -> Array:
+    """Cut each segment of a line into so many equal pieces; at least one."""
+    pieces = np.maximum(pieces, 1)
+    segment = np.repeat(np.arange(len(pieces)), pieces)
+    first = np.repeat(np.cumsum(pieces) - pieces, pieces)
+    share = (np.arange(len(segment)) - first) / pieces[segment]
+    inner = values[segment] + share * np.diff(values)[segment]
+    return np.append(inner, values[-1])
 
 
 def _precision_path(curve: roc.Curve) -> Points:
@@ -216,7 +223,7 @@ FACES: dict[str, Face] = {
             "precision", "Precision–recall", "Recall", "Precision", ("recall", "precision"),
             "AP", "average precision", roc.average_precision,
             roc.precision_recall, _precision_path, _precision_at,
-            lambda share: (_UNIT, np.array([share, share])),
+            lambda share: (_UNIT, np.array([share, share])), corner=(0, 1),
         ),
         Face(
             "gain", "Gain", "Share of rows predicted positive", "Share of positives found",
@@ -230,6 +237,7 @@ FACES: dict[str, Face] = {
             "Lift at 10 %", "lift in the top 10 % of rows",
             lambda curve: float(_lift_at(curve, np.array([TOP]))[0]),
             _lift_points, _lift_path, _lift_at, lambda _share: (_UNIT, np.ones(2)),
+            corner=(1, 0),
         ),
         Face(
             "cost", "Cost", "Share of the maximum cost of positives", "Expected cost",
@@ -237,7 +245,7 @@ FACES: dict[str, Face] = {
             _mean_cost, roc.cost_curve, roc.cost_curve,
             lambda curve, mix: np.asarray(np.interp(mix, *roc.cost_curve(curve))),
             lambda _share: (np.array([0.0, 0.5, 1.0]), np.array([0.0, 0.5, 0.0])),
-            better=-1, counted=False,
+            corner=(0, 0), better=-1, counted=False,
         ),
     )
 }  # fmt: skip
@@ -268,7 +276,7 @@ class Drawn:
     @cached_property
     def line(self) -> PlacedLine:
         """The line as places."""
-        return PlacedLine(*draw(*self.shape.path, self.along, self.up))
+        return PlacedLine(*placed(*self.shape.path, self.along, self.up))
 
     @cached_property
     def points(self) -> Points:
@@ -360,59 +368,3 @@ class Lines:
             return None
         _, vertex, drawn = min(found, key=lambda one: one[0])
         return drawn, vertex
-
-
-class LiveLine:
-    """The line of the run in progress.
-
-    Attributes
-    ----------
-    curve : Curve or None
-        Its ROC curve at the latest look.
-    """
-
-    def __init__(self, item: Any) -> None:
-        self._item = item
-        self._live: LiveRun | None = None
-        self._picture: object = None
-        self.curve: roc.Curve | None = None
-
-    def is_behind(self, live: LiveRun | None) -> bool:
-        """Return whether a newer scorer is to be drawn, or a line to be removed."""
-        return live is not self._live or (live is not None and live.picture is not self._picture)
-
-    def show(
-        self,
-        live: LiveRun | None,
-        face: Face,
-        axes: tuple[Axis, Axis],
-        window: Window,
-        pixels: tuple[int, int],
-    ) -> None:
-        """Draw the latest scorer, or nothing."""
-        picture = live.picture if live is not None else None
-        self._live = live
-        if live is None or picture is None:
-            self._picture = self.curve = None
-            self._item.setData([], [])
-            return
-        if picture is not self._picture or self.curve is None:
-            self._picture = picture
-            rows = picture.positive, picture.scores
-            self.curve = roc.roc_curve(*rows, weights=picture.weights)
-        bends = self.curve.corners() if face.key == "roc" else self.curve
-        line = PlacedLine(*draw(*face.path(bends), *axes))
-        self._item.setPen(run_pen(live.look, 1.2))
-        self._item.setData(*line.seen(window, pixels))
-
-    def row(self, face: Face, band: Band, scale: str) -> LegendRow | None:
-        """Return its row of the legend."""
-        live, curve = self._live, self.curve
-        if live is None or curve is None:
-            return None
-        split = f", split {live.split + 1} of {live.splits}" if live.splits > 1 else ""
-        words = f"{face.figure_title} {figure_words(face.figure(curve))}"
-        if face.key == "roc":
-            value = getattr(roc.partial_auc_of(curve, *band), scale)
-            words += f", {curve_figures.SCALES[scale]} {curve_figures.area_words(value, scale)}"
-        return LegendRow(live.look, f"{live.look.name} training{split}: {words}", 1.2)

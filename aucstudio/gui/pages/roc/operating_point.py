@@ -21,8 +21,8 @@ from aucstudio.gui.common.plotting import pen
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol
 from aucstudio.gui.common.threshold import Chosen, ThresholdChooser
 from aucstudio.gui.common.widgets import down, label, named
-from aucstudio.gui.pages.roc.axes import Scene, height, nearest, place, trace_of
-from aucstudio.gui.pages.roc.overlays import Layer
+from aucstudio.gui.pages.roc.axes import nearest, place
+from aucstudio.gui.pages.roc.overlays import Layer, Scene, average
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices import text
 from aucstudio.project.results.thresholds import Confusion, ThresholdFigures, counts_at, vertex_of
@@ -60,13 +60,13 @@ class FocusedPoint:
     @classmethod
     def of(cls, scene: Scene) -> FocusedPoint | None:
         """Find it; None where the chosen run is not drawn."""
-        run, trace = scene.chosen, trace_of(scene, scene.chosen)
-        if run is None or trace is None:
+        run = scene.chosen
+        if run is None or not scene.is_roc:
             return None
         curves = run_curves(run.record).curves
         split = min(scene.focus.split, len(curves) - 1)
         vertex = vertex_of(curves[split], scene.focus.threshold)
-        return cls(run, trace, split, curves[split], vertex, scene.focus.threshold)
+        return cls(run, average(run), split, curves[split], vertex, scene.focus.threshold)
 
     @property
     def fpr(self) -> float:
@@ -77,7 +77,7 @@ class FocusedPoint:
         """Height of the line there: of an average, the mean TPR of all splits."""
         if self.trace.curve is not None:
             return float(self.curve.tpr[self.vertex])
-        return height(self.trace, self.fpr)
+        return float(np.interp(self.fpr, self.trace.x, self.trace.y))
 
     @property
     def counts(self) -> Confusion:
@@ -179,7 +179,7 @@ class OperatingPointLayer(Layer):
             self._draw(scene, self.point)
             return
         self._described = described
-        self.point = FocusedPoint.of(scene) if self.enabled and scene.face == "roc" else None
+        self.point = FocusedPoint.of(scene) if self.enabled else None
         # The model's own threshold is not described.
         pointed = self.point is not None and self.point.threshold != 0.0
         self.words = self.point.words() if self.point is not None and pointed else ""

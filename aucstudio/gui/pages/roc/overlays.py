@@ -4,44 +4,75 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-import scipy
 from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QGraphicsItem, QGraphicsPathItem
 
-from aucstudio.engine import inference, roc
+from aucstudio.engine import roc
 from aucstudio.engine.arrays import Array
-from aucstudio.engine.inference.bands import GRID
 from aucstudio.gui.common.curve_figures import Trace, run_curves
+from aucstudio.gui.common.plots.curves import Window
 from aucstudio.gui.common.plotting import faded, pen
 from aucstudio.gui.common.theme import current_theme, run_colour
-from aucstudio.gui.pages.roc.axes import (
-    Axis,
-    Points,
-    Scene,
-    draw,
-    seen_places,
-    seen_rates,
-    trace_of,
-)
-from aucstudio.gui.pages.roc.cards import Crowd, LineLabels
+from aucstudio.gui.pages.roc.axes import Axis, Points, filled
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.gui.state.study import Focus
 from aucstudio.notices import text
 from aucstudio.notices.words import figure_words
 from aucstudio.project.results.comparison import AUC, PAUC, PairComparison, compare_runs
-from aucstudio.project.results.summary import LEVEL, ranking
 from aucstudio.project.results.thresholds import data_prior, share_words
 from aucstudio.project.runs.experiment import Band
-from aucstudio.project.runs.record import RunRecord
 
 _HATCH = 5.0  # pixels between the lines over where the compared run leads
 _PAUSE = 150  # milliseconds that a dragged range rests before the test starts
 _SAMPLES = 400  # places across the window at which the region is drawn
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Scene:
+    """What the picture shows now.
+
+    Attributes
+    ----------
+    runs : tuple of ShownRun
+        The drawn runs, in the order of the list.
+    chosen, compared : ShownRun or None
+        The selected run and the second one, where they are drawn.
+    focus : Focus
+    band : (float, float)
+    x, y : Axis
+        Of the FPR and of the TPR.
+    window : (float, float, float, float)
+        Left, right, bottom and top of the visible window, as places.
+    face : str
+        "roc", or which other face of the curves is shown: a layer that is about rates then draws
+        nothing.
+    """
+
+    runs: tuple[ShownRun, ...]
+    chosen: ShownRun | None
+    compared: ShownRun | None
+    focus: Focus
+    band: Band
+    x: Axis
+    y: Axis
+    window: Window
+    face: str = "roc"
+
+    @property
+    def is_roc(self) -> bool:
+        return self.face == "roc"
+
+
+def average(run: ShownRun) -> Trace:
+    """Return the line of a run: its only curve, or the average of all splits."""
+    return run_curves(run.record).average
 
 
 class Layer(QObject):
@@ -110,12 +141,11 @@ class DifferenceLayer(Layer):
         return self._answer.busy
 
     def show(self, scene: Scene) -> None:
-        a, b = trace_of(scene, scene.chosen), trace_of(scene, scene.compared)
-        shown = self.enabled and scene.face == "roc" and a is not b
-        self._pair = None
-        if shown and a and b and scene.chosen and scene.compared:
-            self._pair = scene.chosen, scene.compared
-            self._draw(scene, a, b)
+        chosen, compared, self._pair = scene.chosen, scene.compared, None
+        shown = self.enabled and scene.is_roc
+        if shown and chosen and compared and chosen.record is not compared.record:
+            self._pair = chosen, compared
+            self._draw(scene, average(chosen), average(compared))
             self.apply_theme()
             self._test(self._pair, scene.band)
         else:
@@ -182,21 +212,14 @@ def between(scene: Scene, a: Trace, b: Trace) -> tuple[Array, Array, Array]:
     low, high = float(even[0]), float(even[-1])
     bends = np.concatenate([line.corners[0] for line in (a, b)])
     fpr = np.unique(np.concatenate([even, bends[(bends >= low) & (bends <= high)]]))
-    heights = [_limits(*line.corners, fpr) for line in (a, b)]
-    x = np.repeat(fpr, 2)
-    of_a, of_b = heights
-    return _with_crossings(x, of_a, of_b)
+    of_a, of_b = (_limits(*line.corners, fpr) for line in (a, b))
+    return _with_crossings(np.repeat(fpr, 2), of_a, of_b)
 
 
 def _limits(x: Array, y: Array, at: Array) -> Array:
     """Return a line's heights on either side of each FPR, one after the other."""
-    below = np.searchsorted(x, at, "left")
-    above = np.searchsorted(x, at, "right") - 1
-    between = np.interp(at, x, y)
-    hit = below <= above
-    lower = np.where(hit, y[np.minimum(below, len(y) - 1)], between)
-    upper = np.where(hit, y[above], between)
-    return np.column_stack([lower, upper]).ravel()
+    before = np.interp(-at, -x[::-1], y[::-1])  # at a jump interp takes the later height
+    return np.column_stack([before, np.interp(at, x, y)]).ravel()
 
 
 def _with_crossings(x: Array, a: Array, b: Array) -> tuple[Array, Array, Array]:
@@ -245,6 +268,8 @@ MEASURES = {
 _GRID = 41  # points of the window along each axis at which the measure is looked at
 _MOST = 9  # lines
 _WIDE = 50.0  # greatest over least value from which the levels are in powers of ten
+_LABEL_DEPTH = 45
+_SHARES = (0.92, 0.82, 0.72, 0.62)  # of the lines, where neighbours have their labels
 
 
 class IsometricLayer(Layer):
@@ -256,23 +281,22 @@ class IsometricLayer(Layer):
         A key of :data:`MEASURES`.
     levels : list of float
         The values that are drawn.
-    labels : LineLabels
+    labels : list of TextItem
+        Those of lines that are gone are hidden.
     """
 
-    def __init__(
-        self, plot: pg.PlotWidget, session: Session, crowd: Crowd = lambda _place: 0.0
-    ) -> None:
+    def __init__(self, plot: pg.PlotWidget, session: Session) -> None:
         self.lines = pg.PlotCurveItem(antialias=True, connect="finite")
         super().__init__(plot, (self.lines,), 2)
         self.measure = "accuracy"
         self.levels: list[float] = []
         self._drawn: tuple[object, ...] = ()
-        self._session = session
-        self.labels = LineLabels(plot, crowd)
+        self._session, self._plot = session, plot
+        self.labels: list[pg.TextItem] = []
         self.apply_theme()
 
     def show(self, scene: Scene) -> None:
-        prior = self._prior(scene) if self.enabled and scene.face == "roc" else None
+        prior = self._prior(scene) if self.enabled and scene.is_roc else None
         drawn = (prior, self.measure, scene.x, scene.y, scene.window)
         if drawn == self._drawn:
             return
@@ -281,7 +305,7 @@ class IsometricLayer(Layer):
         if prior is not None:
             measure, skew = MEASURES[self.measure], roc.skew_of(prior)
             found = [
-                (level, seen_places(scene, measure.isometric(level, skew)))
+                (level, _seen(scene, measure.isometric(level, skew)))
                 for level in levels_of(scene, measure, skew)
             ]
             seen = [(level, places) for level, places in found if len(places[0]) > 1]
@@ -292,11 +316,26 @@ class IsometricLayer(Layer):
             for k in (0, 1)
         ]
         self.lines.setData(*parts)
-        self.labels.show([places for _, places in seen], [_level_words(k) for k in self.levels])
+        self._write_labels([places for _, places in seen])
         self.apply_theme()
         self.words = ""
         if prior is not None:
             self.words = text("isometric_lines", measure=measure.name, share=share_words(prior))
+
+    def _write_labels(self, lines: Sequence[Points]) -> None:
+        """Write the level of each line on it, where its neighbours have theirs further off."""
+        while len(self.labels) < len(lines):
+            made = pg.TextItem(anchor=(0.5, 0.5))
+            made.setZValue(_LABEL_DEPTH)
+            self._plot.addItem(made, ignoreBounds=True)
+            self.labels.append(made)
+        for k, item in enumerate(self.labels):
+            item.setVisible(k < len(lines))
+            if k < len(lines):
+                x, y = lines[k]
+                at = round(_SHARES[k % len(_SHARES)] * (len(x) - 1))
+                item.setText(_level_words(self.levels[k]))
+                item.setPos(float(x[at]), float(y[at]))
 
     def _prior(self, scene: Scene) -> float | None:
         """Return the prior in force; None where there is no run to take it from."""
@@ -307,14 +346,26 @@ class IsometricLayer(Layer):
         return None if run is None else data_prior(run.record, self._session.table)
 
     def apply_theme(self) -> None:
-        self.lines.setPen(pen(current_theme().neutral, 0.8))
-        self.labels.apply_theme()
+        theme = current_theme()
+        self.lines.setPen(pen(theme.neutral, 0.8))
+        for item in self.labels:
+            item.setColor(QColor(theme.muted))
+            item.fill = pg.mkBrush(faded(theme.card, 215))
+
+
+def _seen(scene: Scene, line: roc.Line) -> Points:
+    """Return places on the visible part of a rising line."""
+    left, right, bottom, top = scene.window
+    x, y = filled(*line.segment(), scene.x, scene.y, scene.window)
+    seen = (x >= left) & (x <= right) & (y >= bottom) & (y <= top)
+    return x[seen], y[seen]
 
 
 def levels_of(scene: Scene, measure: roc.PointMeasure, skew: float) -> list[float]:
     """Choose round values of the measure in the window, above chance if visible."""
-    left, right, bottom, top = seen_rates(scene)
-    fpr, tpr = np.meshgrid(np.linspace(left, right, _GRID), np.linspace(bottom, top, _GRID))
+    ends = zip((scene.x, scene.y), (scene.window[:2], scene.window[2:]), strict=True)
+    rates = [np.clip(axis.backward(np.array(part)), 0.0, 1.0) for axis, part in ends]
+    fpr, tpr = np.meshgrid(*(np.linspace(low, high, _GRID) for low, high in rates))
     values, above = measure(tpr, fpr, skew), tpr >= fpr
     values = values[np.isfinite(values) & (above if above.any() else True)]
     if not len(values):
@@ -346,127 +397,3 @@ def round_levels(low: float, high: float, common: float) -> list[float]:
 def _level_words(level: float) -> str:
     text = f"{level:.3g}" if abs(level) >= 1e-4 or level == 0 else f"{level:.0e}"
     return text.replace("-", "−")
-
-
-NONE = "none"
-MOST_RUNS = 3  # more overlapping bands are unreadable
-
-_ALPHA = 40
-_KEPT = 32
-_LOW_END = 60  # points between half a negative and 1, for logarithmic axes
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Bounds:
-    """A confidence band of one run's curve, at FPRs ascending from 0 to 1."""
-
-    fpr: Array
-    low: Array
-    high: Array
-    words: str
-
-
-class ConfidenceBands:
-    """The bands in the picture.
-
-    Parameters
-    ----------
-    plot : PlotWidget
-    computed : callable
-        Called when bands were computed in the background.
-
-    Attributes
-    ----------
-    items : list of QGraphicsPathItem
-    found : sequence of Bounds or None
-        The bands of the runs, None until they are computed.
-    words : str
-        What the drawn bands mean.
-    """
-
-    def __init__(self, plot: pg.PlotWidget, computed: Callable[[], object]) -> None:
-        self._box: Any = plot.getPlotItem().getViewBox()
-        self._computed = computed
-        self.items: list[QGraphicsPathItem] = []
-        self.found: Sequence[Bounds] | None = None
-        self._answer = Answer(plot, self._on_found, keep=_KEPT)
-        self.words = ""
-
-    def show(self, runs: Sequence[ShownRun], kind: str, along: Axis, up: Axis) -> None:
-        """Draw the bands of some runs when they are computed."""
-        for item in self.items:
-            self._box.removeItem(item)
-        self.items, self.words = [], ""
-        key = kind, tuple(run.record for run in runs)
-        if kind == NONE or not runs:
-            self._answer.drop()
-            return
-        if key != self._answer.key:
-            self.found = None
-            self._answer.ask(key, lambda post: [bounds_of(record, kind, post) for record in key[1]])
-            return  # drawn when it is computed, which may be now
-        for run, bounds in zip(runs, self.found or (), strict=False):
-            self.words = bounds.words
-            if len(bounds.fpr):
-                self._add(run, bounds, along, up)
-
-    def _on_found(self, found: Sequence[Bounds]) -> None:
-        self.found = found
-        self._computed()
-
-    def _add(self, run: ShownRun, bounds: Bounds, along: Axis, up: Axis) -> None:
-        lower = draw(bounds.fpr, bounds.low, along, up)
-        upper = draw(bounds.fpr, bounds.high, along, up)
-        outline = [np.r_[a, b[::-1]] for a, b in zip(lower, upper, strict=True)]
-        item = QGraphicsPathItem(pg.arrayToQPath(*outline))
-        item.setPen(Qt.PenStyle.NoPen)
-        item.setBrush(faded(run_colour(current_theme(), run.look.colour), _ALPHA))
-        item.setZValue(-4)
-        self._box.addItem(item, ignoreBounds=True)
-        self.items.append(item)
-
-
-def bounds_of(
-    record: RunRecord, kind: str, post: Callable[[Any], bool] = lambda _: False
-) -> Bounds:
-    """Compute a band: "pointwise", "simultaneous" or "kolmogorov".
-
-    Over several splits it is always the spread of their mean.
-    """
-    if len(record.splits) > 1:
-        return _of_splits(record)
-    split = record.splits[0]
-    rows = ranking(split)
-    grid = _grid(int(np.count_nonzero(~split.test_positive)))
-    if kind == "pointwise":
-        found = inference.pointwise_band(rows, LEVEL, grid=grid)
-        words = "95 % pointwise: holds at any one FPR"
-    elif kind == "kolmogorov":
-        found = inference.kolmogorov_band(rows, LEVEL, grid=grid)
-        words = "95 % simultaneous: Kolmogorov’s bounds"
-    else:
-        found = inference.bootstrap_band(rows, LEVEL, grid=grid, progress=post)
-        words = "95 % simultaneous: fixed width, bootstrap"
-    return Bounds(found.fpr, found.low, found.high, words)
-
-
-def _grid(negatives: int) -> Array:
-    low_end = np.geomspace(0.5 / negatives, 1.0, _LOW_END)
-    return np.unique(np.concatenate([GRID, low_end]).clip(0.0, 1.0))
-
-
-def _of_splits(record: RunRecord) -> Bounds:
-    """Bound the mean TPR at each FPR by the corrected resampled t statistic."""
-    known, (train, test) = run_curves(record), record.sizes
-    count = len(known.curves)
-    if count < inference.LEAST_SPLITS:
-        none = np.empty(0)
-        return Bounds(none, none, none, f"none: fewer than {inference.LEAST_SPLITS} splits")
-    fpr = _grid(min(curve.rows[1] for curve in known.curves))
-    _, mean, spread = roc.vertical_average(known.curves, fpr)
-    share = test / (train + test)
-    once = record.experiment.validation.disjoint
-    factor = inference.variance_factor(count, share, disjoint=once)
-    reach = scipy.special.stdtrit(count - 1, (1 + LEVEL) / 2) * np.sqrt(factor) * spread
-    low, high = np.clip([mean - reach, mean + reach], 0.0, 1.0)
-    return Bounds(fpr, low, high, f"95 % pointwise, corrected t over {count} splits")

@@ -11,22 +11,15 @@ from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QGraphicsItem
 
 from aucstudio.gui.common import curve_figures
-from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plots.plot import Readout
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.pages.roc import words as texts
-from aucstudio.gui.pages.roc.axes import Scene, make_axes, rate_words
-from aucstudio.gui.pages.roc.canvas import Canvas
-from aucstudio.gui.pages.roc.cards import LegendRow, Magnified
-from aucstudio.gui.pages.roc.controls import (
-    Layers,
-    RangeControl,
-    RocControls,
-    TrainingRange,
-)
-from aucstudio.gui.pages.roc.lines import FACES, Face, Lines, LiveLine
-from aucstudio.gui.pages.roc.overlays import MOST_RUNS, ConfidenceBands
+from aucstudio.gui.pages.roc.axes import make_axes, rate_words
+from aucstudio.gui.pages.roc.canvas import Canvas, LiveLine
+from aucstudio.gui.pages.roc.controls import Layers, RangeControl, RocControls
+from aucstudio.gui.pages.roc.lines import FACES, Face, Lines
+from aucstudio.gui.pages.roc.overlays import Scene
 from aucstudio.gui.state.background import Answer, delayed
 from aucstudio.gui.state.session import Session, ShownRun
 
@@ -71,15 +64,11 @@ class RocView(PageView):
         self.axes = self.choices.face_combo, self.choices.axis_combo
         self.lines = Lines(self.plot)
         self.flight = LiveLine(self.canvas.live_item)
-        self.confidence = ConfidenceBands(self.plot, self._show_band)
-        self.training_range = TrainingRange(session, self.choices.train_action)
         self._curves = Answer[None](self, lambda _done: self.mark_stale())
         self._comparing = Answer(self, self._on_compared)
         self._compared: object = None  # the runs that the conclusion is about
         self._conclusion = self._comparison = Statement()
         self._cramped = False
-        self._rows: list[LegendRow] = []
-        self._notes: list[str] = []
         self.range = RangeControl(session, self.choices, self.canvas, self.lines)
         self.readout = Readout("roc_readout", "Curve at the pointer", self)
         self._pointer = QPointF()
@@ -89,7 +78,6 @@ class RocView(PageView):
             session,
             self.choices,
             partial(self.update_part, self._show_layers),
-            lambda place: self.canvas.crowd(place, self.lines),
         )
         self.body.setSpacing(16)
         self.body.addWidget(self.plot, stretch=1)
@@ -108,7 +96,6 @@ class RocView(PageView):
             combo.currentIndexChanged.connect(self.mark_stale)
         show_band = partial(self.update_part, self._show_band)
         choices.areas.triggered.connect(lambda _action: show_band())
-        choices.bands.triggered.connect(lambda _action: show_band())
         choices.inset_action.toggled.connect(lambda _on: show_band())
         canvas.box.sigRangeChanged.connect(self._on_range)
         canvas.box.sigResized.connect(self._on_resized)
@@ -123,10 +110,10 @@ class RocView(PageView):
         return texts.line_columns(self._face(), self.lines.drawn)
 
     def footnote(self) -> str:
-        """State the ranges for which the marked runs were trained; the legend may be hidden."""
+        """State the other ranges for which runs were trained."""
         band, runs = self.session.plan.band, self.lines.runs()
         words = texts.trained_words(runs, band) if self._face().key == "roc" else []
-        return f"{texts.ELSEWHERE} {words[0]}" if words else ""
+        return "".join(words)
 
     # ------------------------------------------------------------- showing
 
@@ -151,13 +138,14 @@ class RocView(PageView):
     def refresh_live(self) -> None:
         if self.flight.is_behind(self.session.live):
             self._show_live()
-            self._show_rows()
+            self._fill_legend()
+            self._show_conclusion()
             self.keep_still()
-        if not self.lines.drawn:
+        elif not self.lines.drawn:
             self._show_conclusion()
 
     def moving(self) -> Container[QGraphicsItem]:
-        return self.canvas.live_item, self.canvas.legend
+        return (self.canvas.live_item,)
 
     def _face(self) -> Face:
         return FACES[self.choices.face]
@@ -179,12 +167,9 @@ class RocView(PageView):
 
     def _show_band(self) -> None:
         band = self.session.plan.band
-        self.range.show()
-        self.training_range.show()
         self._shade(band)
-        self._show_confidence()
-        self._show_inset(band)
         self._fill_legend()
+        self._show_inset(band)
         self._show_layers()
         self._show_conclusion()
 
@@ -197,16 +182,9 @@ class RocView(PageView):
             self.canvas.shade(curve_figures.within_band(average, band), drawn.run.look.colour)
         self.canvas.thin(self.lines.window(), self.lines.pixels())
 
-    def _show_confidence(self) -> None:
-        """Draw the confidence bands of a few runs, or that of the selected run."""
-        runs = self.lines.runs() if self._face().key == "roc" else []
-        if len(runs) > MOST_RUNS:
-            runs = [run for run in runs if run.record.id == self.session.selected]
-        self.confidence.show(runs, self.choices.confidence, self.canvas.along, self.canvas.up)
-
     def _show_inset(self, band: tuple[float, float]) -> None:
         shown = self.choices.inset_action.isChecked() and self._face().key == "roc"
-        roomy = self.canvas.inset.fits(self.canvas.box.rect())
+        roomy = self.canvas.place_inset()
         self._cramped = shown and not roomy
         if not shown or not roomy or not self.lines.drawn:
             self.canvas.inset.hide()
@@ -216,8 +194,8 @@ class RocView(PageView):
         x, y = self.range.places()
         words = [rate_words(along, band[0]), rate_words(along, band[1])]
         words += [rate_words(up, round(bottom, 3)), rate_words(up, round(top, 3))]
-        lines = [Magnified(d.line, d.item.opts["pen"]) for d in self.lines.drawn]
-        self.canvas.inset.show_lines((*x, *y), lines, (words[0], words[1], words[2], words[3]))
+        ends = words[0], words[1], words[2], words[3]
+        self.canvas.inset.show_lines((*x, *y), self.lines.drawn, ends)
 
     def _show_live(self) -> None:
         axes, seen = (self.canvas.along, self.canvas.up), (self.lines.window(), self.lines.pixels())
@@ -225,11 +203,13 @@ class RocView(PageView):
 
     def _show_conclusion(self) -> None:
         runs = self.session.checked_runs()
-        empty = "" if runs else texts.what_next(self.session)
+        soon, aim = "its ROC curve changes during training", "its ROC curve"
+        empty = "" if runs else self.why_empty(None, "", soon, aim)
         face = self._face()
         is_bare = bool(empty) and self.flight.curve is None
+        live = self.flight.words(face, self.session.plan.band, self.choices.area)
         if empty:  # the next step is written into an empty picture, else below it
-            self._conclusion = Statement("" if is_bare else empty)
+            self._conclusion = Statement("" if is_bare else live or empty)
         elif self._curves.busy:
             self._conclusion = Statement("Drawing the curves…")
         elif face.key == "roc":
@@ -237,8 +217,10 @@ class RocView(PageView):
             self._conclusion = self._comparison
         else:
             self._conclusion = texts.face_sentence(face, runs)
+        if runs:
+            self._conclusion = self._conclusion.then(live)
         self._show_sentence()
-        self.training_range.show()
+        self.range.show()
         self.canvas.hint.setText(empty)
         self.canvas.plot.setAccessibleDescription(empty)
         self.canvas.hint.setVisible(is_bare)
@@ -256,26 +238,11 @@ class RocView(PageView):
         self._show_conclusion()
 
     def _fill_legend(self) -> None:
-        face, band, runs = self._face(), self.session.plan.band, self.lines.runs()
-        shown = band if face.key == "roc" else (0.0, 1.0)
-        self._rows = [texts.legend_row(run, shown) for run in runs]
-        self._notes = texts.notes(face, runs, band, self.confidence.words)
-        plain_tooltip(self.canvas.legend, texts.figure_table(face, runs, band))
-        self._show_rows()
-        self._place_cards()
-
-    def _place_cards(self) -> None:
-        self.canvas.place_cards(self.lines)
-        self.layers.isometrics.labels.place()
-
-    def _show_rows(self) -> None:
-        """List the finished runs and the run in progress in the legend."""
-        rows, legend = list(self._rows), self.canvas.legend
-        live = self.flight.row(self._face(), self.session.plan.band, self.choices.area)
-        size = legend.boundingRect().size()
-        legend.show_rows(rows if live is None else [*rows, live], self._notes)
-        if legend.boundingRect().size() != size:
-            self._place_cards()
+        """Name the finished runs and the run in progress."""
+        runs, live, legend = self.lines.runs(), self.flight.live, self.canvas.legend
+        legend.tip = texts.figure_table(self._face(), runs, self.session.plan.band)
+        names = [(run.look.name, run.look) for run in runs]
+        legend.explain([*names, (f"{live.look.name}, training", live.look)] if live else names)
 
     # ------------------------------------------------------------- layers
 
@@ -285,7 +252,6 @@ class RocView(PageView):
         by_id = {run.record.id: run for run in runs}
         return Scene(
             tuple(runs),
-            tuple(curve_figures.run_curves(run.record).average for run in runs),
             by_id.get(session.selected or ""),
             by_id.get(session.compared or ""),
             session.focus,
@@ -308,7 +274,7 @@ class RocView(PageView):
         self.lines.thin()
         self.canvas.thin(self.lines.window(), self.lines.pixels())
         self._show_live()
-        # Cards and labels are placed again when the range has stopped changing.
+        # Layers are drawn again when the range has stopped changing.
         self._stands_still.start()
 
     def _on_resized(self) -> None:
@@ -317,7 +283,6 @@ class RocView(PageView):
 
     def _on_still(self) -> None:
         self._show_inset(self.session.plan.band)
-        self._place_cards()
         self.update_part(self._show_layers)
 
     # ------------------------------------------------------------- pointing

@@ -7,21 +7,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from aucstudio.engine import METHODS, inference
+from aucstudio.engine import inference
 from aucstudio.engine.roc import cuts as cuts_of
 from aucstudio.gui.common.curve_figures import (
     SCALES,
-    RunCurves,
     area_words,
+    chance_area,
     run_curves,
     vertex_words,
 )
 from aucstudio.gui.common.plain_text import Markup, joined, rich, shortened
 from aucstudio.gui.common.sentence import Statement
-from aucstudio.gui.pages.roc.cards import LegendRow
 from aucstudio.gui.pages.roc.lines import Drawn, Face, shapes_of
 from aucstudio.gui.pages.roc.operating_point import FocusedPoint
-from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.gui.state.session import ShownRun
 from aucstudio.notices import text
 from aucstudio.notices.words import (
     figure_words,
@@ -41,7 +40,6 @@ from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.tuning import PAUC
 
-ELSEWHERE = "†"
 WHOLE = (0.0, 1.0)
 FEW_NEGATIVES = 20
 _MOST_NAMES = 2
@@ -51,19 +49,6 @@ def trained_elsewhere(record: RunRecord, band: Band) -> bool:
     """Return whether a run was trained for another FPR range than this one."""
     trained = trained_for(record)
     return trained is not None and bool(np.abs(np.subtract(trained, band)).max() > 1e-9)
-
-
-def what_next(session: Session) -> str:
-    """State the next step if there is no curve."""
-    live, state = session.live, "run"
-    if live is not None:
-        state = "live"
-    elif any(run.record.splits for run in session.shown_runs()):
-        state = "check"
-    elif session.table is None:
-        state = "table"
-    title = METHODS[session.plan.method].title if live is None else live.look.name
-    return text("no_curve", state=state, title=title)
 
 
 # ----------------------------------------------------------------- the conclusion
@@ -113,11 +98,14 @@ def roc_sentence(runs: list[ShownRun], band: Band) -> Statement:
     ]
     wrong = text("ranks_in_reverse", runs=reversed_runs, count=len(reversed_runs))
     count = min(run_curves(run.record).negatives(band) for run in ranked[:2])
+    weights = sorted({run.record.experiment.weight for run in runs} - {None}, key=str)
     several = any(len(run.record.splits) > 1 for run in ranked[:2])
     few = count < FEW_NEGATIVES
     return found.then(
         text("negatives_in_range", count=count, several=several, few=few),
         wrong if reversed_runs else "",
+        text("weighted_by", names=weights) if weights else "",
+        "" if band == WHOLE else text("chance_in_range", chance=chance_area(band)),
         *trained_words(runs, band),
     )
 
@@ -214,40 +202,12 @@ def range_words(run: ShownRun | None, band: Band, scale: str) -> str:
         return words
     known = run_curves(run.record)
     area = f"{SCALES[scale]} {area_words(known.area(band, scale), scale)}"
-    return f"{shortened(run.look.name)}   {words}   {area}   {_deciding(known, band)}"
-
-
-def _deciding(known: RunCurves, band: Band) -> str:
-    """State how many negatives lie in a range, in the smallest split."""
     least = min(known.areas(band), key=lambda area: area.negatives)
-    return f"{least.negatives:,} of {least.of_negatives:,} negatives"
+    count = f"{least.negatives:,} of {least.of_negatives:,} negatives"
+    return f"{shortened(run.look.name)}   {words}   {area}   {count}"
 
 
-# ----------------------------------------------------------------- the legend
-
-
-def legend_row(run: ShownRun, band: Band) -> LegendRow:
-    """Name a run in the legend, with a mark where it was trained for another range."""
-    mark = f" {ELSEWHERE}" if trained_elsewhere(run.record, band) else ""
-    return LegendRow(run.look, f"{shortened(run.look.name)}{mark}")
-
-
-def notes(face: Face, runs: Sequence[ShownRun], band: Band, confidence: str) -> list[str]:
-    """Return the small print under the legend."""
-    if face.key != "roc" or not runs:
-        return []
-    known = min((run_curves(run.record) for run in runs), key=lambda known: known.negatives(band))
-    several = any(len(run.record.splits) > 1 for run in runs)
-    decided = text("negatives_decide", negatives=_deciding(known, band), several=several)
-    weights = sorted({run.record.experiment.weight for run in runs} - {None}, key=str)
-    elsewhere = any(trained_elsewhere(run.record, band) for run in runs)
-    found = [
-        "" if band == WHOLE else decided,
-        *(f"Weighted by {name}" for name in weights),
-        f"{ELSEWHERE} trained for another FPR range" if elsewhere else "",
-        f"Band: {confidence}" if confidence else "",
-    ]
-    return [note for note in found if note]
+# ----------------------------------------------------------------- the figures
 
 
 def figure_cells(face: Face, run: ShownRun) -> list[str]:

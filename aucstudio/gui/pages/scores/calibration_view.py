@@ -76,9 +76,9 @@ class ReliabilityPlot:
             self._add(look, one)
         for item in (*self.before, *self.whiskers, *self.lines):
             self.plot.addItem(item, ignoreBounds=True)
-        known = [(look.name, run_pen(look, 1.8)) for look, _ in judged]
-        dotted = [("score as log-odds", pen(theme.muted, 1.4, (1.5, 3.0)))]
-        self.legend.explain(known + dotted if self.before else known)
+        dotted = ("score as log-odds", pen(theme.muted, 1.4, (1.5, 3.0)))
+        known = [(look.name, look) for look, _ in judged]
+        self.legend.explain([*known, dotted] if self.before else known)
         ends = 0.0, reach_of([one for _, one in judged])
         self.plot.set_whole(ends, ends)
 

@@ -24,7 +24,7 @@ from aucstudio.gui.common.plotting import (
 )
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.widgets import quietly
-from aucstudio.project.results.thresholds import ScoreDistribution
+from aucstudio.project.results.score_distribution import ScoreDistribution
 
 
 class HeightAxis(NumberAxis):

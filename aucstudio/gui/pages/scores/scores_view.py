@@ -28,8 +28,8 @@ from aucstudio.gui.pages.scores.worst_rows import (
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices import text
-from aucstudio.project.results.summary import Scores
-from aucstudio.project.results.thresholds import Confusion, ScoreDistribution, counts_at, curve_of
+from aucstudio.project.results.score_distribution import ScoreDistribution
+from aucstudio.project.results.thresholds import Confusion, counts_at, curve_of
 from aucstudio.project.runs.record import SplitResult
 
 _WIDE = 2 * CARD_WIDTH  # page width from which figures are next to the plot
@@ -243,11 +243,7 @@ class ScoresView(PageView):
         self.worst.show_row(row)
 
     def _counts(self, split: SplitResult) -> Confusion:
-        assert self.distribution is not None
-        threshold = self.session.focus.threshold
-        if Scores.of(split).independent:
-            return self.distribution.confusion(threshold)
-        return counts_at(curve_of(split), threshold)
+        return counts_at(curve_of(split), self.session.focus.threshold)
 
     def show_band(self) -> None:
         """Shade the scores of the FPR range."""

@@ -13,9 +13,9 @@ from PySide6.QtGui import QPen
 from PySide6.QtWidgets import QVBoxLayout
 
 from aucstudio.engine.arrays import Array
-from aucstudio.gui.common.plain_text import line_label, plain_tooltip, shortened
+from aucstudio.gui.common.plain_text import plain_tooltip, shortened
 from aucstudio.gui.common.plots.axes import NumberAxis
-from aucstudio.gui.common.plots.legend import Legend, keep_sample
+from aucstudio.gui.common.plots.legend import Entry, Legend, keep_sample
 from aucstudio.gui.common.plots.plot import Plot, Range
 from aucstudio.gui.common.plotting import faded, make_plot, pen, run_pen, style_plot
 from aucstudio.gui.common.theme import current_theme, run_symbol
@@ -28,7 +28,6 @@ Seen = Sequence[tuple[Course, bool]]
 _TITLES = {DISTANCE: "Gap to optimum", OBJECTIVE: "Objective"}
 _HELD_WIDTH, _TRAIN_WIDTH = 2.0, 1.2  # pixels
 _REACH, _DOT = 40.0, 6  # pixels
-_AIR = 8.0  # pixels beside the name of a stage
 _MARGIN = 0.04
 # Shares of the extent that a fit in progress may still need; below half of it is too wide.
 _ROOM_RIGHT, _ROOM_ACROSS, _LEAST_FILLED = 0.25, 0.1, 0.4
@@ -141,51 +140,6 @@ class CourseLines:
         return line.x, np.log10(line.y) if log else line.y
 
 
-class StageRegions:
-    """The stages of a fit along the seconds, behind everything else.
-
-    Attributes
-    ----------
-    items : list of LinearRegionItem
-    """
-
-    def __init__(self, plot: Plot, *, named: bool) -> None:
-        self.items: list[pg.LinearRegionItem] = []
-        self._plot, self._named = plot, named
-        self._names: list[tuple[pg.InfLineLabel, float]] = []
-        for changed in (plot.getViewBox().sigXRangeChanged, plot.getViewBox().sigResized):
-            changed.connect(lambda *_: self._fit_names())
-
-    def show(self, course: Course | None) -> None:
-        """Show the stages of a fit; nothing if there is only one."""
-        for item in self.items:
-            self._plot.removeItem(item)
-        self.items, self._names, theme = [], [], current_theme()
-        stages = () if course is None else course.steps.stages
-        if course is None or len(stages) < 2:
-            return
-        ends = [*(stage.seconds for stage in stages[1:]), *course.steps.seconds[-1:]]
-        for k, (stage, end) in enumerate(zip(stages, ends, strict=False)):
-            span = stage.seconds, max(float(end), stage.seconds)
-            fill = faded(theme.neutral, 28 if k % 2 == 0 else 10)
-            item = pg.LinearRegionItem(span, movable=False, brush=fill, pen=pen(theme.grid, 1.0))
-            item.setZValue(-10)
-            self._plot.addItem(item, ignoreBounds=True)
-            self.items.append(item)
-            if self._named:
-                place = {"position": 0.94, "anchors": [(0.0, 0.5), (0.0, 0.5)]}
-                name = line_label(stage.name)
-                written = pg.InfLineLabel(item.lines[0], name, color=theme.muted, **place)
-                self._names.append((written, span[1] - span[0]))
-        self._fit_names()
-
-    def _fit_names(self) -> None:
-        """Show the names that fit into their regions."""
-        pixel = self._plot.getViewBox().viewPixelSize()[0]
-        for name, length in self._names:
-            name.setVisible(length / pixel > name.boundingRect().width() + _AIR)
-
-
 class TrainingPlots(QVBoxLayout):
     """The upper plot and the lower one.
 
@@ -194,8 +148,6 @@ class TrainingPlots(QVBoxLayout):
     upper, lower : Plot
     upper_lines, lower_lines : tuple of CourseLines
         Of finished runs and of the one in progress, which moves while the others stay.
-    stages : list of StageRegions
-        One a plot.
     """
 
     def __init__(self) -> None:
@@ -206,10 +158,13 @@ class TrainingPlots(QVBoxLayout):
             axis.aligned = left
         self.upper = make_plot("training_plot", "", "Objective", (left[0], _StepAxis("bottom")))
         self.lower = make_plot("area_plot", "Iteration", "AUC", (left[1], _StepAxis("bottom")))
-        self.lower.setXLink(self.upper)
+        self._is_following = False
+        for plot, other in (self.both(), self.both()[::-1]):
+            plot.getViewBox().sigXRangeChanged.connect(
+                lambda _box, x, other=other: self._follow(other, x)
+            )
         self.upper_lines = CourseLines(self.upper), CourseLines(self.upper)
         self.lower_lines = CourseLines(self.lower), CourseLines(self.lower)
-        self.stages = [StageRegions(plot, named=plot is self.upper) for plot in self.both()]
         # One legend for both, above the upper visible plot.
         self._legends = Legend(self.upper), Legend(self.lower)
         self._held = pg.PlotDataItem(symbol="o", symbolSize=6)
@@ -224,6 +179,17 @@ class TrainingPlots(QVBoxLayout):
 
     def both(self) -> tuple[Plot, Plot]:
         return self.upper, self.lower
+
+    def _follow(self, plot: Plot, x: Range) -> None:
+        """Show the horizontal range of the other plot.
+
+        Pyqtgraph's link would give another one to plots that differ in width before they are laid
+        out.
+        """
+        if not self._is_following:
+            self._is_following = True
+            plot.setXRange(*x, padding=0)
+            self._is_following = False
 
     def restyle(self) -> None:
         """Apply the current theme."""
@@ -315,13 +281,9 @@ class TrainingPlots(QVBoxLayout):
 
     def list_runs(self) -> None:
         """Show in the legend which run and which rows a line is of."""
-        known: dict[str, tuple[str, pg.PlotDataItem]] = {}
-        for lines in (*self.lower_lines, *self.upper_lines):
-            for line, item in zip(lines.drawn, lines.items, strict=True):
-                if line.is_strong and line.is_main:
-                    name = shortened(line.course.look.name)
-                    known.setdefault(line.course.run, (name, item))
-        entries = list(known.values())
+        drawn = [line for lines in (*self.lower_lines, *self.upper_lines) for line in lines.drawn]
+        looks = {line.course.run: line.course.look for line in drawn if line.is_strong}
+        entries: list[Entry] = [(shortened(look.name), look) for look in looks.values()]
         if any(lines.drawn for lines in self.lower_lines):
             entries += [("held-out rows", self._held), ("training rows", self._train)]
         top = self.upper.isVisibleTo(self.parentWidget())

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QGraphicsItem
 from aucstudio.gui.common.plain_text import shortened
 from aucstudio.gui.common.plots.plot import Plot, Readout
 from aucstudio.gui.common.sentence import Statement
+from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import down, label, quietly
 from aucstudio.gui.pages.training.plots import (
@@ -24,7 +25,6 @@ from aucstudio.gui.pages.training.plots import (
 )
 from aucstudio.gui.pages.training.progress import (
     HELD,
-    SECONDS,
     Course,
     course_table,
     live_course,
@@ -51,6 +51,7 @@ from aucstudio.project.runs.experiment import Band
 # Some fifteen times a second: it looks alive, and leaves the processor to the training.
 _LIVE_MILLISECONDS = 75
 AUC, PAUC = "auc", "pauc"
+_LOW = 420  # pixels of the page's height, below which two plots are unreadable
 
 
 class TrainingView(PageView):
@@ -76,6 +77,7 @@ class TrainingView(PageView):
         self._flying: LiveRun | None = None
         self._subject: object = None
         self._drawn = False, False, True
+        self._is_low = False
         self._ready = Answer[None](self, lambda _done: self._draw())
         self._requested = DISTANCE
         self._soon_live = delayed(self, _LIVE_MILLISECONDS, self._catch_up)
@@ -164,6 +166,7 @@ class TrainingView(PageView):
         """Draw the fits and state what they show."""
         self._drawn = steps, areas, proven = self._is_drawn()
         self.upper_combo.setEnabled(proven)
+        self.controls.show(not self._is_low, self.upper_combo)
         wanted = self._requested if proven else OBJECTIVE
         quietly(self.upper_combo.setCurrentIndex, self.upper_combo.findData(wanted))
         axis, what, band = self._choices()
@@ -191,23 +194,22 @@ class TrainingView(PageView):
         live = [] if self._live is None else [(self._live, True)]
         self.plots_.draw_steps(live if steps else [], axis, what, live=True)
         self.plots_.draw_areas(live if areas else [], axis, band, live=True)
-        shown = self._strong_course() if steps and axis == SECONDS else None
-        for regions in self.plots_.stages:
-            regions.show(shown)
         self.plots_.frame(live=self._live is not None)
         self.hint.setVisible(not steps and not areas)
-        self.key.setVisible(steps or areas)
+        self.key.setVisible((steps or areas) and not self._is_low)
         self._conclude()
 
     def _is_drawn(self) -> tuple[bool, bool, bool]:
-        """Return whether each plot has lines, and the described fit a dual gap now or later.
+        """Return whether each plot is shown, and the described fit has a dual gap now or later.
 
+        A low page shows the areas alone.
         Methods solved in one step are dots next to the lines of others; alone they have no plot.
         """
         seen, course = self._all_seen(), self._strong_course()
         moving = any(not one.is_one_step for one in seen)
         steps = any(len(one.steps.iteration) > 1 for one in seen)
         areas = moving and any(len(one.look_iteration) for one in seen)
+        steps = steps and not (areas and self._is_low)
         proven = course is None or not len(course.steps.iteration) or course.is_proven
         return steps, areas, proven
 
@@ -298,6 +300,10 @@ class TrainingView(PageView):
             self.session.point_at(split=course.split)
 
     def fit_page(self) -> None:
+        is_low = self.height() < scaled(_LOW)
+        if is_low != self._is_low:
+            self._is_low = is_low
+            self.mark_stale()
         self.plots_.list_runs()
         self.verify_panel.fit_page(self.height())
 

@@ -43,7 +43,6 @@ from aucstudio.project.data.text.contents import (
     Formats,
     Source,
     check_rejected,
-    rejected_rows,
 )
 from aucstudio.project.data.text.csv_cells import CsvCells
 from aucstudio.project.data.text.delimited import (
@@ -151,10 +150,8 @@ class KeptCells(CsvCells):
         self._forms: Formats = {}
         self._load(self.source.forms)
         rows = int(self._one("SELECT count(*) FROM cells")[0])
-        left_out = rejected_rows(self._connection, self.source)
-        self._check_names(left_out)
-        check_rejected(self.source, left_out, rows)
-        return self._checked(rows, left_out)
+        check_rejected(self.source, self.source.left_out, rows)
+        return self._checked(rows, self.source.left_out)
 
     def set_aside(self, columns: Iterable[int]) -> None:
         """Make infinite cells missing in columns of the table ``cells``."""

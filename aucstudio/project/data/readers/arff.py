@@ -8,35 +8,16 @@ import functools
 import io
 import itertools
 import re
-from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TextIO
 
-import numpy as np
-import scipy
-
 from aucstudio.project.data.finding import Finding, found
-from aucstudio.project.data.readers.conversion import RowWriter, first_parts
-from aucstudio.project.data.readers.formats import (
-    MATRIX,
-    NAMED_ROWS,
-    Advance,
-    ReadOptions,
-    Written,
-)
-from aucstudio.project.data.readers.sparse_file import MOST_FILLED, SparseTable
+from aucstudio.project.data.readers.conversion import first_parts, write_rows
+from aucstudio.project.data.readers.formats import NAMED_ROWS, Advance, ReadOptions, Written
 from aucstudio.project.data.roles import is_sure
 from aucstudio.project.data.text import vocabulary
-from aucstudio.project.data.text.contents import Unreadable
-from aucstudio.project.data.text.numerals import (
-    BLANKS,
-    MISSING_NUMBER,
-    MISSING_TEXT,
-    NumberCells,
-    NumberFormat,
-)
 from aucstudio.project.errors import InputError, input_error
 
 _REPORT_EVERY = 5_000
@@ -111,57 +92,54 @@ def write(path: Path, target: Path, options: ReadOptions, report: Advance) -> Wr
     with path.open(encoding=encoding, errors="replace") as file:
         header = _read_header(path, file)
     header.weight = _weight_name(path, header)
-    roles = _roles(header) | dict.fromkeys(header.weight, "weight")
-    if _may_be_sparse(header, options.kinds):
-        rows = _SparseRows(path, header)
-        if rows.add_all(_lines(path, encoding, header, report)):
-            rows.save(target)
-            return Written(MATRIX, roles=roles)
+    undeclared: dict[str, Counter[str]] = {}
     lines = _lines(path, encoding, header, report)
-    undeclared = _write_rows(path, lines, header, target, options)
+    rows = _rows(path, lines, header, options.kinds, undeclared)
+    write_rows(target, rows, 0, lambda _share: None, named=True)
     return Written(
         known={**NAMED_ROWS, "skip": header.lines - 1},
         remarks=() if options.kinds else tuple(_about_levels(undeclared)),
         texts=tuple(a.name for a in header.attributes if a.kind in ("nominal", "string")),
-        roles=roles,
+        roles=_roles(header) | dict.fromkeys(header.weight, "weight"),
     )
 
 
-def _write_rows(
-    path: Path, lines: Iterable[Line], header: Header, target: Path, options: ReadOptions
-) -> dict[str, Counter[str]]:
-    """Write the rows as text; return undeclared levels by column."""
-    attributes, rows = header.attributes, 0
+def _rows(
+    path: Path,
+    lines: Iterable[Line],
+    header: Header,
+    kinds: Mapping[str, str],
+    undeclared: dict[str, Counter[str]],
+) -> Iterator[list[str] | None]:
+    """Yield names and rows, each in its own line; count undeclared levels by column."""
+    attributes, is_empty = header.attributes, True
     levels = {k: {*a.levels, ""} for k, a in enumerate(attributes) if a.levels}
     days = {
         k: functools.lru_cache(_REMEMBERED)(day_reader(a.written))
         for k, a in enumerate(attributes)
-        if a.written and options.kinds.get(a.name) != "text"
+        if a.written and kinds.get(a.name) != "text"
     }
-    undeclared: dict[str, Counter[str]] = {}
-    with RowWriter(target) as out:
-        # Each row keeps its line number, which messages contain.
-        out.blank(header.lines - 1)
-        out.add([*(attribute.name for attribute in attributes), *header.weight])
-        for line, text, weight in lines:
-            if not text:
-                out.blank()
-                continue
-            cells = _dense(text, len(attributes))
-            if text.startswith("{"):
-                cells = [attribute.omitted for attribute in attributes]
-                for k, cell in _pairs(path, line, text, len(attributes)):
-                    cells[k] = cell
-            for k in days:
-                cells[k : k + 1] = map(days[k], cells[k : k + 1])
-            for k in levels:
-                if k < len(cells) and cells[k] not in levels[k]:
-                    undeclared.setdefault(attributes[k].name, Counter())[cells[k]] += 1
-            out.add([*cells, weight] if header.weight else cells)
-            rows += 1
-    if not rows:
+    # Each row keeps its line number, which messages contain.
+    yield from itertools.repeat(None, header.lines - 1)
+    yield [*(attribute.name for attribute in attributes), *header.weight]
+    for line, text, weight in lines:
+        if not text:
+            yield None
+            continue
+        cells = _dense(text, len(attributes))
+        if text.startswith("{"):
+            cells = [attribute.omitted for attribute in attributes]
+            for k, cell in _pairs(path, line, text, len(attributes)):
+                cells[k] = cell
+        for k in days:
+            cells[k : k + 1] = map(days[k], cells[k : k + 1])
+        for k in levels:
+            if k < len(cells) and cells[k] not in levels[k]:
+                undeclared.setdefault(attributes[k].name, Counter())[cells[k]] += 1
+        yield [*cells, weight] if header.weight else cells
+        is_empty = False
+    if is_empty:
         raise input_error("no_rows_below_data", file=path)
-    return undeclared
 
 
 def _about_levels(undeclared: Mapping[str, Counter[str]]) -> Iterator[Finding]:
@@ -213,93 +191,6 @@ def _lines(path: Path, encoding: str, header: Header, report: Advance) -> Iterat
                 yield line, bare[: weight.start()].rstrip(), weight[1]
             else:
                 yield line, bare, "1"
-
-
-# ------------------------------------------------------------- sparse rows
-
-
-def _may_be_sparse(header: Header, kinds: Mapping[str, str]) -> bool:
-    """Return whether sparse rows of these attributes can be stored as a matrix.
-
-    Dates are read from text, and so are columns whose kind differs from that of the training table,
-    given by ``kinds``.
-    """
-    own = {a.name: "number" if a.kind == "number" else "text" for a in header.attributes}
-    is_as_before = all(kinds.get(name, kind) == kind for name, kind in own.items())
-    has_dates = any(a.kind == "date" for a in header.attributes)
-    return "number" in own.values() and is_as_before and not has_dates
-
-
-class _SparseRows:
-    """Sparse rows such as ``{1 3.5, 4 yes}``: omitted cells are zero or the first level.
-
-    A cell of text is stored as the number of its level.
-    """
-
-    def __init__(self, path: Path, header: Header) -> None:
-        self._path, self._header = path, header
-        self._levels = {
-            k: {attribute.omitted: 0}
-            for k, attribute in enumerate(header.attributes)
-            if attribute.kind != "number"
-        }
-        self._numbers: dict[int, NumberCells] = {}
-        self._first: dict[int, tuple[str, int]] = {}
-        self._data, self._indices, self._ends = array("d"), array("i"), array("q", [0])
-        self._weights = array("d")
-
-    def add_all(self, lines: Iterable[Line]) -> bool:
-        """Add all rows; return whether all are sparse and few of their numbers are not zero."""
-        width = len(self._header.attributes)
-        for line, text, weight in lines:
-            if not text:
-                continue
-            if not text.startswith("{"):
-                return False
-            pairs = _pairs(self._path, line, text, width)
-            cells = {k: self._read(k, cell, line) for k, cell in pairs}
-            self._indices.extend(cells)
-            self._data.extend(cells.values())
-            self._ends.append(len(self._data))
-            self._weights.append(float(weight))
-        rows = len(self._weights)
-        stored = sum(k not in self._levels for k in self._indices)
-        return rows > 0 and stored <= MOST_FILLED * rows * (width - len(self._levels))
-
-    def _read(self, k: int, cell: str, line: int) -> float:
-        if k in self._levels:
-            return self._levels[k].setdefault(cell, len(self._levels[k]))
-        if k not in self._numbers:
-            self._numbers[k] = NumberCells(NumberFormat(), MISSING_NUMBER)
-        value = self._numbers[k].read(cell)
-        if np.isinf(value):
-            self._first.setdefault(k, (cell, line))
-            return np.nan
-        return value
-
-    def save(self, target: Path) -> None:
-        """Write the table."""
-        names = [attribute.name for attribute in self._header.attributes]
-        weight, rows = self._header.weight, len(self._weights)
-        parts = (np.array(self._data), np.array(self._indices), np.array(self._ends))
-        cells = [scipy.sparse.csr_array(parts, shape=(rows, len(names)))]
-        cells += [np.array(self._weights)[:, None] for _ in weight]
-        about = SparseTable(
-            [*names, *weight],
-            [*weight],
-            {names[k]: [*map(_level, levels)] for k, levels in self._levels.items()},
-            unreadable={
-                names[k]: Unreadable(one.count_others, *self._first[k], one.listed())
-                for k, one in self._numbers.items()
-                if one.count_others
-            },
-        )
-        about.save(target, scipy.sparse.hstack(cells, format="csc"))
-
-
-def _level(cell: str) -> str | None:
-    bare = cell.strip(BLANKS)
-    return None if bare.lower() in MISSING_TEXT else bare
 
 
 # ------------------------------------------------------------- syntax

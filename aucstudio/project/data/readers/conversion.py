@@ -7,10 +7,9 @@ import datetime
 import itertools
 import math
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from aucstudio.notices.words import listed, suggestion
 from aucstudio.project.data.columns import spell_number
@@ -21,53 +20,11 @@ from aucstudio.project.errors import input_error
 
 # Tables of fewer columns are often settings or lists of codes.
 WIDE = 3
-_LOOK_EVERY, _REPORT_EVERY = 10_000, 5_000
+_REPORT_EVERY = 5_000
 _FREE_BYTES = 200_000_000
 _HOUR = 3_600.0
 # Most characters of a library's message.
 _LONGEST = 200
-
-
-class RowWriter:
-    """Writes rows; a context manager. Equal values of all formats become equal texts.
-
-    Parameters
-    ----------
-    target : Path
-    """
-
-    def __init__(self, target: Path) -> None:
-        self._target = target
-        # Lone surrogates must not end the reading.
-        self._file = target.open("w", encoding="utf-8", errors="replace", newline="")
-        self._writer = csv.writer(self._file, lineterminator="\n")
-        self._rows = self._widest = 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, _kind: type[BaseException] | None, _error: object, _trace: TracebackType | None
-    ) -> None:
-        self._file.close()
-
-    def add(self, cells: Sequence[Any], *, keep_empty: bool = True) -> None:
-        """Write a row; an empty one that need not be kept becomes a blank line."""
-        spelled = list(map(spell, cells))
-        if not (keep_empty or any(spelled)):
-            self.blank()
-            return
-        if len(spelled) > self._widest:
-            self._widest = len(spelled)
-            refuse_columns(self._target, self._widest)
-        self._writer.writerow(spelled)
-        self._rows += 1
-        if self._rows % _LOOK_EVERY == 0:
-            leave_room(self._target.parent)
-
-    def blank(self, lines: int = 1) -> None:
-        """Write blank lines."""
-        self._file.write("\n" * lines)
 
 
 def leave_room(folder: Path) -> None:
@@ -101,14 +58,19 @@ def spell(value: Any) -> str:
 
 
 def write_rows(
-    target: Path, rows: Iterable[Sequence[Any]], total: int, report: Advance, *, named: bool
+    target: Path,
+    rows: Iterable[Sequence[Any] | None],
+    total: int,
+    report: Advance,
+    *,
+    named: bool,
 ) -> None:
-    """Write rows as text.
+    """Write rows as text; equal values of all formats become equal texts.
 
     Parameters
     ----------
     target : Path
-    rows : iterable of sequences
+    rows : iterable of sequences, or None for blank lines
     total : int
         Their number.
     report : callable
@@ -116,25 +78,22 @@ def write_rows(
         Whether the first row holds the names; otherwise the first rows may be anything, and empty
         rows become blank lines.
     """
-    with RowWriter(target) as out:
+    widest = 0
+    # Lone surrogates must not end the reading.
+    with target.open("w", encoding="utf-8", errors="replace", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
         for count, row in enumerate(rows):
-            out.add(row, keep_empty=named)
             if count % _REPORT_EVERY == 0:
+                leave_room(target.parent)
                 report(min(count / max(total, 1), 1.0))
-
-
-def write_part(
-    path: Path,
-    target: Path,
-    what: str,
-    tables: Mapping[str, Sequence[Sequence[Any]]],
-    options: ReadOptions,
-    report: Advance,
-) -> Written:
-    """Write the rows of one of several tables as text; see :func:`pick_part`."""
-    names = [*tables]
-    name = pick_part(path, what, names, options, lambda one: holds_table(tables[one]))
-    return written_part(target, what, names, name, tables[name], report)
+            cells = [*map(spell, row or ())]
+            if row is None or not (named or any(cells)):
+                file.write("\n")
+                continue
+            if len(cells) > widest:
+                widest = len(cells)
+                refuse_columns(target, widest)
+            writer.writerow(cells)
 
 
 def written_part(
@@ -145,7 +104,7 @@ def written_part(
     rows: Sequence[Sequence[Any]],
     report: Advance,
 ) -> Written:
-    """Write the rows of the part ``name`` as text."""
+    """Write the rows of the part ``name`` of several as text; see :func:`pick_part`."""
     write_rows(target, rows, len(rows), lambda share: report(0.5 + 0.5 * share), named=False)
     return Written(
         known=dict(ROWS),

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 
-from aucstudio.project.data.readers.conversion import holds_table, write_part
+from aucstudio.project.data.readers.conversion import holds_table, pick_part, written_part
 from aucstudio.project.data.readers.formats import MARKS, Advance, ReadOptions, Written
 
 _PIECE = 1 << 16
@@ -134,8 +134,9 @@ def write(path: Path, target: Path, options: ReadOptions, report: Advance) -> Wr
     # Small tables around the largest one only lay the page out.
     largest = sorted(page.tables, key=lambda table: -table.size)
     tables = {table.name: table.rows for table in largest}
-    offered = {name: rows for name, rows in tables.items() if holds_table(rows)}
-    return write_part(path, target, "table", offered or tables, options, report)
+    names = [name for name, rows in tables.items() if holds_table(rows)] or [*tables]
+    name = pick_part(path, "table", names, options, lambda one: holds_table(tables[one]))
+    return written_part(target, "table", names, name, tables[name], report)
 
 
 def _pieces(path: Path, encoding: str) -> Iterator[tuple[float, str]]:

@@ -5,20 +5,15 @@ from __future__ import annotations
 import dataclasses
 import functools
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project.data.cells import Cells
 from aucstudio.project.data.finding import Finding
-from aucstudio.project.data.text.dialect import Cutter, Dialect, TextSample
+from aucstudio.project.data.text.dialect import Dialect, TextSample
 from aucstudio.project.data.text.numerals import NumberFormat
-from aucstudio.project.data.text.scan import holds_blank_lines, lines_at
 from aucstudio.project.errors import input_error
-
-if TYPE_CHECKING:
-    import duckdb
 
 Numbers = NDArray[np.int64]
 # The format of each column; None for text.
@@ -30,8 +25,6 @@ MAX_REJECTED = 100
 # The most bytes of rows that are held at a time without DuckDB; from so many columns on, DuckDB
 # would have to read a file too often.
 MOST_BYTES, WIDE = 1 << 26, 2_500
-# What DuckDB calls rows with another number of cells.
-_LENGTHS = "('MISSING COLUMNS', 'TOO MANY COLUMNS')"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,7 +67,7 @@ class Unreadable:
 
 
 class NeedsTidyingError(Exception):
-    """DuckDB cannot separate the rows of a file, or number them; they must be written again."""
+    """DuckDB cannot read all rows of a file; those that can be read must be written again."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -91,8 +84,8 @@ class LeftOut:
         By the code of a notice, how many rows had to be repaired, and the line of the first.
     """
 
-    listed: list[Rejected]
-    rows: Numbers
+    listed: list[Rejected] = dataclasses.field(default_factory=list)
+    rows: Numbers = dataclasses.field(default_factory=lambda: np.empty(0, dtype=np.int64))
     repairs: dict[str, tuple[int, int]] = dataclasses.field(default_factory=dict)
 
     @property
@@ -159,6 +152,11 @@ class Source:
     findings: tuple[Finding, ...]
     tidied: Tidied | None = None
 
+    @property
+    def left_out(self) -> LeftOut:
+        """The rows that were left out of a file read by DuckDB, which reads no irregular row."""
+        return LeftOut() if self.tidied is None else self.tidied.left_out
+
 
 @dataclasses.dataclass(frozen=True)
 class Tidied:
@@ -198,47 +196,6 @@ class Contents:
     def row_numbers(self) -> Numbers | None:
         """The numbers of the rows among all data rows, counted from 1; None if all were kept."""
         return self.left_out.others(self.rows)
-
-
-def rejected_rows(connection: duckdb.DuckDBPyConnection, source: Source) -> LeftOut:
-    """Return the rows that DuckDB rejected.
-
-    Raises
-    ------
-    NeedsTidyingError
-        If quotation marks are misplaced, so that DuckDB cannot separate rows; or if there are blank
-        lines, which it counts unless they are in a cell.
-    """
-    if source.tidied is not None:
-        return source.tidied.left_out
-    irregular = f"SELECT count(*) FROM reject_errors WHERE error_type::VARCHAR NOT IN {_LENGTHS}"
-    if connection.execute(irregular).fetchall()[0][0]:
-        raise NeedsTidyingError
-    # There is an error for each cell that a row lacks or has too many.
-    found = connection.execute(
-        "SELECT line_byte_position - 1, min(csv_line) FROM reject_errors "
-        f"GROUP BY 1 ORDER BY 1 LIMIT {MAX_REJECTED}"
-    ).fetchall()
-    if not found:
-        return LeftOut([], np.empty(0, dtype=np.int64))
-    if holds_blank_lines(source.path):
-        raise NeedsTidyingError
-    counted = connection.execute("SELECT DISTINCT line AS line FROM reject_errors").fetchnumpy()
-    before = source.dialect.skip + source.dialect.header
-    rows = np.sort(np.asarray(counted["line"], dtype=np.int64)) - before
-    # DuckDB counts rows; where cells hold line ends, only the place in the file gives the line.
-    lines = lines_at(source.path, [int(place) for place, _ in found])
-    listed = [
-        Rejected(line, _reason(source, text or ""), int(row))
-        for line, (_, text), row in zip(lines, found, rows, strict=False)
-    ]
-    return LeftOut(listed, rows)
-
-
-def _reason(source: Source, text: str) -> str:
-    width = len(source.names)
-    rows = Cutter(source.dialect, width).rows(text.split("\n"))
-    return cells_instead(max((len(row) for _, row in rows), default=0), width)
 
 
 def cells_instead(cells: int, width: int) -> str:

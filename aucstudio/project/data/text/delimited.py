@@ -46,6 +46,7 @@ from aucstudio.project.data.text.rows import (
 )
 from aucstudio.project.data.text.scan import Scan, scan
 from aucstudio.project.data.text.separators import is_plain
+from aucstudio.project.data.text.small_reader import SmallReader
 from aucstudio.project.errors import input_error
 
 # Called with the fraction done and what is being done; may raise to stop.
@@ -118,10 +119,10 @@ def _read(source: Source, folder: Path, progress: ReadingProgress) -> Contents:
     def advance(part: float) -> None:
         progress(0.3 + 0.7 * part, "reading")
 
-    from aucstudio.project.data.text.csv_cells import Reader, SmallReader
-
     if source.is_small:
         return SmallReader(source, advance).read()
+    from aucstudio.project.data.text.csv_cells import Reader
+
     with Reader(source, folder, advance) as reader:
         return reader.read()
 

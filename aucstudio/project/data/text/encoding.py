@@ -217,12 +217,9 @@ def head_of(path: Path) -> tuple[str, bool]:
 
 
 def _stays_open(path: Path, end: int) -> bool:
-    """Return whether a quoted cell that begins before a byte is never closed in a long file."""
-    size = path.stat().st_size
-    if size <= _MOST_PIECES * SAMPLE:
-        return False
+    """Return whether a quoted cell that begins before a byte is never closed."""
     opened = last_open_quote(path)
-    return opened is not None and size - opened[1] < end
+    return opened is not None and path.stat().st_size - opened[1] < end
 
 
 def refuse_endless(path: Path, plain: Path, text: str, delimiter: str, quote: str) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import collections
-import dataclasses
 import itertools
 import re
 from collections.abc import Container, Iterator, Sequence
+from typing import NamedTuple
 
 from aucstudio.project.data.text import vocabulary
 from aucstudio.project.data.text.dialect import Row
@@ -47,8 +47,7 @@ _FEWEST_ABOVE = 3
 _FULL = 0.9
 
 
-@dataclasses.dataclass(frozen=True)
-class TableRow:
+class TableRow(NamedTuple):
     """A row below the header.
 
     Attributes
@@ -78,7 +77,7 @@ def mark_footer(rows: Iterator[TableRow]) -> Iterator[TableRow]:
     levels, groups = set[str](), set[str]()
     for row in _filled(rows):
         if not row.reason and summary_kind(row.cells, groups) == SUBTOTAL:
-            row = dataclasses.replace(row, reason=TOTALS)
+            row = row._replace(reason=TOTALS)
         elif len(groups) < _MOST_GROUPS:
             groups.add(_first(row.cells))
         last.append(row)
@@ -101,7 +100,7 @@ def mark_footer(rows: Iterator[TableRow]) -> Iterator[TableRow]:
         if not reason:
             last.append(row)
             break
-        marked.append(dataclasses.replace(row, reason=reason))
+        marked.append(row._replace(reason=reason))
     yield from last
     yield from reversed(marked)
 
@@ -114,7 +113,7 @@ def _filled(rows: Iterator[TableRow]) -> Iterator[TableRow]:
             is_single = len(list(filter(None, row.cells))) == 1
             after_gap = (after_gap and is_single) or 0 < end < row.line
             end = row.line + 1 + sum(cell.count("\n") for cell in row.cells)
-            yield dataclasses.replace(row, after_gap=after_gap)
+            yield row._replace(after_gap=after_gap)
 
 
 def is_total(cells: Sequence[str], *, has_mean: bool = False) -> bool:

@@ -14,9 +14,9 @@ from typing import Any
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.column_types import guess_form, is_ambiguous
+from aucstudio.project.data.text.cutter import Cutter
 from aucstudio.project.data.text.dialect import (
     DELIMITERS,
-    Cutter,
     Dialect,
     TextSample,
     column_names,

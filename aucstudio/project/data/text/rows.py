@@ -22,7 +22,8 @@ from aucstudio.project.data.text.contents import (
     Unreadable,
     cells_instead,
 )
-from aucstudio.project.data.text.dialect import Cutter, Dialect, Row
+from aucstudio.project.data.text.cutter import Cutter
+from aucstudio.project.data.text.dialect import Dialect, Row
 from aucstudio.project.data.text.footer import (
     HEADING,
     LAST,
@@ -116,7 +117,7 @@ def ends_in_totals(path: Path, dialect: Dialect, width: int) -> bool:
 
 
 def needs_tidying(source: Source) -> bool:
-    """Return whether DuckDB would misread rows: it knows no totals, and no open quoted cells.
+    """Return whether DuckDB would misread rows: totals, repeated names, and open quoted cells.
 
     It also counts skipped lines in quotation marks as one line.
     """
@@ -127,7 +128,9 @@ def needs_tidying(source: Source) -> bool:
         return True
     if source.path.stat().st_size <= _MOST_CHECKED and _may_shift_cells(source):
         return True
-    return dialect.quote == '"' and last_open_quote(source.path) is not None
+    if dialect.quote == '"' and last_open_quote(source.path) is not None:
+        return True
+    return _repeats_names(source)
 
 
 def _may_shift_cells(source: Source) -> bool:
@@ -156,7 +159,7 @@ def _has_irregular_names(source: Source) -> bool:
     return cutter.irregular > 0
 
 
-def repeats_names(source: Source) -> bool:
+def _repeats_names(source: Source) -> bool:
     """Return whether a line below the names begins as they do: DuckDB would take it for a row."""
     with source.path.open("rb") as file:
         for _ in range(source.dialect.skip):

@@ -236,34 +236,13 @@ def last_open_quote(path: Path) -> tuple[int, int] | None:
                 file.seek(max(0, place - 1))
                 before = file.read(1) if place else b"\n"
                 is_open = before in b",;\t|\n"
-                return (lines_at(path, [place])[0], size - place) if is_open else None
+                return (_line_at(path, place), size - place) if is_open else None
             end = start
     return None
 
 
-def holds_blank_lines(path: Path) -> bool:
-    """Return whether a file whose lines all end alike may have blank lines."""
+def _line_at(path: Path, place: int) -> int:
+    """Return the line of a byte, counted from 1."""
     with path.open("rb") as file:
-        last = b"\n"
-        for chunk in chunks(file):
-            piece = last + chunk
-            if b"\n\n" in piece or b"\n\r\n" in piece:
-                return True
-            last = piece[-2:]
-    return False
-
-
-def lines_at(path: Path, offsets: list[int]) -> list[int]:
-    """Return the lines, counted from 1, in which the text at some byte offsets begins."""
-    lines, line, place = [], 1, 0
-    with path.open("rb") as file:
-        for offset in sorted(offsets):
-            while place < offset and (chunk := file.read(min(CHUNK, offset - place))):
-                line += chunk.count(b"\n")
-                place += len(chunk)
-            here = file.read(CHUNK)
-            file.seek(place)
-            # DuckDB counts blank lines as part of the row below.
-            blank = len(here) - len(here.lstrip(b"\r\n"))
-            lines.append(line + here[:blank].count(b"\n"))
-    return lines
+        pieces = (file.read(min(CHUNK, place - start)) for start in range(0, place, CHUNK))
+        return 1 + sum(piece.count(b"\n") for piece in pieces)

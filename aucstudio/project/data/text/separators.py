@@ -12,7 +12,8 @@ import functools
 import re
 from collections.abc import Callable, Sequence
 
-from aucstudio.project.data.text.dialect import BLANK, DELIMITERS, Cutter, Dialect, Row
+from aucstudio.project.data.text.cutter import Cutter
+from aucstudio.project.data.text.dialect import BLANK, DELIMITERS, Dialect, Row
 from aucstudio.project.data.text.numerals import BLANKS, formats
 
 Record = tuple[int, Row]
@@ -69,7 +70,7 @@ def cut(text: str, whole: bool, dialect: Dialect, width: int = 0) -> list[Record
         never closed.
     dialect : Dialect
     width : int
-        See :class:`~aucstudio.project.data.text.dialect.Cutter`.
+        See :class:`~aucstudio.project.data.text.cutter.Cutter`.
     """
     lines = text.split("\n")
     cutter = Cutter(dialect, width)

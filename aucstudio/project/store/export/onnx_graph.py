@@ -9,16 +9,15 @@ Symbols: X prepared rows; Z points about their centre; K kernel values.
 
 from __future__ import annotations
 
-import importlib
 import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from aucstudio import __version__
+from aucstudio.engine.arrays import Array
 from aucstudio.engine.calibration import TILT, Calibration, Sigmoid, Steps
 from aucstudio.engine.ensembles.combined import CombinationScorer, ViewedScorer
 from aucstudio.engine.features.splines import AdditiveScorer
@@ -30,124 +29,20 @@ from aucstudio.project.data.preparing.preparation import (
     number_features,
 )
 from aucstudio.project.data.preparing.scales import MISSING
-from aucstudio.project.errors import input_error
 from aucstudio.project.runs.model import Model
-from aucstudio.project.store.export.document import ScorerVisitor, date_inputs, describe, printable
-
-Array = NDArray[np.float64]
+from aucstudio.project.store.export.document import (
+    FACTS,
+    ScorerVisitor,
+    date_inputs,
+    describe,
+    printable,
+)
+from aucstudio.project.store.export.onnx_builder import Graph, Term, import_onnx
 
 OPSET, ML_OPSET, IR_VERSION = 17, 5, 10
 
 _ML = "ai.onnx.ml"
 _CELLS = "Numbers are doubles, NaN if missing; texts are '' if missing."
-
-
-def import_onnx() -> Any:
-    """Import the package onnx.
-
-    Raises
-    ------
-    InputError
-        If it is not installed.
-    """
-    try:
-        return importlib.import_module("onnx")
-    except ImportError as error:
-        raise input_error("onnx_absent") from error
-
-
-class Term(str):
-    """The name of a result in a graph; an operator adds the node that computes its result."""
-
-    graph: Graph
-
-    def _with(self, op: str, other: Operand) -> Term:
-        named = other if isinstance(other, Term) else self.graph.constant(other)
-        return self.graph.add(op, self, named)
-
-    def __add__(self, other: Operand) -> Term:  # type: ignore[override]
-        return self._with("Add", other)
-
-    def __sub__(self, other: Operand) -> Term:
-        return self._with("Sub", other)
-
-    def __mul__(self, other: Operand) -> Term:  # type: ignore[override]
-        return self._with("Mul", other)
-
-    def __truediv__(self, other: Operand) -> Term:
-        return self._with("Div", other)
-
-
-Operand = Term | float | Array
-
-
-class Graph:
-    """Nodes and constants in the making.
-
-    Parameters
-    ----------
-    columns : list of str
-        Their names are the names of the inputs, as far as these are free.
-    outputs : sequence of str
-    """
-
-    def __init__(self, columns: Sequence[str], outputs: Sequence[str]) -> None:
-        self.onnx = import_onnx()
-        self.nodes: list[Any] = []
-        self.constants: list[Any] = []
-        self._taken = set(outputs)
-        self.inputs = [self._free(name) for name in columns]
-
-    def _term(self, name: str) -> Term:
-        made = Term(name)
-        made.graph = self
-        return made
-
-    def _free(self, name: str) -> str:
-        while name in self._taken:
-            name += "_"
-        self._taken.add(name)
-        return name
-
-    def add(self, op: str, *inputs: str, name: str = "", domain: str = "", **settings: Any) -> Term:
-        """Add an operation; returns the name of its result."""
-        result = self._term(name or self._free(f"{op}_{len(self.nodes)}"))
-        self.nodes.append(
-            self.onnx.helper.make_node(op, inputs, [result], domain=domain, **settings)
-        )
-        return result
-
-    def tensor(self, value: Any, name: str = "tensor") -> Any:
-        """Make a tensor of an array; texts come as objects."""
-        return self.onnx.numpy_helper.from_array(np.asarray(value), name)
-
-    def constant(self, value: Any) -> Term:
-        """Add a constant; returns its name."""
-        name = self._term(self._free(f"constant_{len(self.constants)}"))
-        self.constants.append(self.tensor(value, name))
-        return name
-
-    def at(self, values: Any, places: str) -> Term:
-        """Add the values at some places."""
-        return self.add("Gather", self.constant(values), places, axis=0)
-
-    def piece(self, x: Term, breaks: Any, comparison: str, first: Any = 0) -> Term:
-        """Add, for each number, how many breaks it exceeds, plus the index of its first piece.
-
-        Parameters
-        ----------
-        x : str
-            Of shape (...).
-        breaks : ndarray of shape (..., k)
-        comparison : {"Greater", "GreaterOrEqual"}
-        first : int or ndarray
-        """
-        axis = self.constant(np.array([np.ndim(breaks)]))
-        column = self.add("Unsqueeze", x, axis)
-        is_above = self.add(comparison, column, self.constant(breaks))
-        counted = self.add("Cast", is_above, to=self.onnx.TensorProto.INT64)
-        place = self.add("ReduceSum", counted, axis, keepdims=0)
-        return self.add("Add", place, self.constant(np.asarray(first, dtype=np.int64)))
 
 
 def check(model: Model) -> None:
@@ -169,10 +64,10 @@ def write(model: Model) -> bytes:
     graph = Graph((*learnt.numbers, *learnt.categories), _outputs(model))
     X = _prepare(graph, model)
     raw = _GraphWriter(graph).visit(model.scorer, X)
-    score = graph.add("Add", raw, graph.constant(model.intercept), name="score")
-    is_positive = graph.add("Greater", score, graph.constant(model.threshold))
+    score = graph.add("Add", raw, model.intercept, name="score")
+    is_positive = graph.add("Greater", score, model.threshold)
     classes = [np.array(name, dtype=object) for name in (model.positive, model.negative)]
-    graph.add("Where", is_positive, *map(graph.constant, classes), name="predicted")
+    graph.add("Where", is_positive, *classes, name="predicted")
     if model.calibration is not None:
         add_probability(graph, score, model.calibration)
     content: bytes = _finished(graph, model).SerializeToString()
@@ -199,7 +94,7 @@ def _prepare(graph: Graph, model: Model) -> Term:
             marks.append(_marks(graph, cells, learnt))
         if not learnt.keep_gaps:
             gaps = graph.add("IsNaN", cells)
-            cells = graph.add("Where", gaps, graph.constant(learnt.medians), cells)
+            cells = graph.add("Where", gaps, learnt.medians, cells)
         parts.append((_ranks if len(learnt.knots) else _scaled)(graph, cells, learnt))
     categories = zip(graph.inputs[count:], category_features(learnt), strict=True)
     parts += [_encode(graph, given, category) for given, category in categories]
@@ -237,7 +132,7 @@ def _on_lines(graph: Graph, x: Term, knots: Array, heights: Array) -> Term:
 def _marks(graph: Graph, cells: Term, learnt: Preparation) -> Term:
     """Make 0/1 indicator columns of missing values."""
     chosen = np.array([learnt.first_of(name) for name in learnt.indicated])
-    missing = graph.add("IsNaN", graph.add("Gather", cells, graph.constant(chosen), axis=1))
+    missing = graph.add("IsNaN", graph.add("Gather", cells, chosen, axis=1))
     return graph.add("Cast", missing, to=graph.onnx.TensorProto.DOUBLE)
 
 
@@ -254,8 +149,8 @@ def _measured(graph: Graph, cells: Term, learnt: Preparation) -> Term:
     codes = [() if number.part else number.absent for number in number_features(learnt)]
     # Columns with fewer codes are filled up with NaN, which equals nothing.
     for numbers in itertools.zip_longest(*codes, fillvalue=np.nan):
-        is_code = graph.add("Equal", cells, graph.constant(np.array(numbers, dtype=np.float64)))
-        cells = graph.add("Where", is_code, graph.constant(np.float64(np.nan)), cells)
+        is_code = graph.add("Equal", cells, np.array(numbers, dtype=np.float64))
+        cells = graph.add("Where", is_code, np.float64(np.nan), cells)
     return cells
 
 
@@ -263,10 +158,10 @@ def _near(graph: Graph, cells: Term, learnt: Preparation) -> Term:
     """Make NaN of what is beyond the limits."""
     if not np.isfinite([learnt.lows, learnt.highs]).any():
         return cells
-    below = graph.add("Less", cells, graph.constant(learnt.lows))
-    above = graph.add("Greater", cells, graph.constant(learnt.highs))
+    below = graph.add("Less", cells, learnt.lows)
+    above = graph.add("Greater", cells, learnt.highs)
     far = graph.add("Or", below, above)
-    return graph.add("Where", far, graph.constant(np.float64(np.nan)), cells)
+    return graph.add("Where", far, np.float64(np.nan), cells)
 
 
 def _places(graph: Graph, name: str, places: Mapping[str, int], rest: int) -> Term:
@@ -286,7 +181,7 @@ def _encode(graph: Graph, name: str, category: CategoryFeatures) -> Term:
     """Make a column of 0 and 1 for each level."""
     level = _places(graph, name, category.places, category.rest)
     levels = np.arange(len(category.levels))[None]
-    is_level = graph.add("Equal", level, graph.constant(levels))
+    is_level = graph.add("Equal", level, levels)
     return graph.add("Cast", is_level, to=graph.onnx.TensorProto.DOUBLE)
 
 
@@ -302,10 +197,10 @@ class _GraphWriter(ScorerVisitor[Term]):
         self._graph = graph
 
     def linear(self, scorer: LinearScorer, X: Term) -> Term:
-        return self._graph.add("MatMul", X, self._graph.constant(scorer.weights))
+        return self._graph.add("MatMul", X, scorer.weights)
 
     def kernel(self, scorer: KernelScorer, X: Term) -> Term:
-        add, constant = self._graph.add, self._graph.constant
+        add = self._graph.add
         points, weights, kernel = scorer.points, scorer.weights, scorer.kernel
         if not len(points):
             # The product with an empty matrix is undefined; a point without weight adds 0.
@@ -314,18 +209,18 @@ class _GraphWriter(ScorerVisitor[Term]):
             K = _gaussian(self._graph, X, points, kernel.gamma)
         elif kernel.kind == "poly":
             # Runtimes fuse a product with a factor behind it, in single precision.
-            shifted = add("MatMul", X, constant(kernel.gamma * points.T)) + float(kernel.coef0)
-            K = add("Pow", shifted, constant(float(kernel.degree)))
+            shifted = add("MatMul", X, kernel.gamma * points.T) + float(kernel.coef0)
+            K = add("Pow", shifted, float(kernel.degree))
         else:
-            K = add("MatMul", X, constant(points.T))
-        return add("MatMul", K, constant(weights))
+            K = add("MatMul", X, points.T)
+        return add("MatMul", K, weights)
 
     def fourier(self, scorer: FourierScorer, X: Term) -> Term:
-        add, constant = self._graph.add, self._graph.constant
-        turned = add("MatMul", X, constant(scorer.frequencies.T))
+        add = self._graph.add
+        turned = add("MatMul", X, scorer.frequencies.T)
         # A shifted sine: ONNX Runtime before 1.30 has no cosine of doubles.
         sines = add("Sin", turned + (scorer.phases + np.pi / 2))
-        return add("MatMul", sines, constant(scorer.weights))
+        return add("MatMul", sines, scorer.weights)
 
     def trees(self, scorer: EnsembleScorer, X: Term) -> Term:
         """Add the trees; node p of the scorer is both node p and leaf p of the operator."""
@@ -349,7 +244,7 @@ class _GraphWriter(ScorerVisitor[Term]):
             leaf_targetids=[0] * len(nodes),
             leaf_weights=graph.tensor(scorer.value),
         )
-        return graph.add("Squeeze", values, graph.constant(np.array([1]))) + scorer.base
+        return graph.add("Squeeze", values, np.array([1])) + scorer.base
 
     def additive(self, scorer: AdditiveScorer, X: Term) -> Term:
         """Add the functions side by side: the piece of each, then its cubic there."""
@@ -359,40 +254,39 @@ class _GraphWriter(ScorerVisitor[Term]):
         breaks = np.full((len(counts), max([1, *counts])), np.inf)
         for c, (start, count) in enumerate(zip(first, counts, strict=True)):
             breaks[c, :count] = scorer.breaks[start : start + count]
-        x = graph.add("Gather", X, graph.constant(scorer.feature.astype(np.int64)), axis=1)
+        x = graph.add("Gather", X, scorer.feature.astype(np.int64), axis=1)
         piece = graph.piece(x, breaks, "Greater", first + np.arange(len(first)))
         t = x - graph.at(scorer.origins, piece)
         *lower, value = (graph.at(part, piece) for part in scorer.coefficients.T)
         for part in reversed(lower):
             value = value * t + part
-        known = graph.add("Where", graph.add("IsNaN", x), graph.constant(0.0), value)
-        return graph.add("ReduceSum", known, graph.constant(np.array([1])), keepdims=0)
+        known = graph.add("Where", graph.add("IsNaN", x), 0.0, value)
+        return graph.add("ReduceSum", known, np.array([1]), keepdims=0)
 
     def combination(self, scorer: CombinationScorer, X: Term) -> Term:
         """Add up the parts, or the log-odds of a part that is a probability."""
-        add, constant = self._graph.add, self._graph.constant
-        columns = []
+        add, columns = self._graph.add, []
         for part in scorer.parts:
             score = self.visit(part.scorer, X)
             if part.smoothing:
-                below = add("Sub", constant(1.0 + part.smoothing), score)
+                below = add("Sub", 1.0 + part.smoothing, score)
                 score = add("Log", (score + part.smoothing) / below)
-            columns.append(add("Unsqueeze", score, constant(np.array([1]))))
-        base = constant(float(scorer.base))
+            columns.append(add("Unsqueeze", score, np.array([1])))
+        base = self._graph.constant(float(scorer.base))
         if not columns:
             return base
         # One product for all: runtimes fuse a product with a factor behind it, in single precision.
         scores, factors = add("Concat", *columns, axis=1), scorer.arrays()["factors"]
-        return add("MatMul", scores, constant(factors)) + base
+        return add("MatMul", scores, factors) + base
 
     def viewed(self, scorer: ViewedScorer, X: Term) -> Term:
         """Select columns, rescale them and fill missing values."""
-        add, constant, view = self._graph.add, self._graph.constant, scorer.view
-        seen = add("Gather", X, constant(view.columns.astype(np.int64)), axis=1)
+        add, view = self._graph.add, scorer.view
+        seen = add("Gather", X, view.columns.astype(np.int64), axis=1)
         if (view.factors != 1.0).any() or (view.shifts != 0.0).any():
             seen = seen * view.factors + view.shifts
         if not np.isnan(view.fills).all():
-            seen = add("Where", add("IsNaN", seen), constant(view.fills), seen)
+            seen = add("Where", add("IsNaN", seen), view.fills, seen)
         return self.visit(scorer.scorer, seen)
 
 
@@ -401,9 +295,9 @@ def _gaussian(graph: Graph, X: Term, points: Array, gamma: float) -> Term:
     centre = points.mean(axis=0)
     Z = points - centre
     x = X - centre
-    products = graph.add("MatMul", x, graph.constant(-2.0 * Z.T)) + (Z**2).sum(axis=1)
-    distances = products + graph.add("ReduceSum", x * x, graph.constant(np.array([1])), keepdims=1)
-    return graph.add("Exp", graph.add("Max", distances, graph.constant(0.0)) * -float(gamma))
+    products = graph.add("MatMul", x, -2.0 * Z.T) + (Z**2).sum(axis=1)
+    distances = products + graph.add("ReduceSum", x * x, np.array([1]), keepdims=1)
+    return graph.add("Exp", graph.add("Max", distances, 0.0) * -float(gamma))
 
 
 # ------------------------------------------------------------------ model
@@ -441,11 +335,7 @@ def _finished(graph: Graph, model: Model) -> Any:
 
 
 def _properties(model: Model) -> dict[str, str]:
-    names = (
-        *("method", "label", "positive", "negative", "trained_on"),
-        *("threshold", "threshold_rule"),
-    )
-    properties = {name: str(getattr(model, name)) for name in names}
+    properties = {name: str(getattr(model, name)) for name in ("method", *FACTS)}
     if model.calibration is not None:
         properties |= {"calibration": model.calibration.kind, "calibrated_on": model.calibrated_on}
     if inputs := date_inputs(model):
@@ -459,7 +349,7 @@ _FURTHEST = 1e100
 def add_probability(graph: Graph, score: Term, made: Calibration) -> None:
     """Add the output ``probability`` of a score."""
     u = (score - made.centre) / made.scale
-    u = graph.add("Max", graph.add("Min", u, graph.constant(_FURTHEST)), graph.constant(-_FURTHEST))
+    u = graph.add("Max", graph.add("Min", u, _FURTHEST), -_FURTHEST)
     size = graph.add("Abs", u)
     v = graph.add("Sign", u) * graph.add("Log", size + 1.0)
     tilt = v / (graph.add("Abs", v) + 1.0) * (TILT / 2) + TILT / 2
@@ -471,7 +361,7 @@ def _softplus(z: Term) -> Term:
     """Add ln(1 + exp(z)), which does not overflow."""
     graph = z.graph
     rest = graph.add("Log", graph.add("Exp", graph.add("Neg", graph.add("Abs", z))) + 1.0)
-    return graph.add("Max", z, graph.constant(0.0)) + rest
+    return graph.add("Max", z, 0.0) + rest
 
 
 def _sigmoid(u: Term, made: Sigmoid) -> Term:

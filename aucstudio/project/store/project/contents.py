@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -129,13 +128,7 @@ def read_contents(source: ProjectSource) -> Listing:
         except (ValueError, *FAILURES) as error:
             found = PlanDocument(0 if amounts is None else amounts.plan)
             notes.append(text("plan_damaged", reason=error))
-        records, damaged = [], []
-        for position, run, read in _stored_runs(database, amounts):
-            try:
-                records.append(read_run(read(), run, source))
-            except ValueError as error:
-                name = _name_in(found.plan, run)
-                damaged.append(DamagedRun(position, _shown(run), name, str(error)))
+        records, damaged = _read_runs(database, amounts, source, found.plan)
         verifications = _documents(database, VERIFICATION, notes, _verification)
         standings = _documents(database, STANDINGS, notes)
     return Listing(found.plan, found.version, records, damaged, notes, verifications, standings)
@@ -205,11 +198,15 @@ def _document(database: sqlite3.Connection, name: str) -> Any:
     return unseal(*(database.execute(query, (name,)).fetchone() or (None, None)), name)
 
 
-def _stored_runs(
-    database: sqlite3.Connection, amounts: Amounts | None
-) -> Iterator[tuple[int, str, Callable[[], Any]]]:
-    """Yield position and id of every run, and what reads its document or raises ValueError."""
+def _read_runs(
+    database: sqlite3.Connection,
+    amounts: Amounts | None,
+    source: ProjectSource,
+    plan: dict[str, Any],
+) -> tuple[list[RunRecord], list[DamagedRun]]:
+    """Read every run that was ever added, and return what is wrong with those that are damaged."""
     positions = set(range(1, 1 + (0 if amounts is None else amounts.runs)))
+    records, damaged = list[RunRecord](), list[DamagedRun]()
     problem = ""
     try:
         for (position,) in database.execute("SELECT position FROM records"):
@@ -217,26 +214,27 @@ def _stored_runs(
     except FAILURES as error:
         problem = f"from here on runs cannot be read ({error})"
     for position in sorted(positions):
-        row, why = None, "it is missing"
-        query = "SELECT id, document, checksum FROM records WHERE position = ?"
+        run = ""
         try:
-            row = database.execute(query, (position,)).fetchone()
-        except FAILURES as error:
-            why = f"it cannot be read ({error})"
-        if row is None:
-            yield position, "", _raising(why)
-        else:
-            run = str(row[0])
-            yield position, run, functools.partial(unseal, *row[1:], "record", position, run)
+            run, document, found = _row_of_run(database, position)
+            records.append(read_run(unseal(document, found, "record", position, run), run, source))
+        except ValueError as error:
+            damaged.append(DamagedRun(position, _shown(run), _name_in(plan, run), str(error)))
     if problem and amounts is None:
-        yield max(positions, default=0) + 1, "", _raising(problem)
+        damaged.append(DamagedRun(max(positions, default=0) + 1, "", "", problem))
+    return records, damaged
 
 
-def _raising(problem: str) -> Callable[[], Any]:
-    def fail() -> Any:
-        raise ValueError(problem)
-
-    return fail
+def _row_of_run(database: sqlite3.Connection, position: int) -> tuple[str, object, object]:
+    """Return id, document and checksum of the run at a place; ValueError if it has none."""
+    query = "SELECT id, document, checksum FROM records WHERE position = ?"
+    try:
+        row = database.execute(query, (position,)).fetchone()
+    except FAILURES as error:
+        raise ValueError(f"it cannot be read ({error})") from error
+    if row is None:
+        raise ValueError("it is missing")
+    return str(row[0]), row[1], row[2]
 
 
 def _name_in(plan: dict[str, Any], run: str) -> str:

@@ -198,18 +198,9 @@ def read_run(document: Any, run: str, source: ProjectSource) -> RunRecord:
         values["notes"] = tuple(map(read_notice, split.notes))
         title = f"{experiment.title} ({run}), split {k + 1},"
         splits.append(SplitResult.stored(values, StoredParts(source, split, run, title)))
-    return RunRecord(
-        experiment,
-        checked.status,
-        tuple(splits),
-        checked.created,
-        checked.seconds,
-        checked.error,
-        checked.traceback,
-        tuple(Search.from_json(msgspec.to_builtins(found)) for found in checked.searches),
-        checked.versions,
-        run,
-    )
+    values = msgspec.structs.asdict(checked) | {"experiment": experiment, "splits": tuple(splits)}
+    searches = (Search.from_json(msgspec.to_builtins(found)) for found in checked.searches)
+    return RunRecord(**values | {"searches": tuple(searches)})
 
 
 def read_experiment(document: Any) -> Experiment:

@@ -13,9 +13,9 @@ from collections.abc import Iterable
 from typing import Annotated, Any
 
 import msgspec
-import psutil
 
 from aucstudio.project import typed
+from aucstudio.project.leftovers import CLOCK_SECONDS, process_start
 from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.store.project.database import seal, unseal
 from aucstudio.project.store.project.run_documents import read_experiment
@@ -78,7 +78,6 @@ def forget_running(database: sqlite3.Connection, keys: Iterable[str]) -> None:
 
 
 _TOKEN = secrets.token_hex(8)
-_CLOCK_SECONDS = 2.0  # by which two readings of when a process began may differ
 _FOREIGN_SECONDS = 7 * 24 * 3600.0
 
 
@@ -106,7 +105,7 @@ class Owner(msgspec.Struct, frozen=True):
     def this(cls) -> Owner:
         """Return the owner that is this process."""
         pid = os.getpid()
-        started = psutil.Process(pid).create_time()
+        started = process_start(pid) or 0.0
         return cls(pid, started, socket.gethostname(), f"{_TOKEN}-{pid}", time.time())
 
     def key(self, run: str) -> str:
@@ -124,13 +123,8 @@ class Owner(msgspec.Struct, frozen=True):
             return True
         if self.host != socket.gethostname():
             return 0 <= time.time() - self.since < _FOREIGN_SECONDS
-        try:
-            began: float = psutil.Process(self.pid).create_time()
-        except psutil.NoSuchProcess:
-            return False
-        except psutil.Error:
-            return True
-        return abs(began - self.started) < _CLOCK_SECONDS
+        began = process_start(self.pid)
+        return began is not None and (not began or abs(began - self.started) < CLOCK_SECONDS)
 
     def describe(self) -> str:
         """Return a description of the process and the start of the run."""

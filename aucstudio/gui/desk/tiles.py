@@ -1,0 +1,184 @@
+"""Tiles of the deck and the windows of torn-off views."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QPoint, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtGui import QCloseEvent, QMoveEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QSplitter, QStackedWidget, QTabBar, QWidget
+
+from aucstudio.gui.common.view import PageView
+from aucstudio.gui.common.widgets import across, card_around, down, named, set_style
+from aucstudio.gui.desk.actions import page_of
+
+_BAR_LEFT = 4  # pixels
+_NARROWER_BY = 10  # pixels of a tab, as in the style sheet
+_MOST_HEIGHT = 600  # pixels that a window of 1000 × 700 has for its views
+
+
+class _Blank(QWidget):
+    """What a tile shows until its view is made."""
+
+    seen = Signal()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.seen.emit()
+
+
+class _Views(QStackedWidget):
+    """Views of which only the one in front asks for room, as a low screen has none for others."""
+
+    def minimumSizeHint(self) -> QSize:
+        front = self.currentWidget()
+        assert front is not None
+        return front.minimumSizeHint().expandedTo(front.minimumSize())
+
+
+class Tile(QWidget):
+    """One tile of the deck: a row of tabs above the view in front.
+
+    In a narrow tile tabs become narrower, then scroll.
+
+    Signals
+    -------
+    chosen : str
+        Name of the view whose tab was clicked.
+    menu_asked : (str, QPoint)
+        Name of the view, and the position on the screen.
+    view_needed
+        The tile is on the screen and its view is not made yet.
+    """
+
+    chosen = Signal(str)
+    menu_asked = Signal(str, QPoint)
+    view_needed = Signal()
+
+    def __init__(self, name: str, accessible: str) -> None:
+        super().__init__()
+        named(self, name, accessible)
+        self.bar = named(QTabBar(), f"{name}_bar", accessible)
+        self.bar.setDrawBase(False)
+        self.bar.setElideMode(Qt.TextElideMode.ElideNone)
+        self.bar.setExpanding(False)
+        self.bar.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.bar.customContextMenuRequested.connect(self._on_menu)
+        self.bar.currentChanged.connect(lambda index: self.chosen.emit(self.bar.tabData(index)))
+        self.bar.tabBarClicked.connect(self._on_click)
+        self._blank, self._views = _Blank(), _Views()
+        self._blank.seen.connect(self.view_needed)
+        self._views.setProperty("role", "pane")
+        self._views.addWidget(self._blank)
+        self._views.currentChanged.connect(self._views.updateGeometry)
+        bar = across(_BAR_LEFT, (self.bar, 1), gap=0)
+        self.setLayout(down(bar, (self._views, 1), gap=0))
+        self._tabs: list[tuple[str, str]] = []
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the views that have a tab, from left to right."""
+        return [name for name, _title in self._tabs]
+
+    def show_tabs(self, tabs: list[tuple[str, str]], front: str) -> None:
+        """Show tabs, each with the name of its view and a title, and choose one."""
+        with QSignalBlocker(self.bar):
+            if tabs != self._tabs:
+                self._tabs = tabs
+                while self.bar.count():
+                    self.bar.removeTab(0)
+                for k, (name, title) in enumerate(tabs):
+                    self.bar.addTab(title)
+                    self.bar.setTabData(k, name)
+                    self.bar.setTabToolTip(k, page_of(name).question)
+            if front:
+                self.bar.setCurrentIndex(self.names.index(front))
+        self._fit_bar()
+
+    def hold(self, view: QWidget) -> None:
+        """Take a view into the tile, without showing it."""
+        if self._views.indexOf(view) < 0:
+            self._views.addWidget(view)
+
+    def show_front(self, view: QWidget | None) -> None:
+        """Show a view of the tile; nothing if it has another one or is not made yet."""
+        self._views.setCurrentIndex(0 if view is None else max(0, self._views.indexOf(view)))
+
+    @property
+    def lacks_view(self) -> bool:
+        """Whether the tile is on the screen without its view."""
+        return self._blank.isVisible()
+
+    def _on_click(self, index: int) -> None:
+        # A click on the tab in front activates its view.
+        if index >= 0 and index == self.bar.currentIndex():
+            self.chosen.emit(self.bar.tabData(index))
+
+    def _on_menu(self, point: QPoint) -> None:
+        if (index := self.bar.tabAt(point)) >= 0:
+            self.menu_asked.emit(self.bar.tabData(index), self.bar.mapToGlobal(point))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._fit_bar()
+        super().resizeEvent(event)
+
+    def _fit_bar(self) -> None:
+        """Make the tabs narrower if they are wider than the tile."""
+        closer, count = bool(self.bar.property("closer")), self.bar.count()
+        wide = sum(self.bar.tabSizeHint(k).width() for k in range(count))
+        if (wide + closer * _NARROWER_BY * count > self.width() - _BAR_LEFT) != closer:
+            set_style(self.bar, "closer", not closer)
+
+
+class TileColumn(QSplitter):
+    """Tiles below each other that never make a window higher than a small screen."""
+
+    def __init__(self) -> None:
+        super().__init__(Qt.Orientation.Vertical)
+
+    def minimumSizeHint(self) -> QSize:
+        needed = super().minimumSizeHint()
+        needed.setHeight(min(needed.height(), _MOST_HEIGHT))
+        return needed
+
+
+class TornOff(QWidget):
+    """A window of its own for one view.
+
+    Signals
+    -------
+    closed, activated : str
+        Name of the view.
+    moved
+    """
+
+    closed = Signal(str)
+    activated = Signal(str)
+    moved = Signal()
+
+    def __init__(self, view: PageView) -> None:
+        super().__init__(None, Qt.WindowType.Window)
+        named(self, f"{view.objectName()}_window", view.title)
+        self.view = view
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setLayout(down(card_around(view), around=8))
+        view.show()
+
+    def name_after(self, study: str) -> None:
+        """Set the view's title and the study's name as the title of the window."""
+        self.setWindowTitle(f"{self.view.title} — {study}")
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        event.accept()
+        self.closed.emit(self.view.objectName())
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow():
+            self.activated.emit(self.view.objectName())
+
+    def moveEvent(self, event: QMoveEvent) -> None:
+        super().moveEvent(event)
+        self.moved.emit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.moved.emit()
