@@ -29,8 +29,9 @@ from aucstudio.project.results.report import write_model_card, write_report
 from aucstudio.project.results.summary import ranking, run_as_json
 from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.experiment_file import read_study
+from aucstudio.project.runs.experiment_keys import plan_document
 from aucstudio.project.runs.model import Model
-from aucstudio.project.runs.planning import PlannedRun, plan_document, planned_run
+from aucstudio.project.runs.planning import PlannedRun, planned_run
 from aucstudio.project.runs.record import RunRecord, SplitResult
 from aucstudio.project.runs.scoring import score_file
 from aucstudio.project.store.model_file import save_model

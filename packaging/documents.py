@@ -16,7 +16,7 @@ from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.preparing.scales import FarCells
 from aucstudio.project.data.text.contents import Rejected
 from aucstudio.project.data.validation import Validation
-from aucstudio.project.runs.planning import ExperimentDocument
+from aucstudio.project.runs.experiment_keys import ExperimentDocument
 from aucstudio.project.store.check import Repaired
 from aucstudio.project.tournament.standings import OperatingPoint
 

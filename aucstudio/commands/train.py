@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
     """Train and validate a method; returns the exit status."""
     from aucstudio.engine.roc import ThresholdRule
     from aucstudio.project.results.documents import data_sentence
-    from aucstudio.project.runs.planning import plan_document
+    from aucstudio.project.runs.experiment_keys import plan_document
 
     check_model_name(options, options.data)
     rule = None if options.threshold is None else ThresholdRule.parse(options.threshold)

@@ -14,7 +14,7 @@ from aucstudio.notices.words import suggestion
 from aucstudio.project.errors import InputError
 from aucstudio.project.resources import resource_path
 from aucstudio.project.runs.experiment_file import read_study
-from aucstudio.project.runs.planning import ExperimentFile
+from aucstudio.project.runs.experiment_keys import ExperimentFile
 from aucstudio.project.store.files import cannot_write, write_atomically
 from aucstudio.project.store.project.project_file import keep_first_reading
 from aucstudio.project.work.submit import Bar, Outcome, open_place, run_experiments

@@ -13,7 +13,8 @@ from aucstudio.cli import main
 from aucstudio.project.errors import InputError
 from aucstudio.project.results import comparison as pair_tests
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.planning import ExperimentFile, PlannedRun
+from aucstudio.project.runs.experiment_keys import ExperimentFile
+from aucstudio.project.runs.planning import PlannedRun
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.work import cluster
@@ -171,6 +172,21 @@ def test_the_command_line_reports_an_error_in_one_line(
     monkeypatch.setattr(cluster, "_TIMEOUT_SECONDS", 0.2)
     for address in ("tcp://127.0.0.1:1", "tcp://nowhere", "odd://127.0.0.1:1", "tls://[::1]:1"):
         assert f"no Dask scheduler answers at {address}" in complaint(address)
+
+
+@pytest.mark.slow
+def test_the_command_line_trains_on_the_cluster(standing, table_file, capfd):
+    command = ["train", str(table_file), "--method", "auc-rls", "--tune", "auc"]
+    documents = []
+    for place in (["--cluster", standing.address], []):
+        with threadpool_limits(1):
+            assert main([*command, "--json", *place]) == 0
+        out, err = capfd.readouterr()
+        assert err == ""
+        documents.append(json.loads(out))
+    far, here = (document["runs"][0] for document in documents)
+    assert far["auc"] == here["auc"]
+    assert far["id"] == here["id"]
 
 
 def test_without_the_package_one_line_names_the_command_to_install_it(monkeypatch):

@@ -147,7 +147,7 @@ def test_killing_the_program_in_a_run_loses_nothing_finished(table_file, tmp_pat
         f"""
         import sys, threading
         from aucstudio.engine import METHODS
-        from aucstudio.project.runs.planning import plan_document
+        from aucstudio.project.runs.experiment_keys import plan_document
         from aucstudio.project.work.submit import open_place, run_experiments
 
         def run(method):

@@ -61,7 +61,7 @@ from aucstudio.project.data.table import read_table
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.runs.experiment import Experiment
-from aucstudio.project.runs.planning import (
+from aucstudio.project.runs.experiment_keys import (
     ChooseReader,
     ExperimentFile,
     beside,
