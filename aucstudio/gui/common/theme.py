@@ -146,7 +146,7 @@ _FIXED_WIDTH = "aucstudio_fixed_width"
 
 # Text sizes as shares of the desktop's.
 _TYPE = {"plain": 1.0, "small": 0.9, "tiny": 0.8, "title": 1.2, "figure": 1.6}
-_LENGTHS = (5, 6, 8, 10, 12, 14, 16)  # pixels, of signs in the style sheet that grow with the text
+_LENGTHS = (8, 10, 12, 14, 16)  # pixels, of signs in the style sheet that grow with the text
 _DRAWN_AT = 10.0  # points; text size for which lengths in pixels are given
 
 
@@ -191,6 +191,8 @@ def apply_theme(application: QApplication, choice: str = "system") -> Theme:
     points = QApplication.font().pointSizeF()
     sizes = {name: f"{share * points:.2f}" for name, share in _TYPE.items()}
     sizes |= {f"px{pixels}": f"{scaled(pixels)}px" for pixels in _LENGTHS}
+    # Qt draws square corners for a radius of more than half the side, borders included.
+    sizes["disc"] = f"{scaled(14) // 2 + 1}px"
     colours = dataclasses.asdict(theme)
     style = sheet.substitute(colours | sizes | {"icons": icons, "theme": theme.name})
     changes = style != application.styleSheet()
