@@ -1,4 +1,4 @@
-"""Disks that fill or fail, and folders that go away while a run is written into them."""
+"""Disks that fill or fail, and folders that are deleted while a run is written into them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.torture.world import Ended, Tally, World, ended, figures
 
 
 def layer(folder: Path, name: str = "failing") -> Path | None:
-    """Build the layer that fails, or another one; None where there is no compiler."""
+    """Build the preloaded library that makes calls fail; None without a compiler."""
     source = str(Path(__file__).with_name(f"{name}.c"))
     compiler = shutil.which("gcc") or shutil.which("cc")
     if compiler is None:
@@ -28,12 +28,12 @@ def layer(folder: Path, name: str = "failing") -> Path | None:
 
 
 def each_call_once(folder: Path, most: int) -> Tally:
-    """Let each write, sync, rename and unlink fail once; evenly chosen ones where they are many."""
+    """Make each write, sync, rename and unlink fail once; an even sample if there are many."""
     return _failing(Tally("each write, sync, unlink fails once"), folder, most, for_good=False)
 
 
 def full_disk(folder: Path, most: int) -> Tally:
-    """Let the disk be full from some write on."""
+    """Make the disk full from some write on."""
     return _failing(Tally("full disk from some write on"), folder, most, for_good=True)
 
 
@@ -76,7 +76,7 @@ def _try(
 def _numbers(
     world: World, built: Path, disk: Path, count: Path, words: list[str], most: int
 ) -> list[int]:
-    """Count the calls of an undisturbed command, and choose which are to fail."""
+    """Count the calls of an undisturbed command, and choose which ones fail."""
     more = {"LD_PRELOAD": str(built), "FAIL_UNDER": str(disk), "FAIL_AT": "0"}
     world.command(*words, more=more | {"FAIL_COUNT": str(count)})
     calls = max(map(int, count.read_text().split()))
@@ -124,7 +124,7 @@ def _judge(
     extra = [p.name for p in disk.iterdir() if p not in files]
     known = [name for name in extra if name.endswith("-journal")]
     rest = [name for name in extra if name not in known]
-    # A file whose unlink was made to fail stays; that was the trial, and it is hidden.
+    # A file whose unlink failed remains as a hidden file, as the trial intends.
     shown = [name for name in rest if not name.startswith(".")]
     tally.left += len(shown)
     tally.notes += [f"{where}: left behind {name}" for name in shown[:1]]
@@ -134,7 +134,7 @@ def _judge(
 
 
 def lost_folder(folder: Path, tries: int) -> Tally:
-    """Take the folder of the project away while a run is under way."""
+    """Delete the project's folder during a run."""
     tally = Tally("the project's folder goes away")
     world = World(folder, ("auc-rls", "svm-auc"), rows=400)
     for k in range(tries):

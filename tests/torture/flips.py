@@ -1,4 +1,4 @@
-"""Single bits of a project and of a model that are flipped: told, or without any effect."""
+"""Flip single bits of a project and of a model: each is reported or has no effect."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def call(*words: str) -> Ended:
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
             status = main(list(words))
-        except BaseException as error:  # noqa: BLE001  (what gets through is what is looked for)
+        except BaseException as error:  # noqa: BLE001  (an escaping exception is what the trial looks for)
             return Ended(1, out.getvalue(), f"Traceback (most recent call last) {error!r}")
     return Ended(status, out.getvalue(), err.getvalue())
 
 
 def of_project(folder: Path, tries: int, seed: int = 0) -> Tally:
-    """Flip bits of a project: what ``compare`` says must be true or come with a warning."""
+    """Flip bits of a project: the output of ``compare`` must be correct or come with a warning."""
     world = World(folder, ("auc-rls", "logistic", "svm-auc"))
     path = folder / "whole.aucproj"
     call("run", str(folder / "study.toml"), "--project", str(path), "--json")
@@ -41,20 +41,20 @@ def of_project(folder: Path, tries: int, seed: int = 0) -> Tally:
         path.read_bytes(),
         damaged,
         lambda: _compared(damaged),
-        _runs_told,
+        _reported_runs,
         tries,
         seed + len(world.token) * 0,
     )
 
 
 def _compared(project: Path) -> Ended:
-    # What is known of the whole project by its checksums must not stand in for the damaged one.
+    # Results cached for the intact project must not be reused for the damaged one.
     source._cache = BoundedCache(1 << 28)
     return call("compare", str(project), "--json")
 
 
 def of_model(folder: Path, tries: int, seed: int = 0) -> Tally:
-    """Flip bits of a model: its scores must be the same, or refused."""
+    """Flip bits of a model: its scores must be the same, or the model rejected."""
     World(folder, ("auc-rls",))
     table, path = folder / "study.csv", folder / "whole.aucmodel"
     call("train", str(table), "--method", "rank-svm", "--save-model", str(path), "--json")
@@ -70,10 +70,10 @@ def of_model(folder: Path, tries: int, seed: int = 0) -> Tally:
     )
 
 
-def _runs_told(document: dict[str, Any]) -> dict[str, str]:
+def _reported_runs(document: dict[str, Any]) -> dict[str, str]:
     told = {run["id"]: json.dumps(run, sort_keys=True) for run in document["runs"]}
     pairs = json.dumps(document["pairs"], sort_keys=True)
-    # Pairs follow from the runs: they may be fewer where a run is damaged and told.
+    # Pairs follow from the runs: there may be fewer if a run is damaged and reported.
     return told | {"pairs": pairs, "range": json.dumps(document["fpr_range"])}
 
 
@@ -124,7 +124,7 @@ def _verdict(
     if found == true:
         return "same"
     if end.err.strip():
-        # What is still told must be true; what is missing was named.
+        # Results still reported must be correct; missing ones were named.
         wrong = [key for key in found if key in true and key not in ("pairs",)]
         if any(found[key] != true[key] for key in wrong):
             tally.silent += 1

@@ -1,4 +1,4 @@
-"""Processes that are killed: while they run an experiment, and while they make a project."""
+"""Kill processes while they run an experiment and while they create a project."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _wait(process: object, seconds: float) -> None:
 
 
 def committed(project: str) -> set[str]:
-    """Read the ids of the runs in the file, as any reader could; what cannot be read raises."""
+    """Return the ids of the runs in the file; raise an error if it cannot be read."""
     with contextlib.closing(sqlite3.connect(f"file:{project}", uri=True, timeout=30)) as database:
         return {row[0] for row in database.execute("SELECT id FROM records")}
 
@@ -94,7 +94,7 @@ def _check(
 
 
 def _swept(world: World, project: str, tally: Tally) -> None:
-    """What a killed program could not take away, the next one does."""
+    """Check that the next program removes the files that a killed one left."""
     end = world.command("inspect", "study.csv", "--json")
     tally.tracebacks += end.traceback
     left = world.left()
@@ -106,13 +106,13 @@ def _swept(world: World, project: str, tally: Tally) -> None:
 
 
 def _is_ours(path: Path, project: str) -> bool:
-    """Whether a file beside the project is none of those that belong there."""
+    """Return whether the program left a file beside the project."""
     belongs = {"study.csv", "study.toml", "home", "tmp", Path(project).name}
     return path.name not in belongs and not path.name.endswith(("-journal", "-wal", "-shm"))
 
 
 def inside_creation(folder: Path, tries: int, seed: int = 0) -> Tally:
-    """SIGKILL a process that makes a project; there is then none, or a whole one."""
+    """SIGKILL a process that creates a project; it must be absent or complete."""
     from aucstudio.project.store.project.project_file import ProjectFile, open_or_create
 
     tally, drawn = Tally("SIGKILL inside creation"), random.Random(seed)
@@ -134,14 +134,14 @@ def inside_creation(folder: Path, tries: int, seed: int = 0) -> Tally:
         try:
             if path.exists():
                 ProjectFile.open(path).plan()
-            # Whoever writes next takes the journal of the dead away.
+            # The next writer removes the journal of the killed process.
             open_or_create(path).set_plan({"window": {}})
-        except Exception as error:  # noqa: BLE001  (whatever it is, it is counted)
+        except Exception as error:  # noqa: BLE001  (any error is counted)
             tally.lost += 1
             tally.note(f"{type(error).__name__}: {error}")
         path.unlink(missing_ok=True)
     left = sorted(p.name for p in folder.iterdir() if not p.name.endswith(".aucproj"))
-    # One that is killed cannot take its part away; it must be hidden and small.
+    # A killed process cannot remove its partial file; the file must be hidden and small.
     shown = [name for name in left if not name.startswith(".")]
     tally.left += len(shown)
     tally.notes += [f"left behind: {name}" for name in shown[:3]]
@@ -161,7 +161,7 @@ def _creation_seconds(folder: Path) -> float:
 
 
 def of_parent(folder: Path, tries: int, seed: int = 0) -> Tally:
-    """SIGTERM and SIGKILL of a program with several processes at work: none may live on."""
+    """SIGTERM and SIGKILL a program with several worker processes: none may survive."""
     tally, drawn = Tally("SIGTERM, SIGKILL with 2 jobs"), random.Random(seed)
     world = World(folder, rows=400)
     for k in range(tries):

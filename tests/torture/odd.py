@@ -1,4 +1,4 @@
-"""Files that move or change under a run, odd names, clocks set back, and large projects."""
+"""Files that move or change during a run, odd names, clocks set back, and large projects."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _WAIT_SECONDS = 60.0
 
 
 def project_moves(folder: Path, tries: int) -> Tally:
-    """Rename, replace or delete the project while a run is under way.
+    """Rename, replace or delete the project during a run.
 
-    The exit status must be told from what is there in the end: 0 only with the runs in the project.
+    The exit status must match the result: 0 only if the runs are in the project.
     """
     tally = Tally("the project is renamed, replaced, deleted")
     world = World(folder, ("auc-rls", "svm-auc", "logistic"), rows=400)
@@ -50,7 +50,7 @@ def project_moves(folder: Path, tries: int) -> Tally:
 
 
 def table_changes(folder: Path, tries: int) -> Tally:
-    """Change the table, or take it away, while runs on it are under way."""
+    """Change or delete the table while runs use it."""
     tally = Tally("the table changes in mid-run")
     world = World(folder, ("auc-rls", "svm-auc", "logistic"), rows=400)
     table = folder / "study.csv"
@@ -77,7 +77,7 @@ def table_changes(folder: Path, tries: int) -> Tally:
 
 
 def read_only_home(folder: Path, tries: int) -> Tally:
-    """Have a home that nothing can be written to: a file stands where its folder should be."""
+    """Use a home that cannot be written to: a file is in the place of its folder."""
     tally = Tally("a home that cannot be written")
     world = World(folder, ("auc-rls", "logistic"))
     home = folder / "home"
@@ -92,7 +92,7 @@ def read_only_home(folder: Path, tries: int) -> Tally:
 
 
 def odd_names(folder: Path, tries: int) -> Tally:
-    """Have folders and files of odd names: all commands must work, and the same figures come."""
+    """Use folders and files with odd names: all commands must work and print the same figures."""
     tally = Tally("odd names")
     names = (
         os.fsdecode(b"not\xff UTF-8"),
@@ -128,7 +128,7 @@ def odd_names(folder: Path, tries: int) -> Tally:
 
 
 def clock_back(folder: Path, tries: int) -> Tally:
-    """Set the clock back while runs are made; what was committed before must stay, in its order."""
+    """Set the clock back between runs; committed runs must stay, in order."""
     tally = Tally("the clock is set back")
     built = layer(folder / "layer", "clock")
     if built is None:
@@ -154,7 +154,7 @@ def clock_back(folder: Path, tries: int) -> Tally:
 
 
 def many_runs(folder: Path, tries: int) -> Tally:
-    """Put very many runs into a project; it must still be opened, listed and checked."""
+    """Add very many runs to a project; it must still open, list and verify."""
     tally = Tally(f"{tries} runs in a project")
     world = World(folder, ())
     project = folder / "p.aucproj"
@@ -176,7 +176,7 @@ def many_runs(folder: Path, tries: int) -> Tally:
 
 
 def large_project(folder: Path, tries: int) -> Tally:
-    """Let a project have 2 GB, of contents that no run needs: it must be opened all the same."""
+    """Open a project of 2 GB, most of it content that no run needs."""
     tally = Tally("a project of 2 GB")
     world = World(folder, ("auc-rls",))
     project = folder / "p.aucproj"
@@ -207,7 +207,7 @@ def _opened(tally: Tally, world: World, project: Path, runs: int) -> None:
 
 
 def _made(world: World, project: Path, tally: Tally) -> int:
-    """Make a project; return how many runs it has."""
+    """Create a project; return its number of runs."""
     end = world.command("run", "study.toml", "--project", str(project), "--json")
     _judge(tally, world, end, "the first run")
     if end.status:
@@ -217,14 +217,14 @@ def _made(world: World, project: Path, tally: Tally) -> int:
 
 
 def _count(project: Path) -> int:
-    """Count the runs of a project; 0 where there is none."""
+    """Return the number of runs of a project; 0 if it does not exist."""
     if not project.exists():
         return 0
     try:
         with contextlib.closing(sqlite3.connect(project, timeout=30)) as database:
             return int(database.execute("SELECT count(*) FROM records").fetchone()[0])
     except sqlite3.OperationalError:
-        return 0  # not made yet
+        return 0  # not created yet
 
 
 def _scores(end: Ended, tally: Tally) -> list[object]:
@@ -247,7 +247,7 @@ def _commands(folder: Path, stem: str = "./study") -> list[list[str]]:
 
 
 def _judge(tally: Tally, world: World, end: Ended, where: str) -> None:
-    """Count what no command may leave or show."""
+    """Count tracebacks, orphans and files left behind."""
     tally.tries += 1
     tally.tracebacks += end.traceback
     if end.traceback or (end.status and not end.err.strip()):
@@ -260,7 +260,7 @@ def _judge(tally: Tally, world: World, end: Ended, where: str) -> None:
 
 
 def _until_run_or_end(process: subprocess.Popen[str], project: Path, before: int) -> None:
-    """Wait until a command has put a run into a project, or has ended."""
+    """Wait until a command has added a run to a project, or has ended."""
     limit = time.monotonic() + _WAIT_SECONDS
     while process.poll() is None and _count(project) <= before and time.monotonic() < limit:
         time.sleep(0.01)

@@ -1,4 +1,4 @@
-"""A window at work for a long time: its threads, open files and memory must not grow with the runs.
+"""A window that runs for a long time: threads, open files and memory must not grow with the runs.
 
 Run by itself it prints a line of JSON every few runs::
 
@@ -26,11 +26,11 @@ _EVERY, _STOP_EVERY = 10, 7
 _WARM_RUNS = 30
 _FEW_THREADS, _FEW_FILES = 3, 8
 _PATIENCE_SECONDS = 120.0
-_LEFT_OUT = {"auc-ensemble", "greedy-pauc"}  # take too long to be many
+_LEFT_OUT = {"auc-ensemble", "greedy-pauc"}  # too slow to run many times
 
 
 def at_work(folder: Path, seconds: int) -> Tally:
-    """Train runs in a window for some seconds; what it holds must stay as it was."""
+    """Train runs in a window for some seconds; its resources must not grow."""
     tally = Tally(f"a window at work for {seconds} s")
     world = World(folder)
     process = subprocess.Popen(
@@ -79,18 +79,20 @@ def _work(folder: Path, seconds: float, rows: int = 0) -> None:
     stop = window.findChild(QAction, "action_stop")
     names = [name for name in METHODS if name not in _LEFT_OUT]
     began, runs = time.monotonic(), 0
-    _settle(application, window)
+    _wait_until_idle(application, window)
     while time.monotonic() - began < seconds:
         methods.setCurrentIndex(methods.findData(names[runs % len(names)]))
         methods.activated.emit(methods.currentIndex())
         plan = window.session.plan
         validation = dataclasses.replace(plan.validation, seed=runs)
         window.session.put_plan(dataclasses.replace(plan, validation=validation))
-        _settle(application, window)
+        _wait_until_idle(application, window)
         run.trigger()
-        _settle(application, window, stop if runs % _STOP_EVERY == _STOP_EVERY - 1 else None)
+        _wait_until_idle(
+            application, window, stop if runs % _STOP_EVERY == _STOP_EVERY - 1 else None
+        )
         pages.setCurrentIndex(runs % pages.count())
-        _settle(application, window)
+        _wait_until_idle(application, window)
         runs += 1
         if runs % _EVERY == 0:
             _print(runs, time.monotonic() - began, len(window.session.records))
@@ -99,8 +101,8 @@ def _work(folder: Path, seconds: float, rows: int = 0) -> None:
     application.processEvents()
 
 
-def _settle(application: Any, window: Any, stop: Any = None) -> None:
-    """Wait until nothing is under way; ``stop`` is an action that ends what is."""
+def _wait_until_idle(application: Any, window: Any, stop: Any = None) -> None:
+    """Wait until no job is running; ``stop`` is an action that cancels jobs."""
     until = time.monotonic() + _PATIENCE_SECONDS
     while window.session.busy and time.monotonic() < until:
         application.processEvents()
@@ -138,7 +140,7 @@ def _print(runs: int, seconds: float, kept: int) -> None:
 
 
 def _doing() -> list[str]:
-    """Return where the jobs that are under way stand, the innermost call of ours first."""
+    """Return the call stacks of running jobs, the innermost own call first."""
     frames = sys._current_frames()
     found = []
     for thread in threading.enumerate():

@@ -1,4 +1,4 @@
-"""What every trial needs: a small study, the command line in a process, and what it left behind."""
+"""Shared by all trials: a small study, the command line in a process, and checks for leftovers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any
 from tests.conftest import write_table
 
 MARK = "AUCSTUDIO_TORTURE"
-PATIENCE = 120.0  # seconds that any command may take on a loaded machine
+PATIENCE = 120.0  # most seconds for any command on a loaded machine
 _ENDING = 10.0  # seconds in which processes must be gone after their parent
 
 EXPERIMENT = """
@@ -36,20 +36,20 @@ METHODS = ("auc-rls", "svm-auc", "logistic", "rank-svm", "auc-svm", "rls")
 
 @dataclasses.dataclass
 class Tally:
-    """What came of the trials of one kind.
+    """Result of the trials of one kind.
 
     Attributes
     ----------
     what : str
     tries : int
     lost : int
-        Runs that had been finished and are gone.
+        Finished runs that are gone.
     silent : int
-        Answers that differ from the true ones without a word.
+        Answers that differ from the true ones without a message.
     tracebacks, orphans, left : int
         Tracebacks shown, processes that outlived their parent, files left behind.
     notes : list of str
-        How the trials ended, and the first of what went wrong.
+        How the trials ended, and the first failures.
     """
 
     what: str
@@ -64,7 +64,7 @@ class Tally:
 
     @property
     def clean(self) -> bool:
-        """Whether nothing went wrong."""
+        """Whether no trial failed."""
         return not (self.lost or self.silent or self.tracebacks or self.orphans or self.left)
 
     def sees(self, planted: int) -> bool:
@@ -75,7 +75,7 @@ class Tally:
         return planted == 1
 
     def note(self, text: str) -> None:
-        """Keep what went wrong, the first few times."""
+        """Keep the first few failures."""
         if len(self.notes) < 12:
             self.notes.append(text)
 
@@ -90,7 +90,7 @@ class Ended:
 
     @property
     def traceback(self) -> bool:
-        """Whether somebody saw a traceback."""
+        """Whether a traceback was shown."""
         return "Traceback (most recent call last)" in self.err + self.out
 
 
@@ -109,7 +109,7 @@ class World:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What the commands run in."""
+        """Environment variables of the commands."""
         return {
             **os.environ,
             MARK: self.token,
@@ -138,7 +138,7 @@ class World:
         return ended(self.start(*words, more=more))
 
     def orphans(self) -> list[int]:
-        """List the processes of this world that live on, after a moment to end in."""
+        """List the processes of this world that are still alive after a short grace period."""
         limit = time.monotonic() + _ENDING
         while (alive := _marked(self.token)) and time.monotonic() < limit:
             time.sleep(0.05)
@@ -147,7 +147,7 @@ class World:
         return alive
 
     def left(self) -> list[str]:
-        """List what is in the temporary folder, and take it away."""
+        """List the content of the temporary folder, and delete it."""
         found = sorted(self.temporary.rglob("*"), reverse=True)
         names = [str(path.relative_to(self.temporary)) for path in found]
         for path in found:
@@ -156,7 +156,7 @@ class World:
 
 
 def ended(process: subprocess.Popen[str], patience: float = PATIENCE) -> Ended:
-    """Wait for a command, as many seconds as it may take."""
+    """Wait for a command to end, at most ``patience`` seconds."""
     try:
         out, err = process.communicate(timeout=patience)
     except subprocess.TimeoutExpired:
@@ -167,7 +167,7 @@ def ended(process: subprocess.Popen[str], patience: float = PATIENCE) -> Ended:
 
 
 def _marked(token: str) -> list[int]:
-    """List living processes whose environment bears the token."""
+    """List running processes whose environment contains the token."""
     wanted = f"{MARK}={token}".encode()
     found = []
     for entry in Path("/proc").iterdir():
@@ -183,7 +183,7 @@ def _marked(token: str) -> list[int]:
 
 
 def figures(document: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
-    """Give what must not change of every run in ``compare --json``, by the run's id."""
+    """Return the fields of every run in ``compare --json`` that must not change, by run id."""
     return {
         run["id"]: (run["method"], run["status"], json.dumps(run["auc"], sort_keys=True))
         for run in document["runs"]

@@ -9,7 +9,7 @@ from tests.torture.world import Tally, World, ended
 
 
 def at_once(folder: Path, tries: int, writers: int = 4) -> Tally:
-    """Let writers add runs to one project, made by whoever is first: all runs must be there."""
+    """Let several programs add runs to one project, created by the first: none may be lost."""
     tally = Tally(f"{writers} writers at once")
     world = World(folder, ("auc-rls", "logistic"))
     for k in range(tries):
