@@ -19,7 +19,7 @@ from aucstudio.project.work.submit import Here, submit
 PATIENCE = 20.0
 
 
-def test_a_job_gives_its_result_and_its_messages():
+def test_job_returns_its_result_and_messages():
     job = Job(lambda post: [post(k) for k in range(5)])
     job.start()
     assert job.wait(PATIENCE)
@@ -28,7 +28,7 @@ def test_a_job_gives_its_result_and_its_messages():
     assert job.drain() == []
 
 
-def test_the_mailbox_forgets_the_oldest_not_the_newest():
+def test_mailbox_drops_the_oldest_messages():
     job = Job(lambda post: [post(k) for k in range(10_000)] and None)
     job.start()
     assert job.wait(PATIENCE)
@@ -37,7 +37,7 @@ def test_the_mailbox_forgets_the_oldest_not_the_newest():
     assert len(kept) < 1_000
 
 
-def test_an_error_is_the_outcome():
+def test_error_is_stored_as_the_outcome():
     job = Job(lambda post: 1 / 0)
     job.start()
     assert job.wait(PATIENCE)
@@ -46,7 +46,7 @@ def test_an_error_is_the_outcome():
     assert "Traceback" in trace
 
 
-def test_a_stop_is_seen_by_the_work():
+def test_work_observes_a_stop():
     began = threading.Event()
 
     def work(post):
@@ -64,7 +64,7 @@ def test_a_stop_is_seen_by_the_work():
 
 
 @pytest.mark.slow
-def test_work_that_cannot_be_interrupted_is_given_up_with_what_is_finished():
+def test_uninterruptible_work_is_abandoned_with_its_leftovers():
     release = threading.Event()
     job = Job(lambda post: release.wait(PATIENCE) and "late", lambda: "leftover")
     job.start()
@@ -77,7 +77,7 @@ def test_work_that_cannot_be_interrupted_is_given_up_with_what_is_finished():
 
 
 @pytest.mark.slow
-def test_without_a_result_an_abandoned_job_is_stopped():
+def test_abandoned_job_without_a_result_counts_as_stopped():
     release = threading.Event()
     job = Job(lambda post: release.wait(PATIENCE))
     job.start()
@@ -88,7 +88,7 @@ def test_without_a_result_an_abandoned_job_is_stopped():
     job._thread.join(PATIENCE)
 
 
-def test_a_run_is_stored_before_its_outcome_is_available(plan, table, tmp_path):
+def test_run_is_stored_before_its_outcome_is_available(plan, table, tmp_path):
     project = ProjectFile.create(tmp_path / "p.aucproj")
     job = submit(PlannedRun(plan("auc-svm"), table, None), Here(), project=project)
     assert job.wait(PATIENCE)
@@ -101,7 +101,7 @@ def test_a_run_is_stored_before_its_outcome_is_available(plan, table, tmp_path):
     assert project.unfinished_runs().lost == []
 
 
-def test_the_figures_of_a_run_are_there_with_it(plan, table, monkeypatch):
+def test_measures_are_computed_with_the_run(plan, table, monkeypatch):
     asked = []
     whole = roc.describe
     monkeypatch.setattr(roc, "describe", lambda *data: asked.append(1) or whole(*data))
@@ -113,7 +113,7 @@ def test_the_figures_of_a_run_are_there_with_it(plan, table, monkeypatch):
     assert 0.0 < found["h"] < 1.0
 
 
-def test_a_run_that_cannot_be_stored_is_not_lost(plan, table, tmp_path):
+def test_run_that_cannot_be_stored_is_returned(plan, table, tmp_path):
     project = ProjectFile(tmp_path / "no such folder" / "p.aucproj")
     job = submit(PlannedRun(plan(), table, None), Here(), project=project)
     assert job.wait(PATIENCE)
@@ -122,9 +122,7 @@ def test_a_run_that_cannot_be_stored_is_not_lost(plan, table, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_run_given_up_keeps_its_finished_splits_and_is_stored_once(
-    plan, table, tmp_path, monkeypatch
-):
+def test_abandoned_run_keeps_finished_splits_and_is_stored_once(plan, table, tmp_path, monkeypatch):
     release, reached = threading.Event(), threading.Event()
     fit = METHODS["auc-rls"]._fit
     fits = []
@@ -152,7 +150,7 @@ def test_a_run_given_up_keeps_its_finished_splits_and_is_stored_once(
 
 
 @pytest.mark.slow
-def test_an_abandoned_search_keeps_evaluated_candidates(plan, table, monkeypatch):
+def test_abandoned_search_keeps_evaluated_candidates(plan, table, monkeypatch):
     release, reached = threading.Event(), threading.Event()
     fit = METHODS["svm"]._fit
     fits = []
