@@ -6,7 +6,7 @@ import pytest
 from aucstudio.gui.pages.compare.compare_view import GROUPS, PICTURE, CompareView
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.results.subgroups import subgroups
-from tests.gui.conftest import choose, make_record, points, put, settle
+from tests.gui.conftest import choose, make_record, points, put, refresh_and_wait
 
 BAND = (0.0, 0.1)
 
@@ -18,7 +18,7 @@ def view(table_session, open_view):
 
 def turn_to(view, mode, qtbot):
     view.show_switch.choose(mode)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     qtbot.waitUntil(lambda: not view.busy())
 
 
@@ -28,7 +28,7 @@ def by(view, column, qtbot):
     qtbot.waitUntil(lambda: not view.busy())
 
 
-def test_curves_and_figures_are_those_of_the_levels(table_session, view, qtbot):
+def test_curves_and_figures_are_shown_per_level(table_session, view, qtbot):
     record = put(table_session, make_record(table_session.table))
     turn_to(view, GROUPS, qtbot)
     page = view.groups
@@ -59,7 +59,7 @@ def test_curves_and_figures_are_those_of_the_levels(table_session, view, qtbot):
     assert "town" not in view.sentence.text()
 
 
-def test_numbers_are_parted_at_quarters_and_at_cuts(table_session, view, qtbot):
+def test_numbers_are_split_at_quartiles_and_cut_points(table_session, view, qtbot):
     put(table_session, make_record(table_session.table, validation=Validation("folds", folds=3)))
     turn_to(view, GROUPS, qtbot)
     page = view.groups
@@ -84,21 +84,21 @@ def test_rates_follow_the_threshold(table_session, view, qtbot):
     assert "the default threshold" in view.sentence.text()
     before = view.groups.found.groups[0].tpr
     table_session.point_at(threshold=1e6)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     qtbot.waitUntil(lambda: not view.busy())
     assert view.groups.found.groups[0].tpr.value == 0.0 != before.value
     assert "the chosen threshold" in view.sentence.text()
 
 
-def test_what_cannot_be_shown_says_so(table_session, view, qtbot):
+def test_missing_run_or_table_shows_a_reason(table_session, view, qtbot):
     turn_to(view, GROUPS, qtbot)
     assert "Choose a finished run" in view.sentence.text()
     record = make_record(table_session.table, "rls", validation=Validation("leave-pair-out"))
     put(table_session, record)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     qtbot.waitUntil(lambda: not view.busy())
     assert "leave-pair-out" in view.sentence.text()
     table_session.study.table = None
     table_session.notify({"table"})
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     assert "Open the table" in view.sentence.text()

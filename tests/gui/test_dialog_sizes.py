@@ -1,4 +1,4 @@
-"""Dialogs on a small screen with large text: they fit, and their buttons are in sight."""
+"""Dialogs on a small screen with large text: they fit, and their buttons are visible."""
 
 import pytest
 from PySide6.QtCore import QRect, QSize
@@ -66,7 +66,7 @@ def test_a_dialog_fits_a_small_screen_and_shows_its_buttons(show, kind):
         assert cut_controls(dialog) == []
 
 
-def test_the_methods_can_be_read_with_large_text(show):
+def test_method_chooser_is_readable_with_large_text(show):
     dialog = show(MethodChooser)
     header = dialog.tree.header()
     assert dialog.tree.sizeHintForColumn(0) <= header.sectionSize(0)
@@ -80,7 +80,7 @@ def test_the_methods_can_be_read_with_large_text(show):
     assert tree.mapTo(dialog.area, tree.rect().bottomLeft()).y() <= dialog.area.height()
 
 
-def test_choose_says_why_it_is_disabled(show):
+def test_disabled_choose_button_shows_its_reason(show):
     dialog = show(MethodChooser)
     assert not dialog.choose.toolTip()
     dialog.ticked.add("logistic")

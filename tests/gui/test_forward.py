@@ -1,4 +1,4 @@
-"""Forward in time, chosen in the card of the validation."""
+"""Forward-in-time validation, chosen in the validation card."""
 
 import dataclasses
 
@@ -39,7 +39,7 @@ def turn_to(panel, scheme):
     panel.fields["scheme"].activated.emit(panel.fields["scheme"].currentIndex())
 
 
-def test_the_form_asks_for_a_column_and_begins_with_dates(panel, session):
+def test_form_defaults_to_a_date_column(panel, session):
     assert not panel.fields["time"].isVisible()
     turn_to(panel, FORWARD)
     assert session.plan.validation == Validation(FORWARD, time="visit")
@@ -75,7 +75,7 @@ def test_the_form_asks_for_a_column_and_begins_with_dates(panel, session):
     assert not panel.ahead.isVisible()
 
 
-def test_a_run_goes_as_the_form_says(panel, session, qtbot):
+def test_run_uses_forward_validation(panel, session, qtbot):
     turn_to(panel, FORWARD)
     panel.fields["folds"].setValue(3)
     record = train(qtbot, session)
@@ -85,7 +85,7 @@ def test_a_run_goes_as_the_form_says(panel, session, qtbot):
         assert days[split.train_rows].max() < days[split.test_rows].min()
 
 
-def test_a_column_that_is_gone_is_still_named(panel, session):
+def test_missing_time_column_is_still_named(panel, session):
     turn_to(panel, FORWARD)
     kept = [column for column in session.table.columns if column.name != "visit"]
     session.study.table = dataclasses.replace(session.table, columns=tuple(kept))

@@ -1,4 +1,4 @@
-"""The window says what is kept together, and refuses at once what would tear it apart."""
+"""The window names the grouping column and rejects runs that would split groups."""
 
 import dataclasses
 
@@ -18,11 +18,11 @@ def grouped(table_session):
 
 
 def pairs_out(combo):
-    """Give the item of the scheme that rows of groups do not allow."""
+    """Return the leave-pair-out item, which groups disable."""
     return combo.model().item(combo.findData("leave-pair-out"))
 
 
-def test_the_cards_say_what_is_kept_together(qtbot, table_session):
+def test_cards_name_the_grouping_column(qtbot, table_session):
     panels = DataPanel(table_session), ValidationPanel(table_session)
     for panel in panels:
         qtbot.addWidget(panel)
@@ -45,7 +45,7 @@ def test_the_cards_say_what_is_kept_together(qtbot, table_session):
     ("validation", "setting"),
     [(Validation("folds", folds=3), "folds"), (Validation("leave-pair-out"), "validation")],
 )
-def test_nothing_is_started_that_would_tear_groups_apart(grouped, validation, setting):
+def test_run_that_would_split_groups_is_rejected(grouped, validation, setting):
     plan = dataclasses.replace(grouped.plan, validation=validation, method="auc-rls")
     grouped.edit(plan, "scheme")
     with pytest.raises(InputError, match="rows of one town") as caught:

@@ -1,4 +1,4 @@
-"""The preview of an import: first rows, choices, findings, and what becomes of them."""
+"""The import preview: first rows, choices, findings, and the table opened with them."""
 
 import csv
 import gzip
@@ -23,7 +23,7 @@ _STREETS = ("Садовая", "Лесная", "Новая")
 
 
 def write_awkward(path, rows=60):
-    """Semicolons, decimal commas and Cyrillic letters; few of them, so that a guess may fail."""
+    """Semicolons, decimal commas and Cyrillic letters, too few for a reliable guess."""
     lines = ["номер;рост;улица;исход"]
     lines += [f"{k};{1 + k % 7 / 10:.2f};{_STREETS[k % 3]};{k % 4 == 0:d}" for k in range(rows)]
     text = "\n".join(lines).replace(".", ",")
@@ -33,7 +33,7 @@ def write_awkward(path, rows=60):
 
 @pytest.fixture
 def preview_of(window, qtbot, answers):
-    """Open the dialog by its action, and wait until it is at rest."""
+    """Open the dialog by its action, and wait until it is idle."""
 
     def preview(path):
         answers.open_path = str(path)
@@ -49,7 +49,7 @@ def preview_of(window, qtbot, answers):
 
 @pytest.fixture
 def look_at(session, qtbot):
-    """Open the dialog without a window around it, where nothing is imported."""
+    """Open the dialog without a main window, where nothing is imported."""
     parent = QWidget()
     qtbot.addWidget(parent)
     parent.resize(1240, 840)
@@ -71,7 +71,7 @@ def rest(qtbot, dialog):
 
 
 def put(qtbot, dialog, name, data):
-    """Choose in a list as a person does."""
+    """Choose in a combo box as a user does."""
     combo = dialog.findChild(QComboBox, name)
     place = combo.findData(data)
     assert place >= 0, [combo.itemData(k) for k in range(combo.count())]
@@ -103,7 +103,7 @@ def open_it(qtbot, window, dialog):
 
 
 @pytest.mark.slow
-def test_a_file_read_wrongly_is_set_right_and_opened_so(window, qtbot, preview_of, tmp_path):
+def test_wrong_encoding_is_corrected_before_opening(window, qtbot, preview_of, tmp_path):
     path = write_awkward(tmp_path / "a.csv")
     dialog = preview_of(path)
     put(qtbot, dialog, "import_encoding", "latin-1")  # as a wrong guess would be
@@ -123,7 +123,7 @@ def test_a_file_read_wrongly_is_set_right_and_opened_so(window, qtbot, preview_o
     assert not table.schema.by_name["улица"].guessed
 
 
-def test_guesses_are_marked_and_choices_are_not(qtbot, look_at, tmp_path):
+def test_detected_values_are_italic_and_choices_are_not(qtbot, look_at, tmp_path):
     dialog = look_at(write_awkward(tmp_path / "a.csv"))
     delimiter = dialog.findChild(QComboBox, "import_delimiter")
     assert delimiter.currentText() == "Detected: semicolon"
@@ -143,7 +143,7 @@ def test_guesses_are_marked_and_choices_are_not(qtbot, look_at, tmp_path):
 
 
 @pytest.mark.slow
-def test_choices_come_back_when_the_file_is_opened_again(window, qtbot, preview_of, tmp_path):
+def test_choices_are_remembered_per_file(window, qtbot, preview_of, tmp_path):
     path = write_awkward(tmp_path / "a.csv")
     dialog = preview_of(path)
     put(qtbot, dialog, role_combo(dialog, "улица"), "ignore")
@@ -167,7 +167,7 @@ def test_choices_come_back_when_the_file_is_opened_again(window, qtbot, preview_
 
 
 @pytest.mark.slow
-def test_choices_that_do_not_fit_any_more_are_told(window, qtbot, preview_of, tmp_path):
+def test_remembered_choices_that_no_longer_fit_are_reported(window, qtbot, preview_of, tmp_path):
     path = write_awkward(tmp_path / "a.csv")
     dialog = preview_of(path)
     put(qtbot, dialog, role_combo(dialog, "улица"), "ignore")
@@ -180,7 +180,7 @@ def test_choices_that_do_not_fit_any_more_are_told(window, qtbot, preview_of, tm
 
 
 @pytest.mark.slow
-def test_the_sheets_of_a_workbook(window, qtbot, preview_of, tmp_path):
+def test_workbook_sheet_can_be_chosen(window, qtbot, preview_of, tmp_path):
     book = Workbook()
     first, second = book.active, book.create_sheet("cases")
     first.title = "notes"
@@ -191,7 +191,7 @@ def test_the_sheets_of_a_workbook(window, qtbot, preview_of, tmp_path):
     book.save(tmp_path / "book.xlsx")
     dialog = preview_of(tmp_path / "book.xlsx")
     assert dialog.controls.combos["sheet"].isVisible()
-    assert not dialog.controls.combos["delimiter"].isVisible()  # it means nothing here
+    assert not dialog.controls.combos["delimiter"].isVisible()  # not applicable here
     put(qtbot, dialog, "import_sheet", "cases")
     assert [column.name for column in dialog.sheet.rows.table.columns] == ["b", "y"]
     table = open_it(qtbot, window, dialog)
@@ -199,7 +199,7 @@ def test_the_sheets_of_a_workbook(window, qtbot, preview_of, tmp_path):
     assert table.feature_names == ("b",)
 
 
-def test_a_damaged_file_is_said_in_the_dialog(look_at, tmp_path):
+def test_damaged_file_is_reported_in_the_dialog(look_at, tmp_path):
     path = tmp_path / "broken.xlsx"
     path.write_bytes(b"PK\3\4 and nothing of a workbook")
     dialog = look_at(path)
@@ -208,7 +208,7 @@ def test_a_damaged_file_is_said_in_the_dialog(look_at, tmp_path):
     assert dialog.sheet.model().rowCount() == 0
 
 
-def test_a_choice_that_cannot_be_read_can_be_taken_back(qtbot, look_at, tmp_path):
+def test_unreadable_choice_can_be_reverted(qtbot, look_at, tmp_path):
     dialog = look_at(write_awkward(tmp_path / "a.csv"))
     put(qtbot, dialog, "import_delimiter", "|")
     assert "only one column" in dialog.words.text()
@@ -242,10 +242,10 @@ def test_rejected_rows_are_listed_and_exported(qtbot, look_at, answers, tmp_path
 
 
 @pytest.mark.slow
-def test_strict_refuses_and_the_dialog_says_why(window, qtbot, preview_of, tmp_path):
+def test_strict_reading_reports_the_rejected_line(window, qtbot, preview_of, tmp_path):
     path = write_with_bad_rows(tmp_path / "bad.csv")
     text = path.read_text().replace(",more", "")
-    path.write_text(text)  # the first rows are sound
+    path.write_text(text)  # the first rows are valid
     dialog = preview_of(path)
     strict = dialog.findChild(QAbstractButton, "import_strict")
     strict.setChecked(True)
@@ -258,7 +258,7 @@ def test_strict_refuses_and_the_dialog_says_why(window, qtbot, preview_of, tmp_p
     assert open_it(qtbot, window, dialog).rejected_rows == 1
 
 
-def test_lines_to_skip_and_spellings_are_read_again(qtbot, look_at, tmp_path):
+def test_skipped_lines_and_missing_spellings_are_applied(qtbot, look_at, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("x,z,y\n" + "".join(f"{k},{k % 5},{k % 2}\n" for k in range(50)))
     dialog = look_at(path)
@@ -276,7 +276,7 @@ def test_lines_to_skip_and_spellings_are_read_again(qtbot, look_at, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_finding_is_answered_in_the_dialog(window, qtbot, preview_of, tmp_path):
+def test_finding_can_be_resolved_in_the_dialog(window, qtbot, preview_of, tmp_path):
     path = tmp_path / "t.csv"
     rows = (f"{-999 if k % 9 == 0 else k % 17},{k % 5},{k % 2}\n" for k in range(200))
     path.write_text("age,z,y\n" + "".join(rows))
@@ -290,7 +290,7 @@ def test_a_finding_is_answered_in_the_dialog(window, qtbot, preview_of, tmp_path
 
 
 @pytest.mark.slow
-def test_the_card_leads_to_the_preview_of_the_open_table(window, qtbot, preview_of, tmp_path):
+def test_card_opens_the_preview_of_the_open_table(window, qtbot, preview_of, tmp_path):
     window.open_now(write_awkward(tmp_path / "a.csv"))
     window.session.set_roles(roles={"улица": "ignore"})
     press(qtbot, window.workplace.data_panel.import_button)
@@ -301,7 +301,7 @@ def test_the_card_leads_to_the_preview_of_the_open_table(window, qtbot, preview_
 
 
 @pytest.mark.slow
-def test_dropped_files_of_one_layout_are_one_table(window, qtbot, tmp_path):
+def test_dropped_files_of_one_layout_are_stacked(window, qtbot, tmp_path):
     paths = [write_table(tmp_path / f"{name}.csv", rows=40) for name in "ab"]
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
@@ -318,9 +318,7 @@ def test_dropped_files_of_one_layout_are_one_table(window, qtbot, tmp_path):
     assert window.session.table.column("file").counts == {"a.csv": 40, "b.csv": 40}
 
 
-def test_each_column_has_its_distribution_and_an_area_unless_few_rows_decide_it(
-    look_at, tmp_path, qtbot
-):
+def test_columns_have_a_distribution_and_an_auc_with_enough_rows(look_at, tmp_path, qtbot):
     for rows, told in ((12, False), (60, True)):
         dialog = look_at(write_awkward(tmp_path / f"{rows}.csv", rows))
         cards = dialog.sheet.cards
@@ -330,7 +328,7 @@ def test_each_column_has_its_distribution_and_an_area_unless_few_rows_decide_it(
         assert (summary.area is not None and 0.0 <= summary.area <= 1.0) == told
 
 
-def test_only_the_first_rows_are_read(tmp_path):
+def test_preview_reads_only_the_first_rows(tmp_path):
     path = tmp_path / "long.csv"
     rows = "".join(f"{k},{k % 2}\n" for k in range(30_000))
     path.write_text("x,y\n" + rows)
@@ -339,7 +337,7 @@ def test_only_the_first_rows_are_read(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_positive_class_is_chosen_in_the_preview(window, qtbot, preview_of, tmp_path):
+def test_positive_class_is_chosen_in_the_preview(window, qtbot, preview_of, tmp_path):
     path = tmp_path / "a.csv"
     rows = "".join(f"{k},{k % 2},{'<b>no</b>' if k % 4 else 'yes'}\n" for k in range(60))
     path.write_text(f"x,z,outcome\n{rows}")
@@ -361,7 +359,7 @@ def test_the_positive_class_is_chosen_in_the_preview(window, qtbot, preview_of, 
 
 
 @pytest.mark.parametrize("packing", ["gzip", "zip"])
-def test_of_a_packed_file_the_beginning_is_unpacked(packing, tmp_path, monkeypatch):
+def test_preview_unpacks_only_the_start_of_a_compressed_file(packing, tmp_path, monkeypatch):
     rows = "x;w;y\n" + "".join(f"{k};{k % 1000},5;{k % 2}\n" for k in range(400_000))
     path = tmp_path / "long.csv.packed"
     if packing == "zip":
@@ -391,7 +389,7 @@ def test_of_a_packed_file_the_beginning_is_unpacked(packing, tmp_path, monkeypat
         assert (other.whole, [c.name for c in other.table.columns]) == (True, ["p", "q"])
 
 
-def test_a_packed_file_without_its_end_is_refused(tmp_path):
+def test_truncated_compressed_file_is_rejected(tmp_path):
     path = tmp_path / "cut.csv.gz"
     rows = "".join(f"{k * 7919 % 10007},{k % 2}\n" for k in range(500)).encode()
     path.write_bytes(gzip.compress(b"x,y\n" + rows)[:-30])
@@ -400,7 +398,7 @@ def test_a_packed_file_without_its_end_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-8-sig"])
-def test_rows_are_cut_whole_in_every_encoding(encoding, tmp_path):
+def test_preview_ends_at_a_row_in_every_encoding(encoding, tmp_path):
     path = tmp_path / "long.csv"
     rows = "".join(f'{k},"ü\nö",{k % 2}\n' for k in range(5000))
     path.write_bytes(("x,t,y\n" + rows).encode(encoding))
@@ -411,7 +409,7 @@ def test_rows_are_cut_whole_in_every_encoding(encoding, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_file_sorted_by_class_can_be_labelled(window, qtbot, preview_of, tmp_path):
+def test_file_sorted_by_class_can_be_labelled(window, qtbot, preview_of, tmp_path):
     path = tmp_path / "sorted.csv"
     path.write_text("x,z,y\n" + "".join(f"{k},{k % 7},{int(k > 4000)}\n" for k in range(5000)))
     dialog = preview_of(path)
@@ -421,7 +419,7 @@ def test_a_file_sorted_by_class_can_be_labelled(window, qtbot, preview_of, tmp_p
     assert (table.label, table.classes) == ("y", {"0": 4001, "1": 999})
 
 
-def test_where_nothing_was_found_the_rows_have_the_whole_width(qtbot, look_at, tmp_path):
+def test_side_panel_is_hidden_without_findings(qtbot, look_at, tmp_path):
     path = tmp_path / "plain.csv"
     path.write_text("x,y\n" + "".join(f"{k * 37 % 101 / 10},{'ab'[k % 2]}\n" for k in range(60)))
     dialog = look_at(path)
@@ -431,7 +429,7 @@ def test_where_nothing_was_found_the_rows_have_the_whole_width(qtbot, look_at, t
     assert not look_at(path).side.isHidden()
 
 
-def test_where_no_positive_class_can_be_guessed_none_is_said_to_be(look_at, tmp_path):
+def test_positive_class_is_left_open_if_it_cannot_be_guessed(look_at, tmp_path):
     path = tmp_path / "kinds.csv"
     path.write_text("x,kind\n" + "".join(f"{k},kind {'abcdef'[k % 6]}\n" for k in range(60)))
     combo = look_at(path).findChild(QComboBox, "import_positive")
@@ -439,9 +437,7 @@ def test_where_no_positive_class_can_be_guessed_none_is_said_to_be(look_at, tmp_
 
 
 @pytest.mark.slow
-def test_of_a_very_wide_file_both_ends_are_shown_until_all_columns_are_wanted(
-    window, qtbot, preview_of, tmp_path
-):
+def test_wide_file_shows_first_and_last_columns(window, qtbot, preview_of, tmp_path):
     path = tmp_path / "wide.csv"
     names = ",".join([*(f"g{k}" for k in range(3_100)), "outcome"])
     rows = "".join(
@@ -465,7 +461,7 @@ def test_of_a_very_wide_file_both_ends_are_shown_until_all_columns_are_wanted(
     assert table.column("g0").role == "ignore"
 
 
-def test_the_tabulator_follows_the_reading_order(look_at, tmp_path):
+def test_tab_order_follows_the_reading_order(look_at, tmp_path):
     dialog = look_at(write_awkward(tmp_path / "a.csv"))
     dialog.resize(1080, 700)  # room for all columns
     dialog.controls.combos["delimiter"].setFocus()

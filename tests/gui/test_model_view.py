@@ -12,7 +12,7 @@ from aucstudio.gui.pages.model.tree import place
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.explain.importance import permutation_importance
 from aucstudio.project.explain.trees import Node
-from tests.gui.conftest import choose, make_record, points, put, settle
+from tests.gui.conftest import choose, make_record, points, put, refresh_and_wait
 
 TWICE = Validation("holdout", test_size=0.5, repeats=2)
 
@@ -50,7 +50,7 @@ def turn_to(qtbot, view, key):
 def test_only_pictures_that_mean_something(qtbot, table_session, view, method, params, pictures):
     put(table_session, make_record(table_session.table, method, params))
     table_session.point_at(row=3)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     assert offered(view) == pictures
     for key in pictures:
         part = turn_to(qtbot, view, key)
@@ -65,7 +65,7 @@ def test_only_pictures_that_mean_something(qtbot, table_session, view, method, p
 
 def test_weights_are_means_with_their_range(qtbot, table_session, view):
     record = put(table_session, make_record(table_session.table, validation=TWICE))
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     chart = view.part.chart
     for place_, row in zip(points(chart.dots), chart.rows, strict=True):
         own = [
@@ -88,7 +88,7 @@ def test_weights_are_means_with_their_range(qtbot, table_session, view):
 @pytest.mark.slow
 def test_importance_is_that_of_the_project(qtbot, table_session, view):
     record = put(table_session, make_record(table_session.table, validation=TWICE))
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     part = turn_to(qtbot, view, "importance")
     band = table_session.plan.band
     expected = permutation_importance(record, table_session.table, band)
@@ -108,7 +108,7 @@ def test_importance_is_that_of_the_project(qtbot, table_session, view):
 @pytest.mark.slow
 def test_the_first_column_may_not_matter_significantly(qtbot, table_session, view):
     put(table_session, make_record(table_session.table))
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     part = turn_to(qtbot, view, "importance")
     noise = np.zeros_like(part.found.drops)
     noise[:, 0::2], noise[:, 1::2] = 0.2, -0.1
@@ -125,7 +125,7 @@ def test_importance_follows_the_range_and_no_figure_stands_under_other_settings(
 ):
     record = put(table_session, make_record(table_session.table))
     table_session.set_band(0.0, 0.3)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     part = turn_to(qtbot, view, "importance")
     assert part.measure_combo.currentData() == "pauc"
     choose(part.measure_combo, "auc")
@@ -134,7 +134,7 @@ def test_importance_follows_the_range_and_no_figure_stands_under_other_settings(
     assert part.found is None
     assert not part.data()
     assert "Shuffling" in view.sentence.text()
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     assert part.measure_combo.currentData() == "auc"  # as it was chosen
     choose(part.measure_combo, "pauc")
     expected = permutation_importance(record, table_session.table, (0.2, 0.9)).summary("pauc")[0]
@@ -149,7 +149,7 @@ def test_importance_follows_the_range_and_no_figure_stands_under_other_settings(
 @pytest.mark.slow
 def test_a_stop_keeps_what_is_finished_and_goes_on_later(qtbot, table_session, view):
     put(table_session, make_record(table_session.table, "auc-split", validation=TWICE))
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     part = turn_to(qtbot, view, "importance")
     whole = part.found
     part.repeats_box.setValue(200)
@@ -170,7 +170,7 @@ def test_a_stop_keeps_what_is_finished_and_goes_on_later(qtbot, table_session, v
 @pytest.mark.slow
 def test_score_curves_of_the_split_that_is_pointed_at(qtbot, table_session, view):
     record = put(table_session, make_record(table_session.table, "pauc-boost", validation=TWICE))
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     part = turn_to(qtbot, view, "curves")
     spans = part.found.spans
     assert part.found.column == max(spans, key=spans.get)
@@ -192,7 +192,7 @@ def test_score_curves_of_the_split_that_is_pointed_at(qtbot, table_session, view
 
 def test_the_tree_says_who_ends_where(qtbot, table_session, view):
     record = put(table_session, make_record(table_session.table, "auc-split"))
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     part = turn_to(qtbot, view, "tree")
     split = record.splits[0]
     leaves = [p for p in part.placed.walk() if not p.children]
@@ -208,7 +208,7 @@ def test_the_tree_says_who_ends_where(qtbot, table_session, view):
 @pytest.mark.slow
 def test_an_ensemble_has_many_trees_to_choose_from(qtbot, table_session, view):
     record = put(table_session, make_record(table_session.table, "gradient-boosting"))
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     part = turn_to(qtbot, view, "tree")
     scorer = record.splits[0].model.scorer
     assert part.tree_box.maximum() == len(scorer.roots)
@@ -220,7 +220,7 @@ def test_an_ensemble_has_many_trees_to_choose_from(qtbot, table_session, view):
 def test_without_its_table_a_run_says_so(qtbot, table_session, view):
     put(table_session, make_record(table_session.table, "auc-split"))
     table_session.study.table = None
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     for key in offered(view):
         turn_to(qtbot, view, key)
         assert "Open the table" in view.sentence.text()
@@ -248,7 +248,7 @@ def test_long_names_keep_both_ends():
 def test_members_stand_with_their_weights(qtbot, table_session, view):
     record = make_record(table_session.table, "auc-ensemble", {"library": "few"}, TWICE)
     put(table_session, record)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     part = turn_to(qtbot, view, "members")
     members = [{m.title: m for m in split.model.scorer.members} for split in record.splits]
     assert len(members) == 2

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from aucstudio.gui.common.theme import DARK, LIGHT, apply_theme
 from aucstudio.gui.desk.actions import VIEWS
-from tests.gui.conftest import make_record, put, settle, shown
+from tests.gui.conftest import make_record, put, refresh_and_wait, shown
 
 CONTROLS = QAbstractButton, QAbstractSpinBox, QComboBox, QLineEdit
 
@@ -60,7 +60,7 @@ def test_another_theme_keeps_what_is_shown(page, table_session, qtbot):
     try:
         apply_theme(QApplication.instance(), "dark")
         page.restyle()
-        settle(qtbot, page)
+        refresh_and_wait(qtbot, page)
         assert words_of(page, qtbot) == before
         np.testing.assert_equal(page.figure_data(), numbers)
         for plot in page.plots():

@@ -30,7 +30,7 @@ def files(tmp_path):
 
 
 def runs_done(count):
-    return lambda desk: desk["settled"] and [how for _name, how in desk["runs"]] == ["done"] * count
+    return lambda desk: desk["idle"] and [how for _name, how in desk["runs"]] == ["done"] * count
 
 
 def says_saved(words):
@@ -49,7 +49,7 @@ def open_table(hand, files):
     hand.click("welcome_open_data")
     hand.answer_with_file(files["table"])
     hand.until("table", str(files["table"]))
-    hand.settled()
+    hand.wait_until_idle()
 
 
 def choose_method(hand):
@@ -89,7 +89,7 @@ def drag_band(hand):
     before = hand.ask("desk")["band"]
     hand.drag(hand.place("spot", before[1], 0.2), hand.place("spot", 0.3, 0.2))
     hand.wait("the range to end at 0.3", lambda desk: abs(desk["band"][1] - 0.3) < 0.02, "desk")
-    assert hand.settled()["band"][0] == before[0]
+    assert hand.wait_until_idle()["band"][0] == before[0]
 
 
 def read_threshold(hand):
@@ -101,7 +101,7 @@ def read_threshold(hand):
     hand.fill("operating_bound", "0.05")
     hand.press("Tab")
     hand.wait("a threshold to be pointed at", lambda desk: desk["threshold"] != 0.0, "desk")
-    hand.settled()
+    hand.wait_until_idle()
     said = hand.ask("widget", "operating_threshold")["text"].replace("−", "-")
     assert float(said) == pytest.approx(hand.ask("desk")["threshold"], rel=1e-4)
 
@@ -131,12 +131,12 @@ def save(hand, files):
     hand.choose("File", "Save project")
     hand.answer_with_file(files["project"])
     hand.until("saved", True)
-    hand.settled()
+    hand.wait_until_idle()
 
 
 def what_is_seen(hand):
     """What must be the same when the study is opened again."""
-    hand.settled()
+    hand.wait_until_idle()
     desk = hand.ask("desk")
     figures = hand.wait("the figures of all runs", bool, "figures")
     return {key: desk[key] for key in ("table", "method", "band", "runs")}, figures
@@ -157,7 +157,7 @@ def open_table_by_keys(hand, files):
     hand.press("ctrl+o")
     hand.answer_with_file(files["table"])
     hand.until("table", str(files["table"]))
-    hand.settled()
+    hand.wait_until_idle()
 
 
 def run_by_keys(hand):
@@ -190,7 +190,7 @@ def turn_pages(hand):
         for page in pages:
             hand.press(f"ctrl+{key}")
             hand.until("page", page)
-            hand.settled()
+            hand.wait_until_idle()
 
 
 def set_range_and_threshold(hand):
@@ -209,7 +209,7 @@ def set_range_and_threshold(hand):
     hand.fill("operating_bound", "0.05")
     hand.press("Tab")
     hand.wait("a threshold to be pointed at", lambda desk: desk["threshold"] != 0.0, "desk")
-    hand.settled()
+    hand.wait_until_idle()
 
 
 def export_by_keys(hand, files):
@@ -330,7 +330,7 @@ def find_the_best(hand):
     headline = "best_view_sentence_headline"
     hand.wait("a leader", lambda said: said and "leads" in said["text"], "widget", headline)
     hand.click("best_stop_button")
-    hand.wait("a run to be listed", lambda desk: desk["settled"] and bool(desk["runs"]), "desk")
+    hand.wait("a run to be listed", lambda desk: desk["idle"] and bool(desk["runs"]), "desk")
 
 
 def test_the_best_model_by_pointer(files):

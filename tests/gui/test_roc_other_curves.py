@@ -13,7 +13,7 @@ from aucstudio.gui.pages.roc.lines import FACES, shapes_of
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.project.runs.progress import Look
-from tests.gui.conftest import choose, put_in_flight, shown
+from tests.gui.conftest import choose, set_running_job, shown
 from tests.gui.roc_runs import (  # noqa: F401  (fixtures)
     named_in_legend,
     records,
@@ -226,10 +226,10 @@ def test_the_run_in_flight_is_drawn_in_every_face(view, records, key, kind):
     y, scores = held_out(records["RLS"])
     live = LiveRun(records["RLS"].experiment, RunLook("RankSVM", 3))
     live.picture = Look(y, scores**3, records["RLS"].splits[0].model.scorer)
-    put_in_flight(view.session, live)
+    set_running_job(view.session, live)
     finished, flying = view.lines.drawn[0].item.getData(), view.canvas.live_item.getData()
     assert np.array_equal(finished, flying)  # the same order of the rows
     figure = words.figure_cells(FACES[key], view.session.run(records["RLS"].id))[0]
     assert f" is training: {FACES[key].figure_title} {figure}" in view.sentence.text()
-    put_in_flight(view.session, None)
+    set_running_job(view.session, None)
     assert len(view.canvas.live_item.getData()[0]) == 0

@@ -21,7 +21,7 @@ from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.results.comparison import AUC, PAUC, compare_runs
 from aucstudio.project.results.summary import auc_summary, pauc_summary
 from aucstudio.project.runs.progress import Look
-from tests.gui.conftest import choose, make_record, put_in_flight, shown
+from tests.gui.conftest import choose, make_record, set_running_job, shown
 from tests.gui.roc_runs import (  # noqa: F401  (fixtures)
     BAND,
     named_in_legend,
@@ -271,12 +271,12 @@ def test_the_run_in_flight_is_drawn_until_it_ends(view, session, records):
     show(session, records, "RLS")
     split = records["RLS"].splits[0]
     live = LiveRun(records["RLS"].experiment, RunLook("RankSVM", 3))
-    put_in_flight(session, live)
+    set_running_job(session, live)
     assert (
         view.canvas.live_item.getData()[0] is None or len(view.canvas.live_item.getData()[0]) == 0
     )
     live.picture = Look(split.test_positive, split.test_scores**3, split.model.scorer)
-    put_in_flight(session, session.live)
+    set_running_job(session, session.live)
     corners = roc.roc_curve(split.test_positive, split.test_scores**3).corners()
     assert np.array_equal(view.canvas.live_item.getData(), [corners.fpr, corners.tpr])
     area = roc.auc(split.test_positive, split.test_scores)
@@ -285,9 +285,9 @@ def test_the_run_in_flight_is_drawn_until_it_ends(view, session, records):
     words = f"RankSVM is training: AUC {area:.3f}, pAUC {part:.3f}."
     assert words in view.sentence.text()
     live.picture = Look(split.test_positive, -split.test_scores, split.model.scorer)
-    put_in_flight(session, session.live)
+    set_running_job(session, session.live)
     assert f"AUC {1 - area:.3f}" in view.sentence.text()
-    put_in_flight(session, None)
+    set_running_job(session, None)
     assert len(view.canvas.live_item.getData()[0]) == 0
     assert named_in_legend(view) == ["RLS"]
     assert "training" not in view.sentence.text()
@@ -324,9 +324,9 @@ def test_the_sentence_says_what_to_do_first(view, session, records, table):
     assert "press Run to see its ROC curve" in view.canvas.hint.toPlainText()
     assert view.canvas.hint.isVisible()
     assert not view.sentence.text()
-    put_in_flight(session, LiveRun(records["RLS"].experiment, RunLook("RLS", 0)))
+    set_running_job(session, LiveRun(records["RLS"].experiment, RunLook("RLS", 0)))
     assert "RLS is training" in view.canvas.hint.toPlainText()
-    put_in_flight(session, None)
+    set_running_job(session, None)
 
 
 def test_the_sentence_about_one_run(view, session, records, qtbot):

@@ -13,7 +13,7 @@ from aucstudio.gui.state.runner import LiveRun
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.runs.progress import Look
-from tests.gui.conftest import choose, make_record, points, put, put_in_flight, settle
+from tests.gui.conftest import choose, make_record, points, put, refresh_and_wait, set_running_job
 
 
 @pytest.fixture
@@ -34,13 +34,13 @@ def fly(table_session, record):
         live = table_session.live
         if live is None:
             live = LiveRun(record.experiment, RunLook("Flying", 2), splits=2)
-            put_in_flight(table_session, live)
+            set_running_job(table_session, live)
         live.split = split
         live.preparation = record.splits[split].model.preparation
         held = record.splits[split].test_positive
         scorer = scorer or LinearScorer(np.asarray(weights, dtype=float))
         live.picture = Look(held, np.zeros(len(held)), scorer, seconds=seconds)
-        put_in_flight(table_session, table_session.live)
+        set_running_job(table_session, table_session.live)
         return live
 
     return fly
@@ -106,7 +106,7 @@ def test_only_the_dots_are_painted_anew(view, record, fly):
     assert chart.plot.getAxis("left").cacheMode() == kept
     told = []
     view.weights.message.connect(told.append)
-    put_in_flight(view.session, view.session.live)
+    set_running_job(view.session, view.session.live)
     assert told == []
 
 
@@ -127,8 +127,8 @@ def test_the_numbers_are_those_of_the_moment(view, record, fly):
 def test_the_page_of_the_run_follows_when_it_ends(view, record, fly, table_session, qtbot):
     fly(np.ones(len(record.splits[0].coef)))
     put(table_session, record, "Ended")
-    put_in_flight(table_session, None)
-    settle(qtbot, view)
+    set_running_job(table_session, None)
+    refresh_and_wait(qtbot, view)
     mean = np.mean([split.coef for split in record.splits], axis=0)
     assert drawn(view) == pytest.approx(expected(record, mean))
     assert "has the largest weight in Ended" in view.sentence.text()
@@ -140,26 +140,26 @@ def test_between_two_fits_the_weights_stay(view, record, fly):
     weights = np.arange(1.0, len(record.splits[0].coef) + 1)
     live = fly(weights)
     live.split, live.picture = 1, None
-    put_in_flight(view.session, view.session.live)
+    set_running_job(view.session, view.session.live)
     assert drawn(view) == pytest.approx(expected(record, weights))
     assert view.weights.isVisible()
 
 
 def test_the_chosen_run_can_be_kept_in_view(view, record, fly, table_session, qtbot):
     put(table_session, record, "Chosen")
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     fly(np.full(len(record.splits[0].coef), 7.0))
     assert view.sentence.text().startswith("Flying")
     assert view.follow_check.isVisible()
     view.follow_check.click()
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     assert "Chosen" in view.sentence.text()
     assert view.picture_combo.isVisible()
 
 
 def test_who_looks_at_another_picture_goes_on_doing_so(view, record, fly, table_session, qtbot):
     put(table_session, record, "Chosen")
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     choose(view.picture_combo, "importance")
     view.picture_combo.activated.emit(view.picture_combo.currentIndex())
     qtbot.waitUntil(lambda: not view.busy())
@@ -198,7 +198,7 @@ def test_of_very_many_weights_the_largest_are_drawn(table_session, open_view, tm
     live.preparation = record.splits[0].model.preparation
     held = record.splits[0].test_positive
     live.picture = Look(held, np.zeros(len(held)), LinearScorer(weights))
-    put_in_flight(table_session, live)
+    set_running_job(table_session, live)
     largest = np.sort(np.abs(weights))[::-1][:MOST_ROWS]
     assert_allclose(np.abs(list(drawn(view).values())), largest)
     assert f"Of {len(weights)} weights the {MOST_ROWS}" in view.sentence.text()

@@ -18,7 +18,7 @@ from aucstudio.project.data.validation import Validation
 from aucstudio.project.results.score_distribution import ScoreDistribution, bin_edges
 from aucstudio.project.results.thresholds import Confusion
 from aucstudio.project.runs.progress import Look
-from tests.gui.conftest import make_record, put, put_in_flight, shown
+from tests.gui.conftest import make_record, put, set_running_job, shown
 
 
 @pytest.fixture
@@ -183,14 +183,14 @@ def test_run_in_flight_shows_distributions_alone(view, add, session, qtbot):
     split = record.splits[0]
     scores = split.test_scores * 3 + 1
     look = Look(split.test_positive, scores, split.model.scorer)
-    put_in_flight(session, LiveRun(record.experiment, RunLook("Flying", 2), picture=look))
+    set_running_job(session, LiveRun(record.experiment, RunLook("Flying", 2), picture=look))
     heights, edges = np.histogram(scores[split.test_positive], bin_edges(scores), density=True)
     np.testing.assert_allclose(view.curves[0].yData, heights)
     np.testing.assert_array_equal(view.curves[0].xData, edges)
     assert not view.readout.isVisible()
     assert not view.line.isVisible()
     assert view.sentence.text().startswith("Flying is training")
-    put_in_flight(session, None)
+    set_running_job(session, None)
     assert counted(view) == brute_force(split, 0.0)
     assert view.line.isVisible()
 
@@ -199,7 +199,7 @@ def test_the_chosen_run_can_be_kept_in_view(view, add, session, qtbot):
     record = add()
     split = record.splits[0]
     look = Look(split.test_positive, split.test_scores * 9, split.model.scorer)
-    put_in_flight(session, LiveRun(record.experiment, RunLook("Flying", 2), picture=look))
+    set_running_job(session, LiveRun(record.experiment, RunLook("Flying", 2), picture=look))
     view.follow_check.click()
     shown(view, qtbot)
     assert view.readout.isVisible()

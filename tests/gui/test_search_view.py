@@ -22,7 +22,7 @@ from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.runs.tuning import Search, Tuning
-from tests.gui.conftest import choose, make_record, points, put, put_in_flight, shown
+from tests.gui.conftest import choose, make_record, points, put, set_running_job, shown
 
 C_GRID = tuple(10.0**k for k in range(-2, 5))
 C_CANDIDATES = tuple({"C": C} for C in C_GRID)
@@ -452,7 +452,7 @@ def test_settings_of_a_candidate_go_into_the_form_undoably(view, add, session, q
 
 def fly(session, record, search, **changes):
     look = RunLook("Flying", 2)
-    put_in_flight(session, LiveRun(record.experiment, look, search=search, **changes))
+    set_running_job(session, LiveRun(record.experiment, look, search=search, **changes))
     return session.live
 
 
@@ -469,17 +469,17 @@ def test_the_search_in_flight_is_shown_as_it_grows(view, add, session, qtbot):
     assert view.follow_check.isVisible()
     drawn = view.standing
     live.search = c_search(areas.copy())
-    put_in_flight(session, session.live)
+    set_running_job(session, session.live)
     assert view.standing is drawn  # nothing new was judged
     areas[:, 0], areas[:5, 1] = C_AREAS[:, 0], C_AREAS[:5, 1]
     live.search = c_search(areas.copy())
-    put_in_flight(session, session.live)
+    set_running_job(session, session.live)
     np.testing.assert_allclose(points(view.profile.means)[:, 1], np.nanmean(areas, axis=1))
     assert "12 of 35 fits done; C = 10 leads so far" in view.sentence.text()
     live.stopping = True
-    put_in_flight(session, session.live)
+    set_running_job(session, session.live)
     assert view.sentence.text().startswith("Flying is stopping: 12 of 35")
-    put_in_flight(session, None)
+    set_running_job(session, None)
     np.testing.assert_allclose(points(view.profile.means)[:, 1], C_AREAS.mean(axis=1))
     assert not view.follow_check.isVisible()
 
@@ -497,7 +497,7 @@ def test_a_search_that_has_just_begun(view, add, session, method):
     assert set(cells(view, "Mean")) == {"–"}
     areas = np.where(np.arange(size).reshape(whole.areas.shape) < 1, whole.areas, np.nan)
     session.live.search = dataclasses.replace(whole, areas=areas)
-    put_in_flight(session, session.live)
+    set_running_job(session, session.live)
     assert view.chosen == 0
     (selected,) = view.table.selectionModel().selectedRows()
     assert view.table.sheet.shown[selected.row()] == 0
@@ -522,7 +522,7 @@ def test_a_choice_stays_while_the_search_goes_on(view, add, session):
     live = fly(session, add(c_search()), c_search(np.where(np.arange(5) < 2, C_AREAS, np.nan)))
     view.table.selectRow(view.table.sheet.shown.index(6))
     live.search = c_search(np.where(np.arange(5) < 3, C_AREAS, np.nan))
-    put_in_flight(session, session.live)
+    set_running_job(session, session.live)
     assert view.chosen == 6
     assert view.table.sheet.shown[view.table.currentIndex().row()] == 6
 

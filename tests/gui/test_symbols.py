@@ -19,7 +19,7 @@ from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.pages.training.training_view import TrainingView
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.project.data.validation import Validation
-from tests.gui.conftest import make_record, put, settle, shown
+from tests.gui.conftest import make_record, put, refresh_and_wait, shown
 
 ROUNDS = len(DASHES) * len(SYMBOLS)
 INDEX = [id(symbol) for symbol in SYMBOLS]
@@ -136,7 +136,7 @@ def test_roc_marks_the_operating_point_and_what_is_pointed_at(session, three, op
     view = open_view(RocView, session)
     for run in three:
         session.select(run.record.id)
-        settle(qtbot, view)
+        refresh_and_wait(qtbot, view)
         assert view.layers.point.handle.opts["symbol"] is run_symbol(run.look.colour)
     view.canvas.mark((0.5, 0.5), 6)
     assert view.canvas.marker.opts["symbol"] is run_symbol(6)

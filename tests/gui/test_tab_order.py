@@ -21,7 +21,7 @@ def test_tab_goes_round_the_window_in_reading_order(table_file, tmp_path, width,
         real_desk.program(environment, tmp_path, table_file) as hand,
     ):
         hand.until("table", str(table_file))
-        hand.settled()
+        hand.wait_until_idle()
         hand.tab_to(READ[0])
         visited = [READ[0]]
         while len(visited) < real_desk.MOST_TABS and visited[1:].count(READ[0]) == 0:

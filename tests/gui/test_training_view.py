@@ -18,7 +18,7 @@ from aucstudio.notices.words import power_words
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.runs.progress import Look, Progress
 from aucstudio.project.runs.record import ScoresOnTheWay, Stage, TrainingCurve
-from tests.gui.conftest import PATIENCE, choose, make_record, put, put_in_flight, shown
+from tests.gui.conftest import PATIENCE, choose, make_record, put, set_running_job, shown
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def start_live(session, record, points, looks=()):
     live = LiveRun(record.experiment, RunLook("Flying", 3), points=points)
     for look in looks:
         live.looks.add(look)
-    put_in_flight(session, live)
+    set_running_job(session, live)
     return live
 
 
@@ -375,10 +375,10 @@ def test_run_in_flight(view, add, session, qtbot):
     np.testing.assert_array_equal(steps(view)[0].y, record.splits[0].curve.objective)
     before = view.plots_.upper_lines[0].drawn
     live.points.append((3, 0.03, 3.5, 0.1))
-    put_in_flight(session, session.live)
+    set_running_job(session, session.live)
     qtbot.waitUntil(lambda: len(steps(view, live=True)[0].x) == 3)
     assert view.plots_.upper_lines[0].drawn is before
-    put_in_flight(session, None)
+    set_running_job(session, None)
     qtbot.waitUntil(lambda: steps(view, live=True) == [])
     assert view.sentence.text().startswith("Run has converged; ")
 

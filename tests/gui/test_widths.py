@@ -36,7 +36,7 @@ def opened(request, qtbot, table_file, table):
     apply_theme(application, "light")
 
 
-def settle():
+def resize_and_wait():
     for _ in range(4):
         QApplication.processEvents()
 
@@ -47,12 +47,12 @@ def test_no_control_is_cut_at_any_width(opened):
         opened.resize(width, 900)
         for view in opened.views:
             opened.deck.show_view(view)
-            settle()
+            resize_and_wait()
             cut += [f"{width} px, {view.title}: {what}" for what in cut_controls(opened)]
             if opened.width() > width:
                 cut.append(f"{width} px, {view.title}: the window asks for {opened.width()}")
         for k in range(opened.workplace.sides.left.count()):
             opened.workplace.sides.left.setCurrentIndex(k)
-            settle()
+            resize_and_wait()
             cut += [f"{width} px, side {k}: {what}" for what in cut_controls(opened)]
     assert not cut, "\n".join(dict.fromkeys(cut))
