@@ -27,7 +27,7 @@ CITIES = ["Zürich", "Genève", "Bern"]
 
 @dataclasses.dataclass(frozen=True)
 class Notation:
-    """A notation of the table; ``rate`` is "fraction", "number" (a percentage) or "sign" (with %)."""
+    """A notation of the table; ``rate`` is "fraction", "number" (percentage) or "sign" (with %)."""
 
     decimal: str = "."
     thousands: str = ""
