@@ -27,7 +27,7 @@ def offered(view):
 
 
 def turn_to(qtbot, view, key):
-    """Choose a picture as a person does."""
+    """Choose a picture as a user does."""
     index = view.picture_combo.findData(key)
     view.picture_combo.setCurrentIndex(index)
     view.picture_combo.activated.emit(index)
@@ -47,7 +47,7 @@ def turn_to(qtbot, view, key):
         ("auc-ensemble", {"library": "few"}, ["members", "importance", "curves", "row"]),
     ],
 )
-def test_only_pictures_that_mean_something(qtbot, table_session, view, method, params, pictures):
+def test_only_applicable_pictures_are_offered(qtbot, table_session, view, method, params, pictures):
     put(table_session, make_record(table_session.table, method, params))
     table_session.point_at(row=3)
     refresh_and_wait(qtbot, view)
@@ -63,7 +63,7 @@ def test_only_pictures_that_mean_something(qtbot, table_session, view, method, p
         assert lengths.pop() > 0
 
 
-def test_weights_are_means_with_their_range(qtbot, table_session, view):
+def test_weights_are_means_over_splits_with_their_range(qtbot, table_session, view):
     record = put(table_session, make_record(table_session.table, validation=TWICE))
     refresh_and_wait(qtbot, view)
     chart = view.part.chart
@@ -86,7 +86,7 @@ def test_weights_are_means_with_their_range(qtbot, table_session, view):
 
 
 @pytest.mark.slow
-def test_importance_is_that_of_the_project(qtbot, table_session, view):
+def test_importance_matches_the_project_layer(qtbot, table_session, view):
     record = put(table_session, make_record(table_session.table, validation=TWICE))
     refresh_and_wait(qtbot, view)
     part = turn_to(qtbot, view, "importance")
@@ -106,7 +106,7 @@ def test_importance_is_that_of_the_project(qtbot, table_session, view):
 
 
 @pytest.mark.slow
-def test_the_first_column_may_not_matter_significantly(qtbot, table_session, view):
+def test_sentence_says_if_no_column_matters_significantly(qtbot, table_session, view):
     put(table_session, make_record(table_session.table))
     refresh_and_wait(qtbot, view)
     part = turn_to(qtbot, view, "importance")
@@ -120,9 +120,7 @@ def test_the_first_column_may_not_matter_significantly(qtbot, table_session, vie
 
 
 @pytest.mark.slow
-def test_importance_follows_the_range_and_no_figure_stands_under_other_settings(
-    qtbot, table_session, view
-):
+def test_importance_is_recomputed_for_other_settings(qtbot, table_session, view):
     record = put(table_session, make_record(table_session.table))
     table_session.set_band(0.0, 0.3)
     refresh_and_wait(qtbot, view)
@@ -135,7 +133,7 @@ def test_importance_follows_the_range_and_no_figure_stands_under_other_settings(
     assert not part.data()
     assert "Shuffling" in view.sentence.text()
     refresh_and_wait(qtbot, view)
-    assert part.measure_combo.currentData() == "auc"  # as it was chosen
+    assert part.measure_combo.currentData() == "auc"  # the user's choice is kept
     choose(part.measure_combo, "pauc")
     expected = permutation_importance(record, table_session.table, (0.2, 0.9)).summary("pauc")[0]
     assert_allclose(sorted(row.value for row in part.chart.rows), sorted(expected))
@@ -147,7 +145,7 @@ def test_importance_follows_the_range_and_no_figure_stands_under_other_settings(
 
 
 @pytest.mark.slow
-def test_a_stop_keeps_what_is_finished_and_goes_on_later(qtbot, table_session, view):
+def test_stopped_importance_is_partial_and_can_be_resumed(qtbot, table_session, view):
     put(table_session, make_record(table_session.table, "auc-split", validation=TWICE))
     refresh_and_wait(qtbot, view)
     part = turn_to(qtbot, view, "importance")
@@ -168,7 +166,7 @@ def test_a_stop_keeps_what_is_finished_and_goes_on_later(qtbot, table_session, v
 
 
 @pytest.mark.slow
-def test_score_curves_of_the_split_that_is_pointed_at(qtbot, table_session, view):
+def test_score_curves_follow_the_selected_split(qtbot, table_session, view):
     record = put(table_session, make_record(table_session.table, "pauc-boost", validation=TWICE))
     refresh_and_wait(qtbot, view)
     part = turn_to(qtbot, view, "curves")
@@ -190,7 +188,7 @@ def test_score_curves_of_the_split_that_is_pointed_at(qtbot, table_session, view
     assert view.split_combo.currentIndex() == 1
 
 
-def test_the_tree_says_who_ends_where(qtbot, table_session, view):
+def test_tree_counts_the_rows_of_each_leaf(qtbot, table_session, view):
     record = put(table_session, make_record(table_session.table, "auc-split"))
     refresh_and_wait(qtbot, view)
     part = turn_to(qtbot, view, "tree")
@@ -206,7 +204,7 @@ def test_the_tree_says_who_ends_where(qtbot, table_session, view):
 
 
 @pytest.mark.slow
-def test_an_ensemble_has_many_trees_to_choose_from(qtbot, table_session, view):
+def test_tree_of_an_ensemble_can_be_chosen(qtbot, table_session, view):
     record = put(table_session, make_record(table_session.table, "gradient-boosting"))
     refresh_and_wait(qtbot, view)
     part = turn_to(qtbot, view, "tree")
@@ -217,7 +215,7 @@ def test_an_ensemble_has_many_trees_to_choose_from(qtbot, table_session, view):
     assert part.found.index == scorer.roots[2]
 
 
-def test_without_its_table_a_run_says_so(qtbot, table_session, view):
+def test_run_without_its_table_asks_to_open_it(qtbot, table_session, view):
     put(table_session, make_record(table_session.table, "auc-split"))
     table_session.study.table = None
     refresh_and_wait(qtbot, view)
@@ -227,7 +225,7 @@ def test_without_its_table_a_run_says_so(qtbot, table_session, view):
     assert not view.row_part.row_box.isEnabled()
 
 
-def test_a_parent_stands_between_its_children():
+def test_parent_node_is_centred_above_its_children():
     leaf = Node(1, 1, 1, 1, 0.0, "", False, 1)
     root = Node(0, 0, 2, 2, np.nan, "a ≤ 1", False, 2, leaf, dataclasses.replace(leaf, index=2))
     placed = place(root, 5)
@@ -245,7 +243,7 @@ def test_long_names_keep_both_ends():
 
 
 @pytest.mark.slow
-def test_members_stand_with_their_weights(qtbot, table_session, view):
+def test_members_are_listed_with_their_weights(qtbot, table_session, view):
     record = make_record(table_session.table, "auc-ensemble", {"library": "few"}, TWICE)
     put(table_session, record)
     refresh_and_wait(qtbot, view)
