@@ -161,6 +161,15 @@ def test_a_headline_that_is_cut_stands_whole_in_its_tooltip_and_goes_on_under_mo
     assert made.headline.text() == WORDS * 3
 
 
+def test_a_headline_has_a_line_more_on_a_narrow_and_tall_page(sentence):
+    holder, made = sentence
+    made.setText(WORDS * 3)
+    for width, height, lines in ((300, 800, 3), (290, 240, 2), (400, 800, 2)):
+        holder.resize(width, height)
+        holder.layout().activate()
+        assert made.headline.text().count("\n") == lines - 1
+
+
 def test_more_unfolds_the_rest_and_keeps_its_height_too(qtbot, sentence):
     holder, made = sentence
     holder.resize(1600, 800)

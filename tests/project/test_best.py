@@ -27,7 +27,13 @@ from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.tournament import candidate_comparison, search
 from aucstudio.project.tournament.candidate_comparison import Budget
 from aucstudio.project.tournament.search import find_best
-from aucstudio.project.tournament.standings import WAITS, CriterionEstimate, Standing, Standings
+from aucstudio.project.tournament.standings import (
+    READY,
+    WAITS,
+    CriterionEstimate,
+    Standing,
+    Standings,
+)
 from aucstudio.project.tournament.verdict import (
     best_document,
     final_standings,
@@ -289,14 +295,13 @@ def test_fit_interrupted_by_the_time_limit_is_excluded(table, monkeypatch):
 
 
 def test_stop_combines_the_finished_members(table):
-    stop = []
+    ready = []
 
-    def report(words, share):
-        if "logistic" in words:
-            stop.append(words)
+    def watch(standings):
+        ready.extend(one for one in standings.entries if one.state == READY)
 
-    budget = Budget(stopped=lambda: len(stop) >= 3)
-    board = find_best(table, HELD_OUT, folds=3, entrants=QUICK, budget=budget, report=report)
+    budget = Budget(stopped=lambda: bool(ready))
+    board = find_best(table, HELD_OUT, folds=3, entrants=QUICK, budget=budget, watch=watch)
     assert board.ended == "stopped"
     assert board.best.method == "auc-ensemble"
     assert board.members
@@ -306,14 +311,10 @@ def test_stop_combines_the_finished_members(table):
 
 
 def test_stop_during_held_out_tests_keeps_the_combination(table):
-    stop = []
-
-    def report(words, share):
-        if words.startswith("held-out rows"):
-            stop.append(words)
-
-    budget = Budget(stopped=lambda: bool(stop))
-    board = find_best(table, HELD_OUT, folds=3, entrants=QUICK, budget=budget, report=report)
+    doing = []
+    budget = Budget(stopped=lambda: any(one.startswith("held-out rows") for one in doing))
+    given = {"budget": budget, "watch": lambda standings: doing.append(standings.doing)}
+    board = find_best(table, HELD_OUT, folds=3, entrants=QUICK, **given)
     assert "auc-ensemble" in board.records
     assert board.ended == "stopped"
 
@@ -471,7 +472,7 @@ def test_unsuitable_test_file_is_refused_before_training(tmp_path, table):
     path.write_text("a,b,label\n1,2,yes\n2,1,no\n")
     tested, messages = Validation(scheme="file", test_file=str(path)), []
     with pytest.raises(InputError, match="c"):
-        find_best(table, tested, entrants=QUICK, report=lambda *words: messages.append(words))
+        find_best(table, tested, entrants=QUICK, watch=messages.append)
     assert not messages
 
 
