@@ -320,8 +320,10 @@ def test_the_split_of_several_is_told(session, add, scores_chooser, qtbot):
 
 def test_every_control_has_a_name_and_fits(session, add, roc_chooser, qtbot):
     add()
-    for rule in control_words("threshold_rule")["choices"]:
+    for rule, words in control_words("threshold_rule")["choices"].items():
         choose(roc_chooser.rule, rule)
+        needed = roc_chooser.rule.fontMetrics().horizontalAdvance(words) + 34  # with the arrow
+        qtbot.waitUntil(lambda needed=needed: roc_chooser.rule.width() >= needed)
         for kind in (QLineEdit, QComboBox, QAbstractButton):
             for control in roc_chooser.findChildren(kind):
                 assert control.objectName(), control
