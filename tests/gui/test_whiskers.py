@@ -1,4 +1,4 @@
-"""The dot-and-whisker chart: names, scrolling, and nothing where there is nothing."""
+"""The dot-and-whisker chart: names, scrolling, and no axes without rows."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def names_at_the_axis(chart):
     return [name for _, name in chart.plot.getAxis("left")._tickLevels[0]]
 
 
-def test_no_rows_leave_no_axes(chart):
+def test_chart_without_rows_has_no_axes(chart):
     assert not chart.plot.getPlotItem().isVisible()
     chart.show_rows(rows_of(["a"]), LOOK)
     assert chart.plot.getPlotItem().isVisible()
@@ -43,7 +43,7 @@ def test_no_rows_leave_no_axes(chart):
     assert not chart.note.isVisible()
 
 
-def test_long_names_are_cut_in_the_middle_and_told_in_full(chart, monkeypatch):
+def test_long_names_are_elided_with_a_tooltip(chart, monkeypatch):
     told = []
     monkeypatch.setattr(QToolTip, "showText", lambda _place, tip, _on: told.append(tip))
     long = "a_column_with_a_name_of_more_than_sixty_letters_that_goes_on_and_on_2"
@@ -59,7 +59,7 @@ def test_long_names_are_cut_in_the_middle_and_told_in_full(chart, monkeypatch):
     assert told == [f"tip of {long}"]
 
 
-def test_what_does_not_fit_is_scrolled_to_and_counted(chart):
+def test_rows_that_do_not_fit_are_scrolled_and_counted(chart):
     names = [f"f{k}" for k in range(64)]
     chart.show_rows(rows_of(names), LOOK)
     QApplication.processEvents()  # the note takes its height
@@ -72,7 +72,7 @@ def test_what_does_not_fit_is_scrolled_to_and_counted(chart):
     assert (low, high) == pytest.approx((64 - fit - 0.5, 63.5))
 
 
-def test_of_very_many_rows_those_in_sight_are_named_and_told(chart):
+def test_names_and_tooltips_are_made_only_for_visible_rows(chart):
     told, names = [], [f"column{k}" for k in range(100_000)]
     values = np.linspace(1.0, 0.0, len(names))
     none = np.full(len(names), np.nan)
