@@ -54,7 +54,7 @@ class Ended:
     """A finished tournament: its runs and standings."""
 
     def __init__(self, table):
-        self.runs, told = [], []
+        self.runs, updates = [], []
         self.board = find_best(
             table,
             Validation(),
@@ -62,9 +62,9 @@ class Ended:
             folds=3,
             entrants=QUICK,
             store=self,
-            watch=told.append,
+            watch=updates.append,
         )
-        self.standings = told[-1]
+        self.standings = updates[-1]
 
     def begin_run(self, experiment):
         pass
@@ -228,8 +228,8 @@ def test_reopened_project_shows_the_leaderboard(window, table_file, ended, tmp_p
     page, _ = window.deck.visit("best_view")
     assert "best model found" in shown(page, qtbot)
     rows = [row.cells for row in page.board.sheet.rows]
-    told = [cells(one, end) for one in end.entries]
-    for row, known in zip(rows, told, strict=True):  # intervals only if there is room
+    expected = [cells(one, end) for one in end.entries]
+    for row, known in zip(rows, expected, strict=True):  # intervals only if there is room
         assert [cell.split(" (")[0] for cell in row] == [cell.split(" (")[0] for cell in known]
 
 
@@ -413,8 +413,8 @@ def test_headline_names_an_untested_leader(ended):
     first, *others = ended.standings.entries
     left = dataclasses.replace(first, run="", held_out=None, state=READY)
     best = next(one.run for one in others if one.run)
-    told = dataclasses.replace(ended.standings, entries=(left, *others), best=best, simpler="")
-    headline = statement(told).headline
+    standings = dataclasses.replace(ended.standings, entries=(left, *others), best=best, simpler="")
+    headline = statement(standings).headline
     assert "tested on the held-out rows" in headline
     assert "which was chosen, was not" in headline
 

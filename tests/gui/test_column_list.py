@@ -138,9 +138,9 @@ def test_every_import_note_is_listed(listed):
     made = listed(
         dataclasses.replace(wide_table(5), remarks=tuple(Finding(FORMAT, note) for note in notes))
     )
-    facts, *told = made.findChild(QLabel, "columns_notes").text().lower().splitlines()
+    facts, *listed_notes = made.findChild(QLabel, "columns_notes").text().lower().splitlines()
     assert facts.startswith("20 rows, 5 columns; csv")
-    assert [line.rstrip(".") for line in told] == list(notes)
+    assert [line.rstrip(".") for line in listed_notes] == list(notes)
 
 
 def test_card_opens_the_column_list_and_roles_can_be_undone(window, table_file, qtbot):

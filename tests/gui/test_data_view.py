@@ -211,8 +211,8 @@ def test_scores_of_runs_are_shown_and_filter_rows(view, session, table, qtbot):
     names = [column.name for column in view.sheet.model_.columns[:4]]
     assert names == ["outcome", "Least squares", "wrong pairs", "Logistic"]
     row = int(split.test_rows[0])
-    told = float(cell(view, row, "Least squares").replace("−", "-"))
-    assert told == pytest.approx(split.test_scores[0], abs=5e-4)
+    shown_score = float(cell(view, row, "Least squares").replace("−", "-"))
+    assert shown_score == pytest.approx(split.test_scores[0], abs=5e-4)
     assert len({len(cell(view, k, "Least squares").partition(".")[2]) for k in range(20)}) == 1
     assert (view.split_combo.isVisible(), view.split_combo.currentIndex()) == (True, 1)
 
@@ -288,11 +288,11 @@ def test_saved_rows_escape_formulas(view, session, table, qtbot, answers, tmp_pa
     assert line[-1] == "'=cmd()"
     assert float(line[2]) == table.column("x0").values[0]
     answers.save_path = str(tmp_path / "gone" / "rows.csv")
-    heard = []
-    session.failed.connect(lambda text, _trace: heard.append(text))
+    errors = []
+    session.failed.connect(lambda text, _trace: errors.append(text))
     view.save_button.click()
     shown(view, qtbot)
-    assert "rows.csv" in heard[0]
+    assert "rows.csv" in errors[0]
 
 
 # ------------------------------------------------------------- columns
@@ -367,9 +367,9 @@ def test_columns_are_listed_and_sorted_by_auc(view, session, table, qtbot):
     names = [listed.model.index(k, 0).data() for k in range(6)]
     assert names[0] == "x0"
     assert names[-1] == "outcome"  # it has no AUC
-    told = {listed.model.index(k, 0).data(): listed.model.index(k, 1).data() for k in range(6)}
+    written = {listed.model.index(k, 0).data(): listed.model.index(k, 1).data() for k in range(6)}
     for name, area in areas.items():
-        assert told[name] == f"{area:.3f}"
+        assert written[name] == f"{area:.3f}"
     header.setSortIndicator(0, UP)
     shown(view, qtbot)
     assert [listed.model.index(k, 0).data() for k in range(3)] == ["outcome", "town", "x0"]
@@ -679,8 +679,8 @@ def test_plot_menu_opens_misclassified_rows(window, worked, qtbot, name):
 
 
 def test_short_figures_of_columns():
-    told = {39731.4: "39,731", 1.2345e7: "1.23e+07", -0.00123456: "−0.00123", 3.14159: "3.142"}
-    assert {value: short_figure(value) for value in told} == told
+    expected = {39731.4: "39,731", 1.2345e7: "1.23e+07", -0.00123456: "−0.00123", 3.14159: "3.142"}
+    assert {value: short_figure(value) for value in expected} == expected
 
 
 def test_rows_are_coloured_by_class_once_it_is_chosen(session, tmp_path, qtbot):

@@ -319,13 +319,13 @@ def test_dropped_files_of_one_layout_are_stacked(window, qtbot, tmp_path):
 
 
 def test_columns_have_a_distribution_and_an_auc_with_enough_rows(look_at, tmp_path, qtbot):
-    for rows, told in ((12, False), (60, True)):
+    for rows, has_area in ((12, False), (60, True)):
         dialog = look_at(write_awkward(tmp_path / f"{rows}.csv", rows))
         cards = dialog.sheet.cards
         qtbot.waitUntil(lambda cards=cards: 1 in cards.summaries, timeout=PATIENCE)
         summary = cards.summaries[1]
         assert summary.distribution.shares.shape[0] == 2
-        assert (summary.area is not None and 0.0 <= summary.area <= 1.0) == told
+        assert (summary.area is not None and 0.0 <= summary.area <= 1.0) == has_area
 
 
 def test_preview_reads_only_the_first_rows(tmp_path):

@@ -129,11 +129,11 @@ def test_sentence_names_the_best_run_and_the_chance_level(view, records):
     show_face(view, records, "RLS", "Logistic", face="precision")
     figures = {n: average_precision_score(*held_out(records[n])) for n in ("RLS", "Logistic")}
     best = max(figures, key=figures.get)
-    told = view.sentence.text()
-    assert told.startswith(best) or "and" in told.split(" have ")[0]
-    assert f"{figures[best]:.3f}" in told
+    sentence = view.sentence.text()
+    assert sentence.startswith(best) or "and" in sentence.split(" have ")[0]
+    assert f"{figures[best]:.3f}" in sentence
     share = held_out(records["RLS"])[0].mean()
-    assert f"Chance gives {share:.3f}, the share of positives." in told
+    assert f"Chance gives {share:.3f}, the share of positives." in sentence
     show_face(view, records, "RLS", face="cost")
     assert view.sentence.text().startswith("RLS: mean cost ")
 
@@ -142,9 +142,9 @@ def test_mean_over_splits_has_the_corrected_interval(view, records):
     show_face(view, records, "RLS x4", face="precision")
     figures = [average_precision_score(*held_out(records["RLS x4"], k)) for k in range(4)]
     found = inference.splits_interval(figures, 0.95, test_fraction=0.5)
-    told = view.canvas.legend.toolTip()
-    assert f">{found.value:.3f}<" in told
-    assert f">{found.low:.3f}–{found.high:.3f}<" in told
+    tooltip = view.canvas.legend.toolTip()
+    assert f">{found.value:.3f}<" in tooltip
+    assert f">{found.low:.3f}–{found.high:.3f}<" in tooltip
     assert "means over splits" in view.sentence.text()
 
 
@@ -227,8 +227,8 @@ def test_running_job_is_drawn_as_every_curve_kind(view, records, key, kind):
     live = LiveRun(records["RLS"].experiment, RunLook("RankSVM", 3))
     live.picture = Look(y, scores**3, records["RLS"].splits[0].model.scorer)
     set_running_job(view.session, live)
-    finished, flying = view.lines.drawn[0].item.getData(), view.canvas.live_item.getData()
-    assert np.array_equal(finished, flying)  # the same order of the rows
+    finished, running = view.lines.drawn[0].item.getData(), view.canvas.live_item.getData()
+    assert np.array_equal(finished, running)  # the same order of the rows
     figure = words.figure_cells(FACES[key], view.session.run(records["RLS"].id))[0]
     assert f" is training: {FACES[key].figure_title} {figure}" in view.sentence.text()
     set_running_job(view.session, None)

@@ -186,8 +186,8 @@ def test_run_requested_during_preparation_is_queued(session, table_file, qtbot, 
 
 def test_missing_test_file_fails_its_run_only(session, table_file, qtbot, tmp_path):
     session.files.open_now(table_file, "table")
-    told = []
-    session.failed.connect(lambda sentence, _trace: told.append(sentence))
+    errors = []
+    session.failed.connect(lambda sentence, _trace: errors.append(sentence))
     gone = tmp_path / "gone.csv"
     gone.write_bytes(table_file.read_bytes())
     schemes = (
@@ -204,8 +204,8 @@ def test_missing_test_file_fails_its_run_only(session, table_file, qtbot, tmp_pa
     records = list(session.records.values())
     assert [record.status for record in records] == [DONE, FAILED, DONE, DONE]
     assert str(gone) in records[1].error
-    assert len(told) == 1
-    assert str(gone) in told[0]
+    assert len(errors) == 1
+    assert str(gone) in errors[0]
     assert [record.status for record in session.project.runs()] == [DONE, FAILED, DONE, DONE]
 
 
@@ -224,15 +224,15 @@ def test_queue_moves_and_cancels_single_runs(session, table_file, qtbot, held):
     begin(session, table_file, "auc-rls", "rls", "rank-svm", "rls")
     held["auc-rls"].wait(qtbot)
     first, second, third = session.queue
-    heard = []
-    on(session, "live", lambda: heard.append(list(session.queue)))
+    queues = []
+    on(session, "live", lambda: queues.append(list(session.queue)))
     session.study.runner.move(second, -1)
-    assert heard[-1] == [second, first, third]
+    assert queues[-1] == [second, first, third]
     session.study.runner.move(second, -1)
-    assert heard[-1] == [second, first, third]
+    assert queues[-1] == [second, first, third]
     session.study.runner.move(second, 1)
     session.study.runner.cancel(first)  # but not the third, which has the same settings
-    assert heard[-1] == [second, third]
+    assert queues[-1] == [second, third]
     open_all(held)
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
     names = [run.look.name for run in session.shown_runs()]

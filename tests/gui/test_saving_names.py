@@ -21,8 +21,8 @@ PICTURES = "PDF (*.pdf);;SVG (*.svg)"
 def test_file_name_gets_the_extension_of_the_chosen_format(
     monkeypatch, tmp_path, typed, chosen, saved
 ):
-    told = str(tmp_path / typed), chosen
-    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: told)
+    answer = str(tmp_path / typed), chosen
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: answer)
     assert ask_save_path(None, "Save", "a.pdf", PICTURES) == str(tmp_path / saved)
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: ("", ""))
     assert ask_save_path(None, "Save", "a.pdf", PICTURES) is None

@@ -391,8 +391,8 @@ def test_cancelled_scoring_stops_and_its_result_is_dropped(
     assert dialog.busy
     assert dialog.progress.isVisible()
     assert not dialog.score.isEnabled()
-    landed = []
-    monkeypatch.setattr(dialog.report, "show_report", lambda *given: landed.append(given))
+    reports = []
+    monkeypatch.setattr(dialog.report, "show_report", lambda *given: reports.append(given))
     if way == "cancel":
         press(dialog, dialog.progress.cancel)
         assert dialog.score.isEnabled()
@@ -407,7 +407,7 @@ def test_cancelled_scoring_stops_and_its_result_is_dropped(
     # The scoring is cancelled at its next step.
     assert isinstance(held.error, Cancelled) or type(held.error).__name__ == "Stopped"
     QApplication.processEvents()
-    assert landed == []
+    assert reports == []
     assert not list(folder.glob("*.csv"))
     if way == "close":
         assert not folder.exists()

@@ -346,9 +346,10 @@ def test_narrow_page_hides_the_figures(view, add, qtbot):
 
 
 def test_class_names_that_are_signs_are_quoted():
-    told = threshold_sentence("Run", 0.0, Confusion(5, 1, 2, 8), ("+", "-")).headline
+    headline = threshold_sentence("Run", 0.0, Confusion(5, 1, 2, 8), ("+", "-")).headline
     assert (
-        told == "At the default threshold 0, Run misses 1 of 6 “+” and wrongly flags 2 of 10 “-”."
+        headline
+        == "At the default threshold 0, Run misses 1 of 6 “+” and wrongly flags 2 of 10 “-”."
     )
 
 

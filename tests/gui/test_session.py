@@ -150,14 +150,14 @@ def test_settings_of_a_run_are_applied_to_the_form(session, run):
 
 
 def test_validation_applied_from_a_run_is_reported(session, run):
-    record, told = run("auc-svm"), []
-    session.message.connect(told.append)
+    record, messages = run("auc-svm"), []
+    session.message.connect(messages.append)
     session.reuse_settings(record.id)
-    assert told == []
+    assert messages == []
     before = Validation("folds")
     session.change("Change validation", validation=before)
     session.reuse_settings(record.id)
-    assert told == [text("validation_of_run", scheme="Hold-out")]
+    assert messages == [text("validation_of_run", scheme="Hold-out")]
     session.undo_stack.undo()
     assert session.plan.validation == before
 
@@ -166,11 +166,11 @@ def test_leaving_a_study_counts_the_listed_runs(session, run, tmp_path):
     record = run("auc-svm")
     run("auc-rls")
     session.set_look(record.id, "Remove run", removed=True)
-    name, told = session.study.name, []
-    session.informed.connect(told.append)
+    name, messages = session.study.name, []
+    session.informed.connect(messages.append)
     other = write_table(tmp_path / "other.csv")
     session.files.open_now(other, "table")
-    assert told == [text("study_left", study=name, runs=1)]
+    assert messages == [text("study_left", study=name, runs=1)]
 
 
 def test_invalid_setting_starts_no_run(session, table_file):
@@ -196,13 +196,13 @@ def test_unreadable_file_leaves_the_session_unchanged(session, table_file, tmp_p
 
 
 def test_run_is_kept_and_reported_if_the_disk_fails(session, run, tmp_path):
-    told = []
-    session.failed.connect(lambda sentence, _trace: told.append(sentence))
+    messages = []
+    session.failed.connect(lambda sentence, _trace: messages.append(sentence))
     kept = run("auc-rls")
     shutil.rmtree(session.project.path.parent)
     again = run("auc-rls")
     assert again.status == DONE
-    assert any("cannot read or write the project" in sentence for sentence in told)
+    assert any("cannot read or write the project" in sentence for sentence in messages)
     assert "1 run not saved" in session.study.status
     assert list(session.records) == [kept.id, again.id] == [kept.id, f"{kept.id}-2"]
     save_as(session, tmp_path / "rescued.aucproj")
@@ -349,8 +349,8 @@ def test_running_job_stays_in_its_project_after_opening_a_table(
 ):
     save_as(session, tmp_path / "its own.aucproj")
     session.runs.run_methods()  # waits
-    told = []
-    session.message.connect(told.append)
+    messages = []
+    session.message.connect(messages.append)
     session.files.open_now(write_table(tmp_path / "another.csv", seed=5), "table")
     assert session.project is None
     assert session.running == []
@@ -359,7 +359,7 @@ def test_running_job_stays_in_its_project_after_opening_a_table(
     held.open()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
     assert session.records == {}
-    assert "AUC-RLS (2) ended in its own" in told
+    assert "AUC-RLS (2) ended in its own" in messages
     assert session.files.open_now(tmp_path / "its own.aucproj", "project").warnings == []
     assert [run.record.status for run in session.shown_runs()] == [DONE, DONE]
     assert [run.look.name for run in session.shown_runs()] == ["AUC-RLS", "AUC-RLS (2)"]
@@ -369,10 +369,10 @@ def test_study_has_its_own_selection_focus_and_undo(session, run, tmp_path):
     run("auc-rls")
     session.point_at(row=150, pair=(150, 3))
     session.set_band(0.0, 0.3)
-    heard = []
-    on(session, "focus", lambda: heard.append(session.focus))
+    notified = []
+    on(session, "focus", lambda: notified.append(session.focus))
     session.files.open_now(write_table(tmp_path / "shorter.csv", rows=60), "table")
-    assert heard == [Focus()]
+    assert notified == [Focus()]
     assert session.selected is None
     assert not session.undo_group.canUndo()
 
@@ -382,14 +382,14 @@ def test_late_results_of_a_closed_study_are_ignored(session, run, table_file, tm
     old = session.study
     save_as(session, tmp_path / "old.aucproj")
     session.files.open_now(table_file, "table")
-    told = []
-    session.failed.connect(lambda sentence, _trace: told.append(sentence))
+    messages = []
+    session.failed.connect(lambda sentence, _trace: messages.append(sentence))
     plan = session.plan
     changed = dataclasses.replace(old.plan, band=(0.0, 0.7))
     documents = [{"window": made.as_json()} for made in (old.plan, changed)]
     session._plan_joined.emit(old, *documents)
     assert session.plan == plan
-    assert told == []
+    assert messages == []
     assert session.records == {}
 
 
@@ -453,26 +453,26 @@ def test_reading_from_a_slow_disk_does_not_block_the_session(session, reading, t
 
 
 def test_cancelled_opening_drops_its_late_result(session, reading):
-    heard = []
-    session.files.opened.connect(heard.append)
-    session.files.opener.refused.connect(lambda *told: heard.append(told))
+    results = []
+    session.files.opened.connect(results.append)
+    session.files.opener.refused.connect(lambda *answer: results.append(answer))
     job = session.files.opener._work._job
     session.stop()
     assert not session.busy
     reading.open()
     assert job.wait(PATIENCE / 1000)
-    assert heard == []
+    assert results == []
     assert session.table is None
 
 
 def test_last_of_two_requested_files_is_opened(session, reading, tmp_path, qtbot):
-    heard = []
-    session.files.opened.connect(lambda found: heard.append(found.path))
+    opened = []
+    session.files.opened.connect(lambda found: opened.append(found.path))
     last = write_table(tmp_path / "last.csv", seed=2)
     session.files.begin_open(last, study_reading.TABLE)
     reading.open()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
-    assert heard == [last]
+    assert opened == [last]
 
 
 def test_second_save_waits_for_the_first(session, saving, tmp_path, qtbot):

@@ -42,15 +42,15 @@ def empty_cache(monkeypatch):
 def test_changes_of_two_windows_are_merged(session, path, other, qtbot):
     first, second = session.records
     assert other.files.open_now(path, "project").warnings == []
-    told = []
-    session.message.connect(told.append)
+    messages = []
+    session.message.connect(messages.append)
     other.set_look(first, "Rename run", name="renamed there")
     other.save_plan()
     session.set_look(second, "Rename run", name="renamed here")
     session.save_plan()
     qtbot.waitUntil(lambda: session.plan.looks[first].name == "renamed there", timeout=PATIENCE)
     assert session.plan.looks[second].name == "renamed here"
-    assert any("Another window changed this project" in sentence for sentence in told)
+    assert any("Another window changed this project" in sentence for sentence in messages)
     session.save_plan()
     names = {run: look["name"] for run, look in _window(path)["looks"].items()}
     assert names == {first: "renamed there", second: "renamed here"}
@@ -87,11 +87,11 @@ def test_run_found_damaged_later_is_removed_from_the_list(session, path, other, 
     monkeypatch.setattr(
         study_reading, "_READ_SECONDS", -1.0
     )  # everything is left to the background reader
-    told = []
-    other.failed.connect(lambda sentence, _trace: told.append(sentence))
+    messages = []
+    other.failed.connect(lambda sentence, _trace: messages.append(sentence))
     assert other.files.open_now(path, "project").warnings == []
     qtbot.waitUntil(lambda: list(other.records) == [second], timeout=PATIENCE)
-    (sentence,) = told
+    (sentence,) = messages
     assert f"({first})" in sentence
     assert other.selected == second
 
@@ -102,12 +102,12 @@ def test_run_found_damaged_during_a_save_is_skipped(session, path, other, tmp_pa
     monkeypatch.setattr(study_reading, "find_damaged", lambda *_, **__: ({}, []))
     other.files.open_now(path, "project")
     damage_run(path, "model", 1)
-    told = []
-    other.failed.connect(lambda sentence, _trace: told.append(sentence))
+    messages = []
+    other.failed.connect(lambda sentence, _trace: messages.append(sentence))
     save_as(other, tmp_path / "saved.aucproj")
     assert [run.id for run in ProjectFile.open(tmp_path / "saved.aucproj").runs()] == [second]
-    assert len(told) == 1
-    assert first in told[0]
+    assert len(messages) == 1
+    assert first in messages[0]
 
 
 def test_many_new_runs_get_distinct_names_and_colours(session, path):

@@ -212,11 +212,11 @@ def test_typed_threshold_keeps_its_fpr_on_another_run(session, add, scores_choos
     shown(pages[0], qtbot)
     write(qtbot, scores_chooser.fields["threshold"], "0.4")
     qtbot.mouseClick(scores_chooser.everywhere, Qt.MouseButton.LeftButton)
-    wished = rates(first.splits[0], 0.4)[1]
+    requested = rates(first.splits[0], 0.4)[1]
     session.select(second.id)
     split = second.splits[0]
     found = rates(split, session.focus.threshold)[1]
-    assert found <= wished < found + 1 / (~split.test_positive).sum()
+    assert found <= requested < found + 1 / (~split.test_positive).sum()
     qtbot.waitUntil(lambda: "same FPR" in scores_chooser.remarks.text())
     session.select(first.id)
     assert session.focus.threshold == 0.4

@@ -98,6 +98,8 @@ def test_data_card_names_the_weights(table):
 
 
 def test_run_card_and_report_name_the_weights(session, records):
-    told = [line for line in _settings_lines(session.shown_runs()[1]) if line.title == "Table"]
-    assert "weighted by w" in told[0].value
+    table_lines = [
+        line for line in _settings_lines(session.shown_runs()[1]) if line.title == "Table"
+    ]
+    assert "weighted by w" in table_lines[0].value
     assert all("rows weighted by w; " in line for line in data_lines(records))

@@ -68,10 +68,10 @@ def test_recent_files_are_listed_with_their_content(page, project, table_file, q
     made = page()
     qtbot.waitUntil(lambda: "best" in facts(made, "recent_file_0"), timeout=PATIENCE)
     assert made.findChild(QPushButton, "recent_file_0").text() == "churn.aucproj"
-    told = facts(made, "recent_file_0")
-    assert told.startswith("Project · study.csv · 2 runs · best ")
-    assert "pAUC 0." in told
-    assert str(project.parent) in told
+    facts_shown = facts(made, "recent_file_0")
+    assert facts_shown.startswith("Project · study.csv · 2 runs · best ")
+    assert "pAUC 0." in facts_shown
+    assert str(project.parent) in facts_shown
     assert facts(made, "recent_file_1").startswith("Table · ")
     assert made.findChild(QLabel, "recent_file_0_day").text().startswith("today, ")
     example = next(b for b in made.findChildren(QPushButton) if "welcome_example" in b.objectName())

@@ -44,8 +44,8 @@ def test_chart_without_rows_has_no_axes(chart):
 
 
 def test_long_names_are_elided_with_a_tooltip(chart, monkeypatch):
-    told = []
-    monkeypatch.setattr(QToolTip, "showText", lambda _place, tip, _on: told.append(tip))
+    tips = []
+    monkeypatch.setattr(QToolTip, "showText", lambda _place, tip, _on: tips.append(tip))
     long = "a_column_with_a_name_of_more_than_sixty_letters_that_goes_on_and_on_2"
     chart.show_rows(rows_of([long, "b"]), LOOK)
     shown = names_at_the_axis(chart)[0]
@@ -56,7 +56,7 @@ def test_long_names_are_elided_with_a_tooltip(chart, monkeypatch):
     place = QPoint(4, 12)  # beside the first row
     event = QHelpEvent(QEvent.Type.ToolTip, place, chart.plot.mapToGlobal(place))
     QApplication.sendEvent(chart.plot.viewport(), event)
-    assert told == [f"tip of {long}"]
+    assert tips == [f"tip of {long}"]
 
 
 def test_rows_that_do_not_fit_are_scrolled_and_counted(chart):
@@ -73,12 +73,12 @@ def test_rows_that_do_not_fit_are_scrolled_and_counted(chart):
 
 
 def test_names_and_tooltips_are_made_only_for_visible_rows(chart):
-    told, names = [], [f"column{k}" for k in range(100_000)]
+    asked, names = [], [f"column{k}" for k in range(100_000)]
     values = np.linspace(1.0, 0.0, len(names))
     none = np.full(len(names), np.nan)
 
     def tip(k):
-        told.append(k)
+        asked.append(k)
         return f"tip of {names[k]}"
 
     chart.show_rows(Whiskers(names, values, none, none, tip), LOOK)
@@ -87,7 +87,7 @@ def test_names_and_tooltips_are_made_only_for_visible_rows(chart):
     assert names_at_the_axis(chart) == names[:fit]
     chart.scroller.setValue(50_000)
     assert names_at_the_axis(chart) == names[50_000 : 50_000 + fit]
-    assert told == []
+    assert asked == []
     assert chart.rows[7].tip == "tip of column7"
     room = chart.plot.getAxis("left").width()
     chart.scroller.setValue(chart.scroller.maximum())

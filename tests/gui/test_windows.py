@@ -354,18 +354,18 @@ def test_window_of_an_open_project_is_raised(window, table_file, tmp_path, monke
 @pytest.mark.slow
 def test_question_dialog_does_not_block(qtbot, window, monkeypatch):
     monkeypatch.undo()
-    heard = []
+    answers = []
     prompts.ask_choice(
-        window, "Close", "<b>Two</b> runs", (("wait", "&Wait"), ("stop", "&Stop")), heard.append
+        window, "Close", "<b>Two</b> runs", (("wait", "&Wait"), ("stop", "&Stop")), answers.append
     )
     box = window.findChild(QMessageBox, "choice_prompt")
     assert box.text() == "<b>Two</b> runs"
-    assert heard == []
+    assert answers == []
     box.findChild(QPushButton, "choice_stop").click()
-    assert heard == ["stop"]
-    prompts.ask_choice(window, "Close", "Two runs", (("wait", "&Wait"),), heard.append)
+    assert answers == ["stop"]
+    prompts.ask_choice(window, "Close", "Two runs", (("wait", "&Wait"),), answers.append)
     window.findChildren(QMessageBox, "choice_prompt")[-1].reject()
-    assert heard == ["stop", None]
+    assert answers == ["stop", None]
 
 
 @pytest.mark.slow

@@ -110,7 +110,7 @@ def odd_names(folder: Path, tries: int) -> Tally:
     for name in names[:tries]:
         world = World(folder / name, ("auc-rls", "logistic"))
         (world.folder / "study.csv").rename(world.folder / f"{name}.csv")
-        told = []
+        areas = []
         for words in _commands(world.folder, f"./{name}"):
             end = world.command(*words)
             _judge(tally, world, end, repr(name))
@@ -119,9 +119,9 @@ def odd_names(folder: Path, tries: int) -> Tally:
                 tally.note(f"{name!r}, {words[0]}: exit {end.status}: {end.err.strip()[-300:]}")
                 continue
             if words[0] == "train":
-                told.append(json.dumps(json.loads(end.out)["runs"][0]["auc"]))
-        true = true or "".join(told)
-        if "".join(told) != true:
+                areas.append(json.dumps(json.loads(end.out)["runs"][0]["auc"]))
+        true = true or "".join(areas)
+        if "".join(areas) != true:
             tally.silent += 1
             tally.note(f"{name!r}: other figures")
     return tally

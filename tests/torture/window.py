@@ -123,7 +123,7 @@ def _print(runs: int, seconds: float, kept: int) -> None:
         else thread.name
         for thread in threading.enumerate()
     )
-    told = {
+    figures = {
         "runs": runs,
         "kept": kept,
         "seconds": round(seconds),
@@ -135,7 +135,7 @@ def _print(runs: int, seconds: float, kept: int) -> None:
         "names": dict(names),
         "jobs": _doing(),
     }
-    sys.stdout.write(json.dumps(told) + "\n")
+    sys.stdout.write(json.dumps(figures) + "\n")
     sys.stdout.flush()
 
 
