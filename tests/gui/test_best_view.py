@@ -61,15 +61,12 @@ class Ended:
             (0.0, 0.3),
             folds=3,
             entrants=QUICK,
-            store=self,
+            store=self.store,
             watch=updates.append,
         )
         self.standings = updates[-1]
 
-    def begin_run(self, experiment):
-        pass
-
-    def add_run(self, record):
+    def store(self, record):
         self.runs.append(record)
         return record
 

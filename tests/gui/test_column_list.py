@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication, QLabel
 
 from aucstudio.gui.pages.data.column_list import Overview
 from aucstudio.gui.pages.data.data_view import COLUMNS, DataView
@@ -131,6 +132,29 @@ def test_columns_that_cannot_have_a_role_are_reported(listed, qtbot):
     assert not made.role_actions["number"].isEnabled()
     made.role_actions["group"].trigger()
     assert made.table.column("city").role == "group"
+
+
+def test_a_narrow_list_shows_whole_names_and_hides_less_important_facts(listed, qtbot):
+    table = wide_table(8)
+    name = "minutes_since_last"
+    columns = (dataclasses.replace(table.columns[0], name=name), *table.columns[1:])
+    made = listed(dataclasses.replace(table, columns=columns))
+    heads = [column.head for column in made.model.columns]
+
+    def seen(width):
+        made.resize(width, 400)
+        QApplication.processEvents()
+        assert made.list.horizontalScrollBar().maximum() == 0
+        assert made.list.sizeHintForColumn(0) <= made.list.columnWidth(0)
+        return [head for k, head in enumerate(heads) if not made.list.isColumnHidden(k)]
+
+    assert seen(900) == heads
+    assert seen(350) == ["Column", "AUC alone", "Missing", "Role"]
+    made.list.copy_rows()
+    copied = QGuiApplication.clipboard().text().splitlines()
+    assert copied[0].split("\t") == heads
+    assert copied[1].startswith(name)
+    assert seen(900) == heads
 
 
 def test_every_import_note_is_listed(listed):

@@ -44,6 +44,7 @@ def test_curves_and_figures_are_shown_per_level(table_session, view, qtbot):
     cells = [page.table.sheet.index(0, c).data() for c in range(page.table.sheet.columnCount())]
     assert cells[0] == "north"
     assert cells[2].startswith(f"{expected.groups[0].auc.value:.3f}\n")
+    assert page.table.height() > page.height() / 3
     assert "by town" in view.sentence.text()
     assert view.figure() is page.plot
     assert view.figure_data()["town"] == ["north", "south"]

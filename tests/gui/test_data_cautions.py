@@ -92,6 +92,15 @@ def test_caution_does_not_move_the_controls_below(window, tmp_path):
     assert best.mapTo(window, QPoint(0, 0)) == before
 
 
+def test_one_line_at_most_is_kept_free_for_a_caution(window, table_file):
+    window.open_now(table_file)
+    QApplication.processEvents()
+    panel = window.workplace.data_panel
+    buttons = panel.open_button.mapTo(panel, panel.open_button.rect().bottomLeft()).y()
+    assert not panel.caution.isVisible()
+    assert panel.height() - buttons <= 3 * panel.fontMetrics().lineSpacing()
+
+
 def test_run_is_disabled_if_it_cannot_succeed(window, tmp_path):
     window.open_now(few_positives(tmp_path))
     set_folds(window, 3)

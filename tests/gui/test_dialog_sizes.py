@@ -7,8 +7,10 @@ from PySide6.QtWidgets import QApplication, QDialogButtonBox, QPushButton, QWidg
 from aucstudio.gui.common.prompts import Dialog
 from aucstudio.gui.common.theme import apply_theme, set_text_size
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
+from aucstudio.gui.dialogs.help import HelpDialog
 from aucstudio.gui.dialogs.importing import ImportPreview
 from aucstudio.gui.dialogs.method_chooser import MethodChooser
+from aucstudio.gui.dialogs.run_dialogs import ClusterDialog, FindBestDialog
 from tests.gui.conftest import PATIENCE, make_record, put
 from tests.gui.fitting import cut_controls
 from tests.gui.test_dialog_keys import KINDS, OTHERS, make
@@ -78,6 +80,21 @@ def test_method_chooser_is_readable_with_large_text(show):
     ]
     assert len(seen) >= 4
     assert tree.mapTo(dialog.area, tree.rect().bottomLeft()).y() <= dialog.area.height()
+
+
+@pytest.mark.parametrize("show", [100], indirect=True)
+def test_all_columns_and_pictures_are_seen_at_first_with_ordinary_text(show):
+    assert show(MethodChooser).tree.horizontalScrollBar().maximum() == 0
+    guide = show(HelpDialog).browser
+    assert guide.document().size().width() <= guide.viewport().width()
+
+
+@pytest.mark.parametrize("kind", [ClusterDialog, FindBestDialog])
+@pytest.mark.parametrize("show", [100], indirect=True)
+def test_a_dialog_is_as_high_as_its_texts(show, kind):
+    area = show(kind).area
+    assert area.height() == area.widget().height()
+    assert area.height() == area.widget().heightForWidth(area.width())
 
 
 def test_disabled_choose_button_shows_its_reason(show):

@@ -96,7 +96,7 @@ def test_legend_uses_a_free_corner_or_is_hidden(view, records):
         middle, room = legend.mapRectToParent(legend.boundingRect()).center(), box.rect().center()
         return middle.x() > room.x(), middle.y() > room.y()
 
-    corners = {"roc": (1, 1), "precision": (0, 1), "gain": (1, 1), "lift": (1, 0), "cost": (0, 0)}
+    corners = {"roc": (1, 1), "precision": (1, 0), "gain": (1, 1), "lift": (1, 0), "cost": (0, 0)}
     for face, corner in corners.items():
         show_face(view, records, "RLS", face=face)
         assert place() == corner

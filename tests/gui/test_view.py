@@ -161,6 +161,15 @@ def test_elided_headline_is_in_its_tooltip_and_continued_in_more(qtbot, sentence
     assert made.headline.text() == WORDS * 3
 
 
+def test_headline_has_three_lines_on_a_narrow_tall_page(sentence):
+    holder, made = sentence
+    made.setText(WORDS * 3)
+    for width, height, lines in ((300, 800, 3), (290, 240, 2), (400, 800, 2)):
+        holder.resize(width, height)
+        holder.layout().activate()
+        assert made.headline.text().count("\n") == lines - 1
+
+
 def test_more_button_unfolds_the_rest_at_constant_height(qtbot, sentence):
     holder, made = sentence
     holder.resize(1600, 800)

@@ -27,7 +27,13 @@ from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.tournament import candidate_comparison, search
 from aucstudio.project.tournament.candidate_comparison import Budget
 from aucstudio.project.tournament.search import find_best
-from aucstudio.project.tournament.standings import WAITS, CriterionEstimate, Standing, Standings
+from aucstudio.project.tournament.standings import (
+    READY,
+    WAITS,
+    CriterionEstimate,
+    Standing,
+    Standings,
+)
 from aucstudio.project.tournament.verdict import (
     best_document,
     final_standings,
@@ -291,14 +297,13 @@ def test_a_fit_that_the_limit_cuts_short_takes_no_part(table, monkeypatch):
 
 
 def test_a_stop_keeps_what_is_ready_as_a_combination(table):
-    stop = []
+    ready = []
 
-    def report(words, share):
-        if "logistic" in words:
-            stop.append(words)
+    def watch(standings):
+        ready.extend(one for one in standings.entries if one.state == READY)
 
-    budget = Budget(stopped=lambda: len(stop) >= 3)
-    board = find_best(table, HELD_OUT, folds=3, entrants=QUICK, budget=budget, report=report)
+    budget = Budget(stopped=lambda: bool(ready))
+    board = find_best(table, HELD_OUT, folds=3, entrants=QUICK, budget=budget, watch=watch)
     assert board.ended == "stopped"
     assert board.best.method == "auc-ensemble"
     assert board.members
@@ -308,14 +313,10 @@ def test_a_stop_keeps_what_is_ready_as_a_combination(table):
 
 
 def test_a_stop_while_the_held_out_rows_are_looked_at_keeps_the_combination(table):
-    stop = []
-
-    def report(words, share):
-        if words.startswith("held-out rows"):
-            stop.append(words)
-
-    budget = Budget(stopped=lambda: bool(stop))
-    board = find_best(table, HELD_OUT, folds=3, entrants=QUICK, budget=budget, report=report)
+    doing = []
+    budget = Budget(stopped=lambda: any(one.startswith("held-out rows") for one in doing))
+    given = {"budget": budget, "watch": lambda standings: doing.append(standings.doing)}
+    board = find_best(table, HELD_OUT, folds=3, entrants=QUICK, **given)
     assert "auc-ensemble" in board.records
     assert board.ended == "stopped"
 
@@ -473,7 +474,7 @@ def test_a_test_file_that_does_not_fit_is_refused_before_anything_is_trained(tmp
     path.write_text("a,b,label\n1,2,yes\n2,1,no\n")
     tested, messages = Validation(scheme="file", test_file=str(path)), []
     with pytest.raises(InputError, match="c"):
-        find_best(table, tested, entrants=QUICK, report=lambda *words: messages.append(words))
+        find_best(table, tested, entrants=QUICK, watch=messages.append)
     assert not messages
 
 

@@ -15,7 +15,6 @@ from aucstudio.engine import METHODS
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.summary import auc_summary
-from aucstudio.project.runs import experiment_file
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiment_file import read_study, write_study
 from aucstudio.project.runs.tuning import Tuning
@@ -132,7 +131,7 @@ def test_several_processes_give_the_same_numbers(write, tmp_path):
     study = read_study(write(SMALL))
     project = tmp_path / "both.aucproj"
     with open_place(jobs=2) as place:
-        outcomes = run_experiments(study.plans(), place, project)
+        outcomes = run_experiments(study.plans, place, project)
     for outcome, experiment in zip(outcomes, study.experiments, strict=True):
         record, alone = outcome.record, execute(experiment, study.table)
         assert auc_summary(record).per_split == auc_summary(alone).per_split
@@ -182,7 +181,7 @@ def damaged(rng):
 
 
 @pytest.mark.slow
-def test_of_hostile_files_each_is_refused_in_a_sentence(write, table, monkeypatch):
+def test_of_hostile_files_each_is_refused_in_a_sentence(write, table):
     path = write("")
 
     def read(wanted, *, dialect, **seen):
@@ -190,13 +189,12 @@ def test_of_hostile_files_each_is_refused_in_a_sentence(write, table, monkeypatc
             return table.with_roles(**seen)
         return read_table(wanted, dialect=dialect, **seen)
 
-    monkeypatch.setattr(experiment_file, "read_table", read)
     rng, read_well = np.random.default_rng(0), 0
     for _ in range(500):
         text = damaged(rng)
         path.write_text(text, encoding="utf-8")
         try:
-            read_study(path)
+            read_study(path, lambda *_: read)
             read_well += 1
         except InputError as refused:
             sentence = str(refused)

@@ -20,7 +20,7 @@ from aucstudio.project.runs import search as walk
 from aucstudio.project.runs.execute import execute, execute_split, refit, training_rows
 from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.experiment_file import read_study
-from aucstudio.project.runs.planning import plan_experiment, plan_run
+from aucstudio.project.runs.planning import plan_experiment, planned_run
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.work.parallel import evaluator_of
 
@@ -365,12 +365,8 @@ def test_a_test_file_with_patients_that_were_trained_on_is_refused(tmp_path, pat
     other.write_text("\n".join([half[0], *renamed, *shared]) + "\n", encoding="utf-8")
     validation = Validation("file", test_file=str(other))
     table = opened(patients_file)
-
-    def read(*_given, **_options):
-        return table
-
     with pytest.raises(InputError, match=r"^2 of the 39 values of patient .*\(P001, P002\)"):
-        plan_run(patients_file, "auc-rls", [], validation=validation, band=(0.0, 0.1), read=read)
+        planned_run(planned(table, validation), table)
     experiment = planned(table, validation)
     record = execute(experiment, table, opened(other, {}))
     assert record.status == "failed"

@@ -34,7 +34,7 @@ from aucstudio.project.results.thresholds import (
 )
 from aucstudio.project.runs.execute import execute, refit
 from aucstudio.project.runs.final_model import held_out
-from aucstudio.project.runs.planning import plan_on, plan_run, scored_by
+from aucstudio.project.runs.planning import plan_on, planned_run, scored_by
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.runs.verification import verify_run
 from aucstudio.project.store.check import repair_project
@@ -285,18 +285,17 @@ def test_weights_that_cannot_be_are_refused_with_their_row(
 ):
     path, model = spoiled(written, tmp_path, cell), tmp_path / "m.aucmodel"
     told = f"row 20 has {cell}, which is {said}"
+    table = weighted(path)
+    experiment = plan_on(table, "logistic", {}, Validation(), BAND)
     with pytest.raises(InputError, match=re.escape(told)) as refused:
-        plan_run(
-            path, "logistic", [], label="label", roles={"w": "weight"},
-            validation=Validation(), band=BAND,
-        )  # fmt: skip
+        planned_run(experiment, table)
     assert refused.value.column == "w"
-    failed = execute(plan_on(weighted(path), "logistic", {}, Validation(), BAND), weighted(path))
+    failed = execute(experiment, table)
     assert (failed.status, told in failed.error) == ("failed", True)
     save_model(record.splits[0].model, model)
     assert main(["explain", str(model), str(path), "--row", "9"]) == 2
     assert told in capsys.readouterr().err
-    (finding,) = [one for one in find(weighted(path)) if one.code == "bad_weights"]
+    (finding,) = [one for one in find(table) if one.code == "bad_weights"]
     assert "row 20" in finding.sentence
 
 
@@ -334,13 +333,14 @@ def test_a_test_file_needs_the_weights_too(written, table, tmp_path):
     lines = [line.split(",") for line in written.read_text().splitlines()]
     bare = tmp_path / "bare.csv"
     bare.write_text("\n".join(",".join(c for k, c in enumerate(r) if k != 2) for r in lines) + "\n")
-    options = {"label": "label", "positive": ["1"], "roles": {"w": "weight"}, "band": BAND}
+
+    def planned_on(file):
+        validation = Validation("file", test_file=str(file))
+        return planned_run(plan_on(table, "logistic", {}, validation, BAND), table)
+
     with pytest.raises(InputError, match="no column 'w'"):
-        plan_run(
-            written, "logistic", [], validation=Validation("file", test_file=str(bare)), **options
-        )
-    whole = Validation("file", test_file=str(written))
-    planned = plan_run(written, "logistic", [], validation=whole, **options)
+        planned_on(bare)
+    planned = planned_on(written)
     record = execute(planned.experiment, planned.table, planned.test_table)
     assert record.splits[0].test_weights is not None
 

@@ -147,14 +147,13 @@ def test_killing_the_program_in_a_run_loses_nothing_finished(table_file, tmp_pat
         f"""
         import sys, threading
         from aucstudio.engine import METHODS
-        from aucstudio.project.runs.planning import plan_run
+        from aucstudio.project.runs.experiment_keys import plan_document
         from aucstudio.project.work.submit import open_place, run_experiments
-        from aucstudio.project.data.validation import Validation
 
         def run(method):
-            plan = plan_run({str(table_file)!r}, method, [], validation=Validation(),
-                            band=(0.0, 0.1))
-            run_experiments([plan], open_place(), {str(project)!r})
+            data = {{"file": {str(table_file)!r}}}
+            study = plan_document({{"data": data, "runs": [{{"method": method}}]}})
+            run_experiments(study.plans, open_place(), {str(project)!r})
 
         run("auc-svm")
         def endless(self, X, positive, monitor):

@@ -135,7 +135,7 @@ roles = { outcome = "category", also = "label" }
 """
     )
     study = read_study(tmp_path / "study.toml")
-    records = [execute(one, study.table, study.test_table) for one in study.experiments]
+    records = [execute(one.experiment, one.table, one.test_table) for one in study.plans]
     alone = planned(train, test, label="also", positive="down", outcome="category")
     expected = execute(*alone)
     held = alone[2].column("also")

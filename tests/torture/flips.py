@@ -32,18 +32,19 @@ def call(*words: str) -> Ended:
 
 def of_project(folder: Path, tries: int, seed: int = 0) -> Tally:
     """Flip bits of a project: the output of ``compare`` must be correct or come with a warning."""
-    world = World(folder, ("auc-rls", "logistic", "svm-auc"))
+    tally = Tally("bit flips of a project")
+    World(folder, tally, ("auc-rls", "logistic", "svm-auc"))
     path = folder / "whole.aucproj"
     call("run", str(folder / "study.toml"), "--project", str(path), "--json")
     damaged = folder / "damaged.aucproj"
     return _flipped(
-        Tally("bit flips of a project"),
+        tally,
         path.read_bytes(),
         damaged,
         lambda: _compared(damaged),
         _reported_runs,
         tries,
-        seed + len(world.token) * 0,
+        seed,
     )
 
 
@@ -55,12 +56,13 @@ def _compared(project: Path) -> Ended:
 
 def of_model(folder: Path, tries: int, seed: int = 0) -> Tally:
     """Flip bits of a model: its scores must be the same, or the model rejected."""
-    World(folder, ("auc-rls",))
+    tally = Tally("bit flips of a model")
+    World(folder, tally, ("auc-rls",))
     table, path = folder / "study.csv", folder / "whole.aucmodel"
     call("train", str(table), "--method", "rank-svm", "--save-model", str(path), "--json")
     damaged = folder / "damaged.aucmodel"
     return _flipped(
-        Tally("bit flips of a model"),
+        tally,
         path.read_bytes(),
         damaged,
         lambda: call("score", str(damaged), str(table), "--json"),
@@ -117,8 +119,7 @@ def _verdict(
 ) -> str:
     if end.status not in (0, 1) or not end.out.strip():
         if not end.err.strip():
-            tally.silent += 1
-            tally.note(f"{where}: refused without a word")
+            tally.mislead(f"{where}: refused without a word")
         return "refused"
     found = reported(json.loads(end.out))
     if found == true:
@@ -127,9 +128,7 @@ def _verdict(
         # Results still reported must be correct; missing ones were named.
         wrong = [key for key in found if key in true and key not in ("pairs",)]
         if any(found[key] != true[key] for key in wrong):
-            tally.silent += 1
-            tally.note(f"{where}: a figure changed beside a warning: {end.err.strip()[:120]}")
+            tally.mislead(f"{where}: a figure changed beside a warning: {end.err.strip()[:120]}")
         return "warned"
-    tally.silent += 1
-    tally.note(f"{where}: other figures, nothing said")
+    tally.mislead(f"{where}: other figures, nothing said")
     return "warned"

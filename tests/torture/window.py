@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.conftest import write_table
-from tests.torture.world import Tally, World, ended
+from tests.torture.world import Tally, World
 
 _EVERY, _STOP_EVERY = 10, 7
 _WARM_RUNS = 30
@@ -32,7 +32,7 @@ _LEFT_OUT = {"auc-ensemble", "greedy-pauc"}  # too slow to run many times
 def at_work(folder: Path, seconds: int) -> Tally:
     """Train runs in a window for some seconds; its resources must not grow."""
     tally = Tally(f"a window at work for {seconds} s")
-    world = World(folder)
+    world = World(folder, tally)
     process = subprocess.Popen(
         ["nice", "-n", "10", sys.executable, "-m", "tests.torture.window", ".", str(seconds)],
         cwd=folder,
@@ -42,12 +42,10 @@ def at_work(folder: Path, seconds: int) -> Tally:
         stderr=subprocess.PIPE,
         text=True,
     )
-    end = ended(process, seconds + 300.0)
+    end = world.ended(process, "window", seconds + 300.0)
     found = [json.loads(line) for line in end.out.splitlines()]
-    tally.tracebacks += end.traceback
     if end.status or not found:
-        tally.lost += 1
-        tally.note(f"exit {end.status}: {end.err.strip()[-500:]}")
+        tally.lose(f"exit {end.status}: {end.err.strip()[-500:]}")
         return tally
     first = next((one for one in found if one["runs"] >= _WARM_RUNS), found[0])
     last = found[-1]
@@ -56,7 +54,7 @@ def at_work(folder: Path, seconds: int) -> Tally:
     tally.left += max(0, last["files"] - first["files"] - _FEW_FILES)
     tally.lost += last["runs"] - last["kept"]
     tally.notes += [json.dumps(first), json.dumps(last)]
-    tally.orphans += len(world.orphans())
+    world.count_orphans()
     return tally
 
 

@@ -70,9 +70,18 @@ class Tally:
     def sees(self, planted: int) -> bool:
         """Return whether a planted loss of one run was found; else a trial proves nothing."""
         if planted != 1:
-            self.silent += 1
-            self.note(f"a planted loss of 1 run was counted as {planted}")
+            self.mislead(f"a planted loss of 1 run was counted as {planted}")
         return planted == 1
+
+    def lose(self, text: str, count: int = 1) -> None:
+        """Count lost finished runs and commands that should have succeeded."""
+        self.lost += count
+        self.note(text)
+
+    def mislead(self, text: str) -> None:
+        """Count a wrong answer given without a message."""
+        self.silent += 1
+        self.note(text)
 
     def note(self, text: str) -> None:
         """Keep the first few failures."""
@@ -95,10 +104,15 @@ class Ended:
 
 
 class World:
-    """A folder with a table, an experiment file, a home and a temporary folder of its own."""
+    """A folder with a table, an experiment file, a home and a temporary folder of its own.
 
-    def __init__(self, folder: Path, methods: Iterable[str] = METHODS, rows: int = 120) -> None:
-        self.folder = folder
+    What commands show and leave behind is counted in the tally.
+    """
+
+    def __init__(
+        self, folder: Path, tally: Tally, methods: Iterable[str] = METHODS, rows: int = 120
+    ) -> None:
+        self.folder, self.tally = folder, tally
         folder.mkdir(parents=True, exist_ok=True)
         self.temporary = folder / "tmp"
         self.temporary.mkdir(exist_ok=True)
@@ -135,9 +149,52 @@ class World:
 
     def command(self, *words: str, more: Mapping[str, str] | None = None) -> Ended:
         """Run the command line to its end."""
-        return ended(self.start(*words, more=more))
+        return self.ended(self.start(*words, more=more), words[0])
 
-    def orphans(self) -> list[int]:
+    def run(self, project: Path | None, *words: str) -> Ended:
+        """Run the experiment file, into a project if there is one."""
+        return self.command(*self.run_words(project), *words)
+
+    def run_words(self, project: Path | None) -> list[str]:
+        """Return the words that run the experiment file."""
+        into = [] if project is None else ["--project", str(project)]
+        return ["run", "study.toml", *into, "--json"]
+
+    def ended(
+        self, process: subprocess.Popen[str], where: str, patience: float = PATIENCE
+    ) -> Ended:
+        """Wait for a command; count a traceback or a failure without a message."""
+        try:
+            out, err = process.communicate(timeout=patience)
+            end = Ended(process.returncode, out, err)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            out, err = process.communicate()
+            end = Ended(-999, out, err + "\n[it hung]")
+        self.tally.tracebacks += end.traceback
+        if end.traceback:
+            self.tally.note(f"{where}: exit {end.status}: {end.err.strip()[-300:]}")
+        elif 0 < end.status < 128 and not end.err.strip():
+            self.tally.mislead(f"{where}: exit {end.status} without a word")
+        return end
+
+    def try_ended(self, where: str) -> None:
+        """Count a try, and the processes and files left behind."""
+        self.tally.tries += 1
+        self.count_orphans()
+        self.count_left(where)
+
+    def count_orphans(self) -> None:
+        """Count the surviving processes."""
+        self.tally.orphans += len(self._orphans())
+
+    def count_left(self, where: str = "") -> None:
+        """Count the files in the temporary folder, and delete them."""
+        left = self._left()
+        self.tally.left += len(left)
+        self.tally.notes += [f"{where}: left behind {name}" for name in left[:1]]
+
+    def _orphans(self) -> list[int]:
         """List the processes of this world that are still alive after a short grace period."""
         limit = time.monotonic() + _ENDING
         while (alive := _marked(self.token)) and time.monotonic() < limit:
@@ -146,24 +203,13 @@ class World:
             os.kill(process, signal.SIGKILL)
         return alive
 
-    def left(self) -> list[str]:
+    def _left(self) -> list[str]:
         """List the content of the temporary folder, and delete it."""
         found = sorted(self.temporary.rglob("*"), reverse=True)
         names = [str(path.relative_to(self.temporary)) for path in found]
         for path in found:
             path.rmdir() if path.is_dir() else path.unlink()
         return names
-
-
-def ended(process: subprocess.Popen[str], patience: float = PATIENCE) -> Ended:
-    """Wait for a command to end, at most ``patience`` seconds."""
-    try:
-        out, err = process.communicate(timeout=patience)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        out, err = process.communicate()
-        return Ended(-999, out, err + "\n[it hung]")
-    return Ended(process.returncode, out, err)
 
 
 def _marked(token: str) -> list[int]:
