@@ -91,7 +91,7 @@ def view(table_session, open_view):
     return open_view(BestView, table_session)
 
 
-def begin(session, entrants, seconds=600.0):
+def start_search(session, entrants, seconds=600.0):
     session.study.tournament.begin(
         TournamentOrder(session.table, Validation(), None, seconds, entrants=entrants)
     )
@@ -195,7 +195,7 @@ def test_running_search_draws_its_course(view, qtbot):
 @pytest.mark.slow
 def test_stopped_search_selects_the_best_so_far(view, qtbot):
     session = view.session
-    begin(session, LONG)
+    start_search(session, LONG)
     qtbot.waitUntil(lambda: bool(session.study.tournament.live.course), timeout=PATIENCE)
     assert "Find the best" in describe_work([session])
     press(qtbot, view.stop)
@@ -327,7 +327,7 @@ def test_column_header_names_the_ranking_criterion(view, ended, qtbot):
 @pytest.mark.slow
 def test_closing_during_a_search_asks_once(window, table_file, answers, qtbot):
     window.open_now(table_file)
-    begin(window.session, LONG)
+    start_search(window.session, LONG)
     answers.choice = None
     window.close()
     assert len(answers.asked) == 1
@@ -342,7 +342,7 @@ def test_search_ends_in_its_own_study_after_another_is_opened(window, table_file
     window.open_now(table_file)
     session, path = window.session, tmp_path / "p.aucproj"
     save_as(session, path)
-    begin(session, QUICK, 4.0)
+    start_search(session, QUICK, 4.0)
     other = write_table(tmp_path / "other.csv")
     window.open_now(other)
     assert session.left

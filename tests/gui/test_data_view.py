@@ -70,7 +70,7 @@ def look(view, qtbot, what):
     return shown(view, qtbot)
 
 
-def with_gaps(table, rows):
+def with_missing_values(table, rows):
     table = with_cells(table, rows, np.nan)
     columns = tuple(dataclasses.replace(c, missing=int((~c.known()).sum())) for c in table.columns)
     return dataclasses.replace(table, columns=columns)
@@ -417,7 +417,7 @@ def test_visible_columns_are_computed_first_in_a_wide_table(session, open_view, 
 
 @pytest.mark.slow
 def test_click_on_the_missing_value_map_opens_the_cell(view, session, table, qtbot):
-    session.put_table(with_gaps(table, [7, 90]))
+    session.put_table(with_missing_values(table, [7, 90]))
     shown(view, qtbot)
     view.sheet.sorting.emit(None, True)
     text = look(view, qtbot, GAPS)
@@ -449,7 +449,7 @@ def test_table_without_missing_values_shows_a_message(view, session, table, qtbo
 @pytest.mark.parametrize("what", [GAPS, CORRELATION])
 def test_pictures_follow_the_theme(view, session, table, qtbot, qapp, what):
     if what == GAPS:
-        session.put_table(with_gaps(table, [7, 90]))
+        session.put_table(with_missing_values(table, [7, 90]))
         shown(view, qtbot)
     look(view, qtbot, what)
     picture = view.gaps if what == GAPS else view.correlation
@@ -603,7 +603,7 @@ def test_narrow_page_shows_the_card_below_the_column_list(view, qtbot):
 
 
 @pytest.fixture
-def worked(window, table_file, qtbot):
+def show_page(window, table_file, qtbot):
     """Return a page of a window with a run by name, once it is shown and up to date."""
     window.open_now(table_file)
     put(window.session, make_record(window.session.table), "AUC-RLS")
@@ -618,8 +618,8 @@ def worked(window, table_file, qtbot):
 
 
 @pytest.mark.slow
-def test_worst_row_opens_in_data_and_back_returns(window, worked, qtbot):
-    scores = worked("scores_view")
+def test_worst_row_opens_in_data_and_back_returns(window, show_page, qtbot):
+    scores = show_page("scores_view")
     scores.worst.list.setCurrentIndex(scores.worst.list.sheet.index(0, 0))
     row = int(scores.worst.worst.rows[0])
     window.findChild(QPushButton, "worst_data_button").click()
@@ -635,10 +635,10 @@ def test_worst_row_opens_in_data_and_back_returns(window, worked, qtbot):
 
 
 @pytest.mark.slow
-def test_pair_opens_its_rows_and_hiding_filters_are_cleared(window, worked, qtbot):
-    data = worked("data_view")
+def test_pair_opens_its_rows_and_hiding_filters_are_cleared(window, show_page, qtbot):
+    data = show_page("data_view")
     filter_by(data, qtbot, "x0 > 100")
-    differences = worked("difference_view")
+    differences = show_page("difference_view")
     differences.pointing.step(1)
     pair = window.session.focus.pair
     shown(differences, qtbot)
@@ -659,8 +659,8 @@ def test_pair_opens_its_rows_and_hiding_filters_are_cleared(window, worked, qtbo
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["roc_view", "scores_view"])
-def test_plot_menu_opens_misclassified_rows(window, worked, qtbot, name):
-    view = worked(name)
+def test_plot_menu_opens_misclassified_rows(window, show_page, qtbot, name):
+    view = show_page(name)
     window.session.point_at(row=3)
     menu = view.menu_of(view.figure())
     offered = {a.objectName(): a for a in menu.actions() if "Data" in a.text()}

@@ -27,7 +27,7 @@ from tests.gui.roc_runs import (  # noqa: F401  (fixtures)
     named_in_legend,
     records,
     show,
-    show_face,
+    show_curve_kind,
     table,
     view,
 )
@@ -98,9 +98,9 @@ def test_legend_uses_a_free_corner_or_is_hidden(view, records):
 
     corners = {"roc": (1, 1), "precision": (1, 0), "gain": (1, 1), "lift": (1, 0), "cost": (0, 0)}
     for face, corner in corners.items():
-        show_face(view, records, "RLS", face=face)
+        show_curve_kind(view, records, "RLS", face=face)
         assert place() == corner
-    show_face(view, records, "RLS", face="roc")
+    show_curve_kind(view, records, "RLS", face="roc")
     choose(view.choices.axis_combo, "log")
     QApplication.processEvents()
     assert place() == (0, 0)

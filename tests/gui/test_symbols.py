@@ -41,7 +41,7 @@ def three(session):
     return session.shown_runs()
 
 
-def which(symbol):
+def symbol_index(symbol):
     """Return the index of a symbol."""
     return INDEX.index(id(symbol))
 
@@ -67,14 +67,14 @@ def stamp(symbol, size):
 
 def test_runs_have_distinct_pairs_of_dash_and_marker():
     assert len(SYMBOLS) == len(LIGHT.runs)
-    pairs = {(run_dash(k), which(run_symbol(k))) for k in range(ROUNDS)}
+    pairs = {(run_dash(k), symbol_index(run_symbol(k))) for k in range(ROUNDS)}
     assert len(pairs) == ROUNDS
 
 
 def test_runs_have_distinct_pairs_of_colour_and_marker():
-    pairs = {(k % len(LIGHT.runs), which(run_symbol(k))) for k in range(ROUNDS // 2)}
+    pairs = {(k % len(LIGHT.runs), symbol_index(run_symbol(k))) for k in range(ROUNDS // 2)}
     assert len(pairs) == ROUNDS // 2
-    assert len({which(run_symbol(k)) for k in range(len(SYMBOLS))}) == len(SYMBOLS)
+    assert len({symbol_index(run_symbol(k)) for k in range(len(SYMBOLS))}) == len(SYMBOLS)
 
 
 @pytest.mark.parametrize("symbol", SYMBOLS, ids=range(len(SYMBOLS)))
@@ -124,10 +124,10 @@ def test_compare_marks_runs_and_their_splits(session, three, open_view, qtbot):
     forest = view.picture.forest
     colours = {run.look.name: run.look.colour for run in three}
     names = [run.name for run in view.shown.found.runs]
-    expected = [which(run_symbol(colours[name])) for name in names]
+    expected = [symbol_index(run_symbol(colours[name])) for name in names]
     assert sorted(expected) == sorted([5, 3, 4])
-    assert [which(symbol) for symbol in forest.dots.data["symbol"]] == expected
-    assert [which(symbol) for symbol in forest.splits.data["symbol"]] == np.repeat(
+    assert [symbol_index(symbol) for symbol in forest.dots.data["symbol"]] == expected
+    assert [symbol_index(symbol) for symbol in forest.splits.data["symbol"]] == np.repeat(
         expected, 2
     ).tolist()
 

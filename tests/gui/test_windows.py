@@ -22,7 +22,7 @@ from tests.gui.conftest import PATIENCE, Gate, save_as
 
 
 @pytest.fixture(autouse=True)
-def here(monkeypatch):
+def run_on_threads(monkeypatch):
     """Run methods on threads, where a test can block them."""
     monkeypatch.setattr("aucstudio.gui.app.the_processes", Here)
     monkeypatch.setattr(windows_module, "the_processes", Here)
