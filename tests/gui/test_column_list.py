@@ -134,7 +134,7 @@ def test_columns_that_cannot_have_a_role_are_reported(listed, qtbot):
     assert made.table.column("city").role == "group"
 
 
-def test_a_narrow_list_shows_whole_names_and_hides_less_important_facts(listed, qtbot):
+def test_narrow_list_hides_columns_but_cuts_no_names(listed, qtbot):
     table = wide_table(8)
     name = "minutes_since_last"
     columns = (dataclasses.replace(table.columns[0], name=name), *table.columns[1:])

@@ -152,7 +152,7 @@ def drag(item, start, end, first=True):
     )
 
 
-def test_the_band_keeps_its_width_when_moved_as_a_whole(view, session):
+def test_moved_band_keeps_its_width(view, session):
     session.set_band(0.1, 0.3)
     drag(view.canvas.band_item, 0.2, 0.5)
     assert session.plan.band == (0.4, 0.6)

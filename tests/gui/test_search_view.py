@@ -241,7 +241,7 @@ def test_cells_that_were_not_tested_are_blank(view, add, qtbot):
 
 
 @pytest.mark.slow
-def test_the_scale_has_numbers_at_their_shades(view, add, qtbot):
+def test_colour_scale_has_ticks_at_their_values(view, add, qtbot):
     add(leaf_search(), method="auc-split")
     shown(view, qtbot)
     (ticks,) = view.heat.plot.getAxis("right")._tickLevels
