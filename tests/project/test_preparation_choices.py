@@ -14,8 +14,8 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
+from aucstudio.commands import train
 from aucstudio.commands.options import command_parser
-from aucstudio.commands.train import read_preparation
 from aucstudio.engine import METHODS
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.preparing.preparation import (
@@ -274,8 +274,9 @@ def test_experiment_files_keep_choices(mixed, tmp_path):
 def test_command_line_parses_every_choice():
     words = "train t.csv --method auc-rls --impute mean --scale quantile-normal --indicators"
     options = f"{words} --rare 5 --many-levels frequency".split()
-    assert read_preparation(command_parser().parse_args(options)) == EVERYTHING
-    assert read_preparation(command_parser().parse_args(options[:4])) == USUAL
+    for given, choice in [(options, EVERYTHING), (options[:4], USUAL)]:
+        document = train._document(command_parser().parse_args(given))
+        assert PreparationChoice(**document["preparation"]) == choice
 
 
 @pytest.mark.parametrize(
