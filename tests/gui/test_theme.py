@@ -9,23 +9,12 @@ from PySide6.QtWidgets import (
     QDoubleSpinBox,
     QLineEdit,
     QPushButton,
-    QRadioButton,
     QSpinBox,
-    QStyle,
-    QStyleOptionButton,
     QToolButton,
     QWidget,
 )
 
-from aucstudio.gui.common.theme import (
-    DARK,
-    DASHES,
-    LIGHT,
-    apply_theme,
-    run_colour,
-    run_dash,
-    set_text_size,
-)
+from aucstudio.gui.common.theme import DARK, DASHES, LIGHT, apply_theme, run_colour, run_dash
 
 THEMES = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 
@@ -56,30 +45,6 @@ def test_fields_have_the_same_height(qapp, qtbot):
     for field in fields:
         qtbot.addWidget(field)
     assert len({field.sizeHint().height() for field in fields}) == 1
-
-
-@THEMES
-@pytest.mark.parametrize("size", [100, 120, 200])
-def test_radio_buttons_are_round_in_both_states(qapp, qtbot, theme, size):
-    try:
-        set_text_size(qapp, size)
-        apply_theme(qapp, theme.name)
-        button = QRadioButton("Refit")
-        qtbot.addWidget(button)
-        button.resize(button.sizeHint())
-        for checked in (False, True):
-            button.setChecked(checked)
-            option = QStyleOptionButton()
-            button.initStyleOption(option)
-            part = QStyle.SubElement.SE_RadioButtonIndicator
-            sign = button.style().subElementRect(part, option, button)
-            assert sign.width() == sign.height()
-            drawn = button.grab(sign).toImage()
-            assert drawn.pixelColor(0, 0) == drawn.pixelColor(1, 1)  # the corner is empty
-            assert drawn.pixelColor(0, 0) != drawn.pixelColor(sign.width() // 2, 0)
-    finally:
-        set_text_size(qapp, 100)
-        apply_theme(qapp, "light")
 
 
 @THEMES
