@@ -422,6 +422,7 @@ def test_headline_states_the_area_of_the_range_and_untried_methods(ended):
     auc = dataclasses.replace(whole, fpr_range=None)
     assert statement(auc).headline.endswith("found: held-out AUC 0.152 (0.089–0.224).")
     over = dataclasses.replace(whole, entries=(*entries, *left)).broken_off("time")
+    assert statement(dataclasses.replace(over, ended="done")).headline == headline
     untried = text("best_untried", count=1, total=len(entries) + 2, ended="time")
     assert statement(over).headline == f"{headline} {untried}"
 

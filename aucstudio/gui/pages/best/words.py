@@ -19,6 +19,8 @@ from aucstudio.project.tournament.standings import (
     FAILED,
     LEFT,
     RUNNING,
+    STOPPED,
+    TIME,
     CriterionEstimate,
     RowCounts,
     Standing,
@@ -167,7 +169,9 @@ def _untried(standings: Standings) -> str:
     """Count the methods of which nothing was fitted before the search had to end."""
     count = sum(one.state == LEFT and not one.tried for one in standings.entries)
     total, ended = len(standings.entries), standings.ended
-    return text("best_untried", count=count, total=total, ended=ended) if count else ""
+    if not count or ended not in (TIME, STOPPED):
+        return ""
+    return text("best_untried", count=count, total=total, ended=ended)
 
 
 def _headline(standings: Standings) -> str:
