@@ -1,4 +1,4 @@
-"""Compiled kernels: like the function they are made of, wherever the program is installed."""
+"""Compiled kernels behave like the Python function, wherever the program is installed."""
 
 import numba
 import numpy as np
@@ -25,7 +25,7 @@ def test_a_kernel_may_call_another():
     assert doubled.__doc__ == "Double a number."
 
 
-def test_a_kernel_without_a_folder_to_be_kept_in(monkeypatch):
+def test_kernel_compiles_without_a_cache_folder(monkeypatch):
     whole = numba.njit
 
     def no_folder(*arguments, cache=False, **options):
