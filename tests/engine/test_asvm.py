@@ -133,7 +133,7 @@ def test_tiny_cost_yields_the_difference_of_class_sums():
 # --- settings and notes ----------------------------------------------------------------------
 
 
-def test_a_reward_without_an_optimum_is_refused():
+def test_reward_without_an_optimum_is_refused():
     X, y = clouds(9, 8, 1.0)
     for mu in (8.0, 20.0):
         with pytest.raises(InvalidSetting, match=r"mu must be less than .* = 8") as refused:

@@ -291,7 +291,7 @@ def test_reordered_cells_stay_sorted_on_both_sides():
         np.testing.assert_array_equal(cells[f], expected)
 
 
-def test_a_node_of_one_class_is_a_leaf():
+def test_node_of_one_class_is_a_leaf():
     model = AUCSplit(min_samples_leaf=1).fit(np.arange(9.0)[:, None], [0] * 4 + [1] * 5)
     assert model.n_iter_ == 1
     np.testing.assert_allclose(laplace(model.node_counts_[1:]), [1 / 6, 6 / 7])

@@ -20,7 +20,7 @@ def total(values):
     return found
 
 
-def test_a_kernel_may_call_another():
+def test_kernel_may_call_another_kernel():
     assert total(np.arange(4.0)) == 12.0
     assert doubled.__doc__ == "Double a number."
 

@@ -159,7 +159,7 @@ def value(G, b, lam):
 
 @pytest.mark.parametrize("C", [0.1, 1.0, 1000.0])
 @pytest.mark.parametrize(("cuts", "features"), [(1, 2), (6, 3), (40, 10), (80, 60)])
-def test_the_simplex_qp_matches_an_interior_point(cuts, features, C):
+def test_simplex_qp_matches_an_interior_point(cuts, features, C):
     rng = np.random.default_rng(cuts)
     A, b = rng.normal(size=(cuts, features)), 2 * rng.random(cuts)
     lam = solve_simplex(A @ A.T, b, C, np.zeros(cuts))
@@ -179,7 +179,7 @@ def test_warm_start_reaches_the_same_optimum():
         assert_allclose(value(G, b, warm), value(G, b, cold), rtol=1e-9)
 
 
-def test_a_tolerance_and_a_stop_save_steps():
+def test_tolerance_and_stop_save_steps():
     rng = np.random.default_rng(6)
     A, b = rng.normal(size=(60, 40)), rng.random(60)
     G = A @ A.T
@@ -202,7 +202,7 @@ def test_simplex_qp_handles_zero_directions():
     assert_array_equal(solve_simplex(np.eye(2), -np.ones(2), 2.0, np.zeros(2)), [0.0, 0.0])
 
 
-def test_a_long_iteration_can_be_stopped_in_its_middle(monkeypatch):
+def test_long_iteration_can_be_stopped_in_its_middle(monkeypatch):
     monkeypatch.setattr("aucstudio.engine.monitor.INTERVAL", 0.0)
     X, positive = overlapping(150, 6)
     full, calls, risks = [], [], []

@@ -78,7 +78,7 @@ def test_folds_of_very_few_rows_have_an_interval():
     assert 0 <= found.low < found.value < found.high <= 1
 
 
-def test_a_range_without_negatives_has_no_interval():
+def test_range_without_negatives_has_no_interval():
     found = inference.folds_interval([fold(k, 9, 12) for k in range(5)], 0.0, 0.01)
     assert math.isnan(found.low)
     assert found.reason

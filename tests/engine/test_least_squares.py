@@ -75,7 +75,7 @@ def test_singular_problem_has_the_least_norm_solution(features):
     assert fitted.dual_gap_ is None
 
 
-def test_an_unregularised_gaussian_reaches_every_margin():
+def test_unregularised_gaussian_reaches_every_margin():
     X, y = overlapping(20)
     fitted = AUCRLS(kernel="rbf", gamma=1.0, regularization=0.0).fit(X, y)
     scores = fitted.scorer_(X)

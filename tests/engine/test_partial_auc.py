@@ -124,7 +124,7 @@ def direct_objective(model, X, y):
 
 
 @pytest.mark.slow
-def test_a_narrow_range_without_a_direction_is_widened():
+def test_narrow_range_without_a_direction_is_widened():
     X, y = overlapping(40, 3, seed=1, gap=0.4)
     model = SVMpAUC(C=100.0, fpr_range=(0.0, 0.1)).fit(X, y)
     alpha, beta = model.fpr_range_used_

@@ -117,7 +117,7 @@ def test_few_values_yield_centred_stumps():
 
 
 @pytest.mark.parametrize("column", [[0.1] * 12, [np.nan] * 3, [np.nan, 4.0]])
-def test_a_constant_feature_has_no_learner(column):
+def test_constant_feature_has_no_learner(column):
     made = basis(np.array(column))
     assert len(made) == 0
     assert made.pieces(np.zeros(5)).shape == (0, 5)

@@ -83,7 +83,7 @@ def test_method_chooser_is_readable_with_large_text(show):
 
 
 @pytest.mark.parametrize("show", [100], indirect=True)
-def test_all_columns_and_pictures_are_seen_at_first_with_ordinary_text(show):
+def test_dialogs_need_no_horizontal_scrolling_at_normal_text_size(show):
     assert show(MethodChooser).tree.horizontalScrollBar().maximum() == 0
     guide = show(HelpDialog).browser
     assert guide.document().size().width() <= guide.viewport().width()
@@ -91,7 +91,7 @@ def test_all_columns_and_pictures_are_seen_at_first_with_ordinary_text(show):
 
 @pytest.mark.parametrize("kind", [ClusterDialog, FindBestDialog])
 @pytest.mark.parametrize("show", [100], indirect=True)
-def test_a_dialog_is_as_high_as_its_texts(show, kind):
+def test_dialog_height_fits_its_texts(show, kind):
     area = show(kind).area
     assert area.height() == area.widget().height()
     assert area.height() == area.widget().heightForWidth(area.width())

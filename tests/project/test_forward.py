@@ -262,7 +262,7 @@ def test_invalid_forward_settings_are_refused(dated, changes, said, setting):
         assert caught.value.setting == setting
 
 
-def test_the_possible_number_of_steps_is_reported():
+def test_possible_number_of_steps_is_reported():
     times = np.arange(40.0)
     positive = (times % 10) < 2
     with pytest.raises(InputError, match="choose 3 steps"):

@@ -159,7 +159,7 @@ def test_repeats_and_seeds_draw_different_groups():
 
 
 @pytest.mark.slow
-def test_a_million_rows_in_groups_are_drawn_in_seconds():
+def test_million_rows_in_groups_are_drawn_in_seconds():
     rng = np.random.default_rng(0)
     groups = of_groups(rng.integers(0, 100_000, 1_000_000))
     positive = rng.random(1_000_000) < 0.1

@@ -15,7 +15,7 @@ from aucstudio.project.store.project.project_file import ProjectFile, write_proj
 from tests.project.conftest import run_sql
 
 
-def test_a_new_project_has_format_1(project):
+def test_new_project_has_format_1(project):
     assert run_sql(project.path, "SELECT value FROM meta WHERE name = 'format'") == [("1",)]
 
 

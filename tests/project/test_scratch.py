@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from aucstudio.project import leftovers, scratch
+from aucstudio.project import scratch
 from aucstudio.project.errors import InputError
 
 OWNER = """
@@ -87,7 +87,7 @@ def test_foreign_folders_are_not_removed(temporary):
     elsewhere = temporary / "elsewhere"
     elsewhere.mkdir()
     (elsewhere / "mine").write_text("mine")
-    ended = f"aucstudio-{leftovers.owner_name()[:8]}-{2**22 + 1}-12345678"
+    ended = f"aucstudio-{scratch.owner_name()[:8]}-{2**22 + 1}-12345678"
     (temporary / ended).symlink_to(elsewhere)
     scratch.sweep()
     assert (elsewhere / "mine").read_text() == "mine"

@@ -252,13 +252,18 @@ def test_sparse_run_equals_the_dense_run(sparse_table, method):
     )
 
 
-@pytest.mark.parametrize("method", ["logistic", "rls", "auc-rls"])
-def test_exact_methods_have_equal_scores_in_sparse_and_dense_form(sparse_table, method):
+# Logistic regression stops at a gap; how near to the optimum depends on the machine's products.
+@pytest.mark.parametrize(
+    ("method", "tolerance"), [("logistic", 1e-6), ("rls", 1e-8), ("auc-rls", 1e-8)]
+)
+def test_exact_methods_have_equal_scores_in_sparse_and_dense_form(sparse_table, method, tolerance):
     record = execute(experiment(sparse_table, method), sparse_table)
     (result,) = record.splits
     X = result.model.preparation.apply(dense(sparse_table), result.train_rows)
     fitted = METHODS[method](**record.experiment.params).fit(X, result.train_positive)
-    np.testing.assert_allclose(result.train_scores, fitted.train_scores_, atol=1e-8, rtol=1e-8)
+    np.testing.assert_allclose(
+        result.train_scores, fitted.train_scores_, atol=tolerance, rtol=tolerance
+    )
 
 
 def test_centring_changes_only_the_constant(sparse_table):
