@@ -1,8 +1,19 @@
 """Menus, axes and rows follow a change of the text size in the running window."""
 
 import pytest
-from PySide6.QtWidgets import QApplication, QCheckBox, QMenu, QPushButton, QStyle, QTableView
+from PySide6.QtWidgets import (
+    QApplication,
+    QCheckBox,
+    QMenu,
+    QPushButton,
+    QRadioButton,
+    QStyle,
+    QStyleOptionButton,
+    QTableView,
+)
 
+from aucstudio.gui.app import make_application
+from aucstudio.gui.common.theme import apply_theme, set_text_size
 from aucstudio.gui.state.preferences import preferences
 from tests.gui.conftest import PATIENCE
 
@@ -30,6 +41,32 @@ def signs(window):
     indicator = box.style().pixelMetric(QStyle.PixelMetric.PM_IndicatorWidth, None, box)
     (views,) = [menu for menu in window.findChildren(QMenu) if menu.title() == "&View"]
     return indicator, button.iconSize().width(), views.sizeHint().width()
+
+
+@pytest.mark.parametrize("percent", [100, 130, 145, 200])
+def test_a_radio_button_is_round(qtbot, percent):
+    application = make_application("light")
+    set_text_size(application, percent)
+    apply_theme(application, "light")
+    button = QRadioButton()
+    qtbot.addWidget(button)
+    button.resize(60, 60)
+    for checked in (False, True):
+        button.setChecked(checked)
+        picture = button.grab().toImage()
+        option = QStyleOptionButton()
+        button.initStyleOption(option)
+        sign = button.style().subElementRect(
+            QStyle.SubElement.SE_RadioButtonIndicator, option, button
+        )
+        ratio = picture.devicePixelRatio()
+        corner, edge = (
+            picture.pixelColor(round(ratio * x), round(ratio * sign.top()))
+            for x in (sign.left(), sign.center().x())
+        )
+        assert corner != edge
+    set_text_size(application, 100)
+    apply_theme(application, "light")
 
 
 def test_window_follows_the_text_size(window, table_file, qtbot):
