@@ -11,6 +11,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QStackedWidget
 
 from aucstudio.engine.params import InvalidSetting
+from aucstudio.gui.common.form import commit_typing
 from aucstudio.gui.common.widgets import card_around, down, holding, offer_combination
 from aucstudio.gui.dialogs.run_dialogs import ClusterDialog, FindBestDialog, GivenScoresDialog
 from aucstudio.gui.files import Files
@@ -244,6 +245,7 @@ class MainWindow(StudyWindow):
         self.deck.show_side_by_side(tuple(pages) or self.deck.names[:1])
 
     def _run(self, *, tuned: bool, again: bool = False) -> None:
+        commit_typing()
         try:
             self.workplace.validation_panel.check()
             self.workplace.method_panel.check()
@@ -277,6 +279,7 @@ class MainWindow(StudyWindow):
         if self.session.study.tournament.busy:
             self.deck.visit(BEST)
             return
+        commit_typing()
         dialog = FindBestDialog(self.session, self)
         dialog.accepted.connect(lambda: self.deck.visit(BEST))
         dialog.ask()

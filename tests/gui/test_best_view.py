@@ -4,14 +4,15 @@ import dataclasses
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialogButtonBox, QPushButton
+from PySide6.QtWidgets import QAbstractSpinBox, QDialogButtonBox, QPushButton
 
 from aucstudio.engine.crossfit.members import Member
+from aucstudio.engine.ensembles.combined import MemberShare
 from aucstudio.gui.dialogs.export_model import REFIT, VALIDATED, ExportModelDialog
 from aucstudio.gui.dialogs.run_dialogs import FindBestDialog
 from aucstudio.gui.pages.best.best_view import BestView
 from aucstudio.gui.pages.best.leaderboard import cells
-from aucstudio.gui.pages.best.words import statement, title, typeset
+from aucstudio.gui.pages.best.words import members_words, statement, title, typeset
 from aucstudio.gui.windows import describe_work
 from aucstudio.notices import text
 from aucstudio.project.data.validation import Validation
@@ -404,6 +405,66 @@ def test_export_defaults_to_the_refit_model(view, ended, tmp_path, answers, qtbo
     called = model.score(session.table) > 0
     expected = ended.board.model.score(session.table) > 0
     assert (called == expected).all()  # its threshold is that for the range
+
+
+def test_headline_states_the_area_of_the_range_and_untried_methods(ended):
+    end = ended.standings
+    best = end.of_run(end.best)
+    area = CriterionEstimate(0.152, 0.089, 0.224)
+    entries = tuple(dataclasses.replace(one, area=area) for one in end.entries)
+    left = Standing("rankboost", WAITS), Standing("svm", WAITS, tried=1)
+    whole = dataclasses.replace(end, entries=entries, simpler="")
+    headline = statement(whole).headline
+    assert headline == (
+        f"{title(best)} is the best model found: "
+        "held-out pAUC 0.152 (0.089–0.224) in FPR 0\u00a0…\u00a00.3."
+    )
+    auc = dataclasses.replace(whole, fpr_range=None)
+    assert statement(auc).headline.endswith("found: held-out AUC 0.152 (0.089–0.224).")
+    over = dataclasses.replace(whole, entries=(*entries, *left)).broken_off("time")
+    assert statement(dataclasses.replace(over, ended="done")).headline == headline
+    untried = text("best_untried", count=1, total=len(entries) + 2, ended="time")
+    assert statement(over).headline == f"{headline} {untried}"
+
+
+def test_weights_are_separated_from_the_settings_of_members():
+    members = (
+        MemberShare("Extra trees, rows in a leaf 1", 0.05, 0.8, 0.0),
+        MemberShare("Gradient boosting, leaves 3", 0.95, 0.8, 0.0),
+    )
+    words = members_words(dataclasses.replace(RUNNING, members=members))
+    assert "Extra trees, rows in a leaf 1: 5 %; Gradient boosting, leaves 3: 95 %" in words
+
+
+def test_dialog_names_the_column_whose_groups_stay_together(table_session, qtbot):
+    table_session.set_roles(roles={"town": "group"})
+    dialog = FindBestDialog(table_session)
+    qtbot.addWidget(dialog)
+    assert "Rows of one town are never in both training and test sets" in dialog.rows.text()
+
+
+@pytest.mark.parametrize("name", ["band_high", "repeats_spin"])
+def test_shortcuts_use_a_number_that_is_still_being_typed(window, table_file, qtbot, name):
+    window.open_now(table_file)
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    window.workplace.validation_panel.more.button.click()
+    field = window.findChild(QAbstractSpinBox, name)
+    field.setFocus()
+    field.selectAll()
+    plan = window.session.plan
+    qtbot.keyClicks(field, "0.45" if name == "band_high" else "3")
+    assert window.session.plan == plan
+    if name == "band_high":
+        window.actions_.find_best.trigger()
+        dialog = window.findChild(FindBestDialog)
+        assert dialog.band.value() == (0.0, 0.45)
+        dialog.reject()
+    else:
+        window.actions_.run.trigger()
+        assert window.session.plan.validation.repeats == 3
+        window.session.stop()
+        qtbot.waitUntil(lambda: not window.session.busy, timeout=PATIENCE)
 
 
 def test_headline_names_an_untested_leader(ended):

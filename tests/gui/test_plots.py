@@ -132,6 +132,16 @@ def test_reset_restores_both_axes(plot, qtbot, way):
     np.testing.assert_allclose(shown(plot)[0], (0, 100))
 
 
+def test_view_follows_a_much_smaller_extent(plot):
+    plot.set_whole((0.0, 60.0), (0.0, 5e6))
+    plot.set_whole((0.0, 0.001), (0.0, 1.0))
+    np.testing.assert_allclose(shown(plot), [(0, 0.001), (0, 1)])
+    assert not plot.is_zoomed()
+    assert not plot.reset_button.isVisible()
+    plot.set_whole((0.0, 30.0), (0.0, 1.0))
+    np.testing.assert_allclose(shown(plot), [(0, 30), (0, 1)])
+
+
 def test_reset_restores_the_declared_extent(plot):
     plot.set_whole((0.0, 4.0), (1.0, 3.0), air=0.0)
     np.testing.assert_allclose(shown(plot), [(0, 4), (1, 3)])

@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 
 from PySide6.QtCore import QLocale, QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
+    QAbstractSpinBox,
+    QApplication,
     QCheckBox,
     QComboBox,
     QDoubleSpinBox,
@@ -217,6 +219,13 @@ def edge_box(name: str, low: float, high: float, *, words: str = "") -> QDoubleS
     made.setAlignment(Qt.AlignmentFlag.AlignLeft)
     plain_tooltip(made, f"{made.accessibleName()}, 0 … 1")
     return made
+
+
+def commit_typing() -> None:
+    """Take over the number that is being typed: a shortcut does not end the typing."""
+    field = QApplication.focusWidget()
+    if isinstance(field, QAbstractSpinBox):
+        field.interpretText()
 
 
 class RangeBox(QWidget):

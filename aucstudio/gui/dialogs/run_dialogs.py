@@ -89,7 +89,12 @@ class FindBestDialog(Dialog):
         from aucstudio.project.tournament.search import few_rows_words, plan_words
 
         table, validation, words = self._session.table, self._session.plan.validation, ""
-        self.rows.setText(plan_words(validation))
+        groups = None if table is None else table.groups
+        rows = [plan_words(validation)]
+        if groups is not None:
+            columns, kept = groups.columns, groups.describe()
+            rows.append(text("groups_note", columns=columns, groups=kept))
+        self.rows.setText(" ".join(rows))
         if table is not None and table.positive is not None:
             with contextlib.suppress(InputError):  # shown when the search starts
                 words = few_rows_words(table, validation)

@@ -249,7 +249,7 @@ def verdict(result: SearchResult) -> Verdict:
         judged = judged[split.test_weights > 0]
     validation, model = record.experiment.validation, result.model
     area, part = auc_summary(record), pauc_summary(record, result.band)
-    heavy = [f"{m.title} {100 * m.weight:.0f} %" for m in result.members if m.weight >= 0.005]
+    heavy = [f"{m.title}: {100 * m.weight:.0f} %" for m in result.members if m.weight >= 0.005]
     rows = {"trained": split.n_train, "refit": model and model.trained_on, "why": result.not_refit}
     return Verdict(
         text(
@@ -264,7 +264,7 @@ def verdict(result: SearchResult) -> Verdict:
             unseen=result.unseen,
         ),
         text("search_threshold", **dataclasses.asdict(operating_point(result))),
-        text("search_members", members=", ".join(heavy)) if heavy else "",
+        text("search_members", members="; ".join(heavy)) if heavy else "",
         _runner_up(result),
         _significance(result),
         _simpler(result),

@@ -162,7 +162,9 @@ class Plot(pg.PlotWidget):
         zoomed = self.is_zoomed()
         self.whole = x, y
         if not zoomed:
-            self._box.setLimits(xMin=-_FREE, xMax=_FREE, yMin=-_FREE, yMax=_FREE)
+            bounds = {"xMin": -_FREE, "xMax": _FREE, "yMin": -_FREE, "yMax": _FREE}
+            # The closest view of a much larger extent would be wider than this one.
+            self._box.setLimits(**bounds, minXRange=0.0, minYRange=0.0)
             self.show_whole()
         limits = {}
         for name, (low, high), beyond in zip("xy", (x, y), reach or (x, y), strict=True):

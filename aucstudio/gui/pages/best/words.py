@@ -11,13 +11,16 @@ from aucstudio.engine.crossfit.members import read_list
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.widgets import unbroken
 from aucstudio.notices import text
-from aucstudio.notices.words import as_sentence, counted, figure_words
+from aucstudio.notices.words import as_sentence, counted, figure_words, interval_words
 from aucstudio.project.data.validation import FILE
 from aucstudio.project.runs.settings_shown import chosen_settings
 from aucstudio.project.tournament.standings import (
     COMBINATION,
     FAILED,
+    LEFT,
     RUNNING,
+    STOPPED,
+    TIME,
     CriterionEstimate,
     RowCounts,
     Standing,
@@ -115,7 +118,7 @@ def doing_words(standings: Standings, *, stopping: bool) -> str:
 def members_words(standings: Standings) -> str:
     """State the rows and the members behind the result."""
     shares = [one for one in standings.members if one.weight >= 0.005]
-    named = [f"{one.title} {100 * one.weight:.0f} %" for one in shares[:_MOST_MEMBERS]]
+    named = [f"{one.title}: {100 * one.weight:.0f} %" for one in shares[:_MOST_MEMBERS]]
     more = len(shares) - len(named)
     rows = text(
         "best_rows",
@@ -124,7 +127,7 @@ def members_words(standings: Standings) -> str:
         held=rows_words(standings.held),
         measure=measure_words(standings),
     )
-    weights = ", ".join([*named, f"{more} more"] if more > 0 else named)
+    weights = "; ".join([*named, f"{more} more"] if more > 0 else named)
     return f"{rows} {text('best_weights', weights=weights)}" if named else rows
 
 
@@ -147,7 +150,7 @@ def statement(standings: Standings) -> Statement:
     found = dataclasses.replace(found, best=_headline(standings) or found.best)
     first, *rest = map(typeset, found.sentences)
     return Statement.of(
-        first,
+        " ".join(filter(None, (first, _untried(standings)))),
         text("best_tested_file", file=file) if file else "",
         as_sentence(standings.error) if standings.error else "",
         *rest,
@@ -162,6 +165,15 @@ def _file(standings: Standings) -> str:
     return Path(validation.test_file).name if validation.scheme == FILE else ""
 
 
+def _untried(standings: Standings) -> str:
+    """Count the methods of which nothing was fitted before the search had to end."""
+    count = sum(one.state == LEFT and not one.tried for one in standings.entries)
+    total, ended = len(standings.entries), standings.ended
+    if not count or ended not in (TIME, STOPPED):
+        return ""
+    return text("best_untried", count=count, total=total, ended=ended)
+
+
 def _headline(standings: Standings) -> str:
     """Name the best model and the simpler alternative."""
     best, simpler = standings.of_run(standings.best), standings.of_run(standings.simpler)
@@ -173,4 +185,19 @@ def _headline(standings: Standings) -> str:
         return text("best_finds_none", best=title(best), positives=held, fpr=most)
     if not first.run and first.inner is not None:
         return text("best_untested_leader", best=title(best), first=title(first))
-    return text("best_found", best=title(best), simpler=title(simpler) if simpler else None)
+    return text(
+        "best_found",
+        best=title(best),
+        in_range=standings.fpr_range is not None,
+        range=standings.fpr_range,
+        area=None if best.area is None else _area_words(best.area),
+        simpler=title(simpler) if simpler else None,
+    )
+
+
+def _area_words(found: CriterionEstimate) -> str:
+    """Write an area with its interval, as in the list of runs."""
+    value = figure_words(found.value)
+    if found.low is None or found.high is None:
+        return value
+    return f"{value} ({interval_words(found.low, found.high)})"
