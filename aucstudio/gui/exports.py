@@ -16,7 +16,7 @@ from aucstudio.gui.common import printing, prompts
 from aucstudio.gui.desk.actions import Actions
 from aucstudio.gui.desk.deck import Deck
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
-from aucstudio.gui.dialogs.export_model import ExportModelDialog
+from aucstudio.gui.dialogs.export_model import ExportModelDialog, KeptChoice
 from aucstudio.gui.dialogs.scoring import ScoreTableDialog
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.results.report import write_model_card, write_report
@@ -47,11 +47,12 @@ class Exports(QObject):
     def __init__(self, window: QWidget, session: Session, deck: Deck, actions: Actions) -> None:
         super().__init__(window)
         self._window, self._session, self._deck, self._actions = window, session, deck, actions
+        self._export_choices: dict[str, KeptChoice] = {}
         self._files = prompts.FileWriter(
             window, lambda path: session.message.emit(f"Saved {path}"), session.failed.emit
         )
         actions.connect_verbs(
-            export_model=lambda: ExportModelDialog(session, self._chosen(), window).ask(),
+            export_model=self._on_export_model,
             score_table=lambda: ScoreTableDialog(session, self._chosen(), window).ask(modal=False),
             export_figure=lambda: ExportFigureDialog(session, deck.active(), window).ask(),
             export_figure_data=self._on_figure_data,
@@ -76,6 +77,10 @@ class Exports(QObject):
         actions.enable("export_report", has_results)
         actions.enable("export_figure copy_figure", has_figure)
         actions.enable("export_figure_data copy_figure_data", shows_views)
+
+    def _on_export_model(self) -> None:
+        run, kept = self._chosen(), self._export_choices
+        ExportModelDialog(self._session, run, self._window, kept).ask()
 
     def _chosen(self) -> ShownRun:
         """Return the chosen run; the actions of a run are enabled only if there is one."""

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QDialogButtonBox, QLabel, Q
 
 from aucstudio.engine import roc
 from aucstudio.engine.roc import cut_at
-from aucstudio.gui.dialogs.export_model import ExportModelDialog
+from aucstudio.gui.dialogs.export_model import REFIT, VALIDATED, ExportModelDialog
 from aucstudio.notices import text
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.validation import LEAVE_PAIR_OUT, Validation
@@ -23,9 +23,9 @@ def open_dialog(table_session, qtbot):
     parent = QWidget()
     qtbot.addWidget(parent)
 
-    def open_dialog():
+    def open_dialog(kept=None):
         run = table_session.run(table_session.selected)
-        return ExportModelDialog(table_session, run, parent)
+        return ExportModelDialog(table_session, run, parent, kept)
 
     return open_dialog
 
@@ -128,6 +128,27 @@ def test_threshold_equal_to_a_score_is_kept(
     scores = saved.score(read_table(table_file, need_label=False))[result.test_rows]
     called = scores > saved.threshold
     np.testing.assert_array_equal(called, result.test_scores > table_session.focus.threshold)
+
+
+def test_choice_of_model_and_threshold_is_kept_for_the_run(table_session, open_dialog):
+    kept = {}
+    put(table_session, make_record(table_session.table))
+    dialog = open_dialog(kept)
+    dialog.choice.kinds.button(REFIT).click()
+    choose(dialog.choice.chooser.rule, "tpr")
+    target = dialog.choice.target
+    dialog.reject()
+    again = open_dialog(kept)
+    assert again.choice.kinds.checkedId() == REFIT
+    assert again.choice.target == target
+    again.reject()
+    table_session.set_threshold(threshold=0.25)  # chosen later than the one of the dialog
+    again = open_dialog(kept)
+    assert again.choice.kinds.checkedId() == REFIT
+    assert again.choice.target == table_session.focus.target
+    again.reject()
+    put(table_session, make_record(table_session.table, validation=Validation(seed=1)))
+    assert open_dialog(kept).choice.kinds.checkedId() == VALIDATED
 
 
 def test_default_threshold_is_the_model_s_own(table_session, open_dialog):

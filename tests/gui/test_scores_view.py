@@ -4,7 +4,16 @@ import dataclasses
 
 import numpy as np
 import pytest
-from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QLabel, QPushButton
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QAction, QWheelEvent
+from PySide6.QtWidgets import (
+    QApplication,
+    QComboBox,
+    QDoubleSpinBox,
+    QLabel,
+    QMenu,
+    QPushButton,
+)
 
 from aucstudio.engine import roc
 from aucstudio.gui.common.theme import apply_theme, scaled, set_text_size
@@ -351,6 +360,66 @@ def test_class_names_that_are_signs_are_quoted():
         headline
         == "At the default threshold 0, Run misses 1 of 6 “+” and wrongly flags 2 of 10 “-”."
     )
+
+
+@pytest.fixture
+def low_view(view, add, qtbot):
+    """Show a page that is too low for its figures."""
+    view.resize(1300, 420)
+    add()
+    shown(view, qtbot)
+    qtbot.waitUntil(lambda: view.side.verticalScrollBar().maximum() > 100)
+    return view
+
+
+def takes_wheel(field):
+    place = field.rect().center()
+    event = QWheelEvent(
+        QPointF(place),
+        QPointF(field.mapToGlobal(place)),
+        QPoint(),
+        QPoint(0, -120),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QApplication.sendEvent(field, event)  # Qt passes only real events on to the area
+    return event.isAccepted()
+
+
+def test_wheel_over_the_figures_changes_no_choice(low_view):
+    for field in (low_view.worst.side, low_view.chooser.rule):
+        before = field.currentIndex()
+        assert not takes_wheel(field)
+        assert field.currentIndex() == before
+    assert takes_wheel(low_view.scale_combo)  # outside of the area
+    assert low_view.scale_combo.currentIndex() == 1
+
+
+@pytest.mark.parametrize("reason", ["ShortcutFocusReason", "TabFocusReason"])
+def test_focused_field_is_scrolled_into_view(low_view, qtbot, reason):
+    low_view.activateWindow()
+    low_view.scale_combo.setFocus()
+    qtbot.waitUntil(low_view.scale_combo.hasFocus)
+    low_view.side.verticalScrollBar().setValue(0)
+    field = low_view.worst.side
+    assert field.visibleRegion().isEmpty()
+    field.setFocus(Qt.FocusReason[reason])
+    qtbot.waitUntil(field.hasFocus)
+    assert field.visibleRegion().boundingRect() == field.rect()
+
+
+@pytest.mark.qt_log_ignore("raise", "grabbing", "propagateSizeHints")
+def test_menu_of_a_worst_row_explains_it(low_view, qtbot):
+    worst, asked = low_view.worst, []
+    worst.explaining.connect(asked.append)
+    worst.list.selectRow(1)
+    place = worst.list.visualRect(worst.list.currentIndex()).center()
+    worst.list.customContextMenuRequested.emit(place)
+    worst.list.findChild(QAction, "worst_explain_action").trigger()
+    assert asked == [worst.worst.rows[1]]
+    worst.findChild(QMenu, "worst_menu").close()
 
 
 def test_figures_are_not_cut_with_larger_text(view, add, qtbot, qapp):

@@ -318,8 +318,10 @@ def test_split_is_named_if_there_are_several(session, add, scores_chooser, qtbot
 
 def test_every_control_has_a_name_and_fits(session, add, roc_chooser, qtbot):
     add()
-    for rule in control_words("threshold_rule")["choices"]:
+    for rule, words in control_words("threshold_rule")["choices"].items():
         choose(roc_chooser.rule, rule)
+        needed = roc_chooser.rule.fontMetrics().horizontalAdvance(words) + 34  # with the arrow
+        qtbot.waitUntil(lambda needed=needed: roc_chooser.rule.width() >= needed)
         for kind in (QLineEdit, QComboBox, QAbstractButton):
             for control in roc_chooser.findChildren(kind):
                 assert control.objectName(), control

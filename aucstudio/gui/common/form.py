@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from PySide6.QtCore import QEvent, QLocale, QObject, QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QLocale, QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QApplication,
@@ -281,30 +281,14 @@ def narrow_combo(name: str, *, like: str = "") -> ElidedCombo:
     combo = named(ElidedCombo(), name, like=like)
     combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     combo.setMinimumContentsLength(8)
-    swallow_wheel(combo)
     return combo
 
 
 def in_column(spin: Spin) -> Spin:
-    """Fit a field to the width of a scrolled column; the wheel scrolls the column."""
+    """Fit a field to the width of a scrolled column."""
     spin.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
     spin.setKeyboardTracking(False)
-    swallow_wheel(spin)
     return spin
-
-
-def swallow_wheel(widget: QWidget) -> None:
-    """Scroll the column by the wheel instead of changing the field."""
-    widget.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-    widget.installEventFilter(_WheelFilter(widget))
-
-
-class _WheelFilter(QObject):
-    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Wheel:
-            event.ignore()
-            return True
-        return False
 
 
 def _ready(

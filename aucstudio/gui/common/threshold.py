@@ -331,7 +331,10 @@ class ThresholdChooser(QWidget):
         quietly(self.rule.setCurrentIndex, self.rule.findData(target.rule))
         tips = control_words("threshold_bound")["choices"]
         plain_tooltip(self.fields["bound"], tips.get(target.rule, ""))
-        self.fields["bound"].setVisible(target.rule in BOUNDED)
+        is_bounded = target.rule in BOUNDED
+        self.fields["bound"].setVisible(is_bounded)
+        # Without a bound, the rule takes its place; the longest texts need it.
+        self._grid.addWidget(self.rule, 0, 0, 1, 1 if is_bounded else 2)
         for key, rules in _RULES_OF.items():
             for widget in (self.fields[key], self._titles[key]):
                 widget.setVisible(target.rule in rules)

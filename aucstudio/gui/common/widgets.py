@@ -20,6 +20,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import (
     QAbstractButton,
+    QAbstractSpinBox,
+    QApplication,
     QBoxLayout,
     QCheckBox,
     QComboBox,
@@ -83,9 +85,23 @@ def down(*parts: Part, gap: int = 8, around: Around = 0) -> QVBoxLayout:
     return _filled(QVBoxLayout(), parts, gap, around)
 
 
+class _ScrollArea(QScrollArea):
+    """Scrolls to the widget that takes the focus, as by Tab from outside or a shortcut."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        QApplication.instance().focusChanged.connect(self._on_focus)  # type: ignore[union-attr]
+
+    def _on_focus(self, old: QWidget | None, new: QWidget | None) -> None:
+        # A window that is activated again stays as it was; what is clicked must not move away.
+        is_clicked = QGuiApplication.mouseButtons() != Qt.MouseButton.NoButton
+        if old is not None and new is not None and self.isAncestorOf(new) and not is_clicked:
+            self.ensureWidgetVisible(new)
+
+
 def scrolled(inner: QWidget | QLayout, name: str = "", accessible: str = "") -> QScrollArea:
     """Return an area that scrolls a widget or a layout vertically."""
-    made = named(QScrollArea(), name, accessible)
+    made = named(_ScrollArea(), name, accessible)
     made.setWidget(inner if isinstance(inner, QWidget) else holding(inner))
     made.setWidgetResizable(True)
     made.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -318,7 +334,23 @@ def named(widget: Kind, name: str, accessible: str = "", *, like: str = "") -> K
     widget.setAccessibleName(accessible or words.get("name") or text)
     if "tip" in words:
         plain_tooltip(widget, words["tip"])
+    if isinstance(widget, QComboBox | QAbstractSpinBox):
+        widget.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        widget.installEventFilter(_WheelFilter(widget))
     return widget
+
+
+class _WheelFilter(QObject):
+    """Lets the wheel scroll an area instead of changing a field in it."""
+
+    def eventFilter(self, field: QObject, event: QEvent) -> bool:
+        if event.type() != QEvent.Type.Wheel:
+            return False
+        around = field.parent()
+        while around is not None and not isinstance(around, QScrollArea):
+            around = around.parent()
+        event.setAccepted(around is None)
+        return around is not None
 
 
 def enable_item(combo: QComboBox, data: object, enabled: bool) -> None:

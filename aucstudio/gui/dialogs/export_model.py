@@ -270,10 +270,34 @@ def _calibrated(model: Model, record: RunRecord, kind: str | None, split: int | 
     return model if kind is None else calibrated(model, record, kind, split)
 
 
-class ExportModelDialog(prompts.Dialog):
-    """Dialog that chooses a model, refits it if requested, and saves it."""
+@dataclasses.dataclass(frozen=True)
+class KeptChoice:
+    """The model and threshold chosen for a run, and the target that was offered first."""
 
-    def __init__(self, session: Session, run: ShownRun, parent: QWidget) -> None:
+    kind: int
+    target: Target
+    offered: Target
+
+
+class ExportModelDialog(prompts.Dialog):
+    """Dialog that chooses a model, refits it if requested, and saves it.
+
+    Parameters
+    ----------
+    session : Session
+    run : ShownRun
+    parent : QWidget
+    kept : dict of str to KeptChoice, optional
+        The latest choice by identifier of the run; restored, and kept up to date.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        run: ShownRun,
+        parent: QWidget,
+        kept: dict[str, KeptChoice] | None = None,
+    ) -> None:
         super().__init__("export_model_dialog", f"Export {run.look.name}", parent)
         self._session, self._run = session, run
         self._work = Background(self, self._on_made)
@@ -281,6 +305,8 @@ class ExportModelDialog(prompts.Dialog):
         self._refusal = Answer[str](self, self._show_about, self._show_about, keep=len(FORMATS) + 1)
         self._refused = ""
         self.choice = ModelChoice(session, run, self)
+        self._offered, self._kept = self.choice.target, {} if kept is None else kept
+        self._restore()
         beside = down(label("Which threshold?", "title"), self.choice.chooser, STRETCH)
         columns = self.beside((self._which_and_how(), 1), beside, gap=32)
         self.words = label("", "muted", wrap=True, name="export_words")
@@ -289,9 +315,25 @@ class ExportModelDialog(prompts.Dialog):
         save = QDialogButtonBox.StandardButton.Save
         self.buttons = answers(self, "export", self._on_save, "&Save…", save)
         self.choice.changed.connect(self._refresh)
+        self.choice.changed.connect(self._keep)
         self._on_format()
         self.lay_out(down(columns, self.words, STRETCH), self.progress, self.buttons)
         self._order_tabs()
+
+    def _restore(self) -> None:
+        """Restore the choice of an earlier dialog, unless the study has another threshold now."""
+        earlier = self._kept.get(self._run.record.id)
+        if earlier is None:
+            return
+        button = self.choice.kinds.button(earlier.kind)
+        if button.isEnabled():
+            button.setChecked(True)
+        if earlier.offered == self._offered:
+            self.choice.set_target(earlier.target)
+
+    def _keep(self) -> None:
+        made = KeptChoice(self.choice.kinds.checkedId(), self.choice.target, self._offered)
+        self._kept[self._run.record.id] = made
 
     def _order_tabs(self) -> None:
         """Set the tab order to reading order; focus the first question."""

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QLineEdit, QWidget
 
 from aucstudio.engine.params import InvalidSetting, Param, declared_params, multiple
 from aucstudio.gui.common.curve_figures import band_words
-from aucstudio.gui.common.form import Form, swallow_wheel
+from aucstudio.gui.common.form import Form
 from aucstudio.gui.common.plain_text import tip_text
 from aucstudio.gui.common.widgets import check_box, discard, label, named, set_style, show_note
 from aucstudio.gui.state.plan import RANGE
@@ -35,7 +35,6 @@ class ChoiceEditor(QComboBox):
         for value, sentence in declared.choices.items():
             word = choice_word(value)
             self._add(value, word[:1].upper() + word[1:], sentence)
-        swallow_wheel(self)
         self.activated.connect(lambda _index: self.edited.emit())
 
     def value(self) -> Any:

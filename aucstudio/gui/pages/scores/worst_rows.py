@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from functools import partial
 
 import numpy as np
-from PySide6.QtCore import QItemSelectionModel, Signal, SignalInstance
+from PySide6.QtCore import QItemSelectionModel, QPoint, Qt, Signal, SignalInstance
 from PySide6.QtWidgets import QWidget
 
 from aucstudio.engine.arrays import Array, Index
@@ -22,11 +23,14 @@ from aucstudio.gui.common.widgets import (
     down,
     explain_button,
     label,
+    make_action,
+    make_menu,
     named,
     show_note,
 )
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.notices import text
+from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import class_words
 from aucstudio.project.data.columns import spelled
 from aucstudio.project.data.table import Table
@@ -184,6 +188,8 @@ class WorstRows(QWidget):
         )
         self.list.selectionModel().currentRowChanged.connect(lambda: self._ask(self.pointed))
         self.list.activated.connect(lambda: self._ask(self.data_asked))
+        self.list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.list.customContextMenuRequested.connect(self._on_menu)
         self.data_button = data_button("worst_data_button", lambda: self._ask(self.data_asked))
         self.explain_button = explain_button(
             "worst_explain_button", lambda: self._ask(self.explaining)
@@ -247,6 +253,18 @@ class WorstRows(QWidget):
         flags = QItemSelectionModel.SelectionFlag
         selection.setCurrentIndex(index, flags.ClearAndSelect | flags.Rows)
         self.list.scrollTo(index)
+
+    def _on_menu(self, point: QPoint) -> None:
+        """Open the menu of the selected row, which a click of either button selects."""
+        index = self.list.currentIndex()
+        if not index.isValid() or self.worst is None or not self.has_table:
+            return
+        row = int(self.worst.rows[index.row()])
+        menu = make_menu(self.list, "worst_menu")
+        for name, signal in (("data", self.data_asked), ("explain", self.explaining)):
+            words = control_words(f"{name}_button")["text"]
+            make_action(menu, f"worst_{name}_action", words, verb=partial(signal.emit, row))
+        menu.popup(self.list.viewport().mapToGlobal(point))
 
     def _ask(self, signal: SignalInstance) -> None:
         """Emit a signal with the selected row of the list."""
