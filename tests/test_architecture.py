@@ -76,7 +76,6 @@ ROOMS = [
     "pickle_stream",
     "typed",
     "child_process",
-    "leftovers",
     "scratch",
     "resources",
     "data",

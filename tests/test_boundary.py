@@ -246,9 +246,9 @@ def test_progress_bar_fits_the_terminal(monkeypatch):
         with contextlib.suppress(BlockingIOError):
             while True:
                 pieces.append(os.read(ours, 1 << 16))
-        told = b"".join(pieces).decode()
+        output = b"".join(pieces).decode()
     os.close(ours)
-    lines = [re.sub(r"\x1b\[[0-9;]*[A-Z]", "", line) for line in re.split(r"[\r\n]+", told)]
+    lines = [re.sub(r"\x1b\[[0-9;]*[A-Z]", "", line) for line in re.split(r"[\r\n]+", output)]
     assert max(map(len, lines)) <= 80
     assert any("25%" in line for line in lines)
     assert "aucstudio: done" in lines

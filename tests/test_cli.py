@@ -61,13 +61,13 @@ def test_methods_describes_one_method(run):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "expected"),
     CASES["misspelt"],
 )
-def test_misspelt_words_get_a_suggestion(run, words, told):
+def test_misspelt_words_get_a_suggestion(run, words, expected):
     status, out, err = run(*words)
     assert (status, out) == (2, "")
-    assert told in err
+    assert expected in err
     assert err.count("\n") == 1
 
 
@@ -121,17 +121,17 @@ def test_missing_in_treats_numbers_as_missing(run, tmp_path):
     path = tmp_path / "absent.csv"
     rows = "".join(f"{-999 if k % 5 == 0 else k % 7},{k % 11},{k % 2}\n" for k in range(60))
     path.write_text(f"age,a=b,y\n{rows}", encoding="utf-8")
-    told = ("--label", "y", "--missing-in", "age=-999,-1", "--missing-in", "a=b=10")
-    status, out, _ = run("inspect", path, *told, "--json")
+    options = ("--label", "y", "--missing-in", "age=-999,-1", "--missing-in", "a=b=10")
+    status, out, _ = run("inspect", path, *options, "--json")
     assert status == 0
     assert not any("-999" in finding["sentence"] for finding in json.loads(out)["findings"])
     assert "-999" in run("inspect", path, "--label", "y", "--json")[1]
-    status, out, _ = run("train", path, "--method", "rls", *told, "--json")
+    status, out, _ = run("train", path, "--method", "rls", *options, "--json")
     assert status == 0
     for wrong in ("age", "age=", "=3", "age=x"):
-        status, _, told = run("inspect", path, "--missing-in", wrong)
+        status, _, err = run("inspect", path, "--missing-in", wrong)
         assert status == 2
-        assert f"--missing-in takes COL=NUMBER, such as age=-999; it is {wrong!r}" in told
+        assert f"--missing-in takes COL=NUMBER, such as age=-999; it is {wrong!r}" in err
     assert run("inspect", path, "--missing-in", "size=3")[0] == 2
 
 
@@ -139,17 +139,17 @@ def test_date_parts_go_through_inspect_train_and_score(run, tmp_path):
     path = tmp_path / "days.csv"
     rows = "".join(f"{k % 28 + 1:02d}.{k % 12 + 1:02d}.20{k % 9 + 10},{k % 2}\n" for k in range(90))
     path.write_text(f"a=b,y\n{rows}", encoding="utf-8")
-    told = ("--label", "y", "--date-parts", "a=b=Weekday, month", "--date-parts", "a=b=number")
-    status, out, _ = run("inspect", path, *told, "--json")
+    options = ("--label", "y", "--date-parts", "a=b=Weekday, month", "--date-parts", "a=b=number")
+    status, out, _ = run("inspect", path, *options, "--json")
     assert status == 0
     column = json.loads(out)["columns"][0]
     assert column["parts"] == ["number", "month", "weekday"]
     assert column["range"] == ["2010-01-01", "2018-12-16"]
-    words = run("inspect", path, *told)[1]
+    words = run("inspect", path, *options)[1]
     assert "dates 2010-01-01 to 2018-12-16, used as number, month, weekday" in words
     project, model = tmp_path / "p.aucproj", tmp_path / "m.aucmodel"
     saved = ("--project", project, "--save-model", model)
-    assert run("train", path, "--method", "rls", *told, *saved)[0] == 0
+    assert run("train", path, "--method", "rls", *options, *saved)[0] == 0
     assert run("verify", project)[0] == 0  # which reads the table again by its schema
     kept = next(iter(ProjectFile.open(project).runs())).splits[0].model
     assert kept.preparation.numbers == ("a=b", "a=b: month", "a=b: weekday")
@@ -158,11 +158,11 @@ def test_date_parts_go_through_inspect_train_and_score(run, tmp_path):
         assert run("score", model, path, "-o", target, *more)[0] == 0
     assert scores[0].read_text() == scores[1].read_text()
     for wrong in ("age", "age=", "=year"):
-        status, _, told = run("inspect", path, "--date-parts", wrong)
+        status, _, err = run("inspect", path, "--date-parts", wrong)
         assert status == 2
-        assert f"it is {wrong!r}" in told
-    status, _, told = run("inspect", path, "--date-parts", "a=b=hours")
-    assert (status, "did you mean 'hour'?" in told) == (2, True)
+        assert f"it is {wrong!r}" in err
+    status, _, err = run("inspect", path, "--date-parts", "a=b=hours")
+    assert (status, "did you mean 'hour'?" in err) == (2, True)
 
 
 def test_inspect_lists_columns_and_roles(run, table_file):

@@ -48,7 +48,7 @@ def show(session, records, *names, select=0):
     QApplication.processEvents()
 
 
-def show_face(view, records, *names, face):
+def show_curve_kind(view, records, *names, face):
     """Show records with a kind of curve."""
     show(view.session, records, *names)
     choose(view.choices.face_combo, face)

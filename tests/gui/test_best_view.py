@@ -54,7 +54,7 @@ class Ended:
     """A finished tournament: its runs and standings."""
 
     def __init__(self, table):
-        self.runs, told = [], []
+        self.runs, updates = [], []
         self.board = find_best(
             table,
             Validation(),
@@ -62,9 +62,9 @@ class Ended:
             folds=3,
             entrants=QUICK,
             store=self.store,
-            watch=told.append,
+            watch=updates.append,
         )
-        self.standings = told[-1]
+        self.standings = updates[-1]
 
     def store(self, record):
         self.runs.append(record)
@@ -91,7 +91,7 @@ def view(table_session, open_view):
     return open_view(BestView, table_session)
 
 
-def begin(session, entrants, seconds=600.0):
+def start_search(session, entrants, seconds=600.0):
     session.study.tournament.begin(
         TournamentOrder(session.table, Validation(), None, seconds, entrants=entrants)
     )
@@ -195,7 +195,7 @@ def test_running_search_draws_its_course(view, qtbot):
 @pytest.mark.slow
 def test_stopped_search_selects_the_best_so_far(view, qtbot):
     session = view.session
-    begin(session, LONG)
+    start_search(session, LONG)
     qtbot.waitUntil(lambda: bool(session.study.tournament.live.course), timeout=PATIENCE)
     assert "Find the best" in describe_work([session])
     press(qtbot, view.stop)
@@ -225,8 +225,8 @@ def test_reopened_project_shows_the_leaderboard(window, table_file, ended, tmp_p
     page, _ = window.deck.visit("best_view")
     assert "best model found" in shown(page, qtbot)
     rows = [row.cells for row in page.board.sheet.rows]
-    told = [cells(one, end) for one in end.entries]
-    for row, known in zip(rows, told, strict=True):  # intervals only if there is room
+    expected = [cells(one, end) for one in end.entries]
+    for row, known in zip(rows, expected, strict=True):  # intervals only if there is room
         assert [cell.split(" (")[0] for cell in row] == [cell.split(" (")[0] for cell in known]
 
 
@@ -327,7 +327,7 @@ def test_column_header_names_the_ranking_criterion(view, ended, qtbot):
 @pytest.mark.slow
 def test_closing_during_a_search_asks_once(window, table_file, answers, qtbot):
     window.open_now(table_file)
-    begin(window.session, LONG)
+    start_search(window.session, LONG)
     answers.choice = None
     window.close()
     assert len(answers.asked) == 1
@@ -342,7 +342,7 @@ def test_search_ends_in_its_own_study_after_another_is_opened(window, table_file
     window.open_now(table_file)
     session, path = window.session, tmp_path / "p.aucproj"
     save_as(session, path)
-    begin(session, QUICK, 4.0)
+    start_search(session, QUICK, 4.0)
     other = write_table(tmp_path / "other.csv")
     window.open_now(other)
     assert session.left
@@ -410,8 +410,8 @@ def test_headline_names_an_untested_leader(ended):
     first, *others = ended.standings.entries
     left = dataclasses.replace(first, run="", held_out=None, state=READY)
     best = next(one.run for one in others if one.run)
-    told = dataclasses.replace(ended.standings, entries=(left, *others), best=best, simpler="")
-    headline = statement(told).headline
+    standings = dataclasses.replace(ended.standings, entries=(left, *others), best=best, simpler="")
+    headline = statement(standings).headline
     assert "tested on the held-out rows" in headline
     assert "which was chosen, was not" in headline
 

@@ -74,7 +74,7 @@ def test_checked_runs_are_drawn_and_listed_with_every_map(view, session, folds, 
     assert len(view.diagram.lines) == 1
 
 
-def test_the_histogram_counts_every_row_of_the_chosen_run(view, folds, qtbot):
+def test_histogram_counts_every_row_of_the_selected_run(view, folds, qtbot):
     shown(view, qtbot)
     for curve in view.histogram.curves:
         assert curve.getData()[1].sum() == pytest.approx(1.0)

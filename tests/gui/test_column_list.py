@@ -134,7 +134,7 @@ def test_columns_that_cannot_have_a_role_are_reported(listed, qtbot):
     assert made.table.column("city").role == "group"
 
 
-def test_a_narrow_list_shows_whole_names_and_hides_less_important_facts(listed, qtbot):
+def test_narrow_list_hides_columns_but_cuts_no_names(listed, qtbot):
     table = wide_table(8)
     name = "minutes_since_last"
     columns = (dataclasses.replace(table.columns[0], name=name), *table.columns[1:])
@@ -162,9 +162,9 @@ def test_every_import_note_is_listed(listed):
     made = listed(
         dataclasses.replace(wide_table(5), remarks=tuple(Finding(FORMAT, note) for note in notes))
     )
-    facts, *told = made.findChild(QLabel, "columns_notes").text().lower().splitlines()
+    facts, *listed_notes = made.findChild(QLabel, "columns_notes").text().lower().splitlines()
     assert facts.startswith("20 rows, 5 columns; csv")
-    assert [line.rstrip(".") for line in told] == list(notes)
+    assert [line.rstrip(".") for line in listed_notes] == list(notes)
 
 
 def test_card_opens_the_column_list_and_roles_can_be_undone(window, table_file, qtbot):

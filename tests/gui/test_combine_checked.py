@@ -45,10 +45,10 @@ def test_checked_runs_are_combined_into_a_new_run(window, session, qtbot):
     assert set(run.record.experiment.members) == {one.record.id for one in members}
     assert session.selected == run.record.id
     assert 0.5 < auc_summary(run.record).value <= 1
-    told = window.workplace.runs_panel.details.text()
-    assert "Combination of finished runs" in told
-    assert "2 finished runs" in told
-    assert "quick" not in told
+    details = window.workplace.runs_panel.details.text()
+    assert "Combination of finished runs" in details
+    assert "2 finished runs" in details
+    assert "quick" not in details
     # It cannot be a member of another combination.
     assert not action.isEnabled()
     assert "is itself a combination of runs" in action.toolTip()

@@ -150,10 +150,10 @@ def test_clicking_a_matrix_cell_compares_row_with_column_run(view, three, sessio
 
 def test_selection_from_other_pages_is_marked_without_echo(view, three, session, qtbot):
     shown(view, qtbot)
-    heard = []
+    changes = []
     session.select(view.shown.runs[2].record.id)
     session.compare_with(view.shown.runs[0].record.id)
-    on(session, "selection", lambda: heard.append(1))
+    on(session, "selection", lambda: changes.append(1))
     assert "significant" in shown(view, qtbot)
     assert view.tables.pairs_table.currentIndex().row() == 1
     assert [mark.isVisible() for mark in view.picture.forest.marks] == [True, True]
@@ -164,7 +164,7 @@ def test_selection_from_other_pages_is_marked_without_echo(view, three, session,
     shown(view, qtbot)
     assert not view.picture.forest.marks[1].isVisible()
     assert not view.picture.table.selectionModel().hasSelection()
-    assert len(heard) == 1
+    assert len(changes) == 1
 
 
 # ----------------------------------------------------------------- the picture
@@ -453,9 +453,9 @@ def test_forecast_counts_the_positives_needed(add):
     assert f"({here} here;" in text
     split = splits.splits[0]
     whole = int(split.test_positive.sum() + split.train_positive.sum())
-    told = forecast_words(pair, splits, 3)
-    assert "positives in the table" in told
-    assert f"({whole} here;" in told
+    forecast = forecast_words(pair, splits, 3)
+    assert "positives in the table" in forecast
+    assert f"({whole} here;" in forecast
     assert forecast_words(pair, splits, 10**6) == (
         "6 splits are too few for one of 1000000 pairs to be significant: use more splits."
     )

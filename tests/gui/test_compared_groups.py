@@ -16,7 +16,7 @@ def view(table_session, open_view):
     return open_view(CompareView, table_session, (728, 640))
 
 
-def turn_to(view, mode, qtbot):
+def choose_mode(view, mode, qtbot):
     view.show_switch.choose(mode)
     refresh_and_wait(qtbot, view)
     qtbot.waitUntil(lambda: not view.busy())
@@ -30,7 +30,7 @@ def by(view, column, qtbot):
 
 def test_curves_and_figures_are_shown_per_level(table_session, view, qtbot):
     record = put(table_session, make_record(table_session.table))
-    turn_to(view, GROUPS, qtbot)
+    choose_mode(view, GROUPS, qtbot)
     page = view.groups
     assert page.by_combo.currentData() == "town"
     expected = subgroups(record, table_session.table, "town", BAND, thresholds=[0.0])
@@ -54,7 +54,7 @@ def test_curves_and_figures_are_shown_per_level(table_session, view, qtbot):
     assert page.by_combo.isVisible()
     page.table.selectRow(1)
     assert page.picture.lines[1].opts["pen"].widthF() > page.picture.lines[0].opts["pen"].widthF()
-    turn_to(view, PICTURE, qtbot)
+    choose_mode(view, PICTURE, qtbot)
     assert view.measure_combo.isVisible()
     assert not page.by_combo.isVisible()
     assert "town" not in view.sentence.text()
@@ -62,7 +62,7 @@ def test_curves_and_figures_are_shown_per_level(table_session, view, qtbot):
 
 def test_numbers_are_split_at_quartiles_and_cut_points(table_session, view, qtbot):
     put(table_session, make_record(table_session.table, validation=Validation("folds", folds=3)))
-    turn_to(view, GROUPS, qtbot)
+    choose_mode(view, GROUPS, qtbot)
     page = view.groups
     assert not page.cuts_field.isVisible()
     by(view, "x0", qtbot)
@@ -81,7 +81,7 @@ def test_numbers_are_split_at_quartiles_and_cut_points(table_session, view, qtbo
 
 def test_rates_follow_the_threshold(table_session, view, qtbot):
     put(table_session, make_record(table_session.table))
-    turn_to(view, GROUPS, qtbot)
+    choose_mode(view, GROUPS, qtbot)
     assert "the default threshold" in view.sentence.text()
     before = view.groups.found.groups[0].tpr
     table_session.point_at(threshold=1e6)
@@ -92,7 +92,7 @@ def test_rates_follow_the_threshold(table_session, view, qtbot):
 
 
 def test_missing_run_or_table_shows_a_reason(table_session, view, qtbot):
-    turn_to(view, GROUPS, qtbot)
+    choose_mode(view, GROUPS, qtbot)
     assert "Choose a finished run" in view.sentence.text()
     record = make_record(table_session.table, "rls", validation=Validation("leave-pair-out"))
     put(table_session, record)

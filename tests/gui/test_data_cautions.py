@@ -31,24 +31,24 @@ def card(session, tmp_path, qtbot):
 
 @pytest.mark.parametrize("scheme", ["holdout", "folds", "leave-pair-out"])
 def test_single_positive_is_an_error_before_the_run(card, scheme):
-    told = card(1, Validation(scheme))
-    assert told.property("role") == "error"
-    assert "has 1 row, and no split can hold one in training and one in test" in told.text()
-    assert "fold" not in told.text()
+    caution = card(1, Validation(scheme))
+    assert caution.property("role") == "error"
+    assert "has 1 row, and no split can hold one in training and one in test" in caution.text()
+    assert "fold" not in caution.text()
 
 
 def test_single_positive_is_allowed_with_a_test_file(card):
-    told = card(1, Validation("file", test_file="later.csv"))
-    assert told.text() == "Only 1 positive to train on."
+    caution = card(1, Validation("file", test_file="later.csv"))
+    assert caution.text() == "Only 1 positive to train on."
 
 
 def test_caution_suggests_a_possible_number_of_folds(card, session):
-    told = card(3, Validation("folds", folds=5))
-    assert "choose fewer folds, 3 at most" in told.text()
+    caution = card(3, Validation("folds", folds=5))
+    assert "choose fewer folds, 3 at most" in caution.text()
     session.edit(
         dataclasses.replace(session.plan, validation=Validation("folds", folds=3)), "Fewer"
     )
-    assert told.text().startswith("The smaller class") is False
+    assert caution.text().startswith("The smaller class") is False
 
 
 @pytest.mark.parametrize(
@@ -61,10 +61,10 @@ def test_caution_suggests_a_possible_number_of_folds(card, session):
     ],
 )
 def test_few_positives_show_a_caution(card, positives, validation, words):
-    told = card(positives, validation)
-    assert told.text().startswith(words)
-    assert bool(told.text()) == bool(words)
-    assert told.property("role") != "error"
+    caution = card(positives, validation)
+    assert caution.text().startswith(words)
+    assert bool(caution.text()) == bool(words)
+    assert caution.property("role") != "error"
 
 
 def few_positives(folder, positives=3):

@@ -70,7 +70,7 @@ def look(view, qtbot, what):
     return shown(view, qtbot)
 
 
-def with_gaps(table, rows):
+def with_missing_values(table, rows):
     table = with_cells(table, rows, np.nan)
     columns = tuple(dataclasses.replace(c, missing=int((~c.known()).sum())) for c in table.columns)
     return dataclasses.replace(table, columns=columns)
@@ -211,8 +211,8 @@ def test_scores_of_runs_are_shown_and_filter_rows(view, session, table, qtbot):
     names = [column.name for column in view.sheet.model_.columns[:4]]
     assert names == ["outcome", "Least squares", "wrong pairs", "Logistic"]
     row = int(split.test_rows[0])
-    told = float(cell(view, row, "Least squares").replace("−", "-"))
-    assert told == pytest.approx(split.test_scores[0], abs=5e-4)
+    shown_score = float(cell(view, row, "Least squares").replace("−", "-"))
+    assert shown_score == pytest.approx(split.test_scores[0], abs=5e-4)
     assert len({len(cell(view, k, "Least squares").partition(".")[2]) for k in range(20)}) == 1
     assert (view.split_combo.isVisible(), view.split_combo.currentIndex()) == (True, 1)
 
@@ -288,11 +288,11 @@ def test_saved_rows_escape_formulas(view, session, table, qtbot, answers, tmp_pa
     assert line[-1] == "'=cmd()"
     assert float(line[2]) == table.column("x0").values[0]
     answers.save_path = str(tmp_path / "gone" / "rows.csv")
-    heard = []
-    session.failed.connect(lambda text, _trace: heard.append(text))
+    errors = []
+    session.failed.connect(lambda text, _trace: errors.append(text))
     view.save_button.click()
     shown(view, qtbot)
-    assert "rows.csv" in heard[0]
+    assert "rows.csv" in errors[0]
 
 
 # ------------------------------------------------------------- columns
@@ -367,9 +367,9 @@ def test_columns_are_listed_and_sorted_by_auc(view, session, table, qtbot):
     names = [listed.model.index(k, 0).data() for k in range(6)]
     assert names[0] == "x0"
     assert names[-1] == "outcome"  # it has no AUC
-    told = {listed.model.index(k, 0).data(): listed.model.index(k, 1).data() for k in range(6)}
+    written = {listed.model.index(k, 0).data(): listed.model.index(k, 1).data() for k in range(6)}
     for name, area in areas.items():
-        assert told[name] == f"{area:.3f}"
+        assert written[name] == f"{area:.3f}"
     header.setSortIndicator(0, UP)
     shown(view, qtbot)
     assert [listed.model.index(k, 0).data() for k in range(3)] == ["outcome", "town", "x0"]
@@ -417,7 +417,7 @@ def test_visible_columns_are_computed_first_in_a_wide_table(session, open_view, 
 
 @pytest.mark.slow
 def test_click_on_the_missing_value_map_opens_the_cell(view, session, table, qtbot):
-    session.put_table(with_gaps(table, [7, 90]))
+    session.put_table(with_missing_values(table, [7, 90]))
     shown(view, qtbot)
     view.sheet.sorting.emit(None, True)
     text = look(view, qtbot, GAPS)
@@ -449,7 +449,7 @@ def test_table_without_missing_values_shows_a_message(view, session, table, qtbo
 @pytest.mark.parametrize("what", [GAPS, CORRELATION])
 def test_pictures_follow_the_theme(view, session, table, qtbot, qapp, what):
     if what == GAPS:
-        session.put_table(with_gaps(table, [7, 90]))
+        session.put_table(with_missing_values(table, [7, 90]))
         shown(view, qtbot)
     look(view, qtbot, what)
     picture = view.gaps if what == GAPS else view.correlation
@@ -603,7 +603,7 @@ def test_narrow_page_shows_the_card_below_the_column_list(view, qtbot):
 
 
 @pytest.fixture
-def worked(window, table_file, qtbot):
+def show_page(window, table_file, qtbot):
     """Return a page of a window with a run by name, once it is shown and up to date."""
     window.open_now(table_file)
     put(window.session, make_record(window.session.table), "AUC-RLS")
@@ -618,8 +618,8 @@ def worked(window, table_file, qtbot):
 
 
 @pytest.mark.slow
-def test_worst_row_opens_in_data_and_back_returns(window, worked, qtbot):
-    scores = worked("scores_view")
+def test_worst_row_opens_in_data_and_back_returns(window, show_page, qtbot):
+    scores = show_page("scores_view")
     scores.worst.list.setCurrentIndex(scores.worst.list.sheet.index(0, 0))
     row = int(scores.worst.worst.rows[0])
     window.findChild(QPushButton, "worst_data_button").click()
@@ -635,10 +635,10 @@ def test_worst_row_opens_in_data_and_back_returns(window, worked, qtbot):
 
 
 @pytest.mark.slow
-def test_pair_opens_its_rows_and_hiding_filters_are_cleared(window, worked, qtbot):
-    data = worked("data_view")
+def test_pair_opens_its_rows_and_hiding_filters_are_cleared(window, show_page, qtbot):
+    data = show_page("data_view")
     filter_by(data, qtbot, "x0 > 100")
-    differences = worked("difference_view")
+    differences = show_page("difference_view")
     differences.pointing.step(1)
     pair = window.session.focus.pair
     shown(differences, qtbot)
@@ -659,8 +659,8 @@ def test_pair_opens_its_rows_and_hiding_filters_are_cleared(window, worked, qtbo
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["roc_view", "scores_view"])
-def test_plot_menu_opens_misclassified_rows(window, worked, qtbot, name):
-    view = worked(name)
+def test_plot_menu_opens_misclassified_rows(window, show_page, qtbot, name):
+    view = show_page(name)
     window.session.point_at(row=3)
     menu = view.menu_of(view.figure())
     offered = {a.objectName(): a for a in menu.actions() if "Data" in a.text()}
@@ -679,8 +679,8 @@ def test_plot_menu_opens_misclassified_rows(window, worked, qtbot, name):
 
 
 def test_short_figures_of_columns():
-    told = {39731.4: "39,731", 1.2345e7: "1.23e+07", -0.00123456: "−0.00123", 3.14159: "3.142"}
-    assert {value: short_figure(value) for value in told} == told
+    expected = {39731.4: "39,731", 1.2345e7: "1.23e+07", -0.00123456: "−0.00123", 3.14159: "3.142"}
+    assert {value: short_figure(value) for value in expected} == expected
 
 
 def test_rows_are_coloured_by_class_once_it_is_chosen(session, tmp_path, qtbot):

@@ -200,7 +200,7 @@ def test_date_axis_ticks_are_round_and_few(ends):
     found = date_ticks(low, high, "y-m-d")
     assert 1 < len(found) <= 6
     assert all(low <= place <= high for place, _ in found)
-    assert len({told for _, told in found}) == len(found)
+    assert len({label for _, label in found}) == len(found)
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.0, 23.9), (8.0, 9.5), (10.0, 10.1)])

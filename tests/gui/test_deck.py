@@ -191,17 +191,17 @@ def test_only_visible_views_are_refreshed(opened, monkeypatch, qtbot):
     press(opened, "arrange_roc_and_difference_vectors")
     show(opened, "scores_view")
     press(opened, "tear_off")
-    heard = []
+    refreshed = []
     for page in opened.views:
         name = page.objectName()
-        monkeypatch.setattr(page, "refresh_live", lambda name=name: heard.append(name))
+        monkeypatch.setattr(page, "refresh_live", lambda name=name: refreshed.append(name))
     opened.session.notify({"live"})
-    qtbot.waitUntil(lambda: len(heard) > 2)
-    assert sorted(heard) == ["difference_view", "roc_view", "scores_view"]
+    qtbot.waitUntil(lambda: len(refreshed) > 2)
+    assert sorted(refreshed) == ["difference_view", "roc_view", "scores_view"]
     opened.session.notify({"runs"})
     assert all(page._stale for page in opened.views)
     qtbot.waitUntil(lambda: not any(page._stale for page in opened.deck.visible_views()))
-    assert {page.objectName() for page in opened.views if not page._stale} == set(heard)
+    assert {page.objectName() for page in opened.views if not page._stale} == set(refreshed)
 
 
 def test_click_makes_a_view_active(opened):

@@ -61,7 +61,7 @@ def worst_pair(record):
 # ------------------------------------------------------------------------ the FPR range
 
 
-def errors_in(record, band):
+def misranked_pairs(record, band):
     """Count the misranked pairs whose negative has a rank in the range, by brute force."""
     split = record.splits[0]
     s = split.train_scores[split.train_positive]
@@ -74,7 +74,7 @@ def errors_in(record, band):
 def test_misranked_pairs_in_the_fpr_range_are_counted(session, view, record, qtbot):
     for band in ((0.0, 0.1), (0.2, 0.5)):
         session.set_band(*band)
-        count, negatives = errors_in(record, band)
+        count, negatives = misranked_pairs(record, band)
         qtbot.waitUntil(lambda text=f"{count:,} of these errors": text in view.sentence.text())
         assert f"{negatives} negatives in the FPR range {band[0]:g} … {band[1]:g}" in (
             view.sentence.text()

@@ -152,8 +152,8 @@ def test_refit_model_keeps_the_false_positive_rate(
     assert not field.text()  # chosen after the refit
     assert field.placeholderText()
     assert not field.isEnabled()
-    told = dialog.findChild(QLabel, "model_threshold_remarks").text()
-    assert text("threshold_again", typed=True) in told
+    remarks = dialog.findChild(QLabel, "model_threshold_remarks").text()
+    assert text("threshold_again", typed=True) in remarks
     answers.save_path = str(tmp_path / "all.aucmodel")
     dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
     qtbot.waitUntil(lambda: (tmp_path / "all.aucmodel").exists(), timeout=PATIENCE)
@@ -161,9 +161,9 @@ def test_refit_model_keeps_the_false_positive_rate(
     model = load_model(tmp_path / "all.aucmodel")
     called = model.score(table) > model.threshold
     negatives = ~table.is_positive()
-    wished = (result.test_scores[~result.test_positive] > 0.4).mean()
+    requested = (result.test_scores[~result.test_positive] > 0.4).mean()
     n = int(negatives.sum())
-    assert int(called[negatives].sum()) == int(np.floor(n * wished + 1e-9))
+    assert int(called[negatives].sum()) == int(np.floor(n * requested + 1e-9))
 
 
 def test_leave_pair_out_threshold_is_set_by_its_fpr(table_session, open_dialog):

@@ -93,11 +93,11 @@ def test_card_shows_the_most_important_finding_first(card, qtbot):
     (first,) = sentences(card)
     assert first.startswith("Column told")
     qtbot.mouseClick(card.findings.more, Qt.MouseButton.LeftButton)
-    told = sentences(card)
-    assert len(told) == 4
-    assert "-999" in told[1]
-    assert "spelled in several ways" in told[2]
-    assert "patient_id seems to identify 40 persons" in told[3]
+    found = sentences(card)
+    assert len(found) == 4
+    assert "-999" in found[1]
+    assert "spelled in several ways" in found[2]
+    assert "patient_id seems to identify 40 persons" in found[3]
 
 
 def test_action_of_a_finding_can_be_undone(card, session, qtbot):
@@ -158,9 +158,9 @@ def test_findings_of_the_previous_table_are_removed(card, session, open_card):
 
 def test_markup_in_a_name_is_shown_as_text(open_card):
     card = open_card("<b>no</b><img src=trap>,label", [f"{k},{k % 2}" for k in range(100)])
-    (told,) = card.findings.findChildren(QLabel, "finding_0_sentence")
-    assert "<b>no</b><img src=trap>" in told.text()
-    assert told.textFormat() == Qt.TextFormat.PlainText
+    (label,) = card.findings.findChildren(QLabel, "finding_0_sentence")
+    assert "<b>no</b><img src=trap>" in label.text()
+    assert label.textFormat() == Qt.TextFormat.PlainText
 
 
 # ------------------------------------------------------------------ classes

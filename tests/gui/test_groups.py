@@ -17,7 +17,7 @@ def grouped(table_session):
     return table_session
 
 
-def pairs_out(combo):
+def leave_pair_out_item(combo):
     """Return the leave-pair-out item, which groups disable."""
     return combo.model().item(combo.findData("leave-pair-out"))
 
@@ -35,10 +35,10 @@ def test_cards_name_the_grouping_column(qtbot, table_session):
     assert note.text() == (
         "Rows of one town are never in both training and test sets: grouped by town (2 groups)."
     )
-    assert not pairs_out(panels[1].findChild(QComboBox, "scheme_combo")).isEnabled()
+    assert not leave_pair_out_item(panels[1].findChild(QComboBox, "scheme_combo")).isEnabled()
     table_session.set_roles(roles={"town": "category"})
     assert note.isHidden()
-    assert pairs_out(panels[1].findChild(QComboBox, "scheme_combo")).isEnabled()
+    assert leave_pair_out_item(panels[1].findChild(QComboBox, "scheme_combo")).isEnabled()
 
 
 @pytest.mark.parametrize(

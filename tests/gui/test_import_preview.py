@@ -39,7 +39,7 @@ def preview_of(window, qtbot, answers):
         answers.open_path = str(path)
         window.actions_.import_data.trigger()
         dialog = window.findChildren(ImportPreview)[-1]
-        rest(qtbot, dialog)
+        wait_until_idle(qtbot, dialog)
         return dialog
 
     yield preview
@@ -58,7 +58,7 @@ def look_at(session, qtbot):
         dialog = ImportPreview(session, path, None, parent)
         with qtbot.waitExposed(dialog):
             dialog.open()
-        rest(qtbot, dialog)
+        wait_until_idle(qtbot, dialog)
         return dialog
 
     yield look_at
@@ -66,18 +66,18 @@ def look_at(session, qtbot):
         dialog.reject()
 
 
-def rest(qtbot, dialog):
+def wait_until_idle(qtbot, dialog):
     qtbot.waitUntil(lambda: not dialog.busy, timeout=PATIENCE)
 
 
-def put(qtbot, dialog, name, data):
+def choose_value(qtbot, dialog, name, data):
     """Choose in a combo box as a user does."""
     combo = dialog.findChild(QComboBox, name)
     place = combo.findData(data)
     assert place >= 0, [combo.itemData(k) for k in range(combo.count())]
     combo.setCurrentIndex(place)
     combo.activated.emit(place)
-    rest(qtbot, dialog)
+    wait_until_idle(qtbot, dialog)
 
 
 def role_combo(dialog, name):
@@ -96,7 +96,7 @@ def press(qtbot, button):
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
 
 
-def open_it(qtbot, window, dialog):
+def open_table(qtbot, window, dialog):
     press(qtbot, dialog.open_button)
     qtbot.waitUntil(lambda: not window.session.files.opener.busy, timeout=PATIENCE)
     return window.session.table
@@ -106,15 +106,15 @@ def open_it(qtbot, window, dialog):
 def test_wrong_encoding_is_corrected_before_opening(window, qtbot, preview_of, tmp_path):
     path = write_awkward(tmp_path / "a.csv")
     dialog = preview_of(path)
-    put(qtbot, dialog, "import_encoding", "latin-1")  # as a wrong guess would be
-    put(qtbot, dialog, "import_decimal", ".")
+    choose_value(qtbot, dialog, "import_encoding", "latin-1")  # as a wrong guess would be
+    choose_value(qtbot, dialog, "import_decimal", ".")
     assert "улица" not in [c.name for c in dialog.sheet.rows.table.columns]
-    put(qtbot, dialog, "import_encoding", "cp1251")
-    put(qtbot, dialog, "import_decimal", ",")
+    choose_value(qtbot, dialog, "import_encoding", "cp1251")
+    choose_value(qtbot, dialog, "import_decimal", ",")
     assert cells(dialog, 1) == ["1", "1.1", "Лесная", "0"]
-    put(qtbot, dialog, role_combo(dialog, "улица"), "ignore")
-    put(qtbot, dialog, role_combo(dialog, "исход"), "label")
-    table = open_it(qtbot, window, dialog)
+    choose_value(qtbot, dialog, role_combo(dialog, "улица"), "ignore")
+    choose_value(qtbot, dialog, role_combo(dialog, "исход"), "label")
+    table = open_table(qtbot, window, dialog)
     assert window.files._preview is None
     assert (table.path, table.rows, table.label) == (path, 60, "исход")
     assert (table.dialect.encoding, table.dialect.decimal) == ("cp1251", ",")
@@ -130,15 +130,15 @@ def test_detected_values_are_italic_and_choices_are_not(qtbot, look_at, tmp_path
     assert delimiter.font().italic()
     name = role_combo(dialog, "рост")
     assert dialog.findChild(QComboBox, name).currentText() == "Detected: Number"
-    put(qtbot, dialog, "import_delimiter", ";")
-    put(qtbot, dialog, name, "category")
+    choose_value(qtbot, dialog, "import_delimiter", ";")
+    choose_value(qtbot, dialog, name, "category")
     assert not delimiter.font().italic()
     assert not dialog.findChild(QComboBox, name).font().italic()
     assert dialog.sheet.rows.table.column("рост").role == "category"
-    put(qtbot, dialog, name, None)
+    choose_value(qtbot, dialog, name, None)
     assert dialog.sheet.rows.table.column("рост").role == "number"
     press(qtbot, dialog.guess_button)
-    rest(qtbot, dialog)
+    wait_until_idle(qtbot, dialog)
     assert dialog.choices == ImportChoices()
 
 
@@ -146,9 +146,9 @@ def test_detected_values_are_italic_and_choices_are_not(qtbot, look_at, tmp_path
 def test_choices_are_remembered_per_file(window, qtbot, preview_of, tmp_path):
     path = write_awkward(tmp_path / "a.csv")
     dialog = preview_of(path)
-    put(qtbot, dialog, role_combo(dialog, "улица"), "ignore")
-    put(qtbot, dialog, "import_quote", "")
-    open_it(qtbot, window, dialog)
+    choose_value(qtbot, dialog, role_combo(dialog, "улица"), "ignore")
+    choose_value(qtbot, dialog, "import_quote", "")
+    open_table(qtbot, window, dialog)
     copy = tmp_path / "copy.csv"  # known by its bytes
     copy.write_bytes(path.read_bytes())
     for again in (path, copy):
@@ -170,8 +170,8 @@ def test_choices_are_remembered_per_file(window, qtbot, preview_of, tmp_path):
 def test_remembered_choices_that_no_longer_fit_are_reported(window, qtbot, preview_of, tmp_path):
     path = write_awkward(tmp_path / "a.csv")
     dialog = preview_of(path)
-    put(qtbot, dialog, role_combo(dialog, "улица"), "ignore")
-    open_it(qtbot, window, dialog)
+    choose_value(qtbot, dialog, role_combo(dialog, "улица"), "ignore")
+    open_table(qtbot, window, dialog)
     write_table(path, rows=40)
     window.open_path(path)
     qtbot.waitUntil(lambda: not window.session.files.opener.busy, timeout=PATIENCE)
@@ -192,9 +192,9 @@ def test_workbook_sheet_can_be_chosen(window, qtbot, preview_of, tmp_path):
     dialog = preview_of(tmp_path / "book.xlsx")
     assert dialog.controls.combos["sheet"].isVisible()
     assert not dialog.controls.combos["delimiter"].isVisible()  # not applicable here
-    put(qtbot, dialog, "import_sheet", "cases")
+    choose_value(qtbot, dialog, "import_sheet", "cases")
     assert [column.name for column in dialog.sheet.rows.table.columns] == ["b", "y"]
-    table = open_it(qtbot, window, dialog)
+    table = open_table(qtbot, window, dialog)
     assert table.dialect.sheet == "cases"
     assert table.feature_names == ("b",)
 
@@ -210,10 +210,10 @@ def test_damaged_file_is_reported_in_the_dialog(look_at, tmp_path):
 
 def test_unreadable_choice_can_be_reverted(qtbot, look_at, tmp_path):
     dialog = look_at(write_awkward(tmp_path / "a.csv"))
-    put(qtbot, dialog, "import_delimiter", "|")
+    choose_value(qtbot, dialog, "import_delimiter", "|")
     assert "only one column" in dialog.words.text()
     assert not dialog.open_button.isEnabled()
-    put(qtbot, dialog, "import_delimiter", None)
+    choose_value(qtbot, dialog, "import_delimiter", None)
     assert not dialog.words.isVisible()
     assert dialog.open_button.isEnabled()
 
@@ -234,7 +234,7 @@ def test_rejected_rows_are_listed_and_exported(qtbot, look_at, answers, tmp_path
     ]
     answers.save_path = str(tmp_path / "left.csv")
     press(qtbot, dialog.left_out.export)
-    rest(qtbot, dialog)
+    wait_until_idle(qtbot, dialog)
     with (tmp_path / "left.csv").open(newline="", encoding="utf-8") as file:
         written = list(csv.reader(file))
     assert [(row[0], row[2]) for row in written[1:]] == [("4", "2,2,0,more"), ("4001", "short")]
@@ -249,13 +249,13 @@ def test_strict_reading_reports_the_rejected_line(window, qtbot, preview_of, tmp
     dialog = preview_of(path)
     strict = dialog.findChild(QAbstractButton, "import_strict")
     strict.setChecked(True)
-    rest(qtbot, dialog)
-    open_it(qtbot, window, dialog)
+    wait_until_idle(qtbot, dialog)
+    open_table(qtbot, window, dialog)
     assert dialog.isVisible()
     assert "line 4001" in dialog.words.text()
     strict.setChecked(False)
-    rest(qtbot, dialog)
-    assert open_it(qtbot, window, dialog).rejected_rows == 1
+    wait_until_idle(qtbot, dialog)
+    assert open_table(qtbot, window, dialog).rejected_rows == 1
 
 
 def test_skipped_lines_and_missing_spellings_are_applied(qtbot, look_at, tmp_path):
@@ -263,14 +263,14 @@ def test_skipped_lines_and_missing_spellings_are_applied(qtbot, look_at, tmp_pat
     path.write_text("x,z,y\n" + "".join(f"{k},{k % 5},{k % 2}\n" for k in range(50)))
     dialog = look_at(path)
     dialog.findChild(QSpinBox, "import_skip").setValue(1)
-    rest(qtbot, dialog)
+    wait_until_idle(qtbot, dialog)
     assert dialog.choices.dialect == {"skip": 1}
     assert dialog.sheet.rows.table.rows == 49 + (not dialog.sheet.rows.table.dialect.header)
     dialog.findChild(QSpinBox, "import_skip").setValue(-1)
     field = dialog.findChild(QLineEdit, "import_missing")
     qtbot.keyClicks(field, "3, never")
     qtbot.keyClick(field, Qt.Key.Key_Tab)
-    rest(qtbot, dialog)
+    wait_until_idle(qtbot, dialog)
     assert dialog.choices.dialect == {"missing": ("3", "never")}
     assert dialog.sheet.rows.table.column("z").missing == 10
 
@@ -285,8 +285,8 @@ def test_finding_can_be_resolved_in_the_dialog(window, qtbot, preview_of, tmp_pa
         one for one in dialog.findings.findChildren(QAbstractButton) if "-999" in one.text()
     ]
     button.click()
-    rest(qtbot, dialog)
-    assert open_it(qtbot, window, dialog).absent == {"age": (-999.0,)}
+    wait_until_idle(qtbot, dialog)
+    assert open_table(qtbot, window, dialog).absent == {"age": (-999.0,)}
 
 
 @pytest.mark.slow
@@ -295,7 +295,7 @@ def test_card_opens_the_preview_of_the_open_table(window, qtbot, preview_of, tmp
     window.session.set_roles(roles={"улица": "ignore"})
     press(qtbot, window.workplace.data_panel.import_button)
     (dialog,) = window.findChildren(ImportPreview)
-    rest(qtbot, dialog)
+    wait_until_idle(qtbot, dialog)
     assert dialog.choices.roles == {"улица": "ignore"}
     assert dialog.sheet.rows.table.column("улица").role == "ignore"
 
@@ -319,13 +319,13 @@ def test_dropped_files_of_one_layout_are_stacked(window, qtbot, tmp_path):
 
 
 def test_columns_have_a_distribution_and_an_auc_with_enough_rows(look_at, tmp_path, qtbot):
-    for rows, told in ((12, False), (60, True)):
+    for rows, has_area in ((12, False), (60, True)):
         dialog = look_at(write_awkward(tmp_path / f"{rows}.csv", rows))
         cards = dialog.sheet.cards
         qtbot.waitUntil(lambda cards=cards: 1 in cards.summaries, timeout=PATIENCE)
         summary = cards.summaries[1]
         assert summary.distribution.shares.shape[0] == 2
-        assert (summary.area is not None and 0.0 <= summary.area <= 1.0) == told
+        assert (summary.area is not None and 0.0 <= summary.area <= 1.0) == has_area
 
 
 def test_preview_reads_only_the_first_rows(tmp_path):
@@ -345,14 +345,14 @@ def test_positive_class_is_chosen_in_the_preview(window, qtbot, preview_of, tmp_
     combo = dialog.findChild(QComboBox, "import_positive")
     assert combo.accessibleName() == "Positive class"
     assert (combo.currentText(), combo.font().italic()) == ("Detected: yes", True)
-    put(qtbot, dialog, "import_positive", "<b>no</b>")
+    choose_value(qtbot, dialog, "import_positive", "<b>no</b>")
     assert (combo.currentText(), combo.font().italic()) == ("<b>no</b>", False)
     assert dialog.choices.positive == "<b>no</b>"
-    put(qtbot, dialog, role_combo(dialog, "z"), "label")
+    choose_value(qtbot, dialog, role_combo(dialog, "z"), "label")
     assert (dialog.choices.positive, combo.currentText()) == ("", "Detected: 1")
-    put(qtbot, dialog, role_combo(dialog, "outcome"), "label")
-    put(qtbot, dialog, "import_positive", "<b>no</b>")
-    table = open_it(qtbot, window, dialog)
+    choose_value(qtbot, dialog, role_combo(dialog, "outcome"), "label")
+    choose_value(qtbot, dialog, "import_positive", "<b>no</b>")
+    table = open_table(qtbot, window, dialog)
     assert (table.label, table.positive) == ("outcome", "<b>no</b>")
     assert "positive" not in table.guessed
     assert ImportChoices.of(table).positive == "<b>no</b>"
@@ -413,9 +413,9 @@ def test_file_sorted_by_class_can_be_labelled(window, qtbot, preview_of, tmp_pat
     path = tmp_path / "sorted.csv"
     path.write_text("x,z,y\n" + "".join(f"{k},{k % 7},{int(k > 4000)}\n" for k in range(5000)))
     dialog = preview_of(path)
-    put(qtbot, dialog, role_combo(dialog, "y"), "label")
+    choose_value(qtbot, dialog, role_combo(dialog, "y"), "label")
     assert "one class only" in dialog.caution.text()
-    table = open_it(qtbot, window, dialog)
+    table = open_table(qtbot, window, dialog)
     assert (table.label, table.classes) == ("y", {"0": 4001, "1": 999})
 
 
@@ -451,12 +451,12 @@ def test_wide_file_shows_first_and_last_columns(window, qtbot, preview_of, tmp_p
         in dialog.facts.text()
     )
     assert dialog.columns_button.isVisible()
-    put(qtbot, dialog, role_combo(dialog, "g0"), "ignore")
+    choose_value(qtbot, dialog, role_combo(dialog, "g0"), "ignore")
     press(qtbot, dialog.columns_button)
-    rest(qtbot, dialog)
+    wait_until_idle(qtbot, dialog)
     assert "3,101 columns" in dialog.facts.text()
     assert not dialog.columns_button.isVisible()
-    table = open_it(qtbot, window, dialog)
+    table = open_table(qtbot, window, dialog)
     assert (len(table.columns), table.label) == (3_101, "outcome")
     assert table.column("g0").role == "ignore"
 

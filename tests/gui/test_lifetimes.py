@@ -32,7 +32,7 @@ def closing(qtbot, table_file):
 
 
 @pytest.mark.slow
-def test_a_closed_window_leaves_nothing(closing, qtbot, run_to_end):
+def test_closed_window_is_deleted_completely(closing, qtbot, run_to_end):
     run_to_end(closing)
     for view in closing.views:
         closing.deck.show_view(view)

@@ -269,30 +269,30 @@ def test_report_card_and_command_of_a_run_are_saved(
     choose_method(window, "auc-svm")
     run_to_end(window)
     answers.save_path = str(tmp_path / "report.html")
-    told = []
-    window.session.message.connect(told.append)
+    messages = []
+    window.session.message.connect(messages.append)
     window.findChild(QAction, "action_export_report").trigger()
-    qtbot.waitUntil(lambda: f"Saved {answers.save_path}" in told, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: f"Saved {answers.save_path}" in messages, timeout=PATIENCE)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "AUC-SVM" in page
     assert "data:image/svg+xml" in page
     answers.save_path = str(tmp_path / "card.md")
     monkeypatch.setattr(QInputDialog, "getItem", lambda *_, **__: ("town", True))
     window.findChild(QAction, "action_model_card").trigger()
-    qtbot.waitUntil(lambda: f"Saved {answers.save_path}" in told, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: f"Saved {answers.save_path}" in messages, timeout=PATIENCE)
     card = (tmp_path / "card.md").read_text(encoding="utf-8")
     assert "## Performance on held-out rows" in card
     assert "## Results by town" in card
     answers.save_path = str(tmp_path / "run.sh")
     window.findChild(QAction, "action_export_script").trigger()
-    qtbot.waitUntil(lambda: f"Saved {answers.save_path}" in told, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: f"Saved {answers.save_path}" in messages, timeout=PATIENCE)
     text = (tmp_path / "run.sh").read_text(encoding="utf-8")
     assert str(table_file) in text
     assert 'method = "auc-svm"' in text
     assert "aucstudio run" in text
     answers.save_path = str(tmp_path / "run.toml")
     window.findChild(QAction, "action_export_script").trigger()
-    qtbot.waitUntil(lambda: f"Saved {answers.save_path}" in told, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: f"Saved {answers.save_path}" in messages, timeout=PATIENCE)
     (experiment,) = read_study(tmp_path / "run.toml").experiments
     assert experiment.id == window.session.shown_runs()[0].record.experiment.id
 

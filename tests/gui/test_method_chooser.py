@@ -39,12 +39,12 @@ def groups(chooser):
 
 @pytest.mark.parametrize("key", METHODS)
 def test_every_method_has_a_description_and_a_use_case(key):
-    told = METHODS[key].describe()
-    assert told["family"] in FAMILIES
-    assert told["trains_for"] in AIMS
-    assert told["in_words"] != told["title"]
-    assert told["use_when"].endswith((".", "!"))
-    assert told["scorer"] == METHODS[key].shape_words()
+    described = METHODS[key].describe()
+    assert described["family"] in FAMILIES
+    assert described["trains_for"] in AIMS
+    assert described["in_words"] != described["title"]
+    assert described["use_when"].endswith((".", "!"))
+    assert described["scorer"] == METHODS[key].shape_words()
 
 
 def test_methods_are_listed_by_family_below_start_here(chooser):

@@ -26,7 +26,7 @@ def offered(view):
     return [view.picture_combo.itemData(k) for k in range(view.picture_combo.count())]
 
 
-def turn_to(qtbot, view, key):
+def choose_picture(qtbot, view, key):
     """Choose a picture as a user does."""
     index = view.picture_combo.findData(key)
     view.picture_combo.setCurrentIndex(index)
@@ -53,7 +53,7 @@ def test_only_applicable_pictures_are_offered(qtbot, table_session, view, method
     refresh_and_wait(qtbot, view)
     assert offered(view) == pictures
     for key in pictures:
-        part = turn_to(qtbot, view, key)
+        part = choose_picture(qtbot, view, key)
         assert part is view.part
         assert part.isVisible()
         assert view.figure() is part.plot
@@ -89,7 +89,7 @@ def test_weights_are_means_over_splits_with_their_range(qtbot, table_session, vi
 def test_importance_matches_the_project_layer(qtbot, table_session, view):
     record = put(table_session, make_record(table_session.table, validation=TWICE))
     refresh_and_wait(qtbot, view)
-    part = turn_to(qtbot, view, "importance")
+    part = choose_picture(qtbot, view, "importance")
     band = table_session.plan.band
     expected = permutation_importance(record, table_session.table, band)
     for measure in ("auc", "pauc"):
@@ -109,7 +109,7 @@ def test_importance_matches_the_project_layer(qtbot, table_session, view):
 def test_sentence_says_if_no_column_matters_significantly(qtbot, table_session, view):
     put(table_session, make_record(table_session.table))
     refresh_and_wait(qtbot, view)
-    part = turn_to(qtbot, view, "importance")
+    part = choose_picture(qtbot, view, "importance")
     noise = np.zeros_like(part.found.drops)
     noise[:, 0::2], noise[:, 1::2] = 0.2, -0.1
     part.found = dataclasses.replace(part.found, drops=noise)
@@ -132,7 +132,7 @@ def test_importance_is_recomputed_for_other_settings(qtbot, table_session, view)
     record = put(table_session, make_record(table_session.table))
     table_session.set_band(0.0, 0.3)
     refresh_and_wait(qtbot, view)
-    part = turn_to(qtbot, view, "importance")
+    part = choose_picture(qtbot, view, "importance")
     assert part.measure_combo.currentData() == "pauc"
     choose(part.measure_combo, "auc")
     table_session.set_band(0.2, 0.9)
@@ -156,7 +156,7 @@ def test_importance_is_recomputed_for_other_settings(qtbot, table_session, view)
 def test_stopped_importance_is_partial_and_can_be_resumed(qtbot, table_session, view):
     put(table_session, make_record(table_session.table, "auc-split", validation=TWICE))
     refresh_and_wait(qtbot, view)
-    part = turn_to(qtbot, view, "importance")
+    part = choose_picture(qtbot, view, "importance")
     whole = part.found
     part.repeats_box.setValue(200)
     qtbot.waitUntil(lambda: part.stop_button.isVisible() and part.bar_done.value() > 0)
@@ -177,7 +177,7 @@ def test_stopped_importance_is_partial_and_can_be_resumed(qtbot, table_session, 
 def test_score_curves_follow_the_selected_split(qtbot, table_session, view):
     record = put(table_session, make_record(table_session.table, "pauc-boost", validation=TWICE))
     refresh_and_wait(qtbot, view)
-    part = turn_to(qtbot, view, "curves")
+    part = choose_picture(qtbot, view, "curves")
     spans = part.found.spans
     assert part.found.column == max(spans, key=spans.get)
     assert part.column_combo.itemData(0) == part.found.column
@@ -199,7 +199,7 @@ def test_score_curves_follow_the_selected_split(qtbot, table_session, view):
 def test_tree_counts_the_rows_of_each_leaf(qtbot, table_session, view):
     record = put(table_session, make_record(table_session.table, "auc-split"))
     refresh_and_wait(qtbot, view)
-    part = turn_to(qtbot, view, "tree")
+    part = choose_picture(qtbot, view, "tree")
     split = record.splits[0]
     leaves = [p for p in part.placed.walk() if not p.children]
     assert sum(p.node.positives for p in leaves) == split.train_positive.sum()
@@ -215,7 +215,7 @@ def test_tree_counts_the_rows_of_each_leaf(qtbot, table_session, view):
 def test_tree_of_an_ensemble_can_be_chosen(qtbot, table_session, view):
     record = put(table_session, make_record(table_session.table, "gradient-boosting"))
     refresh_and_wait(qtbot, view)
-    part = turn_to(qtbot, view, "tree")
+    part = choose_picture(qtbot, view, "tree")
     scorer = record.splits[0].model.scorer
     assert part.tree_box.maximum() == len(scorer.roots)
     part.tree_box.setValue(3)
@@ -228,7 +228,7 @@ def test_run_without_its_table_asks_to_open_it(qtbot, table_session, view):
     table_session.study.table = None
     refresh_and_wait(qtbot, view)
     for key in offered(view):
-        turn_to(qtbot, view, key)
+        choose_picture(qtbot, view, key)
         assert "Open the table" in view.sentence.text()
     assert not view.row_part.row_box.isEnabled()
 
@@ -255,7 +255,7 @@ def test_members_are_listed_with_their_weights(qtbot, table_session, view):
     record = make_record(table_session.table, "auc-ensemble", {"library": "few"}, TWICE)
     put(table_session, record)
     refresh_and_wait(qtbot, view)
-    part = turn_to(qtbot, view, "members")
+    part = choose_picture(qtbot, view, "members")
     members = [{m.title: m for m in split.model.scorer.members} for split in record.splits]
     assert len(members) == 2
     for row in part.chart.rows:

@@ -62,8 +62,8 @@ def test_count_axis_has_integer_ticks(qapp):
 
 def test_scores_have_significant_digits_and_ranges_equal_decimals():
     assert [number(x) for x in (-9.67, 0.2, 12.5, 1500.0)] == ["−9.670", "0.2000", "12.50", "1500"]
-    told = band_sentence((0.1, 0.2), (0.0297345, 0.37163))
-    assert told == "The FPR range 0.1 … 0.2 lies at scores between 0.0297 and 0.3716."
+    sentence = band_sentence((0.1, 0.2), (0.0297345, 0.37163))
+    assert sentence == "The FPR range 0.1 … 0.2 lies at scores between 0.0297 and 0.3716."
     assert band_sentence((0.0, 0.1), (-5.4251, np.inf)).endswith("above −5.425.")
 
 
@@ -91,10 +91,10 @@ def test_data_card_reports_each_fact_once(session, tmp_path, qtbot):
         facts.text()
         == "40 rows · 1 number · 1 ignored · 1 missing value (numbers: training median)"
     )
-    told = panel.findChild(QLabel, "data_routine_notes").text()
-    assert told.count("no label") == 1
-    assert "1 row has no label and is not used in training" in told
-    assert "without" not in told
+    notes = panel.findChild(QLabel, "data_routine_notes").text()
+    assert notes.count("no label") == 1
+    assert "1 row has no label and is not used in training" in notes
+    assert "without" not in notes
     session.put_plan(dataclasses.replace(session.plan, method="gradient-boosting"))
     assert facts.text().endswith("1 missing value (numbers: left to the method)")
 

@@ -64,18 +64,18 @@ def test_invalid_value_is_reported_and_not_emitted(form, qtbot):
     form.show()
     field = form.editors["C"]
     field.clear()
-    heard = []
-    form.valueChanged.connect(lambda: heard.append(1))
+    emitted = []
+    form.valueChanged.connect(lambda: emitted.append(1))
     qtbot.keyClicks(field, "-3")
     hint = form.findChild(object, "hint_C")
     assert hint.isVisible()
     assert "greater than 0" in hint.text()
-    assert not heard
+    assert not emitted
     with pytest.raises(InvalidSetting):
         form.value()
     field.clear()
     qtbot.keyClicks(field, "3")
-    assert heard
+    assert emitted
     assert form.value()["C"] == 3.0
     assert not hint.isVisible()
 

@@ -45,9 +45,9 @@ def test_unchanged_preferences_are_not_written(qapp, path):
 @pytest.mark.slow
 def test_changes_are_written_after_a_delay(qtbot, path):
     own = PreferencesFile(path)
-    with qtbot.waitSignal(own.changed) as told:
+    with qtbot.waitSignal(own.changed) as signal:
         own.put(theme="dark")
-    assert told.args == ["theme"]
+    assert signal.args == ["theme"]
     qtbot.waitUntil(path.exists)
     assert kept(path) == {"theme": "dark"}
 

@@ -19,11 +19,11 @@ def test_reopened_project_has_its_prior_and_cost(session, table_file, tmp_path, 
     save_as(session, path)
     session.files.open_now(table_file, "table")
     assert session.stakes == Stakes()
-    told = []
-    on(session, "stakes", lambda: told.append(session.stakes))
+    notified = []
+    on(session, "stakes", lambda: notified.append(session.stakes))
     session.files.open_now(path, "project")
     assert session.stakes == CHOSEN
-    assert told == [CHOSEN]
+    assert notified == [CHOSEN]
     assert not session.undo_stack.canUndo()
 
 

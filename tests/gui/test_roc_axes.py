@@ -155,14 +155,14 @@ def test_zoom_shows_the_range_alone(view, session, records, qtbot, kind):
 def test_readout_is_the_same_on_every_axis(view, session, records):
     show(session, records, "RLS")
     vertex = 20
-    told = []
+    readouts = []
     for kind in axes.KINDS:
         use_axis(view, kind)
         across, up = view.lines.drawn[0].points
         view.point_at(across[vertex], up[vertex])
-        told.append(view.readout.text())
-    assert told[0] == told[1] == told[2]
-    assert "threshold" in told[0]
+        readouts.append(view.readout.text())
+    assert readouts[0] == readouts[1] == readouts[2]
+    assert "threshold" in readouts[0]
 
 
 # ----------------------------------------------------------------- inset, bands, training range

@@ -17,7 +17,7 @@ from tests.gui.conftest import choose, set_running_job, shown
 from tests.gui.roc_runs import (  # noqa: F401  (fixtures)
     named_in_legend,
     records,
-    show_face,
+    show_curve_kind,
     table,
     view,
 )
@@ -100,7 +100,7 @@ def test_splits_are_averaged_at_each_place(records, key):
 
 @pytest.mark.parametrize("key", list(FACES))
 def test_every_curve_kind_has_its_axes_legend_and_sentence(view, records, key, qtbot):
-    show_face(view, records, "RLS", "Logistic", face=key)
+    show_curve_kind(view, records, "RLS", "Logistic", face=key)
     face = FACES[key]
     axes = {side: view.plot.getAxis(side).labelText for side in ("bottom", "left")}
     assert axes == {"bottom": face.x_title, "left": face.y_title}
@@ -126,25 +126,25 @@ def test_every_curve_kind_has_its_axes_legend_and_sentence(view, records, key, q
 
 
 def test_sentence_names_the_best_run_and_the_chance_level(view, records):
-    show_face(view, records, "RLS", "Logistic", face="precision")
+    show_curve_kind(view, records, "RLS", "Logistic", face="precision")
     figures = {n: average_precision_score(*held_out(records[n])) for n in ("RLS", "Logistic")}
     best = max(figures, key=figures.get)
-    told = view.sentence.text()
-    assert told.startswith(best) or "and" in told.split(" have ")[0]
-    assert f"{figures[best]:.3f}" in told
+    sentence = view.sentence.text()
+    assert sentence.startswith(best) or "and" in sentence.split(" have ")[0]
+    assert f"{figures[best]:.3f}" in sentence
     share = held_out(records["RLS"])[0].mean()
-    assert f"Chance gives {share:.3f}, the share of positives." in told
-    show_face(view, records, "RLS", face="cost")
+    assert f"Chance gives {share:.3f}, the share of positives." in sentence
+    show_curve_kind(view, records, "RLS", face="cost")
     assert view.sentence.text().startswith("RLS: mean cost ")
 
 
 def test_mean_over_splits_has_the_corrected_interval(view, records):
-    show_face(view, records, "RLS x4", face="precision")
+    show_curve_kind(view, records, "RLS x4", face="precision")
     figures = [average_precision_score(*held_out(records["RLS x4"], k)) for k in range(4)]
     found = inference.splits_interval(figures, 0.95, test_fraction=0.5)
-    told = view.canvas.legend.toolTip()
-    assert f">{found.value:.3f}<" in told
-    assert f">{found.low:.3f}–{found.high:.3f}<" in told
+    tooltip = view.canvas.legend.toolTip()
+    assert f">{found.value:.3f}<" in tooltip
+    assert f">{found.low:.3f}–{found.high:.3f}<" in tooltip
     assert "means over splits" in view.sentence.text()
 
 
@@ -158,20 +158,20 @@ def test_mean_over_splits_has_the_corrected_interval(view, records):
     ],
 )
 def test_readout_shows_values_of_every_curve_kind(view, records, key, words):
-    show_face(view, records, "RLS", face=key)
+    show_curve_kind(view, records, "RLS", face=key)
     across, up = view.lines.drawn[0].points
     view.point_at(across[2], up[2])
     for word in words:
         assert word in view.readout.text()
     assert view.canvas.marker.getData()[0][0] == across[2]
-    show_face(view, records, "RLS x4", face=key)
+    show_curve_kind(view, records, "RLS x4", face=key)
     view.point_at(0.4, 0.4)
     assert "over 4 splits" in view.readout.text()
 
 
 def test_nearest_point_matches_brute_force(view, records):
     for key in ("roc", "precision", "lift"):
-        show_face(view, records, "RLS", face=key)
+        show_curve_kind(view, records, "RLS", face=key)
         drawn = view.lines.drawn[0]
         x, y = drawn.points
         rng = np.random.default_rng(1)
@@ -183,7 +183,7 @@ def test_nearest_point_matches_brute_force(view, records):
 
 @pytest.mark.parametrize("key", list(FACES))
 def test_figure_data_matches_the_curves(view, records, key):
-    show_face(view, records, "RLS", "RLS x4", face=key)
+    show_curve_kind(view, records, "RLS", "RLS x4", face=key)
     choose(view.choices.curve_combo, "every")
     QApplication.processEvents()
     data = view.figure_data()
@@ -207,7 +207,7 @@ def test_figure_data_matches_the_curves(view, records, key):
 
 
 def test_figure_data_of_an_average_has_no_threshold(view, records):
-    show_face(view, records, "RLS x4", face="roc")
+    show_curve_kind(view, records, "RLS x4", face="roc")
     data = view.figure_data()
     average = curve_figures.run_curves(records["RLS x4"]).average
     assert np.array_equal(data["fpr"], average.x)
@@ -220,15 +220,15 @@ def test_figure_data_of_an_average_has_no_threshold(view, records):
 @pytest.mark.parametrize("key", list(FACES))
 @pytest.mark.parametrize("kind", ["linear", "log"])
 def test_running_job_is_drawn_as_every_curve_kind(view, records, key, kind):
-    show_face(view, records, "RLS", face=key)
+    show_curve_kind(view, records, "RLS", face=key)
     choose(view.choices.axis_combo, kind)
     QApplication.processEvents()
     y, scores = held_out(records["RLS"])
     live = LiveRun(records["RLS"].experiment, RunLook("RankSVM", 3))
     live.picture = Look(y, scores**3, records["RLS"].splits[0].model.scorer)
     set_running_job(view.session, live)
-    finished, flying = view.lines.drawn[0].item.getData(), view.canvas.live_item.getData()
-    assert np.array_equal(finished, flying)  # the same order of the rows
+    finished, running = view.lines.drawn[0].item.getData(), view.canvas.live_item.getData()
+    assert np.array_equal(finished, running)  # the same order of the rows
     figure = words.figure_cells(FACES[key], view.session.run(records["RLS"].id))[0]
     assert f" is training: {FACES[key].figure_title} {figure}" in view.sentence.text()
     set_running_job(view.session, None)

@@ -27,7 +27,7 @@ from tests.gui.roc_runs import (  # noqa: F401  (fixtures)
     named_in_legend,
     records,
     show,
-    show_face,
+    show_curve_kind,
     table,
     view,
 )
@@ -98,9 +98,9 @@ def test_legend_uses_a_free_corner_or_is_hidden(view, records):
 
     corners = {"roc": (1, 1), "precision": (1, 0), "gain": (1, 1), "lift": (1, 0), "cost": (0, 0)}
     for face, corner in corners.items():
-        show_face(view, records, "RLS", face=face)
+        show_curve_kind(view, records, "RLS", face=face)
         assert place() == corner
-    show_face(view, records, "RLS", face="roc")
+    show_curve_kind(view, records, "RLS", face="roc")
     choose(view.choices.axis_combo, "log")
     QApplication.processEvents()
     assert place() == (0, 0)
@@ -152,7 +152,7 @@ def drag(item, start, end, first=True):
     )
 
 
-def test_the_band_keeps_its_width_when_moved_as_a_whole(view, session):
+def test_moved_band_keeps_its_width(view, session):
     session.set_band(0.1, 0.3)
     drag(view.canvas.band_item, 0.2, 0.5)
     assert session.plan.band == (0.4, 0.6)
@@ -332,12 +332,12 @@ def test_hint_shows_the_next_step(view, session, records, table):
 def test_sentence_about_one_run(view, session, records, qtbot):
     show(session, records, "RLS")
     area, part = auc_summary(records["RLS"]), pauc_summary(records["RLS"], BAND)
-    told = shown(view, qtbot)
-    assert f"AUC {area.value:.3f} (95 % {area.low:.3f}–{area.high:.3f})" in told
-    assert f"pAUC {part.value:.3f} (95 % {part.low:.3f}–{part.high:.3f}) in FPR 0 … 0.1" in told
+    sentence = shown(view, qtbot)
+    assert f"AUC {area.value:.3f} (95 % {area.low:.3f}–{area.high:.3f})" in sentence
+    assert f"pAUC {part.value:.3f} (95 % {part.low:.3f}–{part.high:.3f}) in FPR 0 … 0.1" in sentence
     negatives = int((~records["RLS"].splits[0].test_positive).sum())
-    assert f"{int(np.ceil(negatives / 10))} negatives in the range: too few" in told
-    assert "A random ranking has a normalised pAUC of 0.050 there." in told
+    assert f"{int(np.ceil(negatives / 10))} negatives in the range: too few" in sentence
+    assert "A random ranking has a normalised pAUC of 0.050 there." in sentence
     session.set_band(0.0, 1.0)
     assert f"{negatives} negatives in the range." in shown(view, qtbot)
     assert "few" not in shown(view, qtbot)
@@ -348,12 +348,12 @@ def test_sentence_compares_the_two_best_on_the_same_rows(view, session, records,
     show(session, records, "RLS", "Logistic")
     a, b = (records[name].splits[0] for name in ("RLS", "Logistic"))
     test = inference.pauc_test(a.test_positive, a.test_scores, b.test_scores, *BAND)
-    told = shown(view, qtbot)
+    sentence = shown(view, qtbot)
     leader = "RLS" if test.difference > 0 else "Logistic"
-    assert f"{leader} is " in told or "are level" in told
-    assert f"p = {test.p:.2f}" in told
-    assert told.count("significant") == 1
-    assert ("not significant" in told) == (test.p >= 0.05)
+    assert f"{leader} is " in sentence or "are level" in sentence
+    assert f"p = {test.p:.2f}" in sentence
+    assert sentence.count("significant") == 1
+    assert ("not significant" in sentence) == (test.p >= 0.05)
 
 
 def test_sentence_reports_a_significant_difference(records):
@@ -386,11 +386,11 @@ def test_sentence_over_splits_tests_paired_differences(records):
     )
     differences *= np.sign(differences.mean()) / 0.1
     found = inference.splits_interval(differences, 0.95, test_fraction=0.5, bounds=(-1, 1))
-    told = texts.roc_sentence(runs, BAND).text
+    sentence = texts.roc_sentence(runs, BAND).text
     assert found.low < 0
     interval = f"{found.low:.3f} to {found.high:.3f}".replace("-", "−")
-    assert f"Mean of 4 splits, 95 % {interval}, p = " in told
-    assert "in the smallest split" in told
+    assert f"Mean of 4 splits, 95 % {interval}, p = " in sentence
+    assert "in the smallest split" in sentence
 
 
 def noisy(record, noise, seed):
@@ -415,9 +415,9 @@ def test_sentence_and_compare_page_agree_on_significance(records):
             areas = [pauc_summary(record, band).value for record in made]
             best = set(np.argsort(areas)[-2:].tolist())
             (pair,) = (p for p in pairs if {int(p.a[-1]), int(p.b[-1])} == best)
-            told = texts.roc_sentence(runs, band).text
-            assert (": significant." in told) == pair.significant
-            assert "Holm-corrected p" in told
+            sentence = texts.roc_sentence(runs, band).text
+            assert (": significant." in sentence) == pair.significant
+            assert "Holm-corrected p" in sentence
             found.add((pair.significant, pair.p < 0.05))
     assert found == {(True, True), (False, True), (False, False)}
 
@@ -426,19 +426,19 @@ def test_too_few_rows_are_not_tested(records):
     best = records["RLS"]
     runs = [ShownRun(turned(best), RunLook("Wrong", 0)), ShownRun(best, RunLook("Right", 1))]
     band = (0.0, 0.015)
-    told = texts.roc_sentence(runs, band).text
+    sentence = texts.roc_sentence(runs, band).text
     reason = compare_runs([(r.look.name, r.record) for r in runs], band, PAUC)[0].reason
     assert reason.endswith(" in the range")
-    assert f": not significant. No test: {reason}." in told
+    assert f": not significant. No test: {reason}." in sentence
     alone = texts.roc_sentence(runs[1:], (0.0, 0.001)).text
     assert "(no interval: less than one negative in the range)" in alone
 
 
 def test_runs_on_different_rows_are_not_tested(records):
     runs = [ShownRun(records[n], RunLook(n, k)) for k, n in enumerate(("RLS", "Logistic x4"))]
-    told = texts.roc_sentence(runs, BAND).text
-    assert "on different test rows" in told
-    assert "significant" not in told
+    sentence = texts.roc_sentence(runs, BAND).text
+    assert "on different test rows" in sentence
+    assert "significant" not in sentence
 
 
 def test_zoom_button_zooms_to_the_range_and_back(view, session, records, qtbot):

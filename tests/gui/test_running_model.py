@@ -104,10 +104,10 @@ def test_update_repaints_only_the_dots(view, record, update_running_job):
     assert chart.dots.cacheMode() == QGraphicsItem.CacheMode.NoCache
     kept = QGraphicsItem.CacheMode.DeviceCoordinateCache
     assert chart.plot.getAxis("left").cacheMode() == kept
-    told = []
-    view.weights.message.connect(told.append)
+    messages = []
+    view.weights.message.connect(messages.append)
     set_running_job(view.session, view.session.live)
-    assert told == []
+    assert messages == []
 
 
 def test_figure_data_matches_the_current_weights(view, record, update_running_job):

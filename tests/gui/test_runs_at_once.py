@@ -33,7 +33,7 @@ def open_all(gates):
         gate.open()
 
 
-def begin(session, table_file, *methods):
+def start_runs(session, table_file, *methods):
     session.files.open_now(table_file, "table")
     folds = Validation(scheme="folds", folds=3)
     for method in methods:
@@ -52,7 +52,7 @@ def test_two_runs_train_at_once_and_both_are_listed(session, table_file, qtbot, 
     qtbot.addWidget(strip)
     strip.resize(900, 30)
     session.runs.run_at_once(2)
-    begin(session, table_file, "auc-rls", "rls", "rank-svm")
+    start_runs(session, table_file, "auc-rls", "rls", "rank-svm")
     held["auc-rls"].wait(qtbot)
     held["rls"].wait(qtbot)
     assert [live.experiment.method for live in session.running] == ["auc-rls", "rls"]
@@ -75,7 +75,7 @@ def shown_queue(session, table_file, qtbot, held):
     queue = QueueList(session)
     qtbot.addWidget(queue)
     queue.resize(280, 300)
-    begin(session, table_file, "auc-rls", "rls", "rank-svm")
+    start_runs(session, table_file, "auc-rls", "rls", "rank-svm")
     held["auc-rls"].wait(qtbot)
     queue.show()
     return queue
@@ -131,7 +131,7 @@ def test_stopping_one_run_continues_the_queue(shown_queue, qtbot, session, held)
 @pytest.mark.slow
 def test_stop_all_keeps_the_finished_splits(session, table_file, qtbot, held):
     session.runs.run_at_once(2)
-    begin(session, table_file, "auc-rls", "rls", "rank-svm")
+    start_runs(session, table_file, "auc-rls", "rls", "rank-svm")
     held["auc-rls"].wait(qtbot)
     held["rls"].wait(qtbot)
     session.stop()
@@ -154,7 +154,7 @@ def test_run_that_exceeds_memory_beside_another_waits(
         raise InputError("2 runs at once would take about 3 GB")
 
     monkeypatch.setattr("aucstudio.gui.state.session_runs.check_size_at_once", refuse)
-    begin(session, table_file, "auc-rls", "rls")
+    start_runs(session, table_file, "auc-rls", "rls")
     held["auc-rls"].wait(qtbot)
     assert asked[-1] == (["rls", "auc-rls"], 2)
     assert len(session.running) == 1
@@ -168,7 +168,7 @@ def test_run_that_exceeds_memory_beside_another_waits(
 
 def test_run_requested_during_preparation_is_queued(session, table_file, qtbot, monkeypatch):
     gate = Gate(monkeypatch, project_handle, "new_unsaved_project")
-    begin(session, table_file, "auc-rls")
+    start_runs(session, table_file, "auc-rls")
     gate.wait(qtbot)
     for method in ("rls", "rank-svm"):
         session.edit(dataclasses.replace(session.plan, method=method), "choose")
@@ -186,8 +186,8 @@ def test_run_requested_during_preparation_is_queued(session, table_file, qtbot, 
 
 def test_missing_test_file_fails_its_run_only(session, table_file, qtbot, tmp_path):
     session.files.open_now(table_file, "table")
-    told = []
-    session.failed.connect(lambda sentence, _trace: told.append(sentence))
+    errors = []
+    session.failed.connect(lambda sentence, _trace: errors.append(sentence))
     gone = tmp_path / "gone.csv"
     gone.write_bytes(table_file.read_bytes())
     schemes = (
@@ -204,14 +204,14 @@ def test_missing_test_file_fails_its_run_only(session, table_file, qtbot, tmp_pa
     records = list(session.records.values())
     assert [record.status for record in records] == [DONE, FAILED, DONE, DONE]
     assert str(gone) in records[1].error
-    assert len(told) == 1
-    assert str(gone) in told[0]
+    assert len(errors) == 1
+    assert str(gone) in errors[0]
     assert [record.status for record in session.project.runs()] == [DONE, FAILED, DONE, DONE]
 
 
 @pytest.mark.slow
 def test_stop_ends_the_run_and_starts_the_next(session, table_file, qtbot, held):
-    begin(session, table_file, "auc-rls", "rls")
+    start_runs(session, table_file, "auc-rls", "rls")
     held["auc-rls"].wait(qtbot)
     session.study.runner.stop(session.live)
     held["rls"].wait(qtbot)
@@ -221,18 +221,18 @@ def test_stop_ends_the_run_and_starts_the_next(session, table_file, qtbot, held)
 
 
 def test_queue_moves_and_cancels_single_runs(session, table_file, qtbot, held):
-    begin(session, table_file, "auc-rls", "rls", "rank-svm", "rls")
+    start_runs(session, table_file, "auc-rls", "rls", "rank-svm", "rls")
     held["auc-rls"].wait(qtbot)
     first, second, third = session.queue
-    heard = []
-    on(session, "live", lambda: heard.append(list(session.queue)))
+    queues = []
+    on(session, "live", lambda: queues.append(list(session.queue)))
     session.study.runner.move(second, -1)
-    assert heard[-1] == [second, first, third]
+    assert queues[-1] == [second, first, third]
     session.study.runner.move(second, -1)
-    assert heard[-1] == [second, first, third]
+    assert queues[-1] == [second, first, third]
     session.study.runner.move(second, 1)
     session.study.runner.cancel(first)  # but not the third, which has the same settings
-    assert heard[-1] == [second, third]
+    assert queues[-1] == [second, third]
     open_all(held)
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
     names = [run.look.name for run in session.shown_runs()]
@@ -242,7 +242,7 @@ def test_queue_moves_and_cancels_single_runs(session, table_file, qtbot, held):
 @pytest.mark.slow
 def test_run_waiting_for_a_slow_disk_can_be_stopped(session, table_file, qtbot, monkeypatch):
     gate = Gate(monkeypatch, runner, "planned_run")
-    begin(session, table_file, "auc-rls")
+    start_runs(session, table_file, "auc-rls")
     gate.wait(qtbot)
     session.stop()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
@@ -258,7 +258,7 @@ def test_menu_sets_the_number_of_simultaneous_runs(window, table_file, qtbot, mo
     assert chosen[0].isChecked()
     chosen[-1].trigger()
     assert place.at_once == int(chosen[-1].text()) >= 1
-    begin(window.session, table_file, "auc-rls", "rls", "rank-svm")
+    start_runs(window.session, table_file, "auc-rls", "rls", "rank-svm")
     qtbot.waitUntil(lambda: not window.session.busy and not window.session.queue, timeout=PATIENCE)
     assert [record.status for record in window.session.records.values()] == [DONE] * 3
     chosen[0].trigger()

@@ -1,17 +1,28 @@
-"""Text that is made larger or smaller in the running window: menus, axes and rows follow."""
+"""Menus, axes and rows follow a change of the text size in the running window."""
 
 import pytest
-from PySide6.QtWidgets import QApplication, QCheckBox, QMenu, QPushButton, QStyle, QTableView
+from PySide6.QtWidgets import (
+    QApplication,
+    QCheckBox,
+    QMenu,
+    QPushButton,
+    QRadioButton,
+    QStyle,
+    QStyleOptionButton,
+    QTableView,
+)
 
+from aucstudio.gui.app import make_application
+from aucstudio.gui.common.theme import apply_theme, set_text_size
 from aucstudio.gui.state.preferences import preferences
 from tests.gui.conftest import PATIENCE
 
-# The whole window is made.
+# The whole window is created.
 pytestmark = [pytest.mark.slow, pytest.mark.qt_log_ignore("propagateSizeHints")]
 
 
 def seen(window):
-    """Return the menus in sight, the font sizes of the axis titles and the height of a row."""
+    """Return the visible menus, the font sizes of the axis titles and the height of a row."""
     bar = window.menuBar()
     bar.adjustSize()
     places = {action.text(): bar.actionGeometry(action) for action in bar.actions()}
@@ -32,7 +43,33 @@ def signs(window):
     return indicator, button.iconSize().width(), views.sizeHint().width()
 
 
-def test_the_window_follows_the_text_size_there_and_back(window, table_file, qtbot):
+@pytest.mark.parametrize("percent", [100, 130, 145, 200])
+def test_a_radio_button_is_round(qtbot, percent):
+    application = make_application("light")
+    set_text_size(application, percent)
+    apply_theme(application, "light")
+    button = QRadioButton()
+    qtbot.addWidget(button)
+    button.resize(60, 60)
+    for checked in (False, True):
+        button.setChecked(checked)
+        picture = button.grab().toImage()
+        option = QStyleOptionButton()
+        button.initStyleOption(option)
+        sign = button.style().subElementRect(
+            QStyle.SubElement.SE_RadioButtonIndicator, option, button
+        )
+        ratio = picture.devicePixelRatio()
+        corner, edge = (
+            picture.pixelColor(round(ratio * x), round(ratio * sign.top()))
+            for x in (sign.left(), sign.center().x())
+        )
+        assert corner != edge
+    set_text_size(application, 100)
+    apply_theme(application, "light")
+
+
+def test_window_follows_the_text_size(window, table_file, qtbot):
     window.resize(1440, 900)
     window.show()
     window.open_now(table_file)
@@ -46,7 +83,7 @@ def test_the_window_follows_the_text_size_there_and_back(window, table_file, qtb
     assert larger_rows == pytest.approx(2 * rows, abs=rows * 0.3)
     larger_indicator, larger_icon, larger_width = signs(window)
     assert min(larger_indicator / indicator, larger_icon / icon) > 1.7
-    assert larger_width < 2.2 * width  # one column, scrolled where the screen is too low
+    assert larger_width < 2.2 * width  # one column, scrolled if the screen is too low
     preferences().put(text_size=100)
     qtbot.waitUntil(lambda: seen(window) == (menus, fonts, rows), timeout=PATIENCE)
     assert QApplication.font().pointSizeF() == fonts["left"]

@@ -1,4 +1,4 @@
-"""Windows from narrow to very wide, with text from ordinary to twice as large: nothing is cut."""
+"""No control is cut in narrow to very wide windows with text of 100 or 200 %."""
 
 import pytest
 from PySide6.QtWidgets import QApplication
@@ -9,10 +9,10 @@ from aucstudio.gui.state.preferences import preferences
 from tests.gui.conftest import PATIENCE, make_record, put
 from tests.gui.fitting import cut_controls
 
-# Each test makes a window of its own.
+# Each test creates its own window.
 pytestmark = pytest.mark.slow
 
-# With larger text what is cut is cut where it is narrow.
+# With larger text, controls are cut only in narrow windows, if at all.
 WIDTHS = {
     100: (1000, 1160, 1200, 1280, 1300, 1440, 1920, 3000),
     200: (1000, 1160, 1280, 1440, 1920),

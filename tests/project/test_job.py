@@ -30,26 +30,26 @@ def done(work):
     return ended(job)
 
 
-def test_a_job_gives_its_result_and_its_messages():
+def test_job_returns_its_result_and_messages():
     job = done(lambda post: [post(k) for k in range(5)])
     assert job.result == [False] * 5
     assert job.drain() == [0, 1, 2, 3, 4]
     assert job.drain() == []
 
 
-def test_the_mailbox_forgets_the_oldest_not_the_newest():
+def test_mailbox_drops_the_oldest_messages():
     kept = done(lambda post: [post(k) for k in range(10_000)] and None).drain()
     assert kept[-1] == 9_999
     assert len(kept) < 1_000
 
 
-def test_an_error_is_the_outcome():
+def test_error_is_stored_as_the_outcome():
     sentence, trace = describe_failure(done(lambda post: 1 / 0).error)
     assert "division" in sentence
     assert "Traceback" in trace
 
 
-def test_a_stop_is_seen_by_the_work():
+def test_work_observes_a_stop():
     began = threading.Event()
 
     def work(post):
@@ -67,7 +67,7 @@ def test_a_stop_is_seen_by_the_work():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("leftover", [lambda: "leftover", None])
-def test_work_that_cannot_be_interrupted_is_given_up_with_what_is_finished(leftover):
+def test_uninterruptible_work_is_abandoned_with_its_leftovers(leftover):
     release = threading.Event()
     job = Job(lambda post: release.wait(PATIENCE) and "late", leftover)
     job.start()
@@ -79,7 +79,7 @@ def test_work_that_cannot_be_interrupted_is_given_up_with_what_is_finished(lefto
     assert (job.result, type(job.error)) == expected
 
 
-def test_a_run_is_stored_before_its_outcome_is_available(plan, table, tmp_path):
+def test_run_is_stored_before_its_outcome_is_available(plan, table, tmp_path):
     project = ProjectFile.create(tmp_path / "p.aucproj")
     job = ended(submit(PlannedRun(plan("auc-svm"), table, None), Here(), project=project))
     assert job.result.unsaved == ""
@@ -91,7 +91,7 @@ def test_a_run_is_stored_before_its_outcome_is_available(plan, table, tmp_path):
     assert project.unfinished_runs().lost == []
 
 
-def test_the_figures_of_a_run_are_there_with_it(plan, table, monkeypatch):
+def test_measures_are_computed_with_the_run(plan, table, monkeypatch):
     asked = []
     whole = roc.describe
     monkeypatch.setattr(roc, "describe", lambda *data: asked.append(1) or whole(*data))
@@ -102,7 +102,7 @@ def test_the_figures_of_a_run_are_there_with_it(plan, table, monkeypatch):
     assert 0.0 < found["h"] < 1.0
 
 
-def test_a_run_that_cannot_be_stored_is_not_lost(plan, table, tmp_path):
+def test_run_that_cannot_be_stored_is_returned(plan, table, tmp_path):
     project = ProjectFile(tmp_path / "no such folder" / "p.aucproj")
     job = ended(submit(PlannedRun(plan(), table, None), Here(), project=project))
     assert "cannot read or write the project" in job.result.unsaved
@@ -131,9 +131,7 @@ def stubborn(monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_run_given_up_keeps_its_finished_splits_and_is_stored_once(
-    plan, table, tmp_path, stubborn
-):
+def test_abandoned_run_keeps_finished_splits_and_is_stored_once(plan, table, tmp_path, stubborn):
     reached, release = stubborn("auc-rls", 3)
     project = ProjectFile.create(tmp_path / "p.aucproj")
     job = submit(
@@ -149,7 +147,7 @@ def test_a_run_given_up_keeps_its_finished_splits_and_is_stored_once(
 
 
 @pytest.mark.slow
-def test_an_abandoned_search_keeps_evaluated_candidates(plan, table, stubborn):
+def test_abandoned_search_keeps_evaluated_candidates(plan, table, stubborn):
     reached, release = stubborn("svm", 10)
     experiment = dataclasses.replace(plan("svm"), tuning=Tuning("auc", folds=2))
     job = submit(PlannedRun(experiment, table, None), Here())

@@ -39,7 +39,7 @@ def bytes_of(settings):
     return METHODS["nbauc"](**settings).estimate(ROWS // 4, ROWS // 4, 1).bytes
 
 
-def test_the_largest_candidate_of_a_search_counts(large, planned, monkeypatch):
+def test_size_check_uses_the_largest_candidate(large, planned, monkeypatch):
     tuned = dataclasses.replace(planned, tuning=Tuning("auc"))
     found = candidates(METHODS["nbauc"], planned.params, 0)
     worst = max(bytes_of({**planned.params, **candidate}) for candidate in found)
@@ -56,7 +56,7 @@ def test_the_largest_candidate_of_a_search_counts(large, planned, monkeypatch):
     check_size(tuned, large)
 
 
-def test_runs_at_once_must_fit_in_memory_together(large, planned, monkeypatch):
+def test_parallel_runs_must_fit_in_memory_together(large, planned, monkeypatch):
     both = [planned, dataclasses.replace(planned, band=(0.0, 0.2))]
     plans = [PlannedRun(one, large, None) for one in both]
     table = 8 * ROWS * 2

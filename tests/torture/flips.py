@@ -73,10 +73,10 @@ def of_model(folder: Path, tries: int, seed: int = 0) -> Tally:
 
 
 def _reported_runs(document: dict[str, Any]) -> dict[str, str]:
-    told = {run["id"]: json.dumps(run, sort_keys=True) for run in document["runs"]}
+    reported = {run["id"]: json.dumps(run, sort_keys=True) for run in document["runs"]}
     pairs = json.dumps(document["pairs"], sort_keys=True)
     # Pairs follow from the runs: there may be fewer if a run is damaged and reported.
-    return told | {"pairs": pairs, "range": json.dumps(document["fpr_range"])}
+    return reported | {"pairs": pairs, "range": json.dumps(document["fpr_range"])}
 
 
 def _flipped(
@@ -84,13 +84,13 @@ def _flipped(
     whole: bytes,
     damaged: Path,
     ask: Callable[[], Ended],
-    told: Callable[[dict[str, Any]], dict[str, str]],
+    reported: Callable[[dict[str, Any]], dict[str, str]],
     tries: int,
     seed: int,
 ) -> Tally:
     drawn = random.Random(seed)
     damaged.write_bytes(whole)
-    true = told(json.loads(ask().out))
+    true = reported(json.loads(ask().out))
     counts = {"refused": 0, "warned": 0, "same": 0}
     for _ in range(tries):
         place, bit = drawn.randrange(len(whole)), drawn.randrange(8)
@@ -105,7 +105,7 @@ def _flipped(
             tally.note(f"slow: byte {place} bit {bit}")
         if end.traceback:
             tally.note(f"byte {place} bit {bit}: {end.err.strip()[-200:]}")
-        counts[_verdict(end, true, told, tally, f"byte {place} bit {bit}")] += 1
+        counts[_verdict(end, true, reported, tally, f"byte {place} bit {bit}")] += 1
     tally.notes.insert(0, ", ".join(f"{count} {how}" for how, count in counts.items()))
     return tally
 
@@ -113,7 +113,7 @@ def _flipped(
 def _verdict(
     end: Ended,
     true: dict[str, str],
-    told: Callable[[dict[str, Any]], dict[str, str]],
+    reported: Callable[[dict[str, Any]], dict[str, str]],
     tally: Tally,
     where: str,
 ) -> str:
@@ -121,7 +121,7 @@ def _verdict(
         if not end.err.strip():
             tally.mislead(f"{where}: refused without a word")
         return "refused"
-    found = told(json.loads(end.out))
+    found = reported(json.loads(end.out))
     if found == true:
         return "same"
     if end.err.strip():

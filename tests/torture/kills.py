@@ -46,7 +46,7 @@ def of_run(folder: Path, tries: int, seed: int = 0) -> Tally:
             tally.silent += sum(now[run] != kept[run] for run in kept if run in now)
             kept = now
         tally.lost += len(seen - committed(project))
-    # What a killed program could not take away, the next one does.
+    # The next program removes the files that a killed one left.
     world.command("inspect", "study.csv", "--json")
     world.count_left()
     beside = [p.name for p in folder.iterdir() if _is_ours(p, project)]

@@ -107,7 +107,7 @@ def odd_names(folder: Path, tries: int) -> Tally:
     for name in names[:tries]:
         world = World(folder / name, tally, ("auc-rls", "logistic"))
         (world.folder / "study.csv").rename(world.folder / f"{name}.csv")
-        told = []
+        areas = []
         for words in _commands(world.folder, f"./{name}"):
             end = world.command(*words)
             world.try_ended(repr(name))
@@ -115,9 +115,9 @@ def odd_names(folder: Path, tries: int) -> Tally:
                 tally.lose(f"{name!r}, {words[0]}: exit {end.status}: {end.err.strip()[-300:]}")
                 continue
             if words[0] == "train":
-                told.append(json.dumps(json.loads(end.out)["runs"][0]["auc"]))
-        true = true or "".join(told)
-        if "".join(told) != true:
+                areas.append(json.dumps(json.loads(end.out)["runs"][0]["auc"]))
+        true = true or "".join(areas)
+        if "".join(areas) != true:
             tally.mislead(f"{name!r}: other figures")
     return tally
 
@@ -200,7 +200,7 @@ def _opened(world: World, project: Path, runs: int) -> None:
 
 
 def _made(world: World, project: Path) -> int:
-    """Make a project; return how many runs it has."""
+    """Create a project; return its number of runs."""
     end = world.run(project)
     world.try_ended("the first run")
     if end.status:

@@ -121,7 +121,7 @@ def _print(runs: int, seconds: float, kept: int) -> None:
         else thread.name
         for thread in threading.enumerate()
     )
-    told = {
+    figures = {
         "runs": runs,
         "kept": kept,
         "seconds": round(seconds),
@@ -133,7 +133,7 @@ def _print(runs: int, seconds: float, kept: int) -> None:
         "names": dict(names),
         "jobs": _doing(),
     }
-    sys.stdout.write(json.dumps(told) + "\n")
+    sys.stdout.write(json.dumps(figures) + "\n")
     sys.stdout.flush()
 
 

@@ -74,12 +74,12 @@ class Tally:
         return planted == 1
 
     def lose(self, text: str, count: int = 1) -> None:
-        """Count finished runs that are gone, or what should have worked and did not."""
+        """Count lost finished runs and commands that should have succeeded."""
         self.lost += count
         self.note(text)
 
     def mislead(self, text: str) -> None:
-        """Count an answer that is wrong without a word."""
+        """Count a wrong answer given without a message."""
         self.silent += 1
         self.note(text)
 
@@ -163,7 +163,7 @@ class World:
     def ended(
         self, process: subprocess.Popen[str], where: str, patience: float = PATIENCE
     ) -> Ended:
-        """Wait for a command; count a traceback, and a failure that says nothing."""
+        """Wait for a command; count a traceback or a failure without a message."""
         try:
             out, err = process.communicate(timeout=patience)
             end = Ended(process.returncode, out, err)
@@ -179,23 +179,23 @@ class World:
         return end
 
     def try_ended(self, where: str) -> None:
-        """Count a try, and the processes and files that it left."""
+        """Count a try, and the processes and files left behind."""
         self.tally.tries += 1
         self.count_orphans()
         self.count_left(where)
 
     def count_orphans(self) -> None:
-        """Count the processes that live on."""
+        """Count the surviving processes."""
         self.tally.orphans += len(self._orphans())
 
     def count_left(self, where: str = "") -> None:
-        """Count what is in the temporary folder, and take it away."""
+        """Count the files in the temporary folder, and delete them."""
         left = self._left()
         self.tally.left += len(left)
         self.tally.notes += [f"{where}: left behind {name}" for name in left[:1]]
 
     def _orphans(self) -> list[int]:
-        """List the processes of this world that live on, after a moment to end in."""
+        """List the processes of this world that are still alive after a short grace period."""
         limit = time.monotonic() + _ENDING
         while (alive := _marked(self.token)) and time.monotonic() < limit:
             time.sleep(0.05)
@@ -204,7 +204,7 @@ class World:
         return alive
 
     def _left(self) -> list[str]:
-        """List what is in the temporary folder, and take it away."""
+        """List the content of the temporary folder, and delete it."""
         found = sorted(self.temporary.rglob("*"), reverse=True)
         names = [str(path.relative_to(self.temporary)) for path in found]
         for path in found:

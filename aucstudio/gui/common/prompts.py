@@ -87,6 +87,7 @@ class Dialog(QDialog):
             # The widths are known only here, where the style is applied.
             for row in self._side_by_side if self.sizeHint().width() > self.room().width() else ():
                 row.setDirection(QBoxLayout.Direction.TopToBottom)
+                self.area.updateGeometry()  # else the hint is the one of before
             self.resize(self.sizeHint().expandedTo(self.opening_size).boundedTo(self.room()))
         super().showEvent(event)
 

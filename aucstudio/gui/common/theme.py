@@ -146,7 +146,7 @@ _FIXED_WIDTH = "aucstudio_fixed_width"
 
 # Text sizes as shares of the desktop's.
 _TYPE = {"plain": 1.0, "small": 0.9, "tiny": 0.8, "title": 1.2, "figure": 1.6}
-_LENGTHS = (5, 6, 8, 10, 12, 14, 16)  # pixels, of signs in the style sheet that grow with the text
+_LENGTHS = (5, 8, 10, 12, 14, 16)  # pixels, of signs in the style sheet that grow with the text
 _DRAWN_AT = 10.0  # points; text size for which lengths in pixels are given
 
 
@@ -191,6 +191,9 @@ def apply_theme(application: QApplication, choice: str = "system") -> Theme:
     points = QApplication.font().pointSizeF()
     sizes = {name: f"{share * points:.2f}" for name, share in _TYPE.items()}
     sizes |= {f"px{pixels}": f"{scaled(pixels)}px" for pixels in _LENGTHS}
+    # Qt draws a corner whose radius is more than half of the sign, border included, as a square.
+    sizes["radio"] = f"{2 * scaled(8) - 2}px"
+    sizes["radio_dot"] = f"{2 * (scaled(8) - scaled(5))}px"
     colours = dataclasses.asdict(theme)
     style = sheet.substitute(colours | sizes | {"icons": icons, "theme": theme.name})
     changes = style != application.styleSheet()
