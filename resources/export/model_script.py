@@ -9,6 +9,7 @@ import argparse
 import base64
 import csv
 import datetime
+import io
 import json
 import math
 import os
@@ -27,22 +28,22 @@ BLANKS = " \t\n\v\f\r\u00a0\u200b\ufeff"
 MISSING, RARE = "(missing)", "(rare)"
 
 
-def score(columns: dict[str, list[Any]], decimal: str = ".") -> np.ndarray:
+def score(columns: dict[str, list[Any]], decimal: str | None = None) -> np.ndarray:
     """Return the raw score of each row, given as columns.
 
     Parameters
     ----------
     columns : dict of str to list
         The cells of each column: numbers, or text as in a CSV file; None or NaN is missing.
-    decimal : {".", ","}
-        The decimal mark of numbers that are text.
+    decimal : {".", ","}, optional
+        The decimal mark of numbers that are text; that of the training table if not given.
 
     Raises
     ------
     ValueError
         If a column is missing, or a cell should be a number and is none.
     """
-    X = prepare(columns, decimal)
+    X = prepare(columns, decimal or MODEL["table"]["decimal"])
     scores = np.empty(len(X))
     for start in range(0, len(X), 65_536):
         rows = slice(start, start + 65_536)
@@ -454,14 +455,22 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Score the rows of a CSV file.")
     parser.add_argument("table", help="a CSV file with a header row")
     parser.add_argument("-o", "--output", metavar="SCORES.csv", help="write the scores here")
+    tried = " or ".join(encodings())
+    parser.add_argument("--encoding", help=f"of the file; {tried} if not given")
     parser.add_argument("--delimiter", help="what separates cells; found if not given")
-    parser.add_argument("--decimal", choices=".,", default=".", help="the decimal mark")
+    parser.add_argument(
+        "--decimal",
+        choices=".,",
+        default=MODEL["table"]["decimal"],
+        help="the decimal mark; %(default)s if not given",
+    )
     options = parser.parse_args()
     try:
         output = None if options.output == "-" else options.output
         if output and os.path.exists(output) and os.path.samefile(output, options.table):
             raise ValueError("the scores would replace this table: give another name to -o")
-        scores = score(read_table(options.table, options.delimiter), options.decimal)
+        columns = read_table(options.table, options.delimiter, options.encoding)
+        scores = score(columns, options.decimal)
         if output is None:
             write_scores(sys.stdout, scores)
         else:
@@ -473,22 +482,25 @@ def main() -> int:
     return 0
 
 
-def read_table(path: str, delimiter: str | None = None) -> dict[str, list[str]]:
+def read_table(
+    path: str, delimiter: str | None = None, encoding: str | None = None
+) -> dict[str, list[str]]:
     """Read the columns of a file; rows that are too long or too short are left out, and said."""
     if delimiter is not None and len(delimiter) != 1:
         raise ValueError(f"--delimiter takes one character; it is {delimiter!r}")
-    with open(path, encoding="utf-8-sig", newline="") as file:
-        delimiter, before = find_header(file, delimiter or ",;\t|")
-        reader = csv.reader(file, delimiter=delimiter)
-        for _ in range(before):
-            next(reader)
-        names = names_of(next(reader, []))
-        rows, left_out = [], []
-        for cells in reader:
-            if len(cells) == len(names):
-                rows.append(cells)
-            elif cells:
-                left_out.append((reader.line_num, len(cells)))
+    with open(path, "rb") as binary:
+        file = io.StringIO(decode(binary.read(), encoding), newline="")
+    delimiter, before = find_header(file, delimiter or MODEL["table"]["delimiter"] + ",;\t|")
+    reader = csv.reader(file, delimiter=delimiter)
+    for _ in range(before):
+        next(reader)
+    names = names_of(next(reader, []))
+    rows, left_out = [], []
+    for cells in reader:
+        if len(cells) == len(names):
+            rows.append(cells)
+        elif cells:
+            left_out.append((reader.line_num, len(cells)))
     for line, count in left_out[:SAID]:
         sys.stderr.write(
             f"{path}, line {line} is left out: it has {count} cells, the header {len(names)}\n"
@@ -502,6 +514,27 @@ def read_table(path: str, delimiter: str | None = None) -> dict[str, list[str]]:
 
 
 SAID = 10  # lines that are named one by one
+
+
+def decode(content: bytes, encoding: str | None) -> str:
+    """Decode a file: in the given encoding, else in UTF-8 or as the training table was."""
+    names = [encoding] if encoding else encodings()
+    for name in names:
+        try:
+            text = content.decode(name)
+        except LookupError as error:
+            raise ValueError(f"{error}: give another --encoding") from error
+        except UnicodeDecodeError:
+            continue
+        # Text in UTF-16 may be valid UTF-8, with a null after each letter.
+        if "\0" not in text or name == names[-1]:
+            return text.removeprefix("\ufeff")
+    raise ValueError(f"the file is not encoded in {' or '.join(names)}: give its --encoding")
+
+
+def encodings() -> list[str]:
+    """Return the encodings that a file is read in, in this order."""
+    return list(dict.fromkeys(["utf-8", MODEL["table"]["encoding"]]))
 
 
 def find_header(file: IO[str], delimiters: str) -> tuple[str, int]:

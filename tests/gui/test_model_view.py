@@ -117,6 +117,14 @@ def test_sentence_says_if_no_column_matters_significantly(qtbot, table_session, 
     first = part.chart.rows[0]
     assert first.low < 0 < first.value
     assert "not significantly" in view.sentence.text()
+    # A loss that is below 0 in every permutation is not above 0 either.
+    noise[:, :, 1:] += 0.5
+    noise[:, :, 0] = np.array([-0.02, -0.03] * (noise.shape[1] // 2))[:, None]
+    part.found = dataclasses.replace(part.found, drops=noise)
+    part.redraw()
+    assert all(row.high < 0 or row.low > 0 for row in part.chart.rows)
+    assert "loss of 1 of" in view.sentence.text()
+    assert "permutations" in part.plot.getAxis("bottom").labelText
 
 
 @pytest.mark.slow

@@ -197,6 +197,45 @@ def test_script_reads_other_dialects_and_skips_broken_rows(tmp_path):
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
+@pytest.fixture
+def german(tmp_path):
+    """A table in cp1252 with semicolons, decimal commas, thousands, units and dates."""
+    rng = np.random.default_rng(3)
+    path, lines = tmp_path / "kredite.csv", ["Datum;Einkommen;Höhe;Laufzeit;Stufe;Ort;Ausfall"]
+    for i in range(120):
+        income, size = rng.uniform(1_000, 99_000), rng.uniform(100, 9_000)
+        grouped = f"{income:,.2f}".translate(str.maketrans(",.", ".,"))
+        date = f"{rng.integers(1, 29):02}.{rng.integers(1, 13):02}.2021"
+        amount, months = f"{size:.2f}".replace(".", ","), f"{rng.integers(1, 5) * 12} Monate"
+        place = ("Süd", "Nord", "Köln")[i % 3]
+        cells = [date, grouped if i % 9 else "", amount, months, ("1,5", "2,25")[i % 2], place]
+        lines.append(";".join([*cells, "ja" if size + rng.normal(0, 2_000) > 5_000 else "nein"]))
+    path.write_text("\n".join(lines) + "\n", encoding="cp1252")
+    return path
+
+
+def test_a_script_reads_tables_in_the_format_of_the_training_table(german, tmp_path):
+    table = read_table(german).with_roles(roles={"Stufe": "category"})
+    plan = plan_experiment(DataReference.to_table(table), "auc-rls", {}, Validation(test_size=0.5))
+    model = execute(plan, table).splits[0].model
+    assert {"Datum", "Einkommen", "Höhe", "Laufzeit"} <= set(model.preparation.numbers)
+    expected = model.score(read_table(german, need_label=False))
+    np.testing.assert_allclose(script_scores(model, german, tmp_path), expected, atol=1e-9)
+    # The same table, in Unicode.
+    text = german.read_text(encoding="cp1252")
+    for encoding in ("utf-8", "utf-8-sig"):
+        german.write_text(text, encoding=encoding)
+        np.testing.assert_allclose(script_scores(model, german, tmp_path), expected, atol=1e-9)
+    german.write_text(text.replace(";", "|"), encoding="utf-16")
+    script = tmp_path / "exported.py"
+    done = run_script(script, german)
+    assert (done.returncode, done.stdout) == (2, "")
+    done = run_script(script, german, "--encoding", "utf-16", "--delimiter", "|")
+    found = [float(row["score"]) for row in csv.DictReader(done.stdout.splitlines())]
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+    assert "no-such" in run_script(script, german, "--encoding", "no-such").stderr
+
+
 @pytest.mark.slow
 def test_script_finds_the_header_and_lists_few_broken_rows(tmp_path):
     script, table = tmp_path / "model.py", tmp_path / "t.csv"

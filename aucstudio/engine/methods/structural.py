@@ -306,8 +306,8 @@ class SVMpAUC(RangeSVM):
 
     Use when
     --------
-    When only low false-positive rates are acceptable, such as FPR below 0.1: it trains for exactly
-    that range.
+    When only low false-positive rates are acceptable, such as FPR below 0.1: it trains for
+    that range, or for a wider one if no model ranks by it alone.
     """
 
     def _risk(self, positive: Mask, alpha: float, beta: float) -> Risk:

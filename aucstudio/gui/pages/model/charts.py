@@ -111,8 +111,9 @@ class ImportancePart(LongPicture[Importance]):
     def draw(self, subject: ModelSubject, found: Importance) -> None:
         measure = str(self.measure_combo.currentData())
         area, band = _AREAS[measure], subject.band if measure == "pauc" else None
-        self.plot.setLabel("bottom", text("model_importance_axis", area=area, band=band))
         value, low, high = found.summary(measure)
+        over = _interval_over(found)
+        self.plot.setLabel("bottom", text("model_importance_axis", area=area, band=band, over=over))
 
         def tip(k: int) -> str:
             shown = {"loss": value[k], "interval": (low[k], high[k])}
@@ -136,6 +137,13 @@ class ImportancePart(LongPicture[Importance]):
         }
 
 
+def _interval_over(found: Importance) -> str | None:
+    """Return what the intervals of losses cover; None for a single loss, which has none."""
+    if found.splits > 1:
+        return "splits"
+    return "permutations" if found.repeats > 1 else None
+
+
 def _importance_sentence(
     subject: ModelSubject, found: Importance, area: str, rows: Whiskers
 ) -> Statement:
@@ -157,7 +165,7 @@ def _importance_sentence(
     return Statement.of(
         head,
         text("model_importance_idle", idle=idle, count=count) if is_known else "",
-        text(several, found=found),
+        text(several, found=found, over=_interval_over(found)),
         movers if count < found.of_columns else "",
         rows_seen if found.rows < found.of_rows else "",
         "" if found.complete else text("model_stopped"),

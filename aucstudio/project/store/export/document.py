@@ -23,7 +23,7 @@ from aucstudio.project.data.preparing.preparation import (
 from aucstudio.project.data.schema import bare
 from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.dates import WHOLE, DatePart
-from aucstudio.project.data.text.dialect import Dialect
+from aucstudio.project.data.text.dialect import BLANK, Dialect
 from aucstudio.project.data.text.numerals import FOREIGN_DIGITS, OWN_DIGITS, NumberFormat
 from aucstudio.project.errors import input_error
 from aucstudio.project.resources import resource_path
@@ -137,6 +137,7 @@ def document_of(model: Model) -> dict[str, Any]:
         "method": model.method,
         "params": dict(model.params),
         **{name: getattr(model, name) for name in FACTS},
+        "table": _table(model),
         "preparation": _preparation(model),
         "scorer": _Writer().visit(model.scorer),
         "intercept": model.intercept,
@@ -146,6 +147,17 @@ def document_of(model: Model) -> dict[str, Any]:
         facts = {"kind": made.kind, "form": made.form, "rows": model.calibrated_on}
         document["calibration"] = facts | numbers
     return document
+
+
+def _table(model: Model) -> dict[str, str]:
+    """Return the format of the training table, the default for tables to score."""
+    dialect = model.schema.dialect or Dialect()
+    return {
+        "encoding": dialect.encoding,
+        # Runs of blanks are no delimiter of Python's csv.
+        "delimiter": dialect.delimiter.replace(BLANK, ""),
+        "decimal": dialect.decimal,
+    }
 
 
 def _instructions(model: Model) -> list[str]:
