@@ -131,7 +131,7 @@ def test_scored_table_equals_that_of_the_command_line(
     press(dialog, dialog.score)
     assert dialog.report.isVisible()
     assert "AUC 0." in dialog.report.figure.text()
-    assert "59 of 60 rows scored; AUC 95 % 0." in dialog.report.sentence.text()
+    assert "59 of 60 rows scored, " in dialog.report.sentence.text()
     met = found(dialog)
     assert "CSV, utf-8, delimiter “,”" in dialog.report.facts.text()
     assert met[0] == ("Columns matched", "5", "'x0', 'x1', 'x2', 'x3', 'town'")
@@ -550,6 +550,24 @@ def test_predicted_classes_use_the_threshold_of_the_study(
     again.close()
 
 
+def test_report_counts_predicted_positives_and_missing_cells(
+    dialog_of, later, choose_table, press, answers, tmp_path
+):
+    def change(rows):
+        rows[5][0] = rows[6][0] = ""
+        rows[7][0] = "old"
+
+    dialog = dialog_of()
+    choose_table(dialog, later(change))
+    press(dialog, dialog.score)
+    assert ("    x0", "2", "a larger share than in training") in found(dialog)
+    assert ("Missing cells, filled in as in training", "4", "") in found(dialog)  # x1 has two
+    answers.save_path = str(tmp_path / "scores.csv")
+    press(dialog, dialog.save)
+    called = sum(row[-1] == "yes" for row in read_rows(tmp_path / "scores.csv"))
+    assert f"60 of 60 rows scored, {called} predicted yes; AUC" in dialog.report.sentence.text()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("rows", [0, 1])
 def test_table_with_at_most_one_row_has_no_curve(dialog_of, later, choose_table, press, rows):
@@ -561,7 +579,7 @@ def test_table_with_at_most_one_row_has_no_curve(dialog_of, later, choose_table,
     if dialog.score.isEnabled():
         press(dialog, dialog.score)
     if rows:
-        assert "1 of 1 rows scored; no AUC" in dialog.report.sentence.text()
+        assert "1 of 1 rows scored, " in dialog.report.sentence.text()
     else:
         assert "later.csv" in dialog.words.text()
     assert dialog.report.curve.isHidden()

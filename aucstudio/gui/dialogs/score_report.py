@@ -292,6 +292,7 @@ class ScoreReport(QWidget):
         facts: str = "",
         also: str = "",
         ranking: TableRanking | None = None,
+        predicted: str = "",
     ) -> None:
         """Show the report.
 
@@ -304,6 +305,8 @@ class ScoreReport(QWidget):
             A remark on where the table is.
         ranking : Ranking or None
             Ranking of the rows, if they have labels of both classes.
+        predicted : str
+            How many rows are predicted positive, in words.
         """
         self.curve.show_ranking(ranking)
         area = report.auc
@@ -312,6 +315,7 @@ class ScoreReport(QWidget):
             "table_scored",
             scored=report.scored,
             rows=report.rows,
+            predicted=predicted,
             interval=None if area is None else (area.low, area.high),
             without=None if area is not None else report.without_auc or "the table has no label",
             also=also,
@@ -327,7 +331,8 @@ def _lines(report: ScoringReport) -> Iterator[Line]:
     if report.missing:
         yield _columns("Absent columns, as allowed", report.missing)
     for what, columns in _cells(report).items():
-        yield (what, "", "") if columns else (what, "0", _NOTHING)
+        total = sum(count for _, count, _ in columns)
+        yield what, f"{total:,}", "" if columns else _NOTHING
         for name, count, which in columns:
             yield f"{_INDENT}{name}", f"{count:,}", " ".join(which.split())
     left_out = report.rows - report.scored
@@ -360,7 +365,9 @@ def _cells(report: ScoringReport) -> dict[str, list[tuple[str, int, str]]]:
             (far.column, far.count, f"{far.value:.6g} in row {far.row:,}; treated as missing")
             for far in report.far
         ],
-        "Rows without a value": [
-            (name, count, "a larger share than in training") for name, count in report.gaps.items()
+        "Missing cells, filled in as in training": [
+            (name, count, "a larger share than in training" if name in report.gaps else "")
+            for name, count in report.empty.items()
+            if count
         ],
     }

@@ -45,6 +45,7 @@ from aucstudio.gui.dialogs.score_report import AllowedColumns, ScoreReport, Tabl
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices import text
+from aucstudio.notices.words import class_words
 from aucstudio.project import scratch
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.preparing.acceptance import RefusedColumnsError
@@ -59,6 +60,7 @@ from aucstudio.project.store.model_file import load_model
 from aucstudio.project.store.scores_file import (
     CSV,
     PARQUET,
+    Block,
     copy_file,
     csv_sink,
     parquet_sink,
@@ -291,6 +293,12 @@ class Scored:
     note: str
     ranking: TableRanking | None
     files: dict[str, Path]
+    positives: int  # rows that are predicted positive
+
+    @property
+    def predicted(self) -> str:
+        """How many rows are predicted positive, in words."""
+        return f"{self.positives:,} predicted {class_words(self.model.positive)}"
 
 
 def scoring(
@@ -321,10 +329,16 @@ def scoring(
         name = secrets.token_hex(6)
         files = {ending: folder / f"{name}{ending}" for ending in (CSV, PARQUET)}
         rankings: list[TableRanking] = []
+        positives = 0
+
+        def count(block: Block) -> None:
+            nonlocal positives
+            positives += int((block.scores > block.threshold).sum())
+
         parquet = parquet_sink(files[PARQUET], identifier, model.calibration is not None)
         with scores_file(files[CSV]) as file, parquet as to:
             report = score_into(
-                [csv_sink(file, identifier), to],
+                [csv_sink(file, identifier), to, count],
                 model,
                 table,
                 identifier=identifier,
@@ -337,7 +351,7 @@ def scoring(
             )
         ignored = tuple(name for name in report.ignored if name != identifier)
         report = dataclasses.replace(report, ignored=ignored)
-        return Scored(model, report, facts, note, next(iter(rankings), None), files)
+        return Scored(model, report, facts, note, next(iter(rankings), None), files, positives)
 
     return work
 
@@ -495,7 +509,9 @@ class ScoreTableDialog(prompts.Dialog):
             self._scored = job.result
             self.allowed.accept_all()
             found = job.result
-            self.report.show_report(found.report, found.facts, found.note, found.ranking)
+            self.report.show_report(
+                found.report, found.facts, found.note, found.ranking, found.predicted
+            )
             self.area.ensureWidgetVisible(self.report)
         self._refresh()
 

@@ -349,6 +349,8 @@ class ScoringReport:
         The column of weights in training; here every row counts once.
     allowed : dict of str to tuple of str
         By kind of refusal, the columns that are accepted.
+    empty : dict of str to int
+        By column of the model, missing cells without those of ``unreadable``.
     """
 
     table: str
@@ -366,10 +368,12 @@ class ScoringReport:
     without_auc: str = ""
     weight: str | None = None
     allowed: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    empty: dict[str, int] = dataclasses.field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as plain data, for ``aucstudio score --json``."""
         document: dict[str, Any] = msgspec.to_builtins(self)
+        document.pop("empty")
         names = ("matched", "ignored", "missing")
         document["columns"] = {name: document.pop(name) for name in names}
         for unreadable in document["unreadable"].values():
@@ -463,7 +467,13 @@ def check_input(model: Model, table: AnyTable, absent: Sequence[str] = ()) -> Sc
         unreadable={n: u for n, u in table.unreadable.items() if n in features or n == table.label},
         far=far_cells(model.preparation, table),
         left_out=table.rejected,
+        empty={name: missing[name] - _bad_cells(table, name) for name in matched},
     )
+
+
+def _bad_cells(table: AnyTable, name: str) -> int:
+    """Count the non-numeric cells of a column, which are missing ones too."""
+    return table.unreadable[name].count if name in table.unreadable else 0
 
 
 def _is_new(count: int, rows: int, schema: Schema, name: str) -> bool:
