@@ -204,6 +204,17 @@ def test_splits_are_dots_below_their_run(view, add, qtbot):
     assert np.isnan(data["high"][1])
 
 
+def test_numbers_of_the_tables_have_the_pairs(view, three, qtbot):
+    shown(view, qtbot)
+    view.show_switch.choose(TABLES)
+    data, found = view.figure_data(), view.shown.found
+    runs = len(found.runs)
+    assert data["run"] == [run.name for run in found.runs] + [pair.a for pair in found.pairs]
+    assert data["minus_run"][runs:] == [pair.b for pair in found.pairs]
+    assert data["value"][runs:] == [pair.difference for pair in found.pairs]
+    assert data["p_corrected"][runs:] == [pair.p_corrected for pair in found.pairs]
+
+
 def test_row_height_follows_the_text_size(view, three, qtbot):
     shown(view, qtbot)
     parts = view.picture.forest.plot, view.tables.runs_table

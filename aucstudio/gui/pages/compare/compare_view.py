@@ -16,7 +16,7 @@ from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import down, label, make_action, show_note, worded
 from aucstudio.gui.pages.compare import words as texts
 from aucstudio.gui.pages.compare.subgroups import GroupsPage
-from aucstudio.gui.pages.compare.tables import PicturePage, TablesPage
+from aucstudio.gui.pages.compare.tables import PicturePage, TablesPage, pair_figures
 from aucstudio.gui.pages.compare.words import ShownComparison, compare_checked
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.session import Session
@@ -132,7 +132,10 @@ class CompareView(PageView):
     def figure_data(self) -> Mapping[str, Sequence[object]]:
         if self.shows_groups:
             return self.groups.data()
-        return {} if self.shown is None else self.picture.forest.data()
+        if self.shown is None:
+            return {}
+        shows_tables = self.pages.currentWidget() is self.tables
+        return pair_figures(self.shown) if shows_tables else self.picture.forest.data()
 
     # ------------------------------------------------------------- computing
 

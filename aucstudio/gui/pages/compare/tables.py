@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QSplitter, QTableV
 
 from aucstudio.gui.common.plain_text import plain_tooltip, tip_text
 from aucstudio.gui.common.plotting import MARKER, faded, swatch
-from aucstudio.gui.common.table import Index, Row, SheetTable, worded_columns
+from aucstudio.gui.common.table import Index, Row, SheetTable, in_columns, worded_columns
 from aucstudio.gui.common.theme import current_theme, run_colour, scaled
 from aucstudio.gui.common.widgets import down, holding, label, named
 from aucstudio.gui.pages.compare.forest import ForestPlot
@@ -131,6 +131,21 @@ def _better(pair: PairComparison) -> str:
     if pair.alike or not pair.significant:
         return "alike" if pair.alike else "undecided"
     return "A" if pair.difference >= 0 else "B"
+
+
+def pair_figures(shown: ShownComparison) -> dict[str, list[Any]]:
+    """Return the measure of each run, then the difference of each pair with its p-values."""
+    measure, nothing = shown.found.measure, math.nan
+    areas = ((run.name, run.measured(measure)) for run in shown.found.runs)
+    lines: list[tuple[Any, ...]] = [
+        (name, "", measure, area.value, area.low, area.high, nothing, nothing)
+        for name, area in areas
+    ]
+    for pair in shown.found.pairs:
+        figures = pair.difference, pair.low, pair.high, pair.p, pair.p_corrected
+        lines.append((pair.a, pair.b, measure, *figures))
+    heads = ("run", "minus_run", "measure", "value", "low", "high", "p", "p_corrected")
+    return in_columns(heads, lines)
 
 
 _TALLY = "Wins/ties/\nlosses"
