@@ -28,7 +28,8 @@ from aucstudio.project.results.documents import find_run, named_runs, with_disti
 from aucstudio.project.results.report import write_model_card, write_report
 from aucstudio.project.results.summary import ranking, run_as_json
 from aucstudio.project.runs.experiment import Experiment
-from aucstudio.project.runs.experiment_file import plan_document, read_study
+from aucstudio.project.runs.experiment_file import read_study
+from aucstudio.project.runs.experiment_keys import plan_document
 from aucstudio.project.runs.model import Model
 from aucstudio.project.runs.planning import PlannedRun, planned_run
 from aucstudio.project.runs.record import RunRecord, SplitResult
@@ -39,7 +40,6 @@ from aucstudio.project.work.submit import open_place, run_experiments
 
 __all__ = ["Curve", "Frame", "RunFailedError", "SavedModel", "Study", "open_study"]
 
-_INLINE = "experiment"  # what messages call an experiment that is not a file
 _SHOWN = 20
 _COLUMNS = (
     "id", "name", "method", "status", "auc", "auc_low", "auc_high", "pauc", "pauc_low",
@@ -332,12 +332,14 @@ def open_study(path: str | Path, *, create: bool = False) -> Study:
     return Study((open_or_create(path) if create else ProjectFile.open(path)).path)
 
 
-def _planned(experiment: Experiment | Mapping[str, Any] | str | Path) -> list[PlannedRun]:
+def _planned(
+    experiment: Experiment | Mapping[str, Any] | str | Path,
+) -> Sequence[PlannedRun]:
     if isinstance(experiment, Experiment):
         return [planned_run(experiment, experiment.data.open())]
     if isinstance(experiment, Mapping):
-        return plan_document(Path(_INLINE), experiment).plans()
-    return read_study(experiment).plans()
+        return plan_document(experiment).plans
+    return read_study(experiment).plans
 
 
 def _row(name: str, record: RunRecord, document: Mapping[str, Any]) -> dict[str, Any]:

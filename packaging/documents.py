@@ -16,7 +16,7 @@ from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.preparing.scales import FarCells
 from aucstudio.project.data.text.contents import Rejected
 from aucstudio.project.data.validation import Validation
-from aucstudio.project.runs.experiment_file import ExperimentDocument
+from aucstudio.project.runs.experiment_keys import ExperimentDocument
 from aucstudio.project.store.check import Repaired
 from aucstudio.project.tournament.standings import OperatingPoint
 
@@ -158,7 +158,7 @@ class Behind(TypedDict):
     high: float | None
     p: float | None
     reason: str
-    settled: bool
+    significant: bool
 
 
 class Entry(TypedDict):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import html
+import json
 import os
 import shutil
 import subprocess
@@ -28,6 +29,7 @@ from aucstudio.project.examples import STUDIES, run_demo
 SIZES = ((1440, 900), (1000, 700))
 THEMES = ("light", "dark")
 SCALES = ("1", "1.5", "2")
+SCREEN = (1920, 1080)  # Qt's own of 800 × 800 would cut dialogs
 TILED = "two-gaussians"  # whose pictures belong side by side
 
 
@@ -98,6 +100,16 @@ def _cell(name: str | None) -> str:
     )
 
 
+def _write_screen(folder: Path, scale: float) -> Path:
+    """Write Qt's description of a screen that has the same room at each scale."""
+    width, height = (round(scale * side) for side in SCREEN)
+    screen = {"name": "screen", "x": 0, "y": 0, "width": width, "height": height}
+    resolution = {"logicalDpi": 96, "logicalBaseDpi": 96, "dpr": 1}
+    path = folder / "screen.json"
+    path.write_text(json.dumps({"screens": [screen | resolution]}), encoding="utf-8")
+    return path
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the studies once, then start a process for each scale: Qt reads it when it starts."""
     parser = argparse.ArgumentParser(description=str(__doc__).split("\n")[0])
@@ -118,7 +130,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for scale in given.scale:
             options = ["--projects", *projects, "--scale", scale, "--theme", *given.theme]
             command = [sys.executable, __file__, str(given.folder), *options]
-            subprocess.run(command, check=True, env={**os.environ, "QT_SCALE_FACTOR": scale})
+            platform = f"offscreen:configfile={_write_screen(Path(scratch), float(scale))}"
+            environment = {**os.environ, "QT_SCALE_FACTOR": scale, "QT_QPA_PLATFORM": platform}
+            subprocess.run(command, check=True, env=environment)
     sys.stdout.write(f"{write_index(given.folder)}\n")
 
 

@@ -23,7 +23,7 @@ def own_home(request):
 
 
 def write_table(path: Path, rows: int = 160, seed: int = 0, features: int = 4) -> Path:
-    """Write a small two-class table: numbers, a category, some gaps, the label last."""
+    """Write a small two-class table: numbers, a category, missing values, the label last."""
     rng = np.random.default_rng(seed)
     positive = rng.random(rows) < 0.3
     X = rng.normal(size=(rows, features)) + positive[:, None] * np.linspace(1.2, 0.0, features)
@@ -41,7 +41,7 @@ def write_table(path: Path, rows: int = 160, seed: int = 0, features: int = 4) -
 
 @pytest.fixture
 def table_file(tmp_path) -> Path:
-    """A small CSV with numbers, a category, gaps and a two-class label."""
+    """A small CSV with numbers, a category, missing values and a two-class label."""
     return write_table(tmp_path / "study.csv")
 
 
@@ -56,7 +56,7 @@ def table_once(tmp_path_factory):
 
 
 def with_cells(table, rows, value):
-    """Give a table whose number columns hold another value in some rows."""
+    """Return the table with another value in some rows of its number columns."""
     columns = []
     for column in table.columns:
         if column.role == "number":
@@ -75,13 +75,13 @@ def table(table_file, table_once):
 
 @pytest.fixture
 def ended_owner(monkeypatch):
-    """Let runs be noted as begun by a program that has ended; call it to be oneself again."""
+    """Record runs as started by a program that has ended; call it to use this process again."""
     import os
     import socket
 
     from aucstudio.project.store.project.unfinished_runs import Owner
 
-    # The number of a process that is there, but that began at another time.
+    # The id of a running process, with another start time.
     gone = Owner(os.getpid(), 1.0, socket.gethostname(), "gone", 1.0)
     with monkeypatch.context() as patch:
         patch.setattr(Owner, "this", classmethod(lambda cls: gone))

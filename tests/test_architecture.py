@@ -1,4 +1,4 @@
-"""Imports point one way, and only the window knows Qt."""
+"""Imports point in one direction, and only the window imports Qt."""
 
 import ast
 import functools
@@ -41,7 +41,7 @@ FORBIDDEN = {
 _WINDOW = ("aucstudio.gui", "PySide6", "pyqtgraph")
 LOADED_WHEN_USED = dict.fromkeys(("commands", "cli.py", "console.py"), _WINDOW)
 
-# What a room of the engine may import stands to its left; modules beside the rooms are rooms too.
+# A package of the engine may import those to its left; modules beside packages count as packages.
 ENGINE_ROOMS = [
     "params",
     "code_cache",
@@ -70,13 +70,12 @@ ENGINE_ROOMS = [
     "__init__",
 ]
 
-# What a room of the project layer may import stands to its left.
+# A package of the project layer may import those to its left.
 ROOMS = [
     "errors",
     "pickle_stream",
     "typed",
     "child_process",
-    "leftovers",
     "scratch",
     "resources",
     "data",
@@ -93,7 +92,7 @@ ROOMS = [
     "guide",
 ]
 
-# The same of the window; pages know each other only through what several of them share.
+# The same for the window; pages share code only through the shared modules.
 GUI_ROOMS = ["state", "common", "dialogs", "panels", "pages", "desk", "root"]
 
 
@@ -118,10 +117,10 @@ def module_name(path):
 
 
 def engine_imports(path):
-    """Give the modules and packages of the engine that a module imports from."""
+    """Return the modules and packages of the engine that a module imports from."""
     for node in ast.walk(parsed(path)):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("aucstudio.engine"):
-            # "from package import module" is about the module.
+            # "from package import module" imports the module.
             inner = [f"{node.module}.{alias.name}" for alias in node.names]
             modules = [name for name in inner if is_module(name)]
             yield from modules or ([node.module] if node.module != "aucstudio.engine" else [])
@@ -133,14 +132,14 @@ def is_module(name):
 
 
 @pytest.mark.parametrize(("layer", "names"), FORBIDDEN.items())
-def test_imports_point_down(layer, names):
+def test_imports_point_to_lower_layers(layer, names):
     for path in modules(layer):
         for name in imports(path):
             assert not name.startswith(names), f"{path} imports {name}"
 
 
 @pytest.mark.parametrize(("layer", "names"), LOADED_WHEN_USED.items())
-def test_modules_of_the_command_line_import_the_window_where_they_use_it(layer, names):
+def test_command_line_imports_the_window_inside_functions(layer, names):
     for path in modules(layer):
         for name in imports(path, top_level_only=True):
             assert not name.startswith(names), f"{path} imports {name}"
@@ -152,7 +151,7 @@ def modules(layer):
 
 
 @pytest.mark.slow
-def test_rooms_of_the_engine_import_one_way():
+def test_engine_packages_import_in_one_direction():
     for path in (PACKAGE / "engine").rglob("*.py"):
         room = path.relative_to(PACKAGE / "engine").parts[0].removesuffix(".py")
         for name in engine_imports(path):
@@ -160,7 +159,7 @@ def test_rooms_of_the_engine_import_one_way():
             assert ENGINE_ROOMS.index(other) <= ENGINE_ROOMS.index(room), f"{path} imports {name}"
 
 
-def test_modules_of_the_engine_import_each_other_in_no_circle():
+def test_engine_has_no_import_cycles():
     known = {module_name(path): path for path in (PACKAGE / "engine").rglob("*.py")}
     graph = {
         name: {other for other in engine_imports(path) if other in known and other != name}
@@ -169,7 +168,7 @@ def test_modules_of_the_engine_import_each_other_in_no_circle():
     assert list(graphlib.TopologicalSorter(graph).static_order())
 
 
-def test_private_modules_and_names_stay_in_their_package():
+def test_private_names_are_not_imported_across_packages():
     reached = set()
     for path in MODULES:
         for node in ast.walk(parsed(path)):
@@ -189,7 +188,7 @@ def private(name):
     return name.startswith("_") and not name.startswith("__")
 
 
-def test_a_public_name_of_the_engine_means_one_class():
+def test_public_engine_names_are_unique():
     homes = {}
     for path in (PACKAGE / "engine").rglob("*.py"):
         if "verification" in path.parts:
@@ -200,14 +199,14 @@ def test_a_public_name_of_the_engine_means_one_class():
     assert not {name: paths for name, paths in homes.items() if len(paths) > 1}
 
 
-def test_every_public_name_of_the_engine_can_be_imported():
+def test_public_engine_names_can_be_imported():
     for package in ("engine", "engine.inference"):
         module = importlib.import_module(f"aucstudio.{package}")
         late = [name for names in getattr(module, "_LATE", {}).values() for name in names.split()]
         assert all(hasattr(module, name) for name in [*getattr(module, "__all__", ()), *late])
 
 
-def test_solvers_know_no_method():
+def test_solvers_do_not_import_methods():
     for room in ("linalg.py", "features", "losses", "solvers"):
         start = PACKAGE / "engine" / room
         for path in [start] if start.is_file() else start.rglob("*.py"):
@@ -215,7 +214,7 @@ def test_solvers_know_no_method():
 
 
 @pytest.mark.slow
-def test_rooms_of_the_project_import_one_way():
+def test_project_packages_import_in_one_direction():
     for path in (PACKAGE / "project").rglob("*.py"):
         room = path.relative_to(PACKAGE / "project").parts[0].removesuffix(".py")
         for name in imports(path):
@@ -225,7 +224,7 @@ def test_rooms_of_the_project_import_one_way():
 
 
 @pytest.mark.slow
-def test_rooms_of_the_window_import_one_way():
+def test_gui_packages_import_in_one_direction():
     for path in (PACKAGE / "gui").rglob("*.py"):
         place = path.relative_to(PACKAGE / "gui").parts
         room = place[0] if len(place) > 1 else "root"
@@ -238,7 +237,7 @@ def test_rooms_of_the_window_import_one_way():
                     assert name.split(".")[3] == place[1], f"{path} imports {name}"
 
 
-def test_modules_of_the_window_import_each_other_in_no_circle():
+def test_gui_has_no_import_cycles():
     known = {module_name(path): path for path in (PACKAGE / "gui").rglob("*.py")}
     graph = {}
     for name, path in known.items():
@@ -253,8 +252,8 @@ def test_modules_of_the_window_import_each_other_in_no_circle():
 
 
 @pytest.mark.slow
-def test_nothing_waits_inside_the_event_loop():
-    # A nested loop lets a person change what the code below it relies on.
+def test_gui_has_no_nested_event_loops():
+    # During a nested loop, the user can change state that the calling code relies on.
     for path in (PACKAGE / "gui").rglob("*.py"):
         called = {
             node.func.attr
@@ -266,7 +265,7 @@ def test_nothing_waits_inside_the_event_loop():
 
 
 @pytest.mark.slow
-def test_the_command_line_needs_no_window():
+def test_command_line_does_not_load_qt():
     code = (
         "import sys, aucstudio.cli, aucstudio.project.work.submit; print('PySide6' in sys.modules)"
     )
@@ -275,15 +274,15 @@ def test_the_command_line_needs_no_window():
 
 
 @pytest.mark.slow
-def test_the_engine_starts_no_threads_and_knows_no_files():
+def test_engine_uses_no_threads_and_no_files():
     for path in (PACKAGE / "engine").rglob("*.py"):
         known = {"concurrent.futures", "multiprocessing", "pathlib", "os", "io", "sqlite3"}
         assert not set(imports(path)) & known, path
         assert "Thread(" not in path.read_text(encoding="utf-8"), path
 
 
-def test_documents_are_made_into_types_in_one_place():
-    # See there what threads that do so at once would come to.
+def test_documents_are_decoded_in_one_module():
+    # The module explains why several threads must not do this at once.
     for path in (path for path in MODULES if path.name != "typed.py"):
         text = path.read_text(encoding="utf-8")
         assert "msgspec.convert(" not in text, path
@@ -291,26 +290,26 @@ def test_documents_are_made_into_types_in_one_place():
 
 
 @pytest.mark.slow
-def test_nothing_that_users_exchange_is_pickled():
-    # The program's own two processes pickle what goes between them, and nobody else reads it.
+def test_exchanged_files_are_not_pickled():
+    # The program's own processes exchange pickles; nobody else reads them.
     for path in (path for path in MODULES if path.name != "pickle_stream.py"):
         assert not {"pickle", "joblib", "dill"} & set(imports(path)), path
 
 
-def test_every_module_says_what_it_is_for():
+def test_every_module_has_a_docstring():
     for path in MODULES:
         assert ast.get_docstring(parsed(path)), path
 
 
 @pytest.mark.slow
-def test_compiled_code_lets_the_window_run_on():
+def test_compiled_code_releases_the_gil():
     for path in (PACKAGE / "engine").rglob("*.py"):
         if path.name not in ("compiled.py", "code_cache.py"):
             assert not any(name.split(".")[0] == "numba" for name in imports(path)), path
 
 
 @pytest.mark.slow
-def test_the_engine_loads_no_compiler_before_it_is_needed():
+def test_engine_import_does_not_load_the_compiler():
     code = "import sys, aucstudio.engine; print('numba' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -1,4 +1,4 @@
-"""Whatever goes wrong ends in one sentence; what is said dies of nothing."""
+"""Every error ends in one sentence, and output survives any terminal or pipe."""
 
 import contextlib
 import io
@@ -56,7 +56,7 @@ def raising(monkeypatch, capsys):
         (KeyboardInterrupt(), 130, ""),
     ],
 )
-def test_what_is_raised_ends_in_one_sentence(raising, error, status, words):
+def test_errors_are_reported_in_one_sentence(raising, error, status, words):
     found, out, err = raising(error)
     assert (found, out) == (status, "")
     assert words in err
@@ -65,7 +65,7 @@ def test_what_is_raised_ends_in_one_sentence(raising, error, status, words):
 
 
 @pytest.mark.parametrize("place", ["before", "after"])
-def test_debug_prints_the_trace(monkeypatch, capsys, place):
+def test_debug_prints_the_traceback(monkeypatch, capsys, place):
     def command(_):
         raise KeyError("age")
 
@@ -77,11 +77,11 @@ def test_debug_prints_the_trace(monkeypatch, capsys, place):
     assert "unexpected error: KeyError" in err
 
 
-def test_a_pipe_that_breaks_inside_is_not_taken_for_the_reader_of_our_output(raising):
+def test_internal_broken_pipe_is_an_error(raising):
     assert raising(BrokenPipeError(32, "Broken pipe"))[0] == console.RUN_FAILED
 
 
-def test_quiet_leaves_out_notes_and_keeps_complaints(capsys):
+def test_quiet_hides_notes_but_not_errors(capsys):
     with console.session(quiet=True):
         console.note("one row is left out")
         console.complain("the file is not there")
@@ -92,7 +92,7 @@ def test_quiet_leaves_out_notes_and_keeps_complaints(capsys):
     assert "left out" in capsys.readouterr().err
 
 
-def test_names_do_not_work_the_terminal(capsys):
+def test_control_characters_in_names_are_escaped(capsys):
     with console.session():
         console.say("column \x1b[2Jage\x07\n\tnext \x9b1m")
         console.complain("\x1b]0;title\x07")
@@ -114,7 +114,7 @@ def start(*words, text=True, **how):
 @LINUX
 @pytest.mark.slow
 @pytest.mark.parametrize("words", [["methods", "--json"], ["--help"]])
-def test_a_full_standard_output_is_one_sentence(words):
+def test_full_standard_output_is_one_error_line(words):
     with open("/dev/full", "w") as full:
         done = start(*words, stdout=full)
     assert done.returncode == 2
@@ -125,7 +125,7 @@ def test_a_full_standard_output_is_one_sentence(words):
 
 @LINUX
 @pytest.mark.slow
-def test_nothing_is_said_where_errors_cannot_be_written():
+def test_unwritable_standard_error_is_tolerated():
     with open("/dev/full", "w") as full:
         assert start("methods", "nothing-like-it", stderr=full).returncode == 2
 
@@ -133,7 +133,7 @@ def test_nothing_is_said_where_errors_cannot_be_written():
 @LINUX
 @pytest.mark.slow
 @pytest.mark.parametrize("words", ["methods --json", "--version"])
-def test_who_has_seen_enough_hears_no_complaint(words):
+def test_closed_output_pipe_is_not_an_error(words):
     command = f"{sys.executable} -m aucstudio {words} | true; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
@@ -142,7 +142,7 @@ def test_who_has_seen_enough_hears_no_complaint(words):
 @LINUX
 @pytest.mark.slow
 @pytest.mark.parametrize("words", ["methods", "methods --json", "--version", "train --help"])
-def test_a_result_that_goes_nowhere_is_an_error(words):
+def test_closed_standard_output_is_an_error(words):
     done = subprocess.run(
         ["bash", "-c", f"{sys.executable} -m aucstudio {words} >&-"],
         capture_output=True,
@@ -156,7 +156,7 @@ def test_a_result_that_goes_nowhere_is_an_error(words):
 
 @LINUX
 @pytest.mark.slow
-def test_a_command_that_prints_nothing_needs_no_output(tmp_path):
+def test_command_without_output_runs_with_closed_stdout(tmp_path):
     table, model = write_table(tmp_path / "t.csv"), tmp_path / "m.aucmodel"
     assert main(["train", str(table), "--method", "rls", "--save-model", str(model)]) == 0
     scores = tmp_path / "s.csv"
@@ -168,7 +168,7 @@ def test_a_command_that_prints_nothing_needs_no_output(tmp_path):
 BIDI = "a\u202eb\u2066c\u200fd\u2028e"
 
 
-def test_marks_that_turn_text_round_are_escaped(capsys):
+def test_bidirectional_marks_are_escaped(capsys):
     with console.session():
         console.say(f"column {BIDI}")
         console.complain(f"column {BIDI}")
@@ -179,7 +179,7 @@ def test_marks_that_turn_text_round_are_escaped(capsys):
     assert json.loads(out.partition("\n")[2])["name"] == BIDI
 
 
-def test_rows_that_go_to_a_terminal_work_nothing_there(monkeypatch):
+def test_scores_written_to_a_terminal_are_escaped(monkeypatch):
     class Terminal(io.StringIO):
         def isatty(self):
             return True
@@ -196,7 +196,7 @@ def test_rows_that_go_to_a_terminal_work_nothing_there(monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", [[], ["--json"]])
-def test_an_ascii_terminal_is_spoken_to_in_ascii(tmp_path, form):
+def test_output_to_an_ascii_terminal_is_ascii(tmp_path, form):
     table = tmp_path / "size.csv"
     rows = "".join(f"{k},{'är €'[k % 2 :: 2]}😀\n" for k in range(40))
     table.write_text("Länge,Öffnung\n" + rows, encoding="utf-8")
@@ -212,7 +212,7 @@ def test_an_ascii_terminal_is_spoken_to_in_ascii(tmp_path, form):
 
 @LINUX
 @pytest.mark.slow
-def test_names_beyond_what_a_system_takes_are_one_sentence(tmp_path):
+def test_undecodable_file_names_are_one_error_line(tmp_path):
     odd = os.fsencode(tmp_path) + b"/na\xefve.aucmodel"
     for words in (["score", "m" * 300, "t.csv"], ["x" * 300], ["inspect", "t" * 300]):
         done = start(*words)
@@ -224,7 +224,7 @@ def test_names_beyond_what_a_system_takes_are_one_sentence(tmp_path):
 
 
 @LINUX
-def test_the_bar_stays_within_the_terminal(monkeypatch):
+def test_progress_bar_fits_the_terminal(monkeypatch):
     import fcntl
     import pty
     import struct
@@ -246,9 +246,9 @@ def test_the_bar_stays_within_the_terminal(monkeypatch):
         with contextlib.suppress(BlockingIOError):
             while True:
                 pieces.append(os.read(ours, 1 << 16))
-        told = b"".join(pieces).decode()
+        output = b"".join(pieces).decode()
     os.close(ours)
-    lines = [re.sub(r"\x1b\[[0-9;]*[A-Z]", "", line) for line in re.split(r"[\r\n]+", told)]
+    lines = [re.sub(r"\x1b\[[0-9;]*[A-Z]", "", line) for line in re.split(r"[\r\n]+", output)]
     assert max(map(len, lines)) <= 80
     assert any("25%" in line for line in lines)
     assert "aucstudio: done" in lines

@@ -47,7 +47,7 @@ def test_methods_as_json_lists_every_declared_setting(run):
 
 
 @pytest.mark.slow
-def test_one_method_alone(run):
+def test_methods_describes_one_method(run):
     status, out, _ = run("methods", "auc-rls")
     assert status == 0
     assert out.startswith("auc-rls  ")
@@ -61,17 +61,17 @@ def test_one_method_alone(run):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "expected"),
     CASES["misspelt"],
 )
-def test_what_is_misspelt_is_named_with_what_may_be_meant(run, words, told):
+def test_misspelt_words_get_a_suggestion(run, words, expected):
     status, out, err = run(*words)
     assert (status, out) == (2, "")
-    assert told in err
+    assert expected in err
     assert err.count("\n") == 1
 
 
-def test_a_value_that_looks_like_an_option_is_a_value_after_a_double_hyphen(run):
+def test_double_hyphen_ends_the_options(run):
     status, _, err = run("inspect", "--json", "--", "--metod.csv")
     assert status == 2
     assert "--metod.csv" in err
@@ -97,7 +97,7 @@ def test_every_option_has_help():
         parser.format_help()
 
 
-def test_train_as_text_says_what_it_trained_on(run, table_file):
+def test_train_prints_label_and_positive_class(run, table_file):
     text = table_file.read_text().splitlines()
     text[3] = text[3].rpartition(",")[0] + ","
     table_file.write_text("\n".join(text) + "\n1,2\n")
@@ -117,39 +117,39 @@ def test_methods_as_text(run):
     assert all(method.weights_words() in out for method in METHODS.values())
 
 
-def test_numbers_that_stand_for_a_missing_value(run, tmp_path):
+def test_missing_in_treats_numbers_as_missing(run, tmp_path):
     path = tmp_path / "absent.csv"
     rows = "".join(f"{-999 if k % 5 == 0 else k % 7},{k % 11},{k % 2}\n" for k in range(60))
     path.write_text(f"age,a=b,y\n{rows}", encoding="utf-8")
-    told = ("--label", "y", "--missing-in", "age=-999,-1", "--missing-in", "a=b=10")
-    status, out, _ = run("inspect", path, *told, "--json")
+    options = ("--label", "y", "--missing-in", "age=-999,-1", "--missing-in", "a=b=10")
+    status, out, _ = run("inspect", path, *options, "--json")
     assert status == 0
     assert not any("-999" in finding["sentence"] for finding in json.loads(out)["findings"])
     assert "-999" in run("inspect", path, "--label", "y", "--json")[1]
-    status, out, _ = run("train", path, "--method", "rls", *told, "--json")
+    status, out, _ = run("train", path, "--method", "rls", *options, "--json")
     assert status == 0
     for wrong in ("age", "age=", "=3", "age=x"):
-        status, _, told = run("inspect", path, "--missing-in", wrong)
+        status, _, err = run("inspect", path, "--missing-in", wrong)
         assert status == 2
-        assert f"--missing-in takes COL=NUMBER, such as age=-999; it is {wrong!r}" in told
+        assert f"--missing-in takes COL=NUMBER, such as age=-999; it is {wrong!r}" in err
     assert run("inspect", path, "--missing-in", "size=3")[0] == 2
 
 
-def test_parts_of_dates(run, tmp_path):
+def test_date_parts_go_through_inspect_train_and_score(run, tmp_path):
     path = tmp_path / "days.csv"
     rows = "".join(f"{k % 28 + 1:02d}.{k % 12 + 1:02d}.20{k % 9 + 10},{k % 2}\n" for k in range(90))
     path.write_text(f"a=b,y\n{rows}", encoding="utf-8")
-    told = ("--label", "y", "--date-parts", "a=b=Weekday, month", "--date-parts", "a=b=number")
-    status, out, _ = run("inspect", path, *told, "--json")
+    options = ("--label", "y", "--date-parts", "a=b=Weekday, month", "--date-parts", "a=b=number")
+    status, out, _ = run("inspect", path, *options, "--json")
     assert status == 0
     column = json.loads(out)["columns"][0]
     assert column["parts"] == ["number", "month", "weekday"]
     assert column["range"] == ["2010-01-01", "2018-12-16"]
-    words = run("inspect", path, *told)[1]
+    words = run("inspect", path, *options)[1]
     assert "dates 2010-01-01 to 2018-12-16, used as number, month, weekday" in words
     project, model = tmp_path / "p.aucproj", tmp_path / "m.aucmodel"
     saved = ("--project", project, "--save-model", model)
-    assert run("train", path, "--method", "rls", *told, *saved)[0] == 0
+    assert run("train", path, "--method", "rls", *options, *saved)[0] == 0
     assert run("verify", project)[0] == 0  # which reads the table again by its schema
     kept = next(iter(ProjectFile.open(project).runs())).splits[0].model
     assert kept.preparation.numbers == ("a=b", "a=b: month", "a=b: weekday")
@@ -158,14 +158,14 @@ def test_parts_of_dates(run, tmp_path):
         assert run("score", model, path, "-o", target, *more)[0] == 0
     assert scores[0].read_text() == scores[1].read_text()
     for wrong in ("age", "age=", "=year"):
-        status, _, told = run("inspect", path, "--date-parts", wrong)
+        status, _, err = run("inspect", path, "--date-parts", wrong)
         assert status == 2
-        assert f"it is {wrong!r}" in told
-    status, _, told = run("inspect", path, "--date-parts", "a=b=hours")
-    assert (status, "did you mean 'hour'?" in told) == (2, True)
+        assert f"it is {wrong!r}" in err
+    status, _, err = run("inspect", path, "--date-parts", "a=b=hours")
+    assert (status, "did you mean 'hour'?" in err) == (2, True)
 
 
-def test_inspect_follows_its_contract(run, table_file):
+def test_inspect_lists_columns_and_roles(run, table_file):
     status, out, _ = run("inspect", table_file, "--json")
     found = json.loads(out)
     assert status == 0
@@ -182,7 +182,7 @@ def test_inspect_follows_its_contract(run, table_file):
     assert len(set(roles)) == 1
 
 
-def test_train_prints_one_document_that_matches_its_model(run, table_file, tmp_path):
+def test_train_json_reports_params_and_areas(run, table_file, tmp_path):
     model = tmp_path / "m.aucmodel"
     status, out, err = run(
         "train", table_file, "--method", "auc-svm", "--set", "C=2", "--set", "kernel=rbf",
@@ -202,7 +202,7 @@ def test_train_prints_one_document_that_matches_its_model(run, table_file, tmp_p
     assert result["pauc"]["normalized"] == pytest.approx(result["pauc"]["raw"] / 0.1)
 
 
-def test_a_model_scores_a_test_file_to_the_reported_auc(run, table_file, tmp_path):
+def test_saved_model_reproduces_the_reported_auc(run, table_file, tmp_path):
     other = write_table(tmp_path / "other.csv", rows=90, seed=5)
     model, scores = tmp_path / "m.aucmodel", tmp_path / "scores.csv"
     status, out, _ = run(
@@ -226,7 +226,7 @@ def test_a_model_scores_a_test_file_to_the_reported_auc(run, table_file, tmp_pat
 
 
 @pytest.mark.slow
-def test_folds_repeats_and_the_project(run, table_file, tmp_path):
+def test_train_with_folds_and_repeats_fills_the_project(run, table_file, tmp_path):
     project = tmp_path / "p.aucproj"
     for method in ("auc-rls", "svm-pauc"):
         status, out, _ = run(
@@ -237,7 +237,7 @@ def test_folds_repeats_and_the_project(run, table_file, tmp_path):
     result = json.loads(out)["runs"][0]
     assert len(result["auc"]["per_split"]) == 8
     assert result["auc"]["value"] == pytest.approx(np.mean(result["auc"]["per_split"]))
-    # A method that trains for a range trains for the one it is judged in.
+    # A method with a range setting trains for the range it is evaluated in.
     assert result["params"]["fpr_range"] == [0.0, 0.3]
     assert [r.experiment.method for r in ProjectFile.open(project).runs()] == [
         "auc-rls",
@@ -245,7 +245,7 @@ def test_folds_repeats_and_the_project(run, table_file, tmp_path):
     ]
 
 
-def test_comparing_the_runs_of_a_project(run, table_file, tmp_path):
+def test_compare_reports_differences_and_p_values(run, table_file, tmp_path):
     project = tmp_path / "p.aucproj"
     for method in ("auc-rls", "logistic"):
         run("train", table_file, "--method", method, "--test-size", "0.5", "--project", project)
@@ -263,7 +263,7 @@ def test_comparing_the_runs_of_a_project(run, table_file, tmp_path):
     assert run("compare", table_file)[0] == 2
 
 
-def test_runs_that_are_called_alike_have_their_ids_in_a_comparison(run, table_file, tmp_path):
+def test_compare_adds_ids_to_runs_of_the_same_name(run, table_file, tmp_path):
     project = tmp_path / "p.aucproj"
     for seed in (0, 1):
         marker = ("--score-column", "x0", "--seed", seed, "--project", project)
@@ -276,7 +276,7 @@ def test_runs_that_are_called_alike_have_their_ids_in_a_comparison(run, table_fi
     assert [one["name"] for one in document["runs"]] == [f"x0 ({one})" for one in ids]
 
 
-def test_an_interval_that_is_none_is_a_dash(run, tmp_path):
+def test_absent_interval_is_printed_as_a_dash(run, tmp_path):
     path = tmp_path / "small.csv"
     lines = [f"{k * 7 % 12},{int(k > 7)}" for k in range(12)]
     path.write_text("\n".join(["x,y", *lines]) + "\n")
@@ -286,7 +286,7 @@ def test_an_interval_that_is_none_is_a_dash(run, tmp_path):
     assert "nan" not in out
 
 
-def test_a_project_without_runs_has_nothing_to_compare(run, tmp_path):
+def test_compare_needs_a_finished_run(run, tmp_path):
     from aucstudio.project.store.project.project_file import ProjectFile
 
     project = tmp_path / "new.aucproj"
@@ -298,7 +298,7 @@ def test_a_project_without_runs_has_nothing_to_compare(run, tmp_path):
     assert (status, json.loads(out)["runs"]) == (0, [])
 
 
-def test_tuning_reports_what_it_chose(run, table_file, tmp_path):
+def test_tuning_reports_the_chosen_settings(run, table_file, tmp_path):
     model = tmp_path / "model.aucmodel"
     command = (
         "train", table_file, "--method", "auc-rls", "--tune", "leave-pair-out", "--folds", "3",
@@ -316,7 +316,7 @@ def test_tuning_reports_what_it_chose(run, table_file, tmp_path):
     assert out.count("tuned: regularization = ") == 3
 
 
-def test_leave_pair_out_from_the_command_line(run, table_file):
+def test_train_with_leave_pair_out(run, table_file):
     status, out, _ = run(
         "train", table_file, "--method", "rls", "--set", "kernel=rbf", "--leave-pair-out", "--json"
     )
@@ -328,7 +328,7 @@ def test_leave_pair_out_from_the_command_line(run, table_file):
 
 
 @pytest.mark.parametrize(("rule", "bound"), [("fpr=0.1", 0.1), ("fpr=0", 0.0)])
-def test_the_threshold_of_a_saved_model(run, table_file, tmp_path, rule, bound):
+def test_saved_model_keeps_the_requested_fpr(run, table_file, tmp_path, rule, bound):
     model = tmp_path / "model.aucmodel"
     status, _, _ = run(
         "train", table_file, "--method", "auc-rls", "--test-size", "0.5", "--threshold", rule,
@@ -347,7 +347,7 @@ def test_the_threshold_of_a_saved_model(run, table_file, tmp_path, rule, bound):
     assert bound - 1 / negative.sum() < called[negative].mean() <= bound
 
 
-def test_an_experiment_file_runs_to_the_same_numbers(run, table_file, tmp_path):
+def test_experiment_file_reproduces_the_numbers_of_train(run, table_file, tmp_path):
     text = '[data]\nfile = "study.csv"\n[[runs]]\nmethod = "auc-rls"\n[[runs]]\nmethod = "svm"\n'
     (tmp_path / "two.toml").write_text(text)
     project = tmp_path / "two.aucproj"
@@ -365,7 +365,9 @@ def test_an_experiment_file_runs_to_the_same_numbers(run, table_file, tmp_path):
     ("text", "arguments", "names"),
     CASES["bad_experiments"],
 )
-def test_bad_experiment_files_are_one_line(run, table_file, tmp_path, text, arguments, names):
+def test_invalid_experiment_files_are_one_error_line(
+    run, table_file, tmp_path, text, arguments, names
+):
     (tmp_path / "bad.toml").write_text(text)
     status, out, err = run("run", tmp_path / "bad.toml", *arguments)
     assert (status, out) == (2, "")
@@ -374,7 +376,7 @@ def test_bad_experiment_files_are_one_line(run, table_file, tmp_path, text, argu
 
 
 @pytest.mark.parametrize(("arguments", "names"), CASES["bad_usage"])
-def test_bad_usage_is_one_line_that_names_it(run, table_file, arguments, names):
+def test_invalid_usage_is_one_error_line(run, table_file, arguments, names):
     status, out, err = run("train", table_file, *arguments, "--json")
     assert status == 2
     assert out == ""
@@ -382,7 +384,7 @@ def test_bad_usage_is_one_line_that_names_it(run, table_file, arguments, names):
     assert names in err
 
 
-def test_a_name_for_a_repair_that_was_not_asked_for_is_refused(run, tmp_path):
+def test_output_name_without_repair_is_rejected(run, tmp_path):
     status, out, err = run("check", tmp_path / "p.aucproj", "-o", tmp_path / "q.aucproj")
     assert (status, out) == (2, "")
     assert "--repair" in err
@@ -400,7 +402,7 @@ def test_a_name_for_a_repair_that_was_not_asked_for_is_refused(run, tmp_path):
         (b"x,z,label\n1,2,a\n3\n4,5,b\n6\n7\n", "line 3"),
     ],
 )
-def test_bad_tables_are_one_line_that_names_the_place(run, tmp_path, content, words):
+def test_invalid_tables_are_one_error_line(run, tmp_path, content, words):
     path = tmp_path / "bad.csv"
     if content is not None:
         path.write_bytes(content)
@@ -418,7 +420,7 @@ def model_file(run, table_file, tmp_path):
     return model
 
 
-def test_an_exported_script_writes_what_score_writes(run, table_file, model_file, tmp_path):
+def test_exported_script_writes_the_same_scores(run, table_file, model_file, tmp_path):
     script = tmp_path / "scores.py"
     assert run("export", model_file, "--to", "script", "-o", script) == (0, "", "")
     _, expected, _ = run("score", model_file, table_file)
@@ -444,7 +446,7 @@ def test_an_exported_script_writes_what_score_writes(run, table_file, model_file
         ({"-o": "absent/folder/model.json"}, "cannot write"),
     ],
 )
-def test_an_export_that_cannot_be_is_one_line(run, model_file, tmp_path, changes, words):
+def test_failed_export_is_one_error_line(run, model_file, tmp_path, changes, words):
     chosen = {"model": model_file, "--to": "json", "-o": tmp_path / "model.json"} | changes
     model = chosen.pop("model")
     status, out, err = run("export", model, *[part for pair in chosen.items() for part in pair])
@@ -454,16 +456,16 @@ def test_an_export_that_cannot_be_is_one_line(run, model_file, tmp_path, changes
     assert not (tmp_path / "model.json").exists()
 
 
-def test_results_survive_a_model_that_cannot_be_saved(run, table_file, tmp_path, monkeypatch):
+def test_results_are_printed_if_the_model_cannot_be_saved(run, table_file, tmp_path, monkeypatch):
     project, folder = tmp_path / "p.aucproj", tmp_path / "goes"
     folder.mkdir()
     take_off = ProjectFile.add_run
 
-    def add_and_lose_the_folder(self, record):
+    def add_and_delete_the_folder(self, record):
         folder.rmdir()
         return take_off(self, record)
 
-    monkeypatch.setattr(ProjectFile, "add_run", add_and_lose_the_folder)
+    monkeypatch.setattr(ProjectFile, "add_run", add_and_delete_the_folder)
     status, out, err = run(
         "train", table_file, "--method", "auc-rls", "--project", project,
         "--save-model", folder / "m.aucmodel",
@@ -476,7 +478,7 @@ def test_results_survive_a_model_that_cannot_be_saved(run, table_file, tmp_path,
 
 @pytest.fixture
 def full_disk(monkeypatch):
-    """A project that can be made and opened, but takes no run."""
+    """A project that can be created and opened, but no run can be added."""
 
     def refuse(self, _record):
         raise InputError(f"cannot read or write the project {self.path}: the disk is full")
@@ -484,9 +486,7 @@ def full_disk(monkeypatch):
     monkeypatch.setattr(ProjectFile, "add_run", refuse)
 
 
-def test_results_and_model_survive_a_project_that_cannot_be_written(
-    run, table_file, tmp_path, full_disk
-):
+def test_model_is_saved_if_the_project_cannot_be_written(run, table_file, tmp_path, full_disk):
     project, model = tmp_path / "p.aucproj", tmp_path / "m.aucmodel"
     status, out, err = run(
         "train", table_file, "--method", "auc-rls", "--project", project,
@@ -504,9 +504,7 @@ def test_results_and_model_survive_a_project_that_cannot_be_written(
 
 
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_a_run_that_cannot_be_saved_does_not_stop_the_next(
-    run, table_file, tmp_path, full_disk, jobs
-):
+def test_unsaved_run_does_not_stop_the_next(run, table_file, tmp_path, full_disk, jobs):
     text = '[data]\nfile = "study.csv"\n[[runs]]\nmethod = "auc-rls"\n[[runs]]\nmethod = "rls"\n'
     (tmp_path / "two.toml").write_text(text)
     project = tmp_path / "p.aucproj"
@@ -518,7 +516,7 @@ def test_a_run_that_cannot_be_saved_does_not_stop_the_next(
     assert err.count(" is unsaved: ") == err.count("\n") == 2
 
 
-def test_results_survive_a_model_that_cannot_be_made(run, table_file, tmp_path, monkeypatch):
+def test_results_are_printed_if_the_refit_fails(run, table_file, tmp_path, monkeypatch):
     def no_memory(*_arguments):
         raise MemoryError
 
@@ -532,7 +530,7 @@ def test_results_survive_a_model_that_cannot_be_made(run, table_file, tmp_path, 
     assert "not enough memory" in err
 
 
-def test_a_run_that_fails_ends_with_1_and_its_sentence(run, table_file):
+def test_failed_run_exits_with_1_and_its_error(run, table_file):
     status, out, err = run("train", table_file, "--method", "auc-rls", "--folds", "100", "--json")
     assert status == 1
     assert json.loads(out)["runs"][0]["status"] == "failed"
@@ -548,7 +546,7 @@ def test_version_and_help(run):
     assert "train" in out
 
 
-def test_no_display_is_one_line(run, table_file, monkeypatch):
+def test_missing_display_is_one_error_line(run, table_file, monkeypatch):
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(sys, "platform", "linux")
@@ -558,7 +556,7 @@ def test_no_display_is_one_line(run, table_file, monkeypatch):
     assert err.count("\n") == 1
 
 
-def test_a_column_of_weights_goes_through_train_compare_and_score(run, tmp_path):
+def test_row_weights_go_through_train_compare_and_score(run, tmp_path):
     rng = np.random.default_rng(2)
     y = rng.random(200) < 0.4
     columns = {"a": rng.normal(size=200) + y, "w": rng.exponential(2.0, 200), "y": y.astype(int)}

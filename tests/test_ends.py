@@ -1,4 +1,4 @@
-"""How the command line ends when it, or what works for it, is killed; with real processes."""
+"""How the command line ends when it or one of its workers is killed; with real processes."""
 
 import contextlib
 import json
@@ -26,10 +26,10 @@ ENDLESS = {
 
 
 def until(found, seconds=PATIENCE):
-    """Wait for something that is found in its time; give it."""
+    """Wait until ``found()`` returns a true value; return it."""
     limit = time.monotonic() + seconds
     while not (thing := found()):
-        assert time.monotonic() < limit, "it did not come about"
+        assert time.monotonic() < limit, "timed out"
         time.sleep(0.02)
     return thing
 
@@ -48,8 +48,8 @@ def study(tmp_path):
     return make
 
 
-def _hear_interrupts():
-    """Undo what a shell does to commands in the background: they do not hear of SIGINT."""
+def _restore_interrupts():
+    """Restore SIGINT, which a shell makes background commands ignore."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
@@ -65,7 +65,7 @@ def start(tmp_path):
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            preexec_fn=_hear_interrupts,
+            preexec_fn=_restore_interrupts,
         )
         started.append(process)
         return process
@@ -80,7 +80,7 @@ def start(tmp_path):
 
 
 def workers(process, count):
-    """Wait for processes that work for one."""
+    """Wait for a number of worker processes of a process."""
 
     def found():
         children = psutil.Process(process.pid).children()
@@ -90,7 +90,7 @@ def workers(process, count):
 
 
 def busy(child, seconds=4.0):
-    """Wait until a process has computed for longer than it takes to begin."""
+    """Wait until a process has used more processor time than starting takes."""
     until(lambda: child.cpu_times().user > seconds)
 
 
@@ -106,7 +106,7 @@ def runs_of(project):
     ("how", "method"),
     [(signal.SIGKILL, "auc-svm"), (signal.SIGTERM, "svm")],
 )
-def test_who_works_for_a_program_ends_with_it(study, start, tmp_path, how, method):
+def test_worker_processes_end_with_the_program(study, start, tmp_path, how, method):
     study((method, ENDLESS[method]), (method, f"tune = 'auc'\n{ENDLESS[method]}"))
     process = start("run", "study.toml", "--jobs", "2")
     children = workers(process, 2)
@@ -117,19 +117,19 @@ def test_who_works_for_a_program_ends_with_it(study, start, tmp_path, how, metho
     until(lambda: all(map(gone, children)), ENDING)
     if how == signal.SIGTERM:
         assert not list((tmp_path / "temporary").iterdir())
-    # What a killed program could not take away, the next one does.
+    # The next program removes the files that a killed one left.
     start("inspect", "study.csv").communicate(timeout=PATIENCE)
     assert not list((tmp_path / "temporary").iterdir())
 
 
-def test_a_worker_that_is_killed_fails_its_run_alone(study, start, tmp_path):
+def test_killed_worker_fails_only_its_run(study, start, tmp_path):
     study(("svm", ENDLESS["svm"]), ("auc-rls", ""), ("rls", ""), ("logistic", ""))
     project = tmp_path / "kept.aucproj"
     ProjectFile.create(project)
     process = start("run", "study.toml", "--jobs", "2", "--project", project, "--json")
     children = workers(process, 2)
     until(lambda: len(runs_of(project)) == 3)
-    # The other one is at rest by now, however much its start has taken.
+    # The other worker is idle by now, however long its start took.
     before = [child.cpu_times().user for child in children]
 
     def busy():
@@ -149,7 +149,7 @@ def test_a_worker_that_is_killed_fails_its_run_alone(study, start, tmp_path):
 
 
 @pytest.mark.parametrize(("how", "jobs"), [(signal.SIGINT, 1), (signal.SIGTERM, 2)])
-def test_an_interrupt_keeps_what_is_finished(study, start, tmp_path, how, jobs):
+def test_interrupt_keeps_the_finished_splits(study, start, tmp_path, how, jobs):
     endless = ENDLESS["auc-svm"]
     study(("auc-rls", ""), ("auc-svm", endless), ("auc-svm", f"tune = 'auc'\n{endless}"))
     project = tmp_path / "kept.aucproj"
@@ -166,7 +166,7 @@ def test_an_interrupt_keeps_what_is_finished(study, start, tmp_path, how, jobs):
     assert len(runs_of(project)) == len(statuses)
 
 
-def test_the_window_ends_in_order_when_it_is_asked_to(study, start, tmp_path):
+def test_window_closes_cleanly_on_sigterm(study, start, tmp_path):
     study(("svm", ENDLESS["svm"]))
     process = start("study.toml")
     (child,) = workers(process, 1)
@@ -178,13 +178,13 @@ def test_the_window_ends_in_order_when_it_is_asked_to(study, start, tmp_path):
 
 
 @pytest.mark.parametrize("moment", [0.5 * k for k in range(1, 7)])
-def test_ctrl_c_during_the_start_of_the_window_does_not_crash_it(start, moment):
+def test_ctrl_c_during_window_startup_does_not_crash(start, moment):
     process = start("--sample")
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(moment)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=PATIENCE)
-    # Before the first line of ours has run, the system or Python ends it.
+    # Before the program's first line has run, the system or Python ends the process.
     ours, early = 128 + signal.SIGINT, (-signal.SIGINT, 1 if "KeyboardInterrupt" in err else None)
     assert process.returncode in (ours, *early), err
 
@@ -204,7 +204,7 @@ raise SystemExit(cli.main(["--sample"]))
 """
 
 
-def test_a_window_that_is_asked_to_end_while_it_paints_is_painted_first():
+def test_sigterm_during_painting_finishes_the_paint():
     asked = subprocess.run(
         [sys.executable, "-c", _ASKED_WHILE_PAINTING],
         capture_output=True,

@@ -34,7 +34,7 @@ def test_every_help_file_is_a_chapter():
 
 
 @pytest.mark.parametrize("name", guide.CHAPTERS)
-def test_a_chapter_has_one_title(name):
+def test_every_chapter_has_one_title(name):
     lines = re.sub(r"```.*?```", "", guide.page(name), flags=re.DOTALL).splitlines()
     assert [line for line in lines if line.startswith("# ")] == [lines[0]]
 
@@ -47,14 +47,14 @@ def test_every_view_of_the_window_has_a_chapter():
             assert re.search(rf"^# Page: .*{view.switch or view.title}$", titles, re.MULTILINE)
 
 
-def test_options_are_those_of_the_parser():
+def test_options_chapter_matches_the_parser():
     written = resource_path("help", "options.md").read_text(encoding="utf-8")
     assert written == load_docs().options_chapter(), "run packaging/docs --options"
     assert all(f"## {name}\n" in written for name in COMMANDS)
 
 
 @pytest.mark.parametrize("key", METHODS)
-def test_a_method_has_its_chapter(key):
+def test_every_method_has_a_chapter(key):
     text = guide.method_page(key)
     method = METHODS[key]
     for words in (method.summary, method.use_when, method.weights_words(), "Minimises", "per fit"):
@@ -64,7 +64,7 @@ def test_a_method_has_its_chapter(key):
     assert text.count("`") % 2 == 0
 
 
-def test_evidence_is_of_known_methods():
+def test_evidence_names_known_methods():
     evidence = tomllib.loads(resource_path("help", "evidence.toml").read_text(encoding="utf-8"))
     assert set(evidence) <= set(METHODS)
     assert {kind for texts in evidence.values() for kind in texts} == {"papers", "measured"}
@@ -74,7 +74,7 @@ def test_evidence_is_of_known_methods():
     assert f"| {areas['svm-pauc']['auc']:.1f} |" in guide.page("methods-compared")
 
 
-def test_pictures_are_there_in_both_themes():
+def test_every_picture_exists_in_both_themes():
     shown = re.findall(r"\]\(pictures/(.+?)-light\.png\)", guide.page("manual"))
     stored = {path.stem for path in resource_path("help", "pictures").glob("*.png")}
     assert {f"{name}-{theme}" for name in shown for theme in ("light", "dark")} == stored

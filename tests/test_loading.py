@@ -11,7 +11,7 @@ import pytest
 
 from aucstudio.cli import main
 
-# The import of the command line, in the midst of which the terminal asks for an end.
+# Import the command line, and send SIGINT in the middle of the import.
 PROGRAM = """
 import os, runpy, signal, sys
 
@@ -27,7 +27,7 @@ runpy.run_module("aucstudio", run_name="__main__")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a signal of POSIX")
-def test_ctrl_c_while_the_program_is_loaded_shows_no_trace():
+def test_ctrl_c_during_imports_shows_no_traceback():
     ended = subprocess.run(
         [sys.executable, "-c", PROGRAM],
         capture_output=True,
@@ -76,26 +76,26 @@ def table(tmp_path_factory):
     return path
 
 
-def test_help_loads_the_command_line_alone():
+def test_help_loads_only_the_command_line():
     modules = loaded("--help")
     assert not modules & (HEAVY | {"numpy", "scipy", "numba", "duckdb"})
     assert len(ours(modules)) <= 15
 
 
 @pytest.mark.slow
-def test_the_methods_are_listed_without_the_libraries_that_fit_them():
+def test_methods_command_loads_no_fitting_libraries():
     assert not loaded("methods") & (HEAVY | {"numba", "duckdb", "scipy.linalg", "scipy.sparse"})
     assert "aucstudio.engine.methods.pair_svm" not in loaded("methods", "--help")
 
 
 @pytest.mark.slow
-def test_a_table_is_inspected_without_the_engine_of_methods(table):
+def test_inspect_loads_no_methods(table):
     modules = loaded("inspect", table)
     assert not modules & (HEAVY | {"numba", "aucstudio.engine.base"})
 
 
 @pytest.mark.slow
-def test_a_comparison_loads_no_estimator(table, tmp_path):
+def test_compare_loads_no_estimators(table, tmp_path):
     project = tmp_path / "runs.aucproj"
     for method in ("auc-rls", "svm-pauc", "logistic"):
         assert main(["train", str(table), "--method", method, "--project", str(project)]) == 0
@@ -103,9 +103,9 @@ def test_a_comparison_loads_no_estimator(table, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_fit_loads_few_modules_and_no_other_method(table):
+def test_train_loads_few_modules_and_one_method(table):
     modules = loaded("train", table, "--method", "svm-pauc")
-    # 305 before modules that a command does not use were left alone and small ones were merged.
+    # It was 305 before unused modules were no longer imported and small ones merged.
     assert len(ours(modules)) <= 115
     rooms = ("aucstudio.gui", "aucstudio.project.store.project", "aucstudio.engine.verification")
     assert not [name for name in modules if name.startswith(rooms)]

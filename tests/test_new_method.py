@@ -1,4 +1,4 @@
-"""The recipe "Add a method" of CONTRIBUTING.md: one module, listed once; all else follows."""
+"""The recipe "Add a method" of CONTRIBUTING.md: one module and one entry are enough."""
 
 import json
 import subprocess
@@ -72,7 +72,7 @@ ENTRY = {
 
 @pytest.fixture
 def method(tmp_path, monkeypatch):
-    """A module in the folder of methods and its entry in methods.toml; and nothing else."""
+    """A module in the methods folder and its entry in methods.toml, nothing else."""
     (tmp_path / "mean_difference.py").write_text(MODULE)
     monkeypatch.setattr(methods, "__path__", [*methods.__path__, str(tmp_path)])
     listed = dict(declared.entries())
@@ -94,7 +94,7 @@ def table(tmp_path):
     return path
 
 
-def test_it_stands_in_every_list(method, capsys, qtbot):
+def test_new_method_is_in_every_list(method, capsys, qtbot):
     assert [*METHODS][:3] == ["auc-rls", "rls", KEY]
     from aucstudio.engine import MeanDifference
 
@@ -110,7 +110,7 @@ def test_it_stands_in_every_list(method, capsys, qtbot):
     assert declared_params(method)["share"].symbol in method.__doc__
 
 
-def test_it_is_trained_kept_and_exported(method, table, tmp_path, capsys):
+def test_new_method_is_trained_saved_and_exported(method, table, tmp_path, capsys):
     project, model, script = (tmp_path / name for name in ("p.aucproj", "m.aucmodel", "score.py"))
     asked = ["train", table, "--method", KEY, "--set", "share=2", "--json"]
     assert main([*map(str, [*asked, "--project", project, "--save-model", model])]) == 0
@@ -127,6 +127,6 @@ def test_it_is_trained_kept_and_exported(method, table, tmp_path, capsys):
     assert len(scored.stdout.splitlines()) == 81
 
 
-def test_a_setting_out_of_range_is_refused_by_name(method, table, capsys):
+def test_setting_out_of_range_is_rejected_by_name(method, table, capsys):
     assert main(["train", str(table), "--method", KEY, "--set", "share=10"]) == 2
     assert "share must be a number greater than 0 and at most 9" in capsys.readouterr().err

@@ -64,13 +64,13 @@ def named_in(text):
     return own.union(*(named_in(choice) for _, _, choice, _ in found if choice))
 
 
-def test_every_entry_is_used_and_every_call_has_one():
+def test_entries_and_calls_match():
     assert used_codes() == set(entries())
     for code, values, optional in calls():
         assert values - optional == fields(code) - optional, code
 
 
-def test_entries_have_a_known_severity_and_end_as_sentences_do():
+def test_entries_have_a_known_severity_and_end_punctuation():
     for code, entry in entries().items():
         assert entry["severity"] in ("", INFO, WARNING, ERROR), code
         is_part = code.startswith("help_") or entry["kind"] in KINDS
@@ -78,12 +78,12 @@ def test_entries_have_a_known_severity_and_end_as_sentences_do():
         assert is_part or entry["text"].endswith((".", "?", "}")), code
 
 
-def test_texts_are_in_plain_words():
+def test_texts_use_no_private_words():
     for code, entry in entries().items():
         assert not PRIVATE.search(entry["text"]), code
 
 
-def test_a_notice_is_written_with_its_values():
+def test_notice_text_contains_its_values():
     helps = (notice("help_larger", setting="regularisation C"), notice("help_columns"))
     found = notice("constant_scores", helps=helps)
     assert found.severity == WARNING
@@ -104,7 +104,7 @@ def test_a_notice_is_written_with_its_values():
         notice("no_split"),
     ],
 )
-def test_a_notice_is_read_from_its_document(found):
+def test_notice_is_restored_from_its_document(found):
     assert read_notice(found.document()) == found
     assert set(found.as_json()) == {"code", "severity", "values", "text"}
 
@@ -122,7 +122,7 @@ def test_a_notice_is_read_from_its_document(found):
         {"code": "constant_scores", "values": {"helps": [{"code": 3}]}},
     ],
 )
-def test_a_document_that_is_no_notice_is_refused(document):
+def test_invalid_notice_document_is_rejected(document):
     with pytest.raises(ValueError, match="notice"):
         read_notice(document)
 
@@ -146,7 +146,7 @@ AFTER = "C = {C:setting} in {range:range} after {s:elapsed}"
         (AFTER, {"C": 1e-7, "range": (0.0, 0.1), "s": 61}, "C = 10⁻⁷ in 0 … 0.1 after 1 min 1 s"),
     ],
 )  # fmt: skip
-def test_values_are_written_by_their_formats(monkeypatch, template, values, written):
+def test_values_are_formatted_by_their_format_codes(monkeypatch, template, values, written):
     entry = {"text": template, "severity": "", "kind": "", "setting": None}
     monkeypatch.setitem(entries(), "example", entry)
     assert text("example", **values) == written

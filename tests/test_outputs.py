@@ -1,4 +1,4 @@
-"""Where ``-o`` and ``--save-model`` write to, and what they never replace."""
+"""Where ``-o`` and ``--save-model`` write, and which files they never overwrite."""
 
 import json
 import os
@@ -29,7 +29,7 @@ def trained(tmp_path_factory):
 
 @pytest.fixture
 def files(trained, tmp_path):
-    """Copies that a test may spoil."""
+    """Copies that a test may change."""
     return [str(shutil.copy(path, tmp_path / path.name)) for path in trained]
 
 
@@ -52,7 +52,7 @@ def refused(run, *arguments):
 
 @pytest.mark.parametrize("which", [0, 1])
 @pytest.mark.parametrize("how", ["itself", "symbolic", "hard"])
-def test_scores_never_replace_what_is_read(run, files, tmp_path, which, how):
+def test_scores_never_overwrite_input_files(run, files, tmp_path, which, how):
     table, model = files
     name = files[which]
     output = name if how == "itself" else str(tmp_path / "other name")
@@ -65,13 +65,13 @@ def test_scores_never_replace_what_is_read(run, files, tmp_path, which, how):
         assert file.read() == before
 
 
-def test_an_export_never_replaces_its_model(run, files):
+def test_export_never_overwrites_its_model(run, files):
     _, model = files
     assert "reads" in refused(run, "export", model, "--to", "json", "-o", model)
 
 
 @pytest.mark.parametrize("what", ["table", "test file", "project", "standard output"])
-def test_a_model_never_replaces_what_its_run_needs(run, files, tmp_path, what):
+def test_saved_model_never_overwrites_files_of_its_run(run, files, tmp_path, what):
     table, _ = files
     other = write_table(tmp_path / "test.csv", seed=3)
     project = tmp_path / "p.aucproj"
@@ -84,9 +84,7 @@ def test_a_model_never_replaces_what_its_run_needs(run, files, tmp_path, what):
 
 @pytest.mark.parametrize("command", ["best", "train"])
 @pytest.mark.parametrize("where", ["there", "absent/m.aucmodel", "file/m.aucmodel", "loop"])
-def test_a_model_that_can_have_no_place_is_refused_before_any_work(
-    run, files, tmp_path, command, where
-):
+def test_unwritable_model_path_is_rejected_before_training(run, files, tmp_path, command, where):
     table, _ = files
     (tmp_path / "file").write_text("")
     (tmp_path / "there").mkdir()
@@ -98,7 +96,7 @@ def test_a_model_that_can_have_no_place_is_refused_before_any_work(
     assert not project.exists()
 
 
-def test_a_hyphen_is_the_standard_output(run, files, tmp_path, monkeypatch):
+def test_hyphen_writes_to_standard_output(run, files, tmp_path, monkeypatch):
     table, model = files
     monkeypatch.chdir(tmp_path)
     plain = run("score", model, table)
@@ -112,7 +110,7 @@ def test_a_hyphen_is_the_standard_output(run, files, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_exported_script_spares_its_table_too(run, files, tmp_path):
+def test_exported_script_never_overwrites_its_table(run, files, tmp_path):
     table, model = files
     script = tmp_path / "m.py"
     assert run("export", model, "--to", "script", "-o", script)[0] == 0
@@ -132,7 +130,7 @@ def test_the_exported_script_spares_its_table_too(run, files, tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no named pipes there")
-def test_scores_go_through_a_pipe(run, files, tmp_path):
+def test_scores_are_written_to_a_named_pipe(run, files, tmp_path):
     table, model = files
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -146,7 +144,7 @@ def test_scores_go_through_a_pipe(run, files, tmp_path):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
-def test_a_full_device_is_one_sentence(run, files):
+def test_full_device_is_one_error_line(run, files):
     table, model = files
     for command in (["score", model, table], ["export", model, "--to", "json"]):
         err = refused(run, *command, "-o", "/dev/full")
@@ -155,8 +153,8 @@ def test_a_full_device_is_one_sentence(run, files):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="no name for the standard output")
-def test_the_device_of_the_standard_output_is_written_through(files, tmp_path):
-    """Into a pipe, and after what a file holds that the shell appends to."""
+def test_dev_stdout_is_written_without_being_replaced(files, tmp_path):
+    """Write into a pipe, and after the content of a file that the shell appends to."""
     table, model = files
     command = [sys.executable, "-m", "aucstudio", "score", model, table, "-o", "/dev/stdout"]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=PATIENCE)

@@ -56,7 +56,7 @@ MIME = {"mime": "http://www.freedesktop.org/standards/shared-mime-info"}
 
 
 def interpreter(folder: Path, name: str, body: str) -> None:
-    """A stand-in for a Python interpreter that only answers with an exit status."""
+    """Write a fake Python interpreter that only returns an exit status."""
     folder.mkdir(exist_ok=True)
     (folder / name).write_text(f"#!/bin/sh\n{body}\n")
     (folder / name).chmod(0o755)
@@ -100,7 +100,7 @@ def test_script_is_executable_and_strict(script):
         ({"python3": 'case "$*" in *venv*) exit 1;; esac'}, 1, "python3-venv"),
     ],
 )
-def test_the_first_usable_python_is_taken(tmp_path, bodies, status, words):
+def test_first_usable_python_is_chosen(tmp_path, bodies, status, words):
     for name, body in bodies.items():
         interpreter(tmp_path, name, body)
     answer = find_python(tmp_path)
@@ -109,8 +109,8 @@ def test_the_first_usable_python_is_taken(tmp_path, bodies, status, words):
 
 
 @pytest.mark.parametrize("arguments", [["methods"], []])
-def test_a_signal_reaches_the_program(tmp_path, arguments):
-    """The program takes the place of the script that starts it."""
+def test_launch_script_is_replaced_by_the_program(tmp_path, arguments):
+    """The script replaces itself with the program, so signals reach it."""
     root, venv = tmp_path / "root", tmp_path / "root" / ".venv" / "bin"
     for name in ("run", "common.sh"):
         (root / "packaging").mkdir(parents=True, exist_ok=True)
@@ -132,14 +132,14 @@ def test_a_signal_reaches_the_program(tmp_path, arguments):
     assert out.split() == [str(started.pid), "-P", "-m", "aucstudio", *expected]
 
 
-def test_linker_answer_gives_libraries_and_packages():
+def test_linker_output_names_libraries_and_packages():
     missing = check_system.missing_libraries(LDD)
     assert missing == {"libEGL.so.1", "libxcb-cursor.so.0", "libnovelty.so.7"}
     assert check_system.packages(missing, 0) == ["libegl1", "libxcb-cursor0"]
     assert check_system.packages(missing, 1) == ["libglvnd-egl", "xcb-util-cursor"]
 
 
-def test_explanation_names_unknown_libraries_too():
+def test_explanation_includes_unknown_libraries():
     text = check_system.explain(check_system.missing_libraries(LDD))
     assert "libnovelty.so.7" in text
     assert "sudo apt-get install libegl1 libxcb-cursor0" in text
@@ -157,7 +157,7 @@ def test_explanation_names_unknown_libraries_too():
         ({"QT_QPA_PLATFORM": "wayland;xcb"}, ["wayland", "xcb"]),
     ],
 )
-def test_platforms(environment, expected):
+def test_qt_platforms_follow_the_environment(environment, expected):
     assert check_system.platforms(environment) == expected
 
 
@@ -169,7 +169,9 @@ def test_platforms(environment, expected):
         ((set(), "could not connect"), [], 1, "", "could not connect"),
     ],
 )
-def test_what_a_system_lacks_is_stated(monkeypatch, capsys, trouble, arguments, status, out, err):
+def test_missing_system_parts_are_reported(
+    monkeypatch, capsys, trouble, arguments, status, out, err
+):
     monkeypatch.setattr(check_system, "find_trouble", lambda: trouble)
     assert check_system.main(arguments) == status
     found = capsys.readouterr()
@@ -188,7 +190,7 @@ def test_desktop_entry_matches_the_project():
     assert ElementTree.parse(ICON).getroot().tag.endswith("svg")
 
 
-def test_desktop_names_a_type_that_is_declared_for_projects():
+def test_desktop_entry_declares_the_project_file_type():
     declared = ElementTree.parse(ROOT / "packaging" / "aucstudio.mime.xml").getroot()
     patterns = {
         kind.get("type"): [glob.get("pattern") for glob in kind.findall("mime:glob", MIME)]
@@ -205,7 +207,7 @@ def test_desktop_names_a_type_that_is_declared_for_projects():
     assert "%f" in entry["Desktop Entry"]["exec"]
 
 
-def test_metadata_for_software_centres_is_of_this_version():
+def test_appstream_metadata_is_of_this_version():
     file = ROOT / "packaging" / f"{recipe.IDENTIFIER}.metainfo.xml"
     component = ElementTree.parse(file).getroot()
     assert component.findtext("id") == recipe.IDENTIFIER
@@ -218,7 +220,7 @@ def test_metadata_for_software_centres_is_of_this_version():
         assert answer.returncode == 0, answer.stdout
 
 
-def test_frozen_program_has_every_module_also_where_it_is_imported_by_name():
+def test_frozen_program_has_modules_imported_by_name():
     found = pkgutil.walk_packages(aucstudio.__path__, "aucstudio.")
     known = set(recipe.own_modules())
     assert known == {"aucstudio", *(module.name for module in found), "aucstudio.__main__"}
@@ -226,7 +228,7 @@ def test_frozen_program_has_every_module_also_where_it_is_imported_by_name():
     assert {f"aucstudio.commands.{name}" for name in COMMANDS} <= known
 
 
-def test_frozen_program_has_the_files_that_its_modules_read():
+def test_frozen_program_has_its_data_files():
     names = {Path(file).relative_to(ROOT).as_posix() for file, _ in recipe.own_data()}
     assert "aucstudio/commands/options.toml" in names
     assert not {path for path in names if path.endswith((".py", ".pyc"))}
@@ -252,12 +254,12 @@ def test_frozen_program_has_the_files_that_its_modules_read():
         ("resources/help/data.md", True),
     ],
 )
-def test_what_a_frozen_program_leaves_out(path, needed):
+def test_frozen_program_excludes_unused_qt_files(path, needed):
     assert recipe.is_needed(path) == needed
 
 
 def icu_package(items):
-    """A package as ICU lays it out: a header of 32 bytes, the table, names, and contents."""
+    """Return a package in ICU's layout: a header of 32 bytes, the table, names and contents."""
     names = b"".join(name.encode() + b"\0" for name in items)
     name_at = 4 + 8 * len(items)
     content_at = name_at + len(names)
@@ -268,7 +270,7 @@ def icu_package(items):
     return struct.pack("<H", 32) + bytes(30) + table + names + b"".join(items.values())
 
 
-def test_the_data_of_icu_keeps_what_sorts_texts():
+def test_icu_data_keeps_the_collation_items():
     kept = {"icu/coll/de.res": b"sort" * 4, "icu/root.res": b"base" * 4}
     left_out = {"icu/curr/de.res": b"euro" * 4, "icu/zone/root.res": b"noon" * 4}
     items = dict(sorted((kept | left_out | {"icu/big5.cnv": b"code" * 4}).items()))
@@ -284,7 +286,7 @@ def test_the_data_of_icu_keeps_what_sorts_texts():
     assert all(content % 16 == 0 for content in places[1::2])
 
 
-def test_a_library_that_lies_in_two_folders_becomes_a_link(tmp_path):
+def test_library_in_two_folders_becomes_a_link(tmp_path):
     for folder, text in (("a.libs", "one"), ("b.libs", "one"), ("c.libs", "other")):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "libx.so").write_text(text)
@@ -294,8 +296,8 @@ def test_a_library_that_lies_in_two_folders_becomes_a_link(tmp_path):
     assert (tmp_path / "b.libs" / "libx.so").read_text() == "one"
 
 
-def test_a_package_has_to_score_every_row(tmp_path):
-    """The steps of a clean place, carried out by a program that scores a row too few."""
+def test_package_check_requires_a_score_for_every_row(tmp_path):
+    """Run the package check with a program that scores one row too few."""
     clean_place = load("clean_place")
     steps = []
 
@@ -315,7 +317,7 @@ def test_a_package_has_to_score_every_row(tmp_path):
 
 
 @pytest.mark.parametrize("runtime", [None, "absent"])
-def test_an_appimage_without_its_runtime_is_refused(tmp_path, runtime):
+def test_appimage_without_its_runtime_is_rejected(tmp_path, runtime):
     environment = {name: v for name, v in os.environ.items() if name != "APPIMAGE_RUNTIME"}
     if runtime:
         environment["APPIMAGE_RUNTIME"] = str(tmp_path / runtime)
@@ -351,7 +353,7 @@ def test_wheel_holds_resources_inside_the_package(tmp_path):
     }
 
 
-def test_the_picture_of_the_architecture_has_every_room():
+def test_architecture_picture_has_every_package():
     script = runpy.run_path(str(ROOT / "packaging" / "architecture"))
     picture = script["draw"](*script["read_imports"]())
     found = (ROOT / "aucstudio").glob("*/*/__init__.py")
@@ -359,7 +361,7 @@ def test_the_picture_of_the_architecture_has_every_room():
     assert {room for room in rooms if f">{room}<" not in picture} == set()
 
 
-def test_top_level_holds_only_what_belongs_there():
+def test_top_level_holds_only_allowed_files():
     if not (ROOT / ".git").exists() or shutil.which("git") is None:
         pytest.skip("not a git checkout")
     # A container's root may read a checkout that belongs to someone else.

@@ -1,4 +1,4 @@
-"""What the command line prints as JSON is what the schemas of the guide say, and nothing else."""
+"""The JSON that the command line prints is valid against the schemas of the guide."""
 
 import importlib.util
 import json
@@ -32,7 +32,7 @@ def schema(name):
 
 
 def strict(part):
-    """The same schema without room for keys that it does not name."""
+    """Return the schema with additional keys forbidden."""
     if isinstance(part, list):
         return [strict(each) for each in part]
     if not isinstance(part, dict):
@@ -47,7 +47,7 @@ def require_valid(name, document):
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    """A table, a project with two runs and a calibrated model, and what making them printed."""
+    """A table, a project with two runs, a calibrated model, and the output of the commands."""
     folder = tmp_path_factory.mktemp("schemas")
     table = write_table(folder / "study.csv")
     experiment = folder / "experiment.toml"
@@ -64,7 +64,7 @@ def printed(capsys, *arguments):
     return json.loads(capsys.readouterr().out)
 
 
-def test_schemas_are_those_of_the_declarations():
+def test_stored_schemas_match_the_declarations():
     documents = load_documents()
     assert set(documents.DOCUMENTS) == NAMES
     for name in NAMES:
@@ -80,7 +80,7 @@ def test_every_command_that_prints_json_has_a_schema():
 
 
 @pytest.mark.slow
-def test_every_document_is_as_its_schema_says(files, capsys):
+def test_every_document_is_valid_against_its_schema(files, capsys):
     folder, table, project, model, experiment = files
 
     def check(name, *arguments):
@@ -110,7 +110,7 @@ def test_every_document_is_as_its_schema_says(files, capsys):
 
 
 @pytest.mark.slow
-def test_the_document_of_a_tournament_is_as_its_schema_says(files, capsys):
+def test_tournament_document_is_valid_against_its_schema(files, capsys):
     document = printed(capsys, "best", files[1], "--minutes", "0.1", "--fpr-range", "0,0.2")
     require_valid("best", document)
     assert document["leaderboard"]
@@ -119,5 +119,5 @@ def test_the_document_of_a_tournament_is_as_its_schema_says(files, capsys):
 @pytest.mark.parametrize(
     "path", sorted(resource_path("studies").glob("*.toml")), ids=lambda path: path.stem
 )
-def test_the_example_studies_are_as_the_schema_says(path):
+def test_example_studies_are_valid_against_the_schema(path):
     require_valid("experiment", tomllib.loads(path.read_text(encoding="utf-8")))

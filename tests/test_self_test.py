@@ -17,7 +17,7 @@ PARTS = ["files", "read", "train", "tune", "score", "export", "check", "verify",
 
 @pytest.fixture
 def packaged(tmp_path):
-    """A program that sees itself as a packaged one does: its executable is itself."""
+    """A program that behaves like a packaged one: ``sys.executable`` is the program itself."""
     program = tmp_path / "aucstudio"
     program.write_text(
         f"#!{sys.executable}\n"
@@ -28,7 +28,7 @@ def packaged(tmp_path):
         "raise SystemExit(main())\n"
     )
     program.chmod(0o755)
-    # Its machine code is that of another build: not to be mixed with that of the checkout.
+    # Its compiled code is of another build and must not be mixed with that of the checkout.
     alone = {"NUMBA_CACHE_DIR": str(tmp_path / "code"), "NUMBA_DISABLE_JIT": "1"}
 
     def start(*arguments):
@@ -45,7 +45,7 @@ def packaged(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="a script is a program elsewhere only")
-def test_a_packaged_program_passes_its_self_test(packaged):
+def test_packaged_program_passes_its_self_test(packaged):
     done = packaged("--self-test")
     lines = done.stdout.splitlines()
     assert (done.returncode, done.stderr) == (0, "")
@@ -56,12 +56,12 @@ def test_a_packaged_program_passes_its_self_test(packaged):
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="a script is a program elsewhere only")
 @pytest.mark.parametrize("arguments", [["-c", "print(1)"], ["-m", "multiprocessing"], ["-I"]])
-def test_a_packaged_program_started_as_an_interpreter_refuses(packaged, arguments):
-    # What a library may try: a window that opened here would start others.
+def test_packaged_program_rejects_interpreter_options(packaged, arguments):
+    # A library may try this; opening a window here would start further ones.
     assert packaged(*arguments).returncode == 2
 
 
-def test_a_part_that_fails_is_named(monkeypatch, capsys):
+def test_failed_part_is_named(monkeypatch, capsys):
     def broken(_folder):
         raise OSError("no such library")
 
@@ -73,18 +73,18 @@ def test_a_part_that_fails_is_named(monkeypatch, capsys):
     assert "read" in lines[-1]
 
 
-def test_a_packaged_program_starts_itself_by_its_option(monkeypatch, tmp_path):
+def test_packaged_program_starts_child_processes_by_option(monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "frozen", True, raising=False)
     monkeypatch.setattr(sys, "executable", str(tmp_path / "AUC Studio.exe"))
     service = "aucstudio.project.work.processes"
     expected = [child_process.CHILD_OPTION, service, "17"]
     assert child_process.child_command(service, 17) == [sys.executable, *expected]
-    # The program for the desktop has no standard streams; the one beside it is for the console.
+    # The desktop program has no standard streams; the console program beside it has.
     (tmp_path / "aucstudio.exe").touch()
     assert child_process.child_command(service, 17) == [str(tmp_path / "aucstudio.exe"), *expected]
 
 
 @pytest.mark.parametrize("service", ["os", "aucstudio_plugin.service"])
-def test_only_modules_of_the_program_are_served(service):
+def test_only_own_modules_run_as_child_processes(service):
     with pytest.raises(ValueError, match="not a module of this program"):
         child_process.serve([service, "0"])

@@ -1,4 +1,4 @@
-"""Projects from a notebook: everything a script can ask of ``aucstudio.study``."""
+"""Projects from a notebook: the functions of ``aucstudio.study``."""
 
 import csv
 import os
@@ -30,7 +30,7 @@ def study(tmp_path):
 
 
 def columns_of(path):
-    """The cells of a CSV file as a program holds them: numbers, or text and None."""
+    """Return the columns of a CSV file: numbers, or text and None."""
     with path.open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     columns = {name: [row[name] or None for row in rows] for name in rows[0]}
@@ -63,7 +63,7 @@ def test_runs_curves_and_scores_agree(study, table_file):
     assert sorted(scores["row"]) == list(range(160))
 
 
-def test_a_model_scores_all_kinds_of_tables(study, table_file):
+def test_model_scores_every_kind_of_table(study, table_file):
     run = study.run(experiment(table_file, {"method": "gradient-boosting"}))
     model = study.model(run)
     held = study.scores(run)
@@ -80,7 +80,7 @@ def test_a_model_scores_all_kinds_of_tables(study, table_file):
         model.decision_function(columns)
 
 
-def test_an_array_is_taken_in_the_order_of_the_columns(study, tmp_path):
+def test_array_columns_are_matched_by_order(study, tmp_path):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(80, 2))
     rows = [f"{a!r},{b!r},{'yes' if a + b > 0 else 'no'}" for a, b in X.tolist()]
@@ -90,7 +90,7 @@ def test_an_array_is_taken_in_the_order_of_the_columns(study, tmp_path):
     np.testing.assert_array_equal(model.decision_function(X), model.decision_function(file))
 
 
-def test_an_experiment_comes_as_file_or_as_that_of_another_run(study, tmp_path):
+def test_experiment_is_read_from_a_file_or_a_run(study, tmp_path):
     path = make_study("xor", tmp_path)
     first = study.run(path)
     record = ProjectFile(study.path).runs()[0]
@@ -100,7 +100,7 @@ def test_an_experiment_comes_as_file_or_as_that_of_another_run(study, tmp_path):
     np.testing.assert_array_equal(study.scores(one)["score"], study.scores(again)["score"])
 
 
-def test_what_is_not_there_is_named(study, table_file, tmp_path):
+def test_missing_projects_runs_and_splits_are_named(study, table_file, tmp_path):
     with pytest.raises(InputError, match=r"absent\.aucproj"):
         open_study(tmp_path / "absent.aucproj")
     with pytest.raises(InputError, match="no finished run"):
@@ -113,7 +113,7 @@ def test_what_is_not_there_is_named(study, table_file, tmp_path):
     assert len(study.runs()) == 1
 
 
-def test_a_run_that_fails_is_an_error(study, table_file, monkeypatch):
+def test_failed_run_raises_an_error(study, table_file, monkeypatch):
     def fails(*_arguments, **_options):
         raise FloatingPointError("the matrix is singular")
 
@@ -122,7 +122,7 @@ def test_a_run_that_fails_is_an_error(study, table_file, monkeypatch):
         study.run(experiment(table_file, {"method": "rls"}))
 
 
-def test_a_frame_is_columns_and_rows():
+def test_frame_gives_columns_and_rows():
     frame = Frame({"n": [1, 2, None], "text": ["a", "<b>", "c"]})
     assert frame.columns == ("n", "text")
     assert frame[1] == {"n": 2.0, "text": "<b>"}
@@ -136,15 +136,15 @@ def test_a_frame_is_columns_and_rows():
         frame["absent"]
 
 
-def test_a_frame_becomes_a_data_frame():
+def test_frame_converts_to_pandas():
     pandas = pytest.importorskip("pandas")
     frame = Frame({"n": [1.5, 2.5], "text": ["a", "b"]})
     assert frame.to_pandas().equals(pandas.DataFrame(frame))
 
 
 @pytest.mark.slow
-def test_the_tutorial_runs_without_a_window(tmp_path):
-    """Its blocks are one program, and what it prints is what the page shows."""
+def test_tutorial_runs_and_prints_its_documented_output(tmp_path):
+    """The code blocks form one program, which prints exactly what the page shows."""
     page = resource_path("help", "notebook.md").read_text(encoding="utf-8")
     code = "\n".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL))
     shown = "".join(re.findall(r"```text\n(.*?)```", page, re.DOTALL))

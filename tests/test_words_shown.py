@@ -34,7 +34,7 @@ FORMULAS = ("store/export/document.py", "store/export/script.py")
 
 
 def own_strings(path):
-    """Yield line and text of every string literal but docstrings; f-strings with … for values."""
+    """Yield line and text of every string literal except docstrings; "…" for f-string values."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     skipped = set()
     for node in ast.walk(tree):
@@ -78,7 +78,7 @@ def test_no_private_verbs_in_texts():
     assert found == []
 
 
-def test_no_options_in_the_window():
+def test_window_texts_name_no_command_line_options():
     assert [(at, text) for at, text in texts("gui") if re.search(r"(?<!\S)--[a-z]", text)] == []
 
 
@@ -94,14 +94,14 @@ def test_sentences_are_short():
 
 
 @pytest.mark.parametrize("term", SPELLINGS)
-def test_a_term_has_one_spelling(term):
+def test_every_term_has_one_spelling(term):
     wrong = re.compile(SPELLINGS[term])
     shown = (*texts(*ROOMS), *declared_texts())
     assert [(at, text) for at, text in shown if wrong.search(text)] == []
 
 
 @pytest.mark.parametrize("name", [n for n in guide.CHAPTERS if n not in ("options", "notebook")])
-def test_the_guide_is_written_in_the_same_words(name):
+def test_guide_uses_the_same_words(name):
     page = re.sub(r"```.*?```|`[^`]*`", "", guide.page(name), flags=re.DOTALL)
     assert [hit.group() for hit in PRIVATE.finditer(page)] == []
     for term, wrong in SPELLINGS.items():

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import collections
-import dataclasses
-from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from aucstudio.commands.options import read_band, read_said
@@ -37,9 +34,14 @@ def run(options: argparse.Namespace) -> int:
         how = {"scheme": FILE, "test_file": options.test_file}
     validation = Validation(seed=options.seed, **how)
     table = read_table(options.data, **read_said(options))
-    store = None if options.project is None else open_or_create(options.project)
+    project = None if options.project is None else open_or_create(options.project)
     bar = progress("best")
-    last: collections.deque[Standings] = collections.deque(maxlen=1)
+    last: list[Standings] = []
+
+    def watch(standings: Standings) -> None:
+        last[:] = [standings]
+        bar(standings.fraction, standings.doing)
+
     with signals.noted() as interrupted:
         result = find_best(
             table,
@@ -47,15 +49,14 @@ def run(options: argparse.Namespace) -> int:
             band,
             folds=options.folds,
             budget=Budget(60.0 * options.minutes, interrupted),
-            report=lambda words, share: bar(share, words),
-            store=store,
-            watch=last.append,
+            store=lambda record: record if project is None else project.add_run(record),
+            watch=watch,
         )
         was_stopped = interrupted()
     bar(1.0, "")
-    if store is not None:
-        keep_first_reading(store.path, table)
-    result = dataclasses.replace(result, unsaved=result.unsaved or _keep(store, last))
+    if project is not None:
+        keep_first_reading(project.path, table)
+        result.unsaved = result.unsaved or _keep(project, last[-1])
     trouble = _save_model(result, options.save_model)
     model = None if trouble or result.best is None else options.save_model
     if options.json:
@@ -74,13 +75,10 @@ def run(options: argparse.Namespace) -> int:
     return RUN_FAILED if result.best is None else DONE
 
 
-def _keep(store: ProjectFile | None, last: Collection[Standings]) -> str:
+def _keep(store: ProjectFile, standings: Standings) -> str:
     """Store the result for the page Best; return why it could not be stored."""
-    if store is None:
-        return ""
     try:
-        for standings in last:
-            store.keep_standings(standings.key, standings.as_json())
+        store.keep_standings(standings.key, standings.as_json())
     except InputError as error:
         return str(error)
     return ""

@@ -14,6 +14,6 @@ def run(options: argparse.Namespace) -> int:
     from aucstudio.project.runs.experiment_file import read_study
 
     study = read_study(options.experiment, functools.partial(choose_reader, options))
-    outcomes = carry_out(study.plans(), options, "run")
+    outcomes = carry_out(study.plans, options, "run")
     show(options, study.table, outcomes, study.experiments[0].band)
     return ended(outcomes, len(study.experiments))

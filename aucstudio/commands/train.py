@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+import functools
+from typing import TYPE_CHECKING, Any
 
 from aucstudio.commands.options import (
     choose_reader,
@@ -22,46 +23,15 @@ from aucstudio.console import note
 from aucstudio.project.errors import InputError
 
 if TYPE_CHECKING:
-    from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
-    from aucstudio.project.data.validation import Validation
     from aucstudio.project.results.calibration import JudgedMaps
     from aucstudio.project.runs.record import RunRecord
-
-
-def read_preparation(options: argparse.Namespace) -> PreparationChoice:
-    """Collect how columns are made ready."""
-    from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
-
-    names = ("impute", "scale", "indicators", "rare", "many_levels")
-    given = {name: getattr(options, name) for name in names}
-    return PreparationChoice(**{n: value for n, value in given.items() if value is not None})
-
-
-def _read_validation(options: argparse.Namespace) -> Validation:
-    from aucstudio.project.data.validation import Validation, scheme_of
-
-    names = ("test_size", "folds", "test_file", "time", "gap", "window")
-    given = {name: v for name in names if (v := getattr(options, name)) is not None}
-    given |= {} if options.steps is None else {"folds": options.steps}
-    given |= {"repeats": options.repeats, "seed": options.seed}
-    fixed = [n for n in ("test_file", "leave_pair_out", "time") if getattr(options, n)]
-    refuse(
-        fixed and options.repeats != 1,
-        f"--repeats draws other held-out rows, but --{''.join(fixed).replace('_', '-')} "
-        "fixes them: leave out one of the two options",
-        "repeats",
-    )
-    if options.leave_pair_out:
-        return Validation("leave-pair-out", seed=options.seed)
-    return Validation(scheme_of(given), **given)
 
 
 def run(options: argparse.Namespace) -> int:
     """Train and validate a method; returns the exit status."""
     from aucstudio.engine.roc import ThresholdRule
     from aucstudio.project.results.documents import data_sentence
-    from aucstudio.project.runs.planning import plan_run
-    from aucstudio.project.runs.tuning import Tuning
+    from aucstudio.project.runs.experiment_keys import plan_document
 
     check_model_name(options, options.data)
     rule = None if options.threshold is None else ThresholdRule.parse(options.threshold)
@@ -69,29 +39,8 @@ def run(options: argparse.Namespace) -> int:
         from aucstudio.project.runs.final_model import check_kind
 
         check_kind(options.calibrate)
-    method, given, source = options.method, options.set, None
-    if options.score_column is not None:
-        from aucstudio.project.runs.experiment import MARKER
-        from aucstudio.project.runs.planning import ScoreSource
-
-        if options.score_file is not None:
-            source = ScoreSource(options.score_file, options.score_id)
-        senses = {"higher": options.higher_is_positive, "lower": options.lower_is_positive}
-        direction = next((sense for sense, chosen in senses.items() if chosen), "found")
-        method, given = MARKER, [f"direction={direction}"]
-    plan = plan_run(
-        options.data,
-        method,
-        given,
-        **read_said(options),
-        validation=_read_validation(options),
-        band=read_band(options.fpr_range),
-        tuning=None if options.tune is None else Tuning(options.tune, seed=options.seed),
-        preparation=read_preparation(options),
-        read=choose_reader(options, options.data, [method]),
-        score_column=options.score_column,
-        score_file=source,
-    )
+    read = functools.partial(choose_reader, options)
+    (plan,) = plan_document(_document(options), choose=read).plans
     if plan.remark:
         note(plan.remark)
     outcomes = carry_out([plan], options, plan.experiment.method)
@@ -112,6 +61,53 @@ def run(options: argparse.Namespace) -> int:
         for sentence in filter(None, (judged.sentence(), judged.caution)):
             note(sentence)
     return ended(outcomes, 1, trouble)
+
+
+def _document(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the options as the keys of an experiment file."""
+    said = read_said(options)
+    said |= {"file": options.data, "missing": said.pop("absent")}
+    run: dict[str, Any] = {"method": options.method}
+    run["settings"] = dict(map(_assignment, options.set))
+    if options.score_column is not None:
+        senses = {"higher": options.higher_is_positive, "lower": options.lower_is_positive}
+        direction = next((sense for sense, chosen in senses.items() if chosen), "found")
+        scores = {"file": options.score_file or "", "column": options.score_column}
+        run = {"method": "marker", "settings": {"direction": direction}}
+        run["scores"] = scores | {"key": options.score_id}
+    return {
+        "fpr_range": read_band(options.fpr_range),
+        "data": {name: value for name, value in said.items() if value is not None},
+        "validation": _validation(options),
+        "preparation": _given(options, "impute", "scale", "indicators", "rare", "many_levels"),
+        "runs": [run | _given(options, "tune")],
+    }
+
+
+def _validation(options: argparse.Namespace) -> dict[str, Any]:
+    fixed = [n for n in ("test_file", "leave_pair_out", "time") if getattr(options, n)]
+    refuse(
+        fixed and options.repeats != 1,
+        f"--repeats draws other held-out rows, but --{''.join(fixed).replace('_', '-')} "
+        "fixes them: leave out one of the two options",
+        "repeats",
+    )
+    if options.leave_pair_out:
+        return {"scheme": "leave-pair-out", "seed": options.seed}
+    given = _given(options, "test_size", "folds", "test_file", "time", "gap", "window")
+    given |= {} if options.steps is None else {"folds": options.steps}
+    return given | {"repeats": options.repeats, "seed": options.seed}
+
+
+def _given(options: argparse.Namespace, *names: str) -> dict[str, Any]:
+    values = {name: getattr(options, name) for name in names}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _assignment(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    refuse(not equals, f"--set takes NAME=VALUE; it is {text!r}", name)
+    return name, value
 
 
 def _judged(record: RunRecord, kind: str) -> JudgedMaps | None:

@@ -13,7 +13,8 @@ from pathlib import Path
 from aucstudio.notices.words import suggestion
 from aucstudio.project.errors import InputError
 from aucstudio.project.resources import resource_path
-from aucstudio.project.runs.experiment_file import ExperimentFile, read_study
+from aucstudio.project.runs.experiment_file import read_study
+from aucstudio.project.runs.experiment_keys import ExperimentFile
 from aucstudio.project.store.files import cannot_write, write_atomically
 from aucstudio.project.store.project.project_file import keep_first_reading
 from aucstudio.project.work.submit import Bar, Outcome, open_place, run_experiments
@@ -126,6 +127,6 @@ def run_demo(
     project = folder / f"{key} study.aucproj"
     project.unlink(missing_ok=True)
     with open_place() as place:
-        outcomes = run_experiments(study.plans(), place, project, bar)
+        outcomes = run_experiments(study.plans, place, project, bar)
     keep_first_reading(project, study.table)
     return Demo(study, project, outcomes)

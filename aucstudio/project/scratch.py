@@ -1,26 +1,34 @@
 """Temporary storage of a process: folders, and a cache of bounded size.
 
 The folders of a process are in one folder that names it. A process that is killed leaves its folder
-behind; the next process that needs a folder removes it.
+behind; the next process that needs a folder removes it. Names contain the machine and the process;
+another process has its number where it began after the file was last changed.
 """
 
 from __future__ import annotations
 
 import atexit
 import contextlib
+import functools
 import os
 import re
+import secrets
 import shutil
+import socket
 import tempfile
 import threading
+import zlib
 from collections import OrderedDict
 from collections.abc import Hashable, Iterator
 from pathlib import Path
 from typing import Any
 
 from aucstudio.project.errors import InputError
-from aucstudio.project.leftovers import OWNER, left_behind, owner_name
 
+OWNER = r"(?P<host>[0-9a-f]{8})-(?P<pid>[0-9]{1,10})-[0-9a-f]{8}"
+"""Pattern of :func:`owner_name`."""
+
+CLOCK_SECONDS = 2.0  # by which two readings of when a process began, or of a file, may differ
 _PREFIX = "aucstudio-"
 _FOLDER = re.compile(_PREFIX + OWNER)
 _making = threading.Lock()
@@ -118,3 +126,48 @@ class BoundedCache:
             self._held[key] = value, size
             while self._bytes > self._most and len(self._held) > 1:
                 self._bytes -= self._held.popitem(last=False)[1][1]
+
+
+def owner_name() -> str:
+    """Return a new part of a name that says that this process owns it."""
+    return f"{_this_host()}-{os.getpid()}-{secrets.token_hex(4)}"
+
+
+def left_behind(folder: Path, pattern: re.Pattern[str]) -> Iterator[Path]:
+    """Yield what processes of this person and machine that have ended left in a folder.
+
+    Parameters
+    ----------
+    folder : Path
+    pattern : Pattern
+        Of the names, with :data:`OWNER` in it.
+    """
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            named = pattern.fullmatch(entry.name)
+            if named is None or named["host"] != _this_host():
+                continue
+            with contextlib.suppress(OSError):
+                found = entry.stat(follow_symlinks=False)
+                is_ours = not hasattr(os, "getuid") or found.st_uid == os.getuid()
+                began = process_start(int(named["pid"]))
+                if is_ours and (began is None or began > found.st_mtime + CLOCK_SECONDS):
+                    yield Path(entry.path)
+
+
+def process_start(pid: int) -> float | None:
+    """Return when a process began: None if there is none, 0 if the system does not say."""
+    import psutil
+
+    try:
+        began: float = psutil.Process(pid).create_time()
+    except psutil.NoSuchProcess:
+        return None
+    except (psutil.Error, OverflowError):
+        return 0.0
+    return began
+
+
+@functools.cache
+def _this_host() -> str:
+    return f"{zlib.crc32(socket.gethostname().encode(errors='replace')):08x}"

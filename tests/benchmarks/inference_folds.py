@@ -10,9 +10,8 @@ names find the difference significant. `bars`: reliability bars, all at once. No
 and 80 %.
 """
 
-import argparse
+import itertools
 import math
-import time
 
 import numpy as np
 from scipy import stats
@@ -21,7 +20,14 @@ from aucstudio.engine import inference, roc
 from aucstudio.engine.calibration import reliability
 from aucstudio.project.results.comparison import PairComparison
 from aucstudio.project.results.forecast import growth_to_significance
-from tests.benchmarks.inference_grid import MODELS, NORMAL, shift_for, true_area
+from tests.benchmarks.inference_grid import (
+    MODELS,
+    NORMAL,
+    folds,
+    print_tables,
+    shift_for,
+    true_area,
+)
 
 BAND = (0.0, 0.1)
 FOLDS = [(10, 100, 5), (20, 60, 5), (20, 100, 10), (40, 200, 5), (50, 500, 5), (100, 1000, 10)]
@@ -49,22 +55,14 @@ def drawn(rng, m, n, mu, model=NORMAL):
     return y, MODELS[model].rvs(m + n, random_state=rng) + mu * y
 
 
-def folded(rng, y, score, folds):
-    """Divide rows by class into folds."""
-    number = np.empty(len(y), dtype=int)
-    for label in (True, False):
-        rows = rng.permutation(np.flatnonzero(y == label))
-        number[rows] = np.arange(len(rows)) % folds
-    return [roc.Ranking.of(y[number == k], score[number == k]) for k in range(folds)]
-
-
-def folds_coverage(m, n, folds, model, area, draws, level=0.95):
+def folds_coverage(m, n, count, model, area, draws, level=0.95):
     """Return the truth, coverage and width by drawn curves, and the mean estimate."""
     mu = shift_for(model, area)
     true, found = true_area(model, mu, *BAND), []
-    rng = np.random.default_rng([m, n, folds, int(100 * area)])
+    rng = np.random.default_rng([m, n, count, int(100 * area)])
     for _ in range(draws):
-        rankings = folded(rng, *drawn(rng, m, n, mu, model), folds)
+        y, score = drawn(rng, m, n, mu, model)
+        rankings = [roc.Ranking.of(y[here], score[here]) for here in folds(rng, y, count)]
         one = inference.folds_interval(rankings, *BAND, level)
         found.append([one.low <= true <= one.high, one.high - one.low, one.value])
     return true, *np.nanmean(np.array(found, dtype=float), axis=0)
@@ -72,40 +70,37 @@ def folds_coverage(m, n, folds, model, area, draws, level=0.95):
 
 def folds_table(draws):
     print("  rows in folds  scores     AUC  true  mean   cover width")
-    for m, n, folds in FOLDS:
-        for model in MODELS:
-            for area in (0.7, 0.85, 0.95):
-                found = folds_coverage(m, n, folds, model, area, draws)
-                true, covered, width, mean = found
-                print(
-                    f"{m:4}/{n:4} in {folds:2}  {model:9} {area:.2f}  {true:.3f} {mean:.3f}"
-                    f"   {covered:.3f} {width:.3f}",
-                    flush=True,
-                )
+    for (m, n, count), model, area in itertools.product(FOLDS, MODELS, (0.7, 0.85, 0.95)):
+        true, covered, width, mean = folds_coverage(m, n, count, model, area, draws)
+        print(
+            f"{m:4}/{n:4} in {count:2}  {model:9} {area:.2f}  {true:.3f} {mean:.3f}"
+            f"   {covered:.3f} {width:.3f}",
+            flush=True,
+        )
 
 
 def groups_table(draws):
     print("  groups of rows, each of one class, ICC .5: groups in folds   cover width")
     mu, rng = 1.0, np.random.default_rng(7)
     true = true_area(NORMAL, mu, *BAND)
-    for positives, negatives, size, folds in [(50, 50, 4, 5), (60, 120, 3, 5), (30, 100, 5, 3)]:
+    for positives, negatives, size, count in [(50, 50, 4, 5), (60, 120, 3, 5), (30, 100, 5, 3)]:
         found = []
         for _ in range(draws):
             of = np.repeat([True, False], [positives, negatives])
-            place = np.concatenate([rng.permutation(k) % folds for k in (positives, negatives)])
+            place = np.concatenate([rng.permutation(k) % count for k in (positives, negatives)])
             effect = math.sqrt(ICC) * rng.standard_normal(len(of))
             group = np.repeat(np.arange(len(of)), size)
             own = math.sqrt(1 - ICC) * rng.standard_normal(len(group))
             y, score = of[group], effect[group] + own + mu * of[group]
             rankings = [
                 roc.Ranking.of(y[here], score[here], groups=group[here])
-                for here in (place[group] == k for k in range(folds))
+                for here in (place[group] == k for k in range(count))
             ]
             one = inference.folds_interval(rankings, *BAND)
             found.append((one.low <= true <= one.high, one.high - one.low))
         covered, width = np.mean(found, axis=0)
         print(
-            f"{positives}/{negatives} of {size} in {folds}   {covered:.3f} {width:.3f}", flush=True
+            f"{positives}/{negatives} of {size} in {count}   {covered:.3f} {width:.3f}", flush=True
         )
 
 
@@ -126,11 +121,10 @@ def tied_coverage(m, n, mu, fpr, draws, level=0.95):
 
 def ties_table(draws):
     print("   m    n   mu   FPR   cover width")
-    for m, n in [(200, 2000), (1000, 1000), (50, 200), (20, 60)]:
-        for mu in (1.0, 2.0):
-            for fpr in (0.02, 0.1, 0.2):
-                covered, width = tied_coverage(m, n, mu, fpr, draws)
-                print(f"{m:4} {n:4}  {mu}  {fpr:.2f}   {covered:.3f} {width:.3f}", flush=True)
+    sizes = [(200, 2000), (1000, 1000), (50, 200), (20, 60)]
+    for (m, n), mu, fpr in itertools.product(sizes, (1.0, 2.0), (0.02, 0.1, 0.2)):
+        covered, width = tied_coverage(m, n, mu, fpr, draws)
+        print(f"{m:4} {n:4}  {mu}  {fpr:.2f}   {covered:.3f} {width:.3f}", flush=True)
 
 
 def equality_rejections(groups, draws, model=NORMAL, alpha=0.0, beta=1.0):
@@ -148,16 +142,14 @@ def equality_rejections(groups, draws, model=NORMAL, alpha=0.0, beta=1.0):
 
 def equality_table(draws):
     print("level: groups, AUC, whole curve, [0, 0.1]")
-    for sizes in NULLS:
-        for area in (0.5, 0.75, 0.9, 0.96):
-            of = [(m, n, area) for m, n in sizes]
-            shares = [
-                equality_rejections(of, draws, model, *band)
-                for model in (NORMAL, "lognormal")
-                for band in ((0.0, 1.0), BAND)
-            ]
-            words = " ".join(f"{share:.3f}" for share in shares)
-            print(f"{sizes[0]} … {sizes[-1]}, {len(sizes)}  {area:.2f}   {words}", flush=True)
+    for sizes, area in itertools.product(NULLS, (0.5, 0.75, 0.9, 0.96)):
+        of = [(m, n, area) for m, n in sizes]
+        shares = [
+            equality_rejections(of, draws, model, *band)
+            for model, band in itertools.product((NORMAL, "lognormal"), ((0.0, 1.0), BAND))
+        ]
+        words = " ".join(f"{share:.3f}" for share in shares)
+        print(f"{sizes[0]} … {sizes[-1]}, {len(sizes)}  {area:.2f}   {words}", flush=True)
     print("power")
     for of in ALTERNATIVES:
         print(f"{of}   {equality_rejections(of, draws):.3f}", flush=True)
@@ -193,10 +185,9 @@ def assurance_shares(true, m, n, draws, rho=0.5):
 
 def assurance_table(draws):
     print("true difference  pilot  share significant  median growth")
-    for true in (0.02, 0.04, 0.06, 0.1):
-        for m, n in ((40, 80), (100, 200)):
-            share, growth = assurance_shares(true, m, n, draws)
-            print(f"{true:.2f}   {m}/{n}   {share:.3f}   {growth:.1f}", flush=True)
+    for true, (m, n) in itertools.product((0.02, 0.04, 0.06, 0.1), ((40, 80), (100, 200))):
+        share, growth = assurance_shares(true, m, n, draws)
+        print(f"{true:.2f}   {m}/{n}   {share:.3f}   {growth:.1f}", flush=True)
 
 
 def bars_coverage(rows, share, draws, level=0.95):
@@ -211,10 +202,9 @@ def bars_coverage(rows, share, draws, level=0.95):
 
 def bars_table(draws):
     print("rows  share  all bars hold  bars")
-    for rows in (100, 400, 2000):
-        for share in (0.05, 0.3, 0.5):
-            held, bars = bars_coverage(rows, share, draws)
-            print(f"{rows:5} {share:.2f}   {held:.3f}   {bars:.0f}", flush=True)
+    for rows, share in itertools.product((100, 400, 2000), (0.05, 0.3, 0.5)):
+        held, bars = bars_coverage(rows, share, draws)
+        print(f"{rows:5} {share:.2f}   {held:.3f}   {bars:.0f}", flush=True)
 
 
 TABLES = {
@@ -227,17 +217,5 @@ TABLES = {
 }
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--draws", type=int, default=300)
-    parser.add_argument("--tables", default=",".join(TABLES))
-    wanted = parser.parse_args()
-    for name in wanted.tables.split(","):
-        start = time.perf_counter()
-        print(f"\n--- {name}, {wanted.draws} samples a cell")
-        TABLES[name](wanted.draws)
-        print(f"    {time.perf_counter() - start:.0f} s", flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    print_tables(__doc__, TABLES, 300)

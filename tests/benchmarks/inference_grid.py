@@ -216,26 +216,23 @@ def bands_table(draws):
 
 
 def held_out(rng, y, fraction, repeats):
-    """Draw hold-outs, or folds where the fraction is that of a number of them."""
-    masks = []
+    """Draw hold-outs, stratified by class."""
     for _ in range(repeats):
         mask = np.zeros(len(y), dtype=bool)
         for label in (True, False):
             rows = rng.permutation(np.flatnonzero(y == label))
             mask[rows[: round(fraction * len(rows))]] = True
-        masks.append(mask)
-    return masks
+        yield mask
 
 
-def folds(rng, y, count, repeats):
-    masks = []
+def folds(rng, y, count, repeats=1):
+    """Draw the folds of some partitions, stratified by class."""
     for _ in range(repeats):
         number = np.empty(len(y), dtype=int)
         for label in (True, False):
             rows = rng.permutation(np.flatnonzero(y == label))
             number[rows] = np.arange(len(rows)) % count
-        masks += [number == k for k in range(count)]
-    return masks
+        yield from (number == k for k in range(count))
 
 
 SCHEMES = {
@@ -265,7 +262,7 @@ def split_areas(scheme, signal, draws, rows=140, width=5):
         X = rng.standard_normal((rows, 2 * width))
         X[np.ix_(y, [0, width])] += signal
         both = [X[:, :width], X[:, width:]]
-        masks = divide(rng, y, size, repeats)
+        masks = list(divide(rng, y, size, repeats))
         areas.append(
             [[roc.auc(y[t], of[t] @ discriminant(of[~t], y[~t])) for t in masks] for of in both]
         )
@@ -298,17 +295,18 @@ TABLES = {
 }
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--draws", type=int, default=200)
-    parser.add_argument("--tables", default=",".join(TABLES))
+def print_tables(about, tables, draws):
+    """Print the tables that the command line names, by default all of them."""
+    parser = argparse.ArgumentParser(description=about.splitlines()[0])
+    parser.add_argument("--draws", type=int, default=draws)
+    parser.add_argument("--tables", default=",".join(tables))
     wanted = parser.parse_args()
     for name in wanted.tables.split(","):
         start = time.perf_counter()
         print(f"\n--- {name}, {wanted.draws} samples a cell")
-        TABLES[name](wanted.draws)
+        tables[name](wanted.draws)
         print(f"    {time.perf_counter() - start:.0f} s", flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    print_tables(__doc__, TABLES, 200)

@@ -1,4 +1,4 @@
-"""What a fit tells must not depend on how busy the machine is."""
+"""Make the progress steps of a fit independent of the load of the machine."""
 
 import math
 
@@ -7,6 +7,6 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def no_clock(monkeypatch):
-    """Leave out what is told only because time has passed; tests that want it set it to 0."""
+    """Switch off steps that are emitted after a time interval; tests that need them set it to 0."""
     monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", math.inf)
     monkeypatch.setattr("aucstudio.engine.monitor.INTERVAL", math.inf)

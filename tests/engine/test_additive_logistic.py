@@ -11,7 +11,7 @@ ADDITIVE = METHODS["additive-logistic"]
 
 
 def rows(seed, N=150):
-    """Two bent columns and one of three levels."""
+    """Return two non-linear columns, one of three levels, and the classes."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(N, 3))
     X[:, 2] = rng.integers(0, 3, N)
@@ -21,7 +21,7 @@ def rows(seed, N=150):
 
 @pytest.mark.parametrize("class_weight", [None, "balanced"])
 @pytest.mark.parametrize("smoothness", [0.0, 3.0])
-def test_the_objective_is_the_minimum_of_the_one_it_states(class_weight, smoothness):
+def test_objective_and_scores_match_a_general_optimiser(class_weight, smoothness):
     X, y = rows(0)
     fitted = ADDITIVE(C=0.7, smoothness=smoothness, n_knots=5, class_weight=class_weight).fit(X, y)
     bases = [basis(column, 5) for column in X.T]
@@ -44,7 +44,7 @@ def test_the_objective_is_the_minimum_of_the_one_it_states(class_weight, smoothn
     )
 
 
-def test_two_knots_leave_logistic_regression_on_standardised_columns():
+def test_two_knots_equal_logistic_regression_on_standardised_columns():
     X = np.random.default_rng(1).normal(size=(120, 3)) * [1.0, 20.0, 0.1] + 5
     y = (X - X.mean(axis=0)) @ [1.0, 0.05, -5.0] > np.random.default_rng(2).logistic(size=120)
     ours = ADDITIVE(n_knots=2, smoothness=5.0).fit(X, y)
@@ -53,18 +53,18 @@ def test_two_knots_leave_logistic_regression_on_standardised_columns():
     assert ours.objective_ == pytest.approx(plain.objective_, rel=1e-9)
 
 
-def test_smoothness_takes_the_bends_out():
+def test_smoothness_reduces_curvature():
     X, y = rows(3, 400)
 
-    def bent(smoothness):
+    def curvature(smoothness):
         scorer = ADDITIVE(smoothness=smoothness).fit(X, y).scorer_
         grid = np.linspace(-2, 2, 9)
         return np.abs(np.diff(scorer.component(0, grid), n=2)).max()
 
-    assert bent(0.0) > bent(1.0) > 100 * bent(1e6)
+    assert curvature(0.0) > curvature(1.0) > 100 * curvature(1e6)
 
 
-def test_curves_find_what_a_weighted_sum_cannot():
+def test_additive_model_beats_logistic_on_non_linear_data():
     X, y = rows(4, 800)
     areas = {
         key: roc.auc(y[400:], METHODS[key]().fit(X[:400], y[:400]).scorer_(X[400:]))
@@ -73,7 +73,7 @@ def test_curves_find_what_a_weighted_sum_cannot():
     assert areas["additive-logistic"] > 0.8 > areas["logistic"] + 0.1
 
 
-def test_what_is_missing_adds_nothing():
+def test_missing_values_contribute_zero():
     X, y = rows(5)
     X[::7, 0], X[3::9, 2] = np.nan, np.nan
     X = np.column_stack([X, np.full(len(X), np.nan), np.ones(len(X))])

@@ -42,7 +42,7 @@ def constants(y, settings):
 
 
 def primal(X, y, settings, *, bounded=True):
-    """The printed primal with all its slacks: w and rho."""
+    """Solve the published primal with all its slacks; return w and rho."""
     C1, C2, C3, mu = constants(y, settings)
     Xp, Z = X[y == 1], X[y == 0]
     (m, d), n = Xp.shape, len(Z)
@@ -79,7 +79,7 @@ def solved(X, y, settings, tol=1e-10):
 
 
 @every_case
-def test_the_optimality_conditions_hold(data, settings):
+def test_solution_meets_the_optimality_conditions(data, settings):
     X, y = data
     found = solved(X, y, settings)
     C1, C2, C3, _ = constants(y, settings)
@@ -96,7 +96,7 @@ def test_the_optimality_conditions_hold(data, settings):
 
 
 @pytest.mark.parametrize("nu", [0.1, 0.3, 0.5, 0.7, 0.9])
-def test_at_most_a_share_nu_lies_outside_the_core(nu):
+def test_nu_bounds_the_share_of_positives_outside_the_core(nu):
     X, y = clouds(30, 25, 3.0)
     found = solved(X, y, {"C": 10.0, "mu": 2.0, "nu": nu, "class_ratio": 1.0})
     s = (X @ found.weights + found.b)[y == 1]
@@ -105,7 +105,7 @@ def test_at_most_a_share_nu_lies_outside_the_core(nu):
     assert np.mean(s < found.rho + 1e-6) >= nu
 
 
-def test_the_bound_on_the_core_margin_is_needed():
+def test_core_margin_is_bounded_below_by_1():
     (X, y), settings = CASES["much reward"]
     _, rho = primal(X, y, settings, bounded=False)
     fitted = ASVM(**settings).fit(X, y)
@@ -115,14 +115,14 @@ def test_the_bound_on_the_core_margin_is_needed():
 
 
 @pytest.mark.parametrize("shift", [0.5, 5.0])
-def test_without_reward_it_is_an_ordinary_svm(shift):
+def test_asvm_without_reward_equals_an_ordinary_svm(shift):
     X, y = clouds(15, 20, shift)
     fitted = ASVM(C=2.0, mu=1e-9, tol=1e-9).fit(X, y)
     reference = SVC(C=2.0, kernel="linear", tol=1e-8).fit(X, y)
     np.testing.assert_allclose(fitted.coef_, reference.coef_, atol=1e-4)
 
 
-def test_a_tiny_cost_gives_the_difference_of_the_class_sums():
+def test_tiny_cost_yields_the_difference_of_class_sums():
     X, y = clouds(15, 15, 0.5)
     fitted = ASVM(C=1e-6, mu=1e-9).fit(X, y)
     expected = 1e-6 * (X[y == 1].sum(axis=0) - X[y == 0].sum(axis=0))
@@ -130,10 +130,10 @@ def test_a_tiny_cost_gives_the_difference_of_the_class_sums():
     assert fitted.converged_
 
 
-# --- settings and what is said ---------------------------------------------------------------
+# --- settings and notes ----------------------------------------------------------------------
 
 
-def test_a_reward_without_an_optimum_is_refused():
+def test_reward_without_an_optimum_is_refused():
     X, y = clouds(9, 8, 1.0)
     for mu in (8.0, 20.0):
         with pytest.raises(InvalidSetting, match=r"mu must be less than .* = 8") as refused:
@@ -143,15 +143,15 @@ def test_a_reward_without_an_optimum_is_refused():
 
 
 @pytest.mark.parametrize("fpr", [0.0, 0.1, 0.25, 0.5, 1.0])
-def test_the_threshold_lets_the_asked_share_of_negatives_through(fpr):
+def test_threshold_yields_the_requested_false_positive_rate(fpr):
     X, y = clouds(25, 20, 1.0)
     fitted = ASVM(fpr=fpr).fit(X, y)
     assert fitted.predict(X)[y == 0].sum() == math.floor(20 * fpr)
-    # One row at a time, other sums of products give the same answers.
+    # Rows predicted one at a time sum in another order and get the same classes.
     assert [fitted.predict(row[None, :])[0] for row in X] == list(fitted.predict(X))
 
 
-def test_costs_that_make_equal_scores_optimal_are_named():
+def test_note_suggests_a_class_ratio_when_equal_scores_are_optimal():
     X, y = clouds(4, 60, 0.1)
     fitted = ASVM(C=1.0, class_ratio=10.0).fit(X, y)
     w, _ = primal(X, y, {"C": 1.0, "class_ratio": 10.0, "mu": 0.1, "nu": 0.5})

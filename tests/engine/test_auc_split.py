@@ -23,11 +23,11 @@ def sample(seed, N=24, ties=True, gaps=0.15):
     return X, y
 
 
-# --- the same tree as by trying everything ---------------------------------------------------
+# --- the tree of an exhaustive search --------------------------------------------------------
 
 
 def every_split(X, rows):
-    """All ways to part the rows, as (feature, left rows), in the order in which ties count."""
+    """Yield all splits of the rows as (feature, left rows), in the order that resolves ties."""
     for f in range(X.shape[1]):
         column = X[rows, f]
         gap = np.isnan(column)
@@ -37,7 +37,7 @@ def every_split(X, rows):
 
 
 def local_auc(y, rows, left):
-    """The AUC of 'is on the left', or of its opposite, by counting pairs."""
+    """Return the AUC of 'is on the left', or of its opposite, by counting pairs."""
     sides = [(row in left, y[row]) for row in rows]
     positives = [side for side, label in sides if label]
     negatives = [side for side, label in sides if not label]
@@ -49,7 +49,7 @@ def local_auc(y, rows, left):
 
 
 def best_split(X, y, rows, least):
-    """The first of the best, with its global gain times P Q."""
+    """Return the first of the best splits, with its global gain times P Q."""
     best = (Fraction(0), None, None)
     pairs = int(y[rows].sum()) * int((1 - y[rows]).sum())
     for f, left in every_split(X, rows):
@@ -60,8 +60,8 @@ def best_split(X, y, rows, least):
     return best
 
 
-def grow_by_trying(X, y, least=1, depth=20, leaves=None):
-    """The splits in their order, as (node, feature, rows on the left, rows on the right)."""
+def grow_exhaustively(X, y, least=1, depth=20, leaves=None):
+    """Return the splits in order, as (node, feature, rows on the left, rows on the right)."""
     nodes = [(np.arange(len(y)), 0)]
     offers = {0: best_split(X, y, nodes[0][0], least)}
     splits = []
@@ -81,7 +81,7 @@ def grow_by_trying(X, y, least=1, depth=20, leaves=None):
 
 
 def rows_of_nodes(scorer, X):
-    """The rows that come through each node."""
+    """Return the set of rows that reach each node."""
     through = [set() for _ in scorer.left]
     for r, row in enumerate(X):
         node = 0
@@ -108,17 +108,17 @@ def splits_of(scorer, X):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
-def test_the_tree_is_that_of_exhaustive_search(seed):
+def test_tree_equals_that_of_exhaustive_search(seed):
     least, depth, leaves = [(1, 20, None), (2, 20, None), (3, 2, None), (1, 20, 4)][seed % 4]
     X, y = sample(seed, ties=seed % 3 > 0, gaps=0.15 * (seed % 2))
     model = AUCSplit(min_samples_leaf=least, max_depth=depth, max_leaf_nodes=leaves).fit(X, y)
-    expected = grow_by_trying(X, y, least, depth, leaves)
+    expected = grow_exhaustively(X, y, least, depth, leaves)
     assert splits_of(model.scorer_, X) == expected
     assert model.n_iter_ == len(expected) > 1
 
 
 @pytest.mark.parametrize("cells", [1, 30])
-def test_work_in_small_parts_gives_the_same_tree(cells, monkeypatch):
+def test_small_work_portions_give_the_same_tree(cells, monkeypatch):
     X, y = sample(3, N=300)
     whole = AUCSplit().fit(X, y)
     monkeypatch.setattr(tree_growth, "_CELLS_PER_LOOK", cells)
@@ -131,7 +131,7 @@ def test_work_in_small_parts_gives_the_same_tree(cells, monkeypatch):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_leaves_score_by_laplace_and_the_objective_is_their_auc(seed):
+def test_leaves_have_laplace_scores_and_objective_is_their_auc(seed):
     X, y = sample(seed, N=150)
     model = AUCSplit(min_samples_leaf=4).fit(X, y)
     scorer = model.scorer_
@@ -145,7 +145,7 @@ def test_leaves_score_by_laplace_and_the_objective_is_their_auc(seed):
     assert model.dual_gap_ is None
 
 
-def test_area_by_counts_is_the_area_by_pairs():
+def test_misranked_share_from_counts_equals_one_minus_auc():
     rng = np.random.default_rng(0)
     for _ in range(20):
         counts = rng.integers(0, 5, (6, 2))
@@ -159,36 +159,36 @@ def test_area_by_counts_is_the_area_by_pairs():
 # --- the identities of the split quality -----------------------------------------------------
 
 
-def test_with_laplace_scores_a_split_can_raise_the_objective_and_that_is_told():
+def test_split_that_raises_the_objective_is_reported():
     # The leaf of 10 : 3 is split into 9 : 3, scored 10/14, and 1 : 0, scored 2/3: the wrong order.
     X = np.repeat([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]], [12, 1, 9], axis=0)
     y = np.repeat([1, 0, 1, 1, 0], [9, 3, 1, 2, 7])
-    heard = []
+    steps = []
     model = AUCSplit(min_samples_leaf=1).fit(
-        X, y, callback=lambda step: heard.append(step.objective) if step.iteration else None
+        X, y, callback=lambda step: steps.append(step.objective) if step.iteration else None
     )
-    assert len(heard) == 2
-    assert heard[0] < heard[1] == model.objective_
+    assert len(steps) == 2
+    assert steps[0] < steps[1] == model.objective_
     assert model.objective_ == pytest.approx(1 - roc_auc_score(y, model.scorer_(X)), abs=1e-12)
 
 
 # --- watching and stopping -------------------------------------------------------------------
 
 
-def test_each_step_shows_the_tree_with_so_many_splits():
+def test_step_scorer_is_the_tree_with_that_many_splits():
     X, y = sample(5, N=400)
-    heard = []
+    steps = []
 
-    def listen(step):
+    def record_step(step):
         if step.iteration:
-            heard.append((step.iteration, step.objective, step.scorer()(X)))
+            steps.append((step.iteration, step.objective, step.scorer()(X)))
 
-    model = AUCSplit(min_samples_leaf=1).fit(X, y, callback=listen)
-    counts = [count for count, _, _ in heard]
+    model = AUCSplit(min_samples_leaf=1).fit(X, y, callback=record_step)
+    counts = [count for count, _, _ in steps]
     assert counts[:15] == list(range(1, 16))
     assert counts[-1] == model.n_iter_ > 40
     assert len(counts) < model.n_iter_
-    for count, objective, scores in heard[::5]:
+    for count, objective, scores in steps[::5]:
         smaller = AUCSplit(min_samples_leaf=1, max_leaf_nodes=count + 1).fit(X, y)
         np.testing.assert_array_equal(scores, smaller.scorer_(X))
         assert objective == smaller.objective_
@@ -197,7 +197,7 @@ def test_each_step_shows_the_tree_with_so_many_splits():
 # --- limits ----------------------------------------------------------------------------------
 
 
-def test_limits_are_kept():
+def test_leaf_size_and_depth_limits_are_respected():
     X, y = sample(7, N=300, ties=False)
     model = AUCSplit(min_samples_leaf=7, max_depth=4).fit(X, y)
     leaf = model.scorer_.left == np.arange(len(model.scorer_.left))
@@ -209,7 +209,7 @@ def test_limits_are_kept():
     assert depth.max() == 4
 
 
-def test_the_least_gain_is_one_in_training_auc():
+def test_min_gain_is_measured_in_training_auc():
     X, y = sample(7, N=300, ties=False)
     gain = 0.5 - AUCSplit(max_leaf_nodes=2).fit(X, y).objective_
     assert AUCSplit(min_gain=gain * 0.999).fit(X, y).n_iter_ >= 1
@@ -217,10 +217,10 @@ def test_the_least_gain_is_one_in_training_auc():
     assert AUCSplit(min_gain=0.0).fit(X, y).n_iter_ > 10
 
 
-# --- gaps ------------------------------------------------------------------------------------
+# --- missing values --------------------------------------------------------------------------
 
 
-def test_what_is_missing_can_be_what_tells_the_classes_apart():
+def test_missing_values_can_separate_the_classes():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((40, 2)), np.arange(40) % 2
     X[y == 1, 1] = np.nan
@@ -232,14 +232,14 @@ def test_what_is_missing_can_be_what_tells_the_classes_apart():
 
 
 @pytest.mark.parametrize("sign", [1, -1])
-def test_gaps_never_seen_go_with_most_rows(sign):
+def test_missing_values_unseen_in_training_follow_most_rows(sign):
     X, y = sign * np.arange(10.0)[:, None], np.arange(10) >= 7
     model = AUCSplit().fit(X, y)
     assert model.n_iter_ == 1
     assert not model.predict([[np.nan]])[0]
 
 
-def test_a_feature_of_gaps_only_changes_nothing():
+def test_feature_without_values_is_ignored():
     X, y = sample(2, N=60)
     wider = np.column_stack([np.full(60, np.nan), X])
     first, second = AUCSplit().fit(X, y), AUCSplit().fit(wider, y)
@@ -252,7 +252,7 @@ def test_a_feature_of_gaps_only_changes_nothing():
 # --- awkward data ----------------------------------------------------------------------------
 
 
-def test_a_table_that_no_single_split_tells_apart_is_said_so():
+def test_note_reports_that_no_split_separates_the_classes():
     X, y = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 3, float), np.array([0, 1, 1, 0] * 3)
     model = AUCSplit(min_samples_leaf=1).fit(X, y)
     assert (model.n_iter_, model.objective_) == (0, 0.5)
@@ -267,7 +267,7 @@ HUGE = np.finfo(float).max
     "values",
     [(1.0, np.nextafter(1.0, 2)), (-HUGE, HUGE), (0.0, 5e-324), (5e-324, 1e-323), (-5e-324, 0.0)],
 )
-def test_a_threshold_parts_any_two_values(values):
+def test_threshold_separates_any_two_values(values):
     low, high = values
     assert low <= tree_growth.midway(low, high) < high
     model = AUCSplit(min_samples_leaf=1).fit([[low], [high]], [0, 1])
@@ -291,7 +291,7 @@ def test_reordered_cells_stay_sorted_on_both_sides():
         np.testing.assert_array_equal(cells[f], expected)
 
 
-def test_a_node_of_one_class_is_a_leaf():
+def test_node_of_one_class_is_a_leaf():
     model = AUCSplit(min_samples_leaf=1).fit(np.arange(9.0)[:, None], [0] * 4 + [1] * 5)
     assert model.n_iter_ == 1
     np.testing.assert_allclose(laplace(model.node_counts_[1:]), [1 / 6, 6 / 7])

@@ -27,14 +27,14 @@ def data():
 # --- SVM -------------------------------------------------------------------------------------
 
 
-def test_svm_keeps_the_support_vectors_only(data):
+def test_svm_stores_only_the_support_vectors(data):
     X, y = data
     fitted = SVM(kernel="rbf", gamma=0.4).fit(X, y)
     library = SVC(gamma=0.4).fit(X, y)
     np.testing.assert_array_equal(fitted.scorer_.points, library.support_vectors_)
 
 
-def test_svm_that_gives_up_says_so(data, monkeypatch):
+def test_svm_that_hits_the_iteration_limit_warns(data, monkeypatch):
     X, y = data
     monkeypatch.setattr(svm, "_LEAST_ITERATION_LIMIT", 0)
     with pytest.warns(ConvergenceWarning, match=r"^SVM: The optimum was not reached"):
@@ -44,7 +44,7 @@ def test_svm_that_gives_up_says_so(data, monkeypatch):
     assert fitted.dual_gap_ > 1
 
 
-def test_svm_with_numbers_too_large_ends_in_a_sentence(data):
+def test_svm_with_too_large_values_raises_a_clear_error(data):
     X, y = data
     with pytest.raises(ValueError, match="large values"):
         SVM(kernel="poly").fit(X + 1e8, y)
@@ -53,7 +53,7 @@ def test_svm_with_numbers_too_large_ends_in_a_sentence(data):
 # --- logistic regression ---------------------------------------------------------------------
 
 
-def test_logistic_tells_every_iteration_with_a_sound_certificate(data):
+def test_logistic_reports_every_iteration_with_a_valid_gap(data):
     X, y = data
     steps = []
     fitted = Logistic(C=10.0).fit(X, y, callback=steps.append)
@@ -68,14 +68,14 @@ def test_logistic_tells_every_iteration_with_a_sound_certificate(data):
 
 @pytest.fixture
 def rare_levels():
-    """Rows of one column and of levels that few of them have: ill-conditioned."""
+    """Return an ill-conditioned table: a numeric column and indicators of rare levels."""
     rng = np.random.default_rng(3)
     level = (60 * rng.random(4000) ** 4).astype(int)
     X = np.column_stack([rng.normal(size=4000), level[:, None] == np.arange(60)])
     return X, X[:, 0] + rng.normal(size=60)[level] + rng.normal(size=4000) > 1
 
 
-def test_logistic_of_rare_levels_is_the_librarys_optimum_in_few_steps(rare_levels):
+def test_logistic_with_rare_levels_reaches_the_library_optimum_quickly(rare_levels):
     X, y = rare_levels
     steps = []
     ours = Logistic(C=1e3).fit(X, y, callback=steps.append)
@@ -87,7 +87,7 @@ def test_logistic_of_rare_levels_is_the_librarys_optimum_in_few_steps(rare_level
 
 
 @pytest.mark.parametrize("last", [8, 9])
-def test_logistic_of_rare_levels_ends_where_it_is_told_to(last, rare_levels):
+def test_logistic_stops_at_the_callback_or_iteration_limit(last, rare_levels):
     X, y = rare_levels
     stopped = Logistic(C=1e3).fit(X, y, callback=lambda step: step.iteration == last)
     assert (stopped.n_iter_, stopped.converged_) == (last, False)
@@ -99,14 +99,14 @@ def test_logistic_of_rare_levels_ends_where_it_is_told_to(last, rare_levels):
 
 @pytest.mark.parametrize("method", [SVM, Logistic])
 @pytest.mark.parametrize("bad", [{0: 1.0, 1: 0.0}, {0: -1.0}, {0: "heavy"}, {1: np.nan}])
-def test_weights_of_classes_must_be_positive(method, bad, data):
+def test_class_weights_must_be_positive(method, bad, data):
     with pytest.raises(InvalidSetting, match="class_weight") as refused:
         method(class_weight=bad).fit(*data)
     assert refused.value.setting == "class_weight"
 
 
 @pytest.mark.parametrize("method", [SVM, Logistic])
-def test_balanced_weights_are_the_mapping_that_balances(method, data):
+def test_balanced_class_weight_equals_the_explicit_mapping(method, data):
     X, y = data
     mapping = {c: len(y) / (2 * np.sum(y == c)) for c in (0, 1)}
     first = method(class_weight="balanced").fit(X, y)
@@ -114,7 +114,7 @@ def test_balanced_weights_are_the_mapping_that_balances(method, data):
     np.testing.assert_array_equal(first.coef_, second.coef_)
 
 
-def test_overlapping_fits_leave_the_warning_filters_as_they_were():
+def test_overlapping_fits_restore_the_warning_filters():
     before = list(warnings.filters)
     first, second = without_convergence_warnings(), without_convergence_warnings()
     first.__enter__()

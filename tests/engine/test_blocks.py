@@ -1,4 +1,4 @@
-"""Rows that come in blocks: every method that can take them gives what it gives in memory."""
+"""Every method that reads rows in blocks returns the same model as in memory."""
 
 import tracemalloc
 
@@ -20,7 +20,7 @@ EXACT = {
 
 
 class Shuffled:
-    """Blocks that know their rows by numbers in no order."""
+    """Blocks whose row numbers are in random order."""
 
     def __init__(self, X, positive, height, rng):
         self._X, self.positive, self.features = X, positive, X.shape[1]
@@ -50,7 +50,7 @@ def rng():
 
 @pytest.mark.parametrize("key", EXACT)
 @pytest.mark.parametrize("offset", [0.0, 1e5])
-def test_blocks_give_what_memory_gives(key, offset, rows, rng):
+def test_fit_in_blocks_equals_fit_in_memory(key, offset, rows, rng):
     X, positive = rows
     X = X + offset if key != "nbauc" else X
     whole = METHODS[key](**EXACT[key]).fit(X, positive)
@@ -67,7 +67,7 @@ def test_blocks_give_what_memory_gives(key, offset, rows, rng):
     np.testing.assert_array_equal(parts.predict(X), parts.decision_function(X) > 0)
 
 
-def test_many_features_are_conditioned_by_the_diagonal(rng):
+def test_many_features_converge_in_blocks_as_in_memory(rng):
     X = rng.normal(size=(300, 260))
     positive = X[:, 0] + rng.normal(size=300) > 0.5
     whole = METHODS["rank-svm"](tol=1e-10).fit(X, positive)
@@ -76,7 +76,7 @@ def test_many_features_are_conditioned_by_the_diagonal(rng):
     np.testing.assert_allclose(parts.coef_, whole.coef_, atol=1e-9)
 
 
-def test_landmarks_of_many_rows_are_the_same(rng):
+def test_landmarks_in_blocks_equal_those_in_memory(rng):
     X = rng.normal(size=(20_500, 3))
     positive = X[:, 0] + X[:, 1] ** 2 + rng.normal(size=len(X)) > 2.0
     method = METHODS["nbauc"](n_landmarks=8, tol=1e-7)
@@ -87,7 +87,7 @@ def test_landmarks_of_many_rows_are_the_same(rng):
 
 
 @pytest.mark.slow
-def test_stochastic_descent_in_one_block_is_that_in_memory(rows, rng):
+def test_stochastic_descent_in_one_block_equals_that_in_memory(rows, rng):
     X, positive = rows
     whole = METHODS["nsauc"](n_landmarks=20, n_epochs=2).fit(X, positive)
     parts = METHODS["nsauc"](n_landmarks=20, n_epochs=2).fit_blocks(
@@ -98,7 +98,7 @@ def test_stochastic_descent_in_one_block_is_that_in_memory(rows, rng):
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 @pytest.mark.parametrize("is_sorted", [False, True])
-def test_stochastic_descent_over_blocks_comes_near_the_optimum(kernel, is_sorted, rng):
+def test_stochastic_descent_over_blocks_approaches_the_optimum(kernel, is_sorted, rng):
     X = rng.normal(size=(3_000, 4))
     positive = X[:, 0] - X[:, 1] + rng.normal(size=len(X)) > 1.5
     if is_sorted:  # blocks of one class each
@@ -112,7 +112,7 @@ def test_stochastic_descent_over_blocks_comes_near_the_optimum(kernel, is_sorted
     np.testing.assert_array_equal(again.train_scores_, parts.train_scores_)
 
 
-def test_moments_are_those_of_numpy(rng):
+def test_block_moments_match_numpy(rng):
     X = rng.normal(size=(500, 3)) + np.array([0.0, 1e7, -4.0])
     positive = rng.random(500) < 0.2
     passes = Passes(ArrayBlocks(X, positive, 60), lambda _: None)
@@ -124,7 +124,7 @@ def test_moments_are_those_of_numpy(rng):
 
 
 @pytest.mark.parametrize(("key", "passes"), [("auc-rls", 2), ("nsauc", 2 + 2 * 3 + 1)])
-def test_passes_are_as_many_as_promised(key, passes, rng):
+def test_each_block_is_read_the_documented_number_of_times(key, passes, rng):
     X, read = rng.normal(size=(300, 4)), []
     positive = X[:, 0] > 0.5
 
@@ -140,11 +140,11 @@ def test_passes_are_as_many_as_promised(key, passes, rng):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("key", ADDING_UP)
-def test_memory_is_set_by_the_block(key):
+def test_peak_memory_depends_on_the_block_size(key):
     height, features, count = 10_000, 40, 15
 
-    class Made:
-        """A table of 48 MB that is nowhere."""
+    class GeneratedBlocks:
+        """A table of 48 MB that is generated block by block."""
 
         features = 40
         positive = np.arange(height * count) % 3 == 0
@@ -167,7 +167,7 @@ def test_memory_is_set_by_the_block(key):
         "nbauc": {"n_landmarks": 10, "tol": 1e-1, "C": 0.1, "gamma": 0.01},
         "nsauc": {"n_landmarks": 10, "n_epochs": 1, "gamma": 0.01},
     }[key]
-    blocks = Made()
+    blocks = GeneratedBlocks()
     METHODS[key](**settings).fit_blocks(ArrayBlocks(np.eye(8), np.arange(8) < 3, 4))  # compile
     tracemalloc.start()
     try:
@@ -180,7 +180,7 @@ def test_memory_is_set_by_the_block(key):
 
 
 @pytest.mark.parametrize("key", ADDING_UP)
-def test_blocks_are_checked(key, rows):
+def test_invalid_blocks_are_refused(key, rows):
     X, positive = rows
     method = METHODS[key]()
     with pytest.raises(ValueError, match="one class only"):
@@ -211,7 +211,7 @@ def test_rows_that_change_between_passes_are_refused(key, rows):
         METHODS[key]().fit_blocks(Shrinking(X, positive, 50))
 
 
-def test_methods_that_need_all_rows_say_so(rows):
+def test_methods_that_need_all_rows_refuse_blocks(rows):
     X, positive = rows
     for key in ("svm-auc", "rf-auc", "nsvmsgd2", "kernel-rank-svm", "rls"):
         with pytest.raises(InvalidSetting, match="all rows in memory"):
@@ -221,7 +221,7 @@ def test_methods_that_need_all_rows_say_so(rows):
 
 
 @pytest.mark.parametrize("key", ["rank-svm", "nbauc", "nsauc"])
-def test_a_stop_keeps_the_iterate(key, rows):
+def test_stopped_fit_keeps_the_current_iterate(key, rows):
     X, positive = rows
     method = METHODS[key]()
     method.fit_blocks(ArrayBlocks(X, positive, 50), callback=lambda step: step.iteration == 1)
@@ -230,17 +230,17 @@ def test_a_stop_keeps_the_iterate(key, rows):
 
 
 @pytest.mark.parametrize("key", ["rank-svm", "nsauc"])
-def test_a_stop_is_heard_between_pieces(key, rows, monkeypatch):
+def test_fit_can_be_stopped_while_reading_rows(key, rows, monkeypatch):
     monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
     X, positive = rows
-    heard = []
+    steps = []
 
     def stop_inside(step):
-        heard.append(step)
-        return any(s.iteration >= 1 for s in heard) and step.stage == "reading rows"
+        steps.append(step)
+        return any(s.iteration >= 1 for s in steps) and step.stage == "reading rows"
 
     method = METHODS[key]().fit_blocks(ArrayBlocks(X, positive, 50), callback=stop_inside)
-    assert heard[-1].stage == "reading rows"
+    assert steps[-1].stage == "reading rows"
     assert not method.converged_
     assert auc(positive, method.train_scores_) > 0.6
     with pytest.raises(Stopped):

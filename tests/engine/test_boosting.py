@@ -38,7 +38,7 @@ def library(**settings):
         {"l2_regularization": 10.0, "min_samples_leaf": 40},
     ],
 )
-def test_scores_are_the_librarys_to_the_last_bit(settings, data):
+def test_scores_equal_the_library_bit_for_bit(settings, data):
     X, y = data
     settings = SMALL | settings
     ours, theirs = GradientBoosting(**settings).fit(X, y), library(**settings).fit(X, y)
@@ -48,7 +48,7 @@ def test_scores_are_the_librarys_to_the_last_bit(settings, data):
 
 
 @pytest.mark.parametrize("class_weight", WEIGHTS)
-def test_with_few_levels_weights_of_classes_are_the_librarys_too(class_weight, data):
+def test_class_weights_on_few_levels_equal_the_library(class_weight, data):
     X, y = data
     X = np.round(X, 1)
     ours = GradientBoosting(class_weight=class_weight, **SMALL).fit(X, y)
@@ -56,8 +56,8 @@ def test_with_few_levels_weights_of_classes_are_the_librarys_too(class_weight, d
     np.testing.assert_array_equal(ours.decision_function(X), theirs.decision_function(X))
 
 
-def gappy(X, share=0.2):
-    """The rows with gaps, in the first two features only and more often where they are large."""
+def with_missing_values(X, share=0.2):
+    """Remove values from the first two features, more often where they are large."""
     rng = np.random.default_rng(2)
     X = X.copy()
     for k in (0, 1):
@@ -67,18 +67,21 @@ def gappy(X, share=0.2):
 
 @pytest.mark.parametrize("settings", [{}, {"max_leaf_nodes": 4, "l2_regularization": 1.0}])
 @pytest.mark.parametrize("round_to", [None, 0])
-def test_with_gaps_scores_are_the_librarys_to_the_last_bit(settings, round_to, data):
-    X, y = gappy(data[0] if round_to is None else np.round(data[0], round_to)), data[1]
+def test_scores_with_missing_values_equal_the_library_bit_for_bit(settings, round_to, data):
+    X, y = (
+        with_missing_values(data[0] if round_to is None else np.round(data[0], round_to)),
+        data[1],
+    )
     settings = SMALL | settings
     ours, theirs = GradientBoosting(**settings).fit(X, y), library(**settings).fit(X, y)
-    anew = np.random.default_rng(1).normal(size=(200, 5)) * 3
-    anew[np.random.default_rng(3).random(anew.shape) < 0.3] = np.nan
-    rows = np.vstack([X, anew])
+    unseen = np.random.default_rng(1).normal(size=(200, 5)) * 3
+    unseen[np.random.default_rng(3).random(unseen.shape) < 0.3] = np.nan
+    rows = np.vstack([X, unseen])
     np.testing.assert_array_equal(ours.decision_function(rows), theirs.decision_function(rows))
     assert 0 < ours.scorer_.gaps_left.sum() < (ours.scorer_.left < ours.scorer_.right).sum()
 
 
-def test_what_is_missing_can_be_what_tells_the_classes_apart(data):
+def test_missing_values_can_separate_the_classes(data):
     X, y = data
     X = X.copy()
     X[y == 1, 3] = np.nan
@@ -91,16 +94,16 @@ def test_what_is_missing_can_be_what_tells_the_classes_apart(data):
     np.testing.assert_array_equal(ours.predict(far), [1, 0, 0])
 
 
-def test_every_tree_is_told_with_a_scorer_of_the_trees_so_far(data):
+def test_each_tree_is_reported_with_a_scorer_of_the_trees_so_far(data):
     X, y = data
     steps, scores = [], []
 
-    def listen(step):
+    def record_step(step):
         if step.iteration:
             steps.append(step)
             scores.append(step.scorer()(X))
 
-    model = GradientBoosting(**SMALL).fit(X, y, callback=listen)
+    model = GradientBoosting(**SMALL).fit(X, y, callback=record_step)
     assert [step.iteration for step in steps] == list(range(1, 13))
     assert {step.total for step in steps} == {12}
     objectives = [step.objective for step in steps]
@@ -114,7 +117,7 @@ def test_every_tree_is_told_with_a_scorer_of_the_trees_so_far(data):
 # --- trees as arrays -------------------------------------------------------------------------
 
 
-def by_hand(scorer, row):
+def score_by_hand(scorer, row):
     total = scorer.base
     for node in scorer.roots:
         while scorer.left[node] != node:
@@ -126,11 +129,11 @@ def by_hand(scorer, row):
     return total
 
 
-def test_trees_are_walked_as_by_hand_and_survive_being_written_down(data):
+def test_tree_scores_match_manual_traversal_and_survive_storage(data):
     X, y = data
-    X = gappy(X)
+    X = with_missing_values(X)
     scorer = GradientBoosting(**SMALL).fit(X, y).scorer_
-    np.testing.assert_array_equal(scorer(X), [by_hand(scorer, row) for row in X])
+    np.testing.assert_array_equal(scorer(X), [score_by_hand(scorer, row) for row in X])
     settings = json.loads(json.dumps(scorer.settings()))
     again = restore("trees", settings, {k: v.copy() for k, v in scorer.arrays().items()})
     np.testing.assert_array_equal(again(X), scorer(X))
@@ -139,15 +142,15 @@ def test_trees_are_walked_as_by_hand_and_survive_being_written_down(data):
 
 
 @pytest.mark.slow
-def test_trees_score_rows_wherever_they_lie(data):
+def test_trees_score_any_memory_layout(data):
     X, y = data
-    X = gappy(X)
+    X = with_missing_values(X)
     scorer = GradientBoosting(**SMALL).fit(X, y).scorer_
-    X = np.tile(X, (4, 1))  # more than are walked down at once
+    X = np.tile(X, (4, 1))  # more rows than one batch
     few = np.arange(0, len(X), 29)
-    expected = [by_hand(scorer, row) for row in X[few]]
+    expected = [score_by_hand(scorer, row) for row in X[few]]
     for array in scorer.arrays().values():
-        array.flags.writeable = False  # as what is read from a file
+        array.flags.writeable = False  # like arrays read from a file
     fixed = X.copy()
     fixed.flags.writeable = False
     for rows in (X, fixed, np.asfortranarray(X), np.repeat(X, 2, axis=1)[:, ::2]):
@@ -184,6 +187,6 @@ def test_damaged_trees_are_refused(damage):
         stump(**damage)
 
 
-def test_rows_must_have_the_features_that_the_trees_ask_for():
+def test_rows_with_too_few_features_are_refused():
     with pytest.raises(ValueError, match="need 2 features"):
         stump()(np.zeros((3, 1)))

@@ -34,7 +34,7 @@ def smoothed(positive):
     return 1 / (n + 2), (m + 1) / (m + 2)
 
 
-def test_isotonic_is_scikit_learns_but_for_the_tilt():
+def test_isotonic_matches_scikit_learn_within_the_tilt():
     positive, scores = drawn()
     low, high = smoothed(positive)
     oracle = IsotonicRegression(y_min=low, y_max=high, out_of_bounds="clip").fit(scores, positive)
@@ -42,7 +42,7 @@ def test_isotonic_is_scikit_learns_but_for_the_tilt():
     assert learn("isotonic", positive, scores)(new) == pytest.approx(oracle.predict(new), abs=TILT)
 
 
-def test_platt_is_scikit_learns():
+def test_platt_matches_scikit_learn():
     positive, scores = drawn()
     X = scores[:, None]
     svm = LinearSVC().fit(X, positive)
@@ -63,7 +63,7 @@ def weighted_logistic(features, positive):
     return model
 
 
-def test_platt_and_beta_minimise_the_log_loss_of_platts_targets():
+def test_platt_and_beta_minimise_log_loss_on_platts_targets():
     positive, scores = drawn()
     scores = np.where(scores > 1, 3 * scores - 2, scores)  # two slopes
     platt = weighted_logistic(scores[:, None], positive)
@@ -99,7 +99,7 @@ def cases():
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("case", cases())
-def test_maps_keep_the_ranking(kind, case):
+def test_calibration_preserves_the_ranking(kind, case):
     positive, scores = cases()[case]
     made = learn(kind, positive, scores)
     found = made(scores)
@@ -113,14 +113,14 @@ def test_maps_keep_the_ranking(kind, case):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_scores_beyond_those_learnt_from_still_rank(kind):
+def test_scores_outside_the_fitted_range_keep_their_order(kind):
     made = learn(kind, *drawn())
     outside = np.concatenate([-np.logspace(5, 1, 30), np.logspace(1, 5, 30)])
     assert (np.diff(made(outside)) > 0).all()
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_probabilities_of_a_true_logistic_model_are_found(kind):
+def test_calibration_recovers_probabilities_of_a_logistic_model(kind):
     rng = np.random.default_rng(5)
     scores = rng.normal(size=20_000)
     truth = 1 / (1 + np.exp(1 - 2 * scores))
@@ -129,7 +129,7 @@ def test_probabilities_of_a_true_logistic_model_are_found(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_map_is_restored_from_its_numbers(kind):
+def test_calibration_map_is_restored_from_its_arrays(kind):
     positive, scores = drawn()
     made = learn(kind, positive, scores)
     again = restore(made.kind, made.form, made.settings(), made.arrays())
@@ -149,7 +149,7 @@ def test_a_map_is_restored_from_its_numbers(kind):
         {"slope": 1.0},
     ],
 )
-def test_numbers_that_are_no_increasing_map_are_refused(spoil):
+def test_invalid_calibration_parameters_are_refused(spoil):
     made = learn("isotonic", *drawn())
     given = {**made.settings(), **made.arrays(), **spoil}
     arrays = {name: given.pop(name) for name in made.arrays()}
@@ -166,7 +166,7 @@ def test_numbers_that_are_no_increasing_map_are_refused(spoil):
         ([], [], "both classes"),
     ],
 )
-def test_what_cannot_be_learnt_from_is_refused(positive, scores, words):
+def test_invalid_calibration_data_are_refused(positive, scores, words):
     for kind in KINDS:
         with pytest.raises(ValueError, match=words):
             learn(kind, np.array(positive, bool), np.array(scores))
@@ -174,7 +174,7 @@ def test_what_cannot_be_learnt_from_is_refused(positive, scores, words):
         learn("magic", np.array([True, False]), np.zeros(2))
 
 
-def test_scores_of_probabilities_are_scikit_learns():
+def test_brier_and_log_score_match_scikit_learn():
     positive, scores = drawn()
     p = learn("platt", positive, scores)(scores)
     assert brier_score(positive, p) == pytest.approx(brier_score_loss(positive, p))
@@ -182,7 +182,7 @@ def test_scores_of_probabilities_are_scikit_learns():
 
 
 @pytest.mark.parametrize("score", [brier_score, log_score])
-def test_scores_split_exactly_into_parts_of_at_least_0(score):
+def test_score_decomposition_is_exact_and_non_negative(score):
     positive, scores = drawn()
     p = learn("platt", positive, scores)(scores)
     good, bad = decompose(score, positive, p), decompose(score, positive, p**3)
@@ -190,14 +190,14 @@ def test_scores_split_exactly_into_parts_of_at_least_0(score):
         parts = found.miscalibration - found.discrimination + found.uncertainty
         assert found.value == pytest.approx(parts)
         assert min(found.miscalibration, found.discrimination, found.uncertainty) >= 0
-    # An increasing map changes what is wrong, and nothing else.
+    # An increasing map changes the miscalibration only.
     assert bad.discrimination == pytest.approx(good.discrimination)
     assert bad.miscalibration > 2 * good.miscalibration
     own = learn("isotonic", positive, scores)(scores)
     assert decompose(brier_score, positive, own).miscalibration < 1e-4
 
 
-def test_bins_hold_equal_counts_and_scikit_learns_shares():
+def test_bins_have_equal_counts_and_shares_of_scikit_learn():
     positive, scores = drawn(1000)
     p = learn("platt", positive, scores)(scores)
     found = reliability(positive, p)
@@ -221,8 +221,8 @@ def test_equal_probabilities_share_a_bin():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("rows", "share"), [(600, 0.3), (400, 0.05), (100, 0.5)])
-def test_all_bars_of_true_probabilities_hold_together(rows, share):
-    # Bars of 95 % each would hold together in about 60 of 100 cases.
+def test_reliability_bars_have_simultaneous_coverage(rows, share):
+    # Ten pointwise 95 % bars would all cover the truth in only about 60 of 100 samples.
     rng = np.random.default_rng(0)
     held = 0
     for _ in range(300):
@@ -232,12 +232,12 @@ def test_all_bars_of_true_probabilities_hold_together(rows, share):
     assert held >= 300 * 0.95 - 10
 
 
-def test_calibration_error_is_the_distance_of_the_bins():
+def test_calibration_error_is_the_mean_distance_of_the_bins():
     positive = np.tile([True, False], 100)
     assert calibration_error(positive, np.full(200, 0.8)) == (pytest.approx(0.3), "")
 
 
-def test_calibration_error_says_where_rows_are_too_few():
+def test_calibration_error_is_undefined_for_few_rows():
     value, reason = calibration_error(np.tile([True, False], 20), np.full(40, 0.5))
     assert np.isnan(value)
     assert reason == "40 rows are too few: it takes 60"

@@ -1,4 +1,4 @@
-"""One rule says whether an optimum was reached, and what was not reached is said."""
+"""One rule decides whether a fit converged; fits that did not converge are reported."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def test_convergence_follows_from_the_gap(gap, needed, finished, converged):
     ("key", "settings"),
     [("kernel-rank-svm", {"C": 1e14, "gamma": 50.0}), ("logistic", {"C": 1e4, "max_iter": 1})],
 )
-def test_an_optimum_that_was_not_reached_is_told(rows, key, settings):
+def test_unconverged_fit_warns(rows, key, settings):
     X, y = rows
     method = METHODS[key](**settings)
     with pytest.warns(ConvergenceWarning, match="optimum was not reached"):
@@ -47,7 +47,7 @@ def test_an_optimum_that_was_not_reached_is_told(rows, key, settings):
     assert method.notes_[-1].code == "gap_too_large"
 
 
-def test_a_stopped_fit_is_not_blamed(rows):
+def test_stopped_fit_does_not_warn_about_its_gap(rows):
     X, y = rows
     method = METHODS["auc-svm"](C=100.0).fit(X, y, callback=lambda _: True)
     assert not method.converged_
@@ -65,27 +65,27 @@ def test_no_gap_exceeds_the_objective(rows, far):
         assert method.dual_gap_ <= method.objective_, key
 
 
-def test_a_matrix_with_negative_eigenvalues_is_no_kernel(rows):
+def test_kernel_matrix_with_negative_eigenvalues_is_refused(rows):
     X, y = rows
     distances = np.linalg.norm(X[:, None] - X[None], axis=2)
     with pytest.raises(InvalidSetting, match="no eigenvalue below 0; the lowest of X is -"):
         METHODS["auc-rls"](kernel="precomputed").fit(distances, y)
 
 
-def test_a_kernel_in_single_precision_is_taken(rows):
+def test_single_precision_kernel_matrix_is_accepted(rows):
     X, y = rows
     K = (X @ X.T).astype(np.float32).astype(float)
     assert METHODS["auc-rls"](kernel="precomputed").fit((K + K.T) / 2, y).converged_
 
 
-def test_landmarks_need_rows(rows):
+def test_landmarks_with_a_precomputed_kernel_are_refused(rows):
     X, y = rows
     method = METHODS["svm-auc"](kernel="precomputed", n_landmarks=20)
     with pytest.raises(InvalidSetting, match="precomputed kernel hides"):
         method.fit(X @ X.T, y)
 
 
-def test_leave_pair_out_leaves_a_fitted_model_alone(rows):
+def test_leave_pair_out_does_not_change_a_fitted_model(rows):
     X, y = rows
     method = METHODS["auc-rls"]().fit(X, y)
     before = method.decision_function(X)
@@ -94,7 +94,7 @@ def test_leave_pair_out_leaves_a_fitted_model_alone(rows):
 
 
 def noisy(seed, rows=198, features=33):
-    """Few rows, many columns and a weak signal: the planes near w = 0 are many."""
+    """Return few rows, many columns and a weak signal: many cutting planes near w = 0."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(rows, features)) @ rng.normal(size=(features, features))
     y = (X[:, 0] + 3 * X.std() * rng.normal(size=rows)) > X.std()
@@ -103,7 +103,7 @@ def noisy(seed, rows=198, features=33):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
-def test_a_range_is_widened_only_where_no_direction_helps(seed):
+def test_fpr_range_is_widened_only_when_no_direction_helps(seed):
     X, y = noisy(seed)
     asked = (0.0, 0.1)
     used = {C: METHODS["svm-pauc"](C=C, fpr_range=asked).fit(X, y) for C in (1.0, 1000.0)}

@@ -1,4 +1,4 @@
-"""Rows that come in groups, and frequency weights: what inference makes of them."""
+"""Inference for grouped rows and for frequency weights."""
 
 import math
 
@@ -42,7 +42,7 @@ def same(found, expected, rel=1e-9):
 
 @pytest.mark.parametrize("levels", [None, 2])
 @pytest.mark.parametrize("seed", range(3))
-def test_the_variance_is_obuchowskis(seed, levels):
+def test_variance_equals_obuchowskis(seed, levels):
     y, group, (a, b) = table(seed, levels=levels)
     found = inference.delong_interval(y, a, groups=group)
     assert found.value == roc.auc(y, a)
@@ -53,7 +53,7 @@ def test_the_variance_is_obuchowskis(seed, levels):
 
 
 @pytest.mark.parametrize("band", BANDS)
-def test_rows_repeated_within_a_group_say_no_more_than_once(band):
+def test_repeated_rows_within_a_group_add_no_information(band):
     y, _, (a, b) = table(1, rows=400)
     rows = np.repeat(np.arange(400), 3)
     once = inference.pauc_interval(y, a, *band)
@@ -66,14 +66,14 @@ def test_rows_repeated_within_a_group_say_no_more_than_once(band):
 
 
 @pytest.mark.parametrize("band", BANDS)
-def test_the_order_of_rows_and_the_names_of_groups_do_not_matter(band):
+def test_row_order_and_group_names_do_not_change_inference(band):
     y, group, (a, b) = table(2, levels=3)
     order = np.random.default_rng(0).permutation(len(y))
     names = np.array([f"{(7 * k) % 83}" for k in range(80)])
     moved = y[order], a[order]
     found = inference.pauc_interval(*moved, *band, groups=names[group[order]])
     expected = inference.pauc_interval(y, a, *band, groups=group)
-    # The draws belong to the groups, whose order is that of their names.
+    # Random draws are assigned to groups in the order of their names.
     assert (found.value, found.reason) == (expected.value, expected.reason)
     assert found.low == pytest.approx(expected.low, abs=0.1 * (expected.high - expected.low))
     se = inference.delong_test(*moved, b[order], groups=names[group[order]]).se
@@ -133,7 +133,7 @@ def test_bad_groups_are_refused(groups, words):
 
 @pytest.mark.parametrize("band", BANDS)
 @pytest.mark.parametrize("grouped", [False, True])
-def test_a_frequency_weight_counts_rows(band, grouped):
+def test_frequency_weight_equals_repeated_rows(band, grouped):
     y, group, (a, b) = table(5)
     times = np.random.default_rng(0).integers(0, 4, len(y))
     rows = np.repeat(np.arange(len(y)), times)
@@ -150,7 +150,7 @@ def test_a_frequency_weight_counts_rows(band, grouped):
         assert sampled.high - sampled.low > 1.2 * (found.high - found.low)
 
 
-def test_broken_frequencies_and_unknown_kinds_are_refused():
+def test_invalid_frequencies_and_weight_kinds_are_refused():
     y, _, (a, _) = table()
     weights = np.ones(300)
     with pytest.raises(ValueError, match="weight_kind"):
@@ -161,7 +161,7 @@ def test_broken_frequencies_and_unknown_kinds_are_refused():
         inference.delong_interval(y, a, weights=weights * 1e6, weight_kind="frequency")
 
 
-def test_the_error_of_weighted_groups_is_that_of_the_jackknife():
+def test_standard_error_of_weighted_groups_matches_the_jackknife():
     y, group, (a, _) = table(6)
     weights = np.random.default_rng(1).exponential(size=len(y))
     found = inference.delong_interval(y, a, weights=weights, groups=group)
@@ -173,7 +173,7 @@ def test_the_error_of_weighted_groups_is_that_of_the_jackknife():
     assert found.se == pytest.approx(math.sqrt(total), rel=0.03)
 
 
-def test_one_point_of_a_weighted_curve_has_an_interval():
+def test_pointwise_band_with_equal_weights_matches_unweighted():
     y, _, (a, _) = table(7, rows=2000)
     even = inference.pointwise_band(
         roc.Ranking.of(y, a, weights=np.full(2000, 3.0)), grid=[0.1, 0.5]
@@ -186,7 +186,7 @@ def test_one_point_of_a_weighted_curve_has_an_interval():
 # --- rates and shares
 
 
-def test_trials_of_a_share_follow_its_variance():
+def test_effective_trials_follow_the_variance_of_the_share():
     rng = np.random.default_rng(8)
     hit = rng.random(240) < 0.3
     assert roc.effective_trials(hit) == 240
@@ -224,11 +224,11 @@ def test_subgroups_that_share_groups_are_correlated():
     assert others == pytest.approx(independent)
 
 
-# --- what they keep
+# --- coverage and level
 
 
 @pytest.mark.slow
-def test_intervals_hold_and_tests_keep_their_level_with_groups():
+def test_grouped_intervals_cover_and_tests_keep_their_level():
     from tests.benchmarks import inference_groups as grid
 
     for name in ("40 x 5", "12 x 10 mixed"):

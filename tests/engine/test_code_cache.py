@@ -1,4 +1,4 @@
-"""Machine code on disk that is damaged is made anew."""
+"""Damaged machine code in the cache is recompiled."""
 
 import importlib.util
 import os
@@ -54,7 +54,7 @@ def files(folder, ending):
 
 
 def loaded(path):
-    """Import a module anew and give its function, not compiled yet."""
+    """Reimport a module and return its function, not yet compiled."""
     spec = importlib.util.spec_from_file_location("cached_functions", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -70,7 +70,7 @@ def source(tmp_path):
 
 @pytest.mark.parametrize("ending", [".nbi", ".nbc"])
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_file_is_compiled_again_and_mended(source, damage, ending):
+def test_damaged_cache_file_is_recompiled_and_replaced(source, damage, ending):
     assert loaded(source)(21) == 42
     (path,) = files(source.parent, ending)
     whole = path.read_bytes()
@@ -84,7 +84,7 @@ def test_a_damaged_file_is_compiled_again_and_mended(source, damage, ending):
     assert sum(third._compiled.stats.cache_hits.values()) == 1
 
 
-def test_a_folder_that_cannot_be_written_costs_nothing_but_time(source, monkeypatch):
+def test_function_works_when_the_cache_cannot_be_written(source, monkeypatch):
     function = loaded(source)
 
     def full(*_):
@@ -102,7 +102,7 @@ def run_real(cache):
 
 
 @pytest.mark.slow
-def test_the_methods_survive_a_damaged_cache(tmp_path):
+def test_methods_work_with_a_damaged_cache(tmp_path):
     first = run_real(tmp_path)
     assert (first.returncode, first.stderr) == (0, "")
     kept = files(tmp_path, ".nb?")

@@ -1,4 +1,4 @@
-"""Compiled kernels: like the function they are made of, wherever the program is installed."""
+"""Compiled kernels behave like the Python function, wherever the program is installed."""
 
 import numba
 import numpy as np
@@ -20,12 +20,12 @@ def total(values):
     return found
 
 
-def test_a_kernel_may_call_another():
+def test_kernel_may_call_another_kernel():
     assert total(np.arange(4.0)) == 12.0
     assert doubled.__doc__ == "Double a number."
 
 
-def test_a_kernel_without_a_folder_to_be_kept_in(monkeypatch):
+def test_kernel_compiles_without_a_cache_folder(monkeypatch):
     whole = numba.njit
 
     def no_folder(*arguments, cache=False, **options):

@@ -1,4 +1,4 @@
-"""What a fit takes is said beforehand: positive, growing, and never less than the arrays known."""
+"""Cost estimates are positive, grow with the rows and cover the arrays known in advance."""
 
 import dataclasses
 import itertools
@@ -21,8 +21,8 @@ from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.planning import plan_experiment
 
 
-def various():
-    """List each method as it is, and with each kernel that it takes."""
+def method_variants():
+    """Yield each method with its default settings and with each kernel that it supports."""
     for key, method in METHODS.items():
         yield pytest.param(method(), id=key)
         for kernel in ("linear", "rbf"):
@@ -32,9 +32,9 @@ def various():
             yield pytest.param(method(n_neighbors=5), id=f"{key}-neighbours")
 
 
-@pytest.mark.parametrize("method", list(various()))
-def test_a_cost_is_finite_and_grows_with_the_rows(method):
-    """Sizes among which no other solver takes over."""
+@pytest.mark.parametrize("method", list(method_variants()))
+def test_cost_is_finite_and_grows_with_the_rows(method):
+    """Use sizes within which the solver stays the same."""
     costs = [method.estimate(rows, 3 * rows, 5) for rows in (10, 40, 160, 640)]
     assert all(0 < cost.bytes < math.inf and 0 < cost.seconds < math.inf for cost in costs)
     for smaller, larger in itertools.pairwise(costs):
@@ -42,22 +42,22 @@ def test_a_cost_is_finite_and_grows_with_the_rows(method):
         assert larger.seconds > smaller.seconds
 
 
-@pytest.mark.parametrize("method", list(various()))
+@pytest.mark.parametrize("method", list(method_variants()))
 @pytest.mark.parametrize("size", [(1, 1, 1), (1, 9, 200), (3, 1, 0)])
-def test_the_smallest_and_the_widest_tables_have_a_cost(method, size):
+def test_smallest_and_widest_tables_have_a_cost(method, size):
     cost = method.estimate(*size)
     assert 0 < cost.bytes < 100e6
     assert cost.seconds > 0
 
 
-def test_no_time_overflows_on_a_huge_table():
+def test_time_estimate_does_not_overflow_on_a_huge_table():
     for method in METHODS.values():
         cost = method().estimate(10**7, 10**8, 1_000)
         assert 1e9 < cost.bytes < math.inf or method.key in ("auc-rls", "rls")
         assert cost.seconds > 1
 
 
-def test_every_method_says_its_time_and_what_to_do_instead():
+def test_every_method_estimates_its_time_and_offers_advice():
     for method in METHODS.values():
         cost = method().estimate(1_000, 1_000, 10)
         assert cost.seconds is not None
@@ -65,7 +65,7 @@ def test_every_method_says_its_time_and_what_to_do_instead():
         assert cost.setting == "method" or hasattr(method(), cost.setting)
 
 
-def test_a_method_that_says_nothing_is_taken_to_copy_the_table():
+def test_method_without_an_estimate_is_assumed_to_copy_the_table():
     method = AUCRLS()
     method.key = "not listed"
     cost = method.estimate(100, 900, 50)
@@ -73,14 +73,14 @@ def test_a_method_that_says_nothing_is_taken_to_copy_the_table():
     assert cost.seconds is None
 
 
-def test_no_estimate_is_below_the_arrays_that_are_known():
+def test_estimate_covers_the_known_arrays():
     assert AUCRLS(kernel="rbf").estimate(1_000, 2_000, 9).bytes > 8 * 3_000**2
     assert AUCSVM().estimate(1_000, 2_000, 9).bytes > 8 * 8 * 1_000 * 2_000
     assert NBAUC(n_landmarks=500).estimate(10_000, 10_000, 9).bytes > 4 * 20_000 * 500
     assert NBAUC(n_landmarks=500, tol=1e-7).estimate(10_000, 10_000, 9).bytes > 8 * 20_000 * 500
 
 
-def test_the_offers_lower_the_cost():
+def test_advised_settings_lower_the_cost():
     size = (2_000, 2_000, 20)
     whole = AUCSVM(kernel="rbf").estimate(*size)
     assert AUCSVM(kernel="rbf", n_neighbors=10).estimate(*size).bytes < whole.bytes / 2
@@ -92,20 +92,20 @@ def test_the_offers_lower_the_cost():
     assert NBAUC().estimate(*size).bytes < fine.bytes
 
 
-def test_works_add_up():
+def test_work_can_be_added_and_multiplied():
     work = (Work(products=1.0, steps=2.0) + Work(numbers=3.0)).times(2)
     assert dataclasses.astuple(work) == (2.0, 6.0, 0.0, 4.0)
     assert cost_of(10, 0.0, Work()).seconds < cost_of(10, 0.0, Work(products=1e9)).seconds
 
 
-def test_the_machine_is_measured_once():
+def test_machine_speed_is_measured_once():
     assert speed() is speed()
     assert all(value > 0 for value in dataclasses.astuple(speed()))
 
 
 @pytest.fixture
 def planned(tmp_path):
-    """Give the plan of a method on a small table, and the table."""
+    """Return a function that plans a method on a small table and returns the table too."""
     path = tmp_path / "small.csv"
     numbers = np.random.default_rng(0).normal(size=40)
     lines = [f"{value},{'ab'[k % 2]}" for k, value in enumerate(numbers)]
@@ -119,22 +119,22 @@ def planned(tmp_path):
     return plan
 
 
-def test_what_the_machine_cannot_hold_is_refused_with_an_offer(planned, monkeypatch):
+def test_fit_beyond_memory_is_refused_with_advice(planned, monkeypatch):
     kernel, table = planned("auc-rls", kernel="rbf")
     check_size(kernel, table)
     monkeypatch.setattr(experiments, "machine_memory", lambda: 1.1e6)
     with pytest.raises(
         ValueError, match=r"machine has 1 MB: take the linear kernel, NBAUC"
-    ) as told:
+    ) as refused:
         check_size(kernel, table)
-    assert told.value.setting == "kernel"
+    assert refused.value.setting == "kernel"
     features, table = planned("nbauc")
     with pytest.raises(ValueError, match="lower n_landmarks"):
         check_size(features, table)
 
 
 @pytest.mark.parametrize("written", ["12000000\n", "max\n", None])
-def test_a_container_may_use_less_than_the_machine_has(monkeypatch, tmp_path, written):
+def test_memory_limit_of_a_container_is_respected(monkeypatch, tmp_path, written):
     monkeypatch.setattr(experiments, "_LIMIT_FILES", ())
     whole = experiments.machine_memory()
     assert whole > 1e8
@@ -145,7 +145,7 @@ def test_a_container_may_use_less_than_the_machine_has(monkeypatch, tmp_path, wr
     assert experiments.machine_memory() == (12e6 if written == "12000000\n" else whole)
 
 
-def test_memory_is_known_without_the_calls_of_unix(monkeypatch):
+def test_memory_is_known_without_sysconf(monkeypatch):
     monkeypatch.delattr("os.sysconf", raising=False)
     assert 1e8 < experiments.machine_memory() < math.inf
 
@@ -181,7 +181,7 @@ def test_amounts_of_memory_have_few_digits(count, words):
     assert bytes_words(count) == words
 
 
-def test_a_cost_in_words():
+def test_cost_is_formatted_in_words():
     cost = AUCRLS().estimate(10, 20, 3)
     timed = dataclasses.replace(cost, bytes=12e6, seconds=0.4)
     assert timed.words == "about 0.4 s and 12 MB per fit"
@@ -200,7 +200,7 @@ def test_a_cost_in_words():
         (7_325, "2 h 2 min"),
     ],
 )
-def test_a_time_that_runs_is_told_in_whole_seconds(seconds, words):
+def test_elapsed_time_is_formatted_in_whole_seconds(seconds, words):
     assert elapsed_words(seconds) == words
 
 
@@ -216,7 +216,7 @@ def test_a_time_that_runs_is_told_in_whole_seconds(seconds, words):
         ("scaled-rank-svm", {}, 10_000, 2),
     ],
 )
-def test_a_kernel_matrix_beyond_memory_is_refused_before_any_work(key, settings, rows, features):
+def test_kernel_matrix_beyond_memory_is_refused_early(key, settings, rows, features):
     method = METHODS[key](**settings)
     method.check_size(rows - 9, 9, features)
     with pytest.raises(InvalidSetting, match=f"{rows + 1:,}") as refused:

@@ -1,4 +1,4 @@
-"""The interval of the cheapest threshold, against resampling one curve after the other."""
+"""The interval of the lowest-cost threshold against explicit resampling of curves."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def test_bounds_are_percentiles_of_cost_thresholds(ties, miss, prior):
     assert found.se == pytest.approx(np.std(placed, ddof=1))
 
 
-def test_it_can_be_stopped():
+def test_cost_threshold_interval_can_be_stopped():
     with pytest.raises(Stopped):
         cost_threshold_interval(
             roc.Ranking.of(*table(False)), 1.0, 1.0, 0.3, progress=lambda _: True

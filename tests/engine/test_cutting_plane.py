@@ -28,7 +28,7 @@ def overlapping(rows=60, features=3, seed=0, gap=0.7):
 
 
 def absolute_risk(targets):
-    """Mean |u - target|: convex, and known in closed form along one feature."""
+    """Return the risk mean |u - target|: convex, with a closed form along one feature."""
 
     def risk(u):
         return float(np.abs(u - targets).mean()), np.sign(u - targets) / len(u)
@@ -39,7 +39,7 @@ def absolute_risk(targets):
 @pytest.mark.parametrize(
     ("C", "expected"), [(0.5, 0.5), (1.5, 1.0), (4.5, 1.5), (5.7, 1.9), (30.0, 2.0)]
 )
-def test_a_penalised_median_is_found_on_its_kinks_and_between_them(C, expected):
+def test_penalised_median_is_found_at_kinks_and_between_them(C, expected):
     # w^2/2 + C mean(|w-1|, |w-2|, |w-3|): slope w - C below 1, w - C/3 to 2, w + C/3 beyond.
     X, targets = np.ones((3, 1)), np.array([1.0, 2.0, 3.0])
     found = minimise(X, absolute_risk(targets), C, tol=1e-10, monitor=Monitor())
@@ -49,7 +49,7 @@ def test_a_penalised_median_is_found_on_its_kinks_and_between_them(C, expected):
 
 
 @pytest.mark.parametrize("C", [1.0, 1e3, 1e5])
-def test_a_smooth_risk_agrees_with_a_quasi_newton_method(C):
+def test_smooth_risk_matches_a_quasi_newton_method(C):
     X, positive = overlapping(200, 8, gap=0.4)
     sign = np.where(positive, 1.0, -1.0)
 
@@ -67,7 +67,7 @@ def test_a_smooth_risk_agrees_with_a_quasi_newton_method(C):
 
 
 @pytest.mark.parametrize("C", [1.0, 100.0, 1e5])
-def test_every_gap_is_a_true_bound(C):
+def test_every_gap_bounds_the_distance_to_the_optimum(C):
     X, positive = overlapping(150, 6)
     risk = PairHinge(positive)
     optimum = minimise(X, risk, C, tol=1e-9, monitor=Monitor()).objective
@@ -84,7 +84,7 @@ def test_every_gap_is_a_true_bound(C):
     assert (steps[-1].objective, steps[-1].gap) == (found.objective, found.gap)
 
 
-def test_few_iterations_do():
+def test_converges_in_few_iterations():
     X, positive = overlapping(2000, 30, gap=0.3)
     for C, most in ((1.0, 15), (100.0, 40)):
         found = minimise(X, PairHinge(positive), C, tol=1e-4, monitor=Monitor())
@@ -109,7 +109,7 @@ def test_stopping_keeps_the_best_point():
     assert_array_equal(found.weights, asked[-1][1])
 
 
-def test_iterations_are_limited_and_numbered_onwards():
+def test_iterations_are_limited_and_continue_the_numbering():
     X, positive = overlapping(150, 6)
     numbers = []
     found = minimise(
@@ -124,7 +124,7 @@ def test_iterations_are_limited_and_numbered_onwards():
     assert (found.n_iter, found.converged, numbers) == (3, False, [11, 12, 13])
 
 
-def test_a_tolerance_beyond_rounding_ends_all_the_same():
+def test_tolerance_below_rounding_error_terminates():
     X, positive = overlapping(60, 4)
     found = minimise(X, PairHinge(positive), 1e3, tol=1e-300, monitor=Monitor())
     assert found.n_iter < 500
@@ -132,8 +132,8 @@ def test_a_tolerance_beyond_rounding_ends_all_the_same():
 
 
 @pytest.mark.parametrize("C", [1.0, 1e3])
-def test_a_gap_that_rounding_keeps_open_ends_unconverged(C):
-    # A constant beside the risk takes the digits in which bound and objective could still meet.
+def test_gap_that_cannot_close_for_rounding_ends_unconverged(C):
+    # A large constant added to the risk uses up the digits that would close the gap.
     X, positive = overlapping(60, 4)
     hinge = PairHinge(positive)
 
@@ -159,7 +159,7 @@ def value(G, b, lam):
 
 @pytest.mark.parametrize("C", [0.1, 1.0, 1000.0])
 @pytest.mark.parametrize(("cuts", "features"), [(1, 2), (6, 3), (40, 10), (80, 60)])
-def test_the_simplex_qp_matches_an_interior_point(cuts, features, C):
+def test_simplex_qp_matches_an_interior_point(cuts, features, C):
     rng = np.random.default_rng(cuts)
     A, b = rng.normal(size=(cuts, features)), 2 * rng.random(cuts)
     lam = solve_simplex(A @ A.T, b, C, np.zeros(cuts))
@@ -169,7 +169,7 @@ def test_the_simplex_qp_matches_an_interior_point(cuts, features, C):
     assert value(A @ A.T, b, lam) <= best + 1e-8 * abs(best)
 
 
-def test_a_warm_start_gives_the_same_optimum():
+def test_warm_start_reaches_the_same_optimum():
     rng = np.random.default_rng(5)
     A, b = rng.normal(size=(40, 12)), rng.random(40)
     G = A @ A.T
@@ -179,7 +179,7 @@ def test_a_warm_start_gives_the_same_optimum():
         assert_allclose(value(G, b, warm), value(G, b, cold), rtol=1e-9)
 
 
-def test_a_tolerance_and_a_stop_save_steps():
+def test_tolerance_and_stop_save_steps():
     rng = np.random.default_rng(6)
     A, b = rng.normal(size=(60, 40)), rng.random(60)
     G = A @ A.T
@@ -195,14 +195,14 @@ def test_a_tolerance_and_a_stop_save_steps():
     assert_allclose(solve_simplex(G, b, 1.0, start, stop=lambda: True), start, rtol=1e-14)
 
 
-def test_cuts_without_a_direction():
+def test_simplex_qp_handles_zero_directions():
     assert_array_equal(solve_simplex(np.zeros((1, 1)), np.ones(1), 3.0, np.zeros(1)), [3.0])
     lam = solve_simplex(np.zeros((3, 3)), np.array([0.2, 0.5, -1.0]), 2.0, np.zeros(3))
     assert_array_equal(lam, [0.0, 2.0, 0.0])
     assert_array_equal(solve_simplex(np.eye(2), -np.ones(2), 2.0, np.zeros(2)), [0.0, 0.0])
 
 
-def test_a_long_iteration_can_be_stopped_in_its_middle(monkeypatch):
+def test_long_iteration_can_be_stopped_in_its_middle(monkeypatch):
     monkeypatch.setattr("aucstudio.engine.monitor.INTERVAL", 0.0)
     X, positive = overlapping(150, 6)
     full, calls, risks = [], [], []
@@ -225,7 +225,7 @@ def test_a_long_iteration_can_be_stopped_in_its_middle(monkeypatch):
 
 
 def test_many_features_at_a_large_cost_converge():
-    # Pure noise: without a proximal term the model's optimum leaps about, for 1,000 iterations.
+    # Pure noise: without a proximal term the model's optimum oscillates for 1,000 iterations.
     rng = np.random.default_rng(0)
     X, positive = rng.normal(size=(400, 100)), rng.random(400) < 0.2
     found = minimise(X, PairHinge(positive), 1e4, tol=1e-3, monitor=Monitor())
@@ -233,7 +233,7 @@ def test_many_features_at_a_large_cost_converge():
     assert found.n_iter <= 120
 
 
-def test_known_cuts_serve_another_cost():
+def test_known_cuts_speed_up_a_fit_at_another_cost():
     X, positive = overlapping(400, 10, gap=0.4)
     risk, cuts = PairHinge(positive), Cuts(10)
     known = minimise(X, risk, 1000.0, tol=1e-6, monitor=Monitor(), cuts=cuts)
@@ -246,7 +246,7 @@ def test_known_cuts_serve_another_cost():
         assert_allclose(warm.objective, cold.objective, rtol=1e-6)
 
 
-def test_a_start_is_searched_first_at_any_length():
+def test_start_is_used_at_any_length():
     X, positive = overlapping(400, 10, gap=0.4)
     risk = PairHinge(positive)
     best = minimise(X, risk, 10.0, tol=1e-9, monitor=Monitor())
@@ -267,19 +267,19 @@ def test_a_start_is_searched_first_at_any_length():
     )
 
 
-def test_the_monitor_hears_of_the_objective_that_is_meant():
+def test_monitor_reports_the_given_objective():
     X, positive = overlapping(100, 5)
-    heard = []
+    steps_seen = []
 
-    def listen(step):
-        heard.append((step.objective, step.gap, step.scorer().weights))
+    def record_step(step):
+        steps_seen.append((step.objective, step.gap, step.scorer().weights))
 
     def meant(w, scores):
         assert_allclose(X @ w, scores, atol=1e-10)
         return float(w[0])
 
-    minimise(X, PairHinge(positive), 5.0, tol=1e-6, monitor=Monitor(listen), meant=meant)
-    assert all((told, gap) == (w[0], None) for told, gap, w in heard)
+    minimise(X, PairHinge(positive), 5.0, tol=1e-6, monitor=Monitor(record_step), meant=meant)
+    assert all((objective, gap) == (w[0], None) for objective, gap, w in steps_seen)
 
 
 def random_cuts(count=12, features=5, seed=0):
@@ -292,7 +292,7 @@ def random_cuts(count=12, features=5, seed=0):
 
 
 @pytest.mark.parametrize("mu", [0.0, 0.5, 40.0])
-def test_the_optimum_of_the_model_and_its_bound(mu):
+def test_model_optimum_is_minimal_and_its_bound_holds(mu):
     cuts, slopes, offsets = random_cuts()
     near = np.linspace(-1, 1, 5)
     w, bound = cuts.optimum(3.0, near, mu, 0.0, lambda: False)
@@ -308,12 +308,12 @@ def test_the_optimum_of_the_model_and_its_bound(mu):
         for v in target + scale * rng.normal(size=(200, 5)):
             assert sum(model(v)) >= lowest - 1e-9
             assert model(v)[0] >= bound - 1e-9
-    # What the proximal term takes from the bound is what the solver reckons with.
+    # The solver accounts for the amount that the proximal term takes from the bound.
     pull = mu / (1 + mu) * (w - near) @ (w - near) / 2
     assert_allclose(bound + pull, lowest, rtol=1e-8)
 
 
-def test_tilted_cuts_are_those_of_the_tilted_risk():
+def test_tilted_cuts_equal_cuts_of_the_tilted_risk():
     cuts, slopes, offsets = random_cuts()
     tilt, rise = np.arange(5.0), 0.3
     cuts.tilt(tilt, rise)

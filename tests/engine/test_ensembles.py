@@ -47,7 +47,7 @@ def drawn(seed, N=60, ties=0):
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_the_criterion_is_the_blend_of_the_exact_areas(seed):
+def test_criterion_blends_auc_and_partial_auc(seed):
     positive, scores = drawn(seed, 3 + seed, ties=seed % 3)
     low, high = sorted(np.random.default_rng(seed).random(2))
     area = roc.auc(positive, scores)
@@ -57,7 +57,7 @@ def test_the_criterion_is_the_blend_of_the_exact_areas(seed):
         assert found == pytest.approx((1 - share) * area + share * part, abs=1e-12)
 
 
-def test_the_range_counts_less_where_few_rows_decide_it():
+def test_partial_auc_has_less_weight_with_few_negatives():
     shares = []
     for negatives in (10, 100, 10_000):
         positive = np.arange(negatives + 500) < 500
@@ -71,7 +71,7 @@ def test_the_range_counts_less_where_few_rows_decide_it():
 # ------------------------------------------------------------------ selection
 
 
-def test_a_row_of_weight_0_is_not_there_when_bags_are_drawn():
+def test_rows_of_weight_0_do_not_affect_bagged_selection():
     rng = np.random.default_rng(0)
     positive = np.arange(34) < 4
     scores = np.array([rng.normal(size=34), rng.normal(size=34), positive + 0.0])
@@ -88,7 +88,7 @@ def test_a_row_of_weight_0_is_not_there_when_bags_are_drawn():
     assert seen[2] > seen[0] == seen[1]
 
 
-def test_each_step_takes_the_member_that_is_best_there():
+def test_selection_adds_the_best_member_at_each_step():
     positive, _ = drawn(1)
     scores = np.random.default_rng(2).normal(size=(4, 60)) + 0.7 * positive
     criterion = Criterion(0.0, 0.3, 0.5)
@@ -106,7 +106,7 @@ def test_each_step_takes_the_member_that_is_best_there():
     )
 
 
-def test_members_of_noise_get_little_weight_and_equals_share():
+def test_noise_members_get_little_weight_and_equal_members_share():
     rng = np.random.default_rng(3)
     positive = rng.random(2000) < 0.2
     scores = rng.normal(size=(6, 2000))
@@ -122,7 +122,7 @@ def test_members_of_noise_get_little_weight_and_equals_share():
 
 @pytest.mark.parametrize("shift", [0.0, 1e9])
 @pytest.mark.parametrize("unit", [1e-200, 1.0, 1e200])
-def test_a_scale_standardises_whatever_the_unit(shift, unit):
+def test_scale_standardises_scores_in_any_unit(shift, unit):
     rng = np.random.default_rng(5)
     scores = unit * (rng.normal(size=500) + shift)
     mapped = Scale.learn(scores)(scores)
@@ -131,7 +131,7 @@ def test_a_scale_standardises_whatever_the_unit(shift, unit):
     assert (np.argsort(mapped, kind="stable") == np.argsort(scores, kind="stable")).all()
 
 
-def test_a_scale_of_equal_scores_and_of_shares():
+def test_scale_handles_equal_scores_and_shares():
     assert (Scale.learn(np.full(5, 3.0))(np.full(5, 3.0)) == 0).all()
     shares = np.array([0.0, 0.5, 1.0])
     mapped = Scale.learn(shares, 0.01)(shares)
@@ -139,7 +139,7 @@ def test_a_scale_of_equal_scores_and_of_shares():
     assert (np.diff(mapped) > 0).all()
 
 
-def a_tree(seed):
+def fitted_trees(seed):
     X, y = np.random.default_rng(seed).normal(size=(40, 3)), np.arange(40) % 3 == 0
     return METHODS["random-forest"](n_trees=3, random_state=seed).fit(X, y).scorer_
 
@@ -148,7 +148,7 @@ NEAR = scaled_view(np.array([2.0, 0.5, 1.0]))
 
 
 def members():
-    """Three scorers of each kind, and how they count."""
+    """Return three scorers of each kind with their scales and weights."""
     rng = np.random.default_rng(6)
     points, waves = rng.normal(size=(5, 3)), rng.normal(size=(4, 3))
     rbf, wide = Kernel("rbf", 0.5), Kernel("rbf", 0.1)
@@ -157,8 +157,8 @@ def members():
         [KernelScorer(rbf, points[:k], rng.normal(size=k)) for k in (3, 4, 5)],
         [KernelScorer(wide, points[:k], rng.normal(size=k)) for k in (3, 4, 5)],
         [FourierScorer(waves, np.zeros(4), rng.normal(size=4)) for _ in range(3)],
-        [a_tree(seed) for seed in range(3)],
-        [a_tree(seed) for seed in range(3)],
+        [fitted_trees(seed) for seed in range(3)],
+        [fitted_trees(seed) for seed in range(3)],
         [ViewedScorer(KernelScorer(rbf, points[:k], rng.normal(size=k)), NEAR) for k in (2, 3, 4)],
     ]
     scales = [Scale(0.01 if k == 5 else 0.0, 0.3 * k, 1.0 + k) for k in range(7)]
@@ -170,7 +170,7 @@ def members():
     return list(zip(kinds, folds, [0.3, 0.1, 0.1, 0.1, 0.2, 0.1, 0.1], strict=True))
 
 
-def test_a_combination_scores_as_its_members_do_with_few_parts():
+def test_combination_merges_parts_and_equals_the_weighted_mean():
     X = np.random.default_rng(7).normal(size=(50, 3))
     combined = combine([*members(), (*members()[0][:2], 0.0)])
     expected = np.zeros(50)
@@ -185,10 +185,10 @@ def test_a_combination_scores_as_its_members_do_with_few_parts():
     kinds = [part.scorer.kind for part in combined.parts]
     once = ["fourier", "kernel", "kernel", "linear", "trees", "trees", "viewed"]
     assert sorted(kinds) == once
-    assert len(combined.parts[1].scorer.points) == 5  # points that folds share, once
+    assert len(combined.parts[1].scorer.points) == 5  # points shared by folds are stored once
 
 
-def test_parts_that_look_in_other_ways_stay_apart():
+def test_parts_with_different_views_are_not_merged():
     far = scaled_view(np.array([2.0, 0.5, 3.0]))
     inner = KernelScorer(Kernel("rbf", 0.5), np.eye(3), np.ones(3))
     scorers = [ViewedScorer(inner, NEAR), ViewedScorer(inner, far), ViewedScorer(inner, NEAR)]
@@ -198,7 +198,7 @@ def test_parts_that_look_in_other_ways_stay_apart():
     np.testing.assert_allclose(combined(X), np.mean([one(X) for one in scorers], axis=0))
 
 
-def test_a_view_behind_a_view_shows_what_both_do():
+def test_composed_views_equal_views_applied_in_turn():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(6, 4))
     X[1, 2], X[2, 0], X[3, 3] = np.nan, np.nan, np.nan
@@ -217,7 +217,7 @@ def as_stored(scorer):
     return scorer.kind, scorer.settings(), scorer.arrays()
 
 
-def test_a_combination_is_restored_and_what_is_none_is_refused():
+def test_combination_is_restored_and_invalid_ones_are_refused():
     share = MemberShare("logistic (C=1.0)", 0.5, 0.8, 0.01)
     made = dataclasses.replace(combine(members()), members=(share,))
     kind, settings, arrays = as_stored(made)
@@ -251,7 +251,7 @@ def test_a_combination_is_restored_and_what_is_none_is_refused():
 
 @pytest.fixture
 def small_library(monkeypatch):
-    """A library that trains in no time."""
+    """Replace the library by three members that train fast."""
     found = [
         Member.of("logistic"),
         Member.of("auc-rls", kernel="rbf"),
@@ -267,30 +267,30 @@ def rows(seed=0, N=150):
     return X, X[:, 0] + X[:, 1] ** 2 + rng.normal(size=N) > 1.5
 
 
-def test_weights_are_chosen_on_rows_that_members_did_not_see(small_library):
+def test_weights_are_chosen_on_held_out_rows(small_library):
     X, y = rows()
     seen = []
     original = METHODS["auc-ensemble"]
 
-    def spread(work, tasks, check):
+    def run_tasks(work, tasks, check):
         for task in tasks:
             seen.append(task)
             yield task, work(task, check)
 
-    fitted = original(n_folds=3).fit(X, y, spread=spread)
+    fitted = original(n_folds=3).fit(X, y, spread=run_tasks)
     assert seen == list(itertools.product(small_library, range(3)))
     assert fitted.n_iter_ == 3
     weights = [member.weight for member in fitted.scorer_.members]
     assert sum(weights) == pytest.approx(1.0)
     assert weights == sorted(weights, reverse=True)
-    # Held-out areas of members lie far below those of training rows.
+    # Members have lower areas on held-out rows than the combination on training rows.
     assert max(member.auc for member in fitted.scorer_.members) < roc.auc(y, fitted.train_scores_)
     np.testing.assert_array_equal(original(n_folds=3).fit(X, y).train_scores_, fitted.train_scores_)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("trees", "each"), [(6, 6), (150, 50), (300, 100)])
-def test_forests_deal_their_trees_over_the_folds(monkeypatch, trees, each):
+def test_trees_of_a_forest_are_divided_among_the_folds(monkeypatch, trees, each):
     forest = Member.of("random-forest", n_trees=trees, min_samples_leaf=20)
     monkeypatch.setattr("aucstudio.engine.methods.auc_ensemble.library", lambda *_: [forest])
     X, y = rows()
@@ -300,11 +300,11 @@ def test_forests_deal_their_trees_over_the_folds(monkeypatch, trees, each):
 
 
 @pytest.mark.slow
-def test_models_of_folds_make_room_for_the_combination():
+def test_peak_memory_of_combining_fold_models_is_bounded():
     forests = [f"random-forest min_samples_leaf=1 n_trees={trees}" for trees in (50, 51, 52)]
     ensemble = METHODS["auc-ensemble"](n_folds=2, library="; ".join(forests))
     X = rows(5, 300)[0]
-    y = np.arange(300) % 3 == 0  # nothing is learnt: trees grow large
+    y = np.arange(300) % 3 == 0  # no signal, so trees grow large
     ensemble.fit(X[:100], y[:100])
     tracemalloc.start()
     try:
@@ -314,10 +314,10 @@ def test_models_of_folds_make_room_for_the_combination():
         tracemalloc.stop()
     size = sum(array.nbytes for array in fitted.scorer_.arrays().values())
     assert len(fitted.scorer_.parts) == 3
-    assert peak < 2.2 * size  # all of them beside all of it, and copies of copies, took 2.9
+    assert peak < 2.2 * size  # keeping fold models and combination together took 2.9
 
 
-def test_the_estimate_counts_what_trains_side_by_side_and_what_stays(monkeypatch):
+def test_memory_estimate_counts_parallel_fits_and_stored_trees(monkeypatch):
     ensemble, found = METHODS["auc-ensemble"](), []
     for processors in (1, 2):
         monkeypatch.setattr("psutil.cpu_count", lambda n=processors: n)
@@ -325,7 +325,7 @@ def test_the_estimate_counts_what_trains_side_by_side_and_what_stays(monkeypatch
     largest = METHODS["nbauc"]().estimate(24_000, 56_000, 50).bytes
     rows = 8 * 80_000 * 50
     assert found[1] - found[0] == pytest.approx(largest + rows, rel=0.01)
-    assert found[0] > largest + rows + 9e7  # the trees, as they were measured
+    assert found[0] > largest + rows + 9e7  # the measured size of the trees
 
 
 def test_groups_are_held_out_whole(small_library):
@@ -333,12 +333,12 @@ def test_groups_are_held_out_whole(small_library):
     groups = np.arange(len(y)) // 5
     board = []
 
-    def spread(work, tasks, check):
+    def run_tasks(work, tasks, check):
         board.append(work.__self__)
         for task in tasks:
             yield task, work(task, check)
 
-    METHODS["auc-ensemble"](n_folds=3).fit(X, y, groups=groups, spread=spread)
+    METHODS["auc-ensemble"](n_folds=3).fit(X, y, groups=groups, spread=run_tasks)
     for train, held in board[0]._folds:
         assert not set(groups[train]) & set(groups[held])
     equal = METHODS["auc-ensemble"]().fit(X, y, groups=np.zeros(len(y)))
@@ -348,7 +348,7 @@ def test_groups_are_held_out_whole(small_library):
         METHODS["auc-ensemble"]().fit(X, y, groups=[1, 2])
 
 
-def test_stop_keeps_the_members_that_are_ready(small_library):
+def test_stop_keeps_the_finished_members(small_library):
     X, y = rows()
     fitted = METHODS["auc-ensemble"](n_folds=2).fit(X, y, callback=lambda step: step.iteration >= 2)
     assert fitted.n_iter_ == 2
@@ -358,15 +358,15 @@ def test_stop_keeps_the_members_that_are_ready(small_library):
         METHODS["auc-ensemble"]().fit(X, y, spread=lambda work, tasks, check: iter(()))
 
 
-def test_a_member_that_fails_is_left_out_and_named(small_library):
+def test_failed_member_is_skipped_with_a_note(small_library):
     X, y = rows()
 
-    def spread(work, tasks, check):
+    def run_tasks(work, tasks, check):
         for task in tasks:
             broken = task[0] is small_library[0]
             yield task, (ValueError("no luck") if broken else work(task, check))
 
-    fitted = METHODS["auc-ensemble"](n_folds=2).fit(X, y, spread=spread)
+    fitted = METHODS["auc-ensemble"](n_folds=2).fit(X, y, spread=run_tasks)
     assert notice("member_failed", member="Logistic regression", reason="no luck") in fitted.notes_
     with pytest.raises(ValueError, match="no luck"):
         METHODS["auc-ensemble"]().fit(
@@ -376,7 +376,7 @@ def test_a_member_that_fails_is_left_out_and_named(small_library):
 
 @pytest.mark.parametrize("name", ["quick", "thorough"])
 @pytest.mark.parametrize("count", [50, 100_000])
-def test_libraries_hold_registered_methods_with_settings_that_they_have(name, count):
+def test_libraries_contain_registered_methods_with_valid_settings(name, count):
     found = library(name, count, 0, 10)
     assert len(set(found)) == len(found)
     for member in found:
@@ -387,7 +387,7 @@ def test_libraries_hold_registered_methods_with_settings_that_they_have(name, co
 
 
 @pytest.mark.slow
-def test_extra_trees_that_see_more_columns_take_part_for_what_they_find_among_noise():
+def test_extra_trees_with_more_columns_per_split_win_on_noisy_data():
     root, *wider = (
         METHODS[m.method](**dict(m.params))
         for m in library("quick", 400, 0, 20)
@@ -403,7 +403,7 @@ def test_extra_trees_that_see_more_columns_take_part_for_what_they_find_among_no
     assert min(held[1:]) > held[0] + 0.02
 
 
-def test_members_are_named_by_what_tells_them_apart():
+def test_member_titles_are_unique():
     for name in ("quick", "thorough", "few"):
         named = titles(library(name, 100, 0, 10))
         assert len(set(named.values())) == len(named)
@@ -413,7 +413,7 @@ def test_members_are_named_by_what_tells_them_apart():
 
 
 @pytest.mark.slow
-def test_the_quick_library_beats_its_members_where_they_err_differently():
+def test_quick_library_is_as_good_as_its_best_members():
     X, y = rows(1, 600)
     fitted = METHODS["auc-ensemble"]().fit(X[:300], y[:300])
     held = roc.auc(y[300:], fitted.decision_function(X[300:]))
@@ -429,7 +429,7 @@ def test_the_quick_library_beats_its_members_where_they_err_differently():
 
 
 @pytest.mark.parametrize("gaps", [False, True])
-def test_a_forest_is_that_of_the_library(gaps):
+def test_forest_matches_scikit_learn(gaps):
     rng = np.random.default_rng(9)
     X = rng.integers(0, 64, (200, 4)) / 64.0  # exact in single precision
     X[0], X[1] = 0.0, 1.0  # the features span [0, 1]: nothing is rescaled
@@ -444,14 +444,14 @@ def test_a_forest_is_that_of_the_library(gaps):
 
 
 @pytest.mark.parametrize("key", ["random-forest", "extra-trees"])
-def test_a_forest_tells_gaps_from_a_constant(key):
+def test_forest_separates_missing_values_from_a_constant(key):
     positive = np.arange(60) % 2 == 0
     X = np.column_stack([np.where(positive, np.nan, 5.0), np.arange(60) % 7])
     scores = METHODS[key](n_trees=5).fit(X, positive).decision_function(X)
     assert scores[positive].min() > scores[~positive].max()
 
 
-def test_a_forest_takes_little_memory_beside_its_rows_and_trees():
+def test_forest_needs_little_extra_memory():
     X = np.random.default_rng(4).normal(size=(40_000, 50))
     forest = METHODS["random-forest"](n_trees=1, min_samples_leaf=10_000)
     forest.fit(X[:100], X[:100, 0] > 0)
@@ -467,7 +467,7 @@ def test_a_forest_takes_little_memory_beside_its_rows_and_trees():
 # ------------------------------------------------------------------ stacked weights
 
 
-def test_stacked_weights_follow_what_members_add_and_are_never_negative():
+def test_stacked_weights_are_non_negative_and_favour_useful_members():
     rng = np.random.default_rng(5)
     positive = rng.random(3000) < 0.3
     signal = positive + 0.0
@@ -486,19 +486,19 @@ def test_stacked_weights_follow_what_members_add_and_are_never_negative():
     assert weights[2:].max() < 0.06
 
 
-def test_a_row_of_weight_2_is_stacked_as_two_rows():
+def test_row_of_weight_2_is_stacked_as_two_rows():
     positive, _ = drawn(7)
     scores = np.random.default_rng(8).normal(size=(3, 60)) + 0.5 * positive
     twice = np.arange(60) % 3 == 0
     rows = np.repeat(np.arange(60), 1 + twice)
     rng = np.random.default_rng(0)
-    # The pull towards equal weights counts effective rows, which two equal rows exceed a little.
+    # Shrinkage to equal weights uses the effective rows, slightly more for two equal rows.
     weighted = stack(scores, positive, rng, 1.0 + twice)
     repeated = stack(scores[:, rows], positive[rows], rng)
     np.testing.assert_allclose(weighted, repeated, atol=0.02)
 
 
-def test_a_range_draws_the_weights_towards_its_criterion():
+def test_weights_chosen_for_a_range_improve_its_partial_auc():
     rng = np.random.default_rng(9)
     positive = np.arange(1500) < 500
     # The first ranks better on the whole, the second at the top.
@@ -520,11 +520,11 @@ def with_missing(rows=160, seed=0):
     rng = np.random.default_rng(seed)
     y = rng.random(rows) < 0.4
     X = rng.normal(size=(rows, 3)) + y[:, None]
-    X[rng.random(rows) < 0.3 + 0.4 * y, 2] = np.nan  # that it is missing says something
+    X[rng.random(rows) < 0.3 + 0.4 * y, 2] = np.nan  # missingness is informative
     return X, y
 
 
-def test_a_filled_view_shows_medians_and_marks():
+def test_filled_view_imputes_medians_and_adds_indicators():
     X = np.array([[1.0, np.nan], [3.0, 5.0], [8.0, 7.0]])
     view = filled_view(X)
     np.testing.assert_array_equal(view(X), [[1, 6, 1], [3, 5, 0], [8, 7, 0]])
@@ -532,7 +532,7 @@ def test_a_filled_view_shows_medians_and_marks():
     assert filled_view(X[1:]) is None
 
 
-def test_members_see_missing_values_filled_and_marked_or_as_they_are():
+def test_members_use_missing_values_imputed_or_natively():
     X, y = with_missing()
     members = "logistic; gradient-boosting max_iter=20"
     found = METHODS["auc-ensemble"](library=members, n_folds=3).fit(X, y)
@@ -546,7 +546,7 @@ def test_members_see_missing_values_filled_and_marked_or_as_they_are():
     assert found.decision_function([marked])[0] > found.decision_function([unmarked])[0]
 
 
-def test_a_missing_value_is_refused_where_training_had_none():
+def test_missing_values_absent_in_training_are_refused():
     X, y = with_missing()
     known = np.nan_to_num(X)
     found = METHODS["auc-ensemble"](library="few", n_folds=3).fit(known, y)
@@ -556,7 +556,7 @@ def test_a_missing_value_is_refused_where_training_had_none():
 
 
 @pytest.mark.parametrize("features", [1, 2, 3, 6, 7, 9, 10, 30, 100])
-def test_no_two_members_of_a_library_are_the_same_trees(features):
+def test_extra_trees_members_differ_for_any_number_of_features(features):
     shares = {"sqrt": int(np.sqrt(features)), "third": int(features / 3), "all": features}
     trees = [
         (

@@ -1,4 +1,4 @@
-"""Tests of whole areas with few rows of a class: they hold their level, or say nothing."""
+"""AUC tests with few rows of a class keep their level or return no result."""
 
 import numpy as np
 import pytest
@@ -7,8 +7,8 @@ from scipy import stats
 from aucstudio.engine import inference, roc
 
 
-def settled_by_chance(m, n, scorers=8, reps=400):
-    """Count how often one scorer of several without signal would be ahead of or behind another."""
+def false_positives(m, n, scorers=8, reps=400):
+    """Count false positives among Holm-adjusted tests of several scorers without signal."""
     rng, y, found = np.random.default_rng(3), np.arange(m + n) < m, 0
     for _ in range(reps):
         shared = rng.normal(size=m + n)
@@ -23,12 +23,12 @@ def settled_by_chance(m, n, scorers=8, reps=400):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("m", "n"), [(5, 75), (10, 40)])
-def test_few_positives_settle_nothing_by_chance(m, n):
-    found, reps = settled_by_chance(m, n)
+def test_tests_with_few_positives_keep_their_level(m, n):
+    found, reps = false_positives(m, n)
     assert stats.binomtest(found, reps, 0.05, alternative="greater").pvalue > 0.01
 
 
-def test_students_t_stands_for_the_normal_law_where_rows_are_few():
+def test_few_rows_use_students_t_distribution():
     rng = np.random.default_rng(0)
     y = np.arange(60) < 12
     a, b = rng.normal(size=(2, 60)) + y
@@ -46,7 +46,7 @@ def test_students_t_stands_for_the_normal_law_where_rows_are_few():
     assert equal.p == pytest.approx(few.p, rel=1e-9)
 
 
-def test_with_fewer_than_five_rows_of_a_class_nothing_is_said():
+def test_fewer_than_five_rows_of_a_class_have_no_test():
     rng = np.random.default_rng(1)
     y = np.arange(50) < 4
     found = inference.auc_test(y, *rng.normal(size=(2, 50)))

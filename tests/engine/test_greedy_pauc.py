@@ -1,4 +1,4 @@
-"""Greedy merging against brute force: angles, areas, caching and what it must never do."""
+"""Greedy merging against brute force: angles, areas, caching and degenerate data."""
 
 import itertools
 
@@ -18,14 +18,14 @@ every_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
 
 
 def table(seed, m=25, n=35, K=4, shift=0.7):
-    """Labels, positives first, and normal features, all but the last of some use."""
+    """Return normal features, all but the last informative, and labels, positives first."""
     rng = np.random.default_rng(seed)
     y = np.repeat([1, 0], [m, n])
     return rng.standard_normal((m + n, K)) + shift * np.outer(y, np.arange(K)[::-1] / K), y
 
 
 def sparse(seed, N=300, K=5):
-    """Features that are 0 in most rows."""
+    """Return features that are 0 in most rows, and labels."""
     rng = np.random.default_rng(seed)
     y = (rng.random(N) < 0.4).astype(int)
     on = rng.random((N, K)) < np.where(y[:, None] == 1, 2, 1) * np.linspace(0.02, 0.3, K)
@@ -49,7 +49,7 @@ def integers(seed, m, n):
 
 
 @pytest.mark.parametrize("levels", [1, 2, 5, 10**6])
-def test_the_area_is_that_under_the_curve(levels):
+def test_partial_area_equals_the_area_under_the_curve(levels):
     rng = np.random.default_rng(levels)
     for _ in range(200):
         m, n = rng.integers(1, 13, 2)
@@ -66,7 +66,7 @@ def test_the_area_is_that_under_the_curve(levels):
 
 
 def best_by_force(u, v, m):
-    """The largest AUC over a fine grid and over the middles between any two turning points."""
+    """Return the largest AUC over a fine grid and the midpoints between breakpoints."""
     du, dv = np.subtract.outer(u[:m], u[m:]).ravel(), np.subtract.outer(v[:m], v[m:]).ravel()
     ends = np.arctan2(dv, du)[:, None] + [np.pi / 2, -np.pi / 2]
     ends = np.unique(np.mod(ends, 2 * np.pi))
@@ -79,7 +79,7 @@ def best_by_force(u, v, m):
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("ties", [False, True])
-def test_the_sweep_finds_what_brute_force_finds(seed, ties):
+def test_angle_sweep_matches_brute_force(seed, ties):
     m, n = [(1, 1), (1, 6), (5, 1), (4, 5), (6, 7), (7, 4)][seed]
     X = integers(seed, m, n) if ties else table(seed, m, n, 2)[0]
     u, v = unit(X).T if (X.std(axis=0) > 0).all() else X.T
@@ -89,7 +89,7 @@ def test_the_sweep_finds_what_brute_force_finds(seed, ties):
 
 
 @pytest.mark.parametrize("band", [(0.0, 0.1), (0.0, 0.3), (0.2, 0.6), (0.0, 1.0)])
-def test_the_grid_search_is_nearly_as_good_as_a_fine_grid(band, monkeypatch):
+def test_grid_search_is_nearly_as_good_as_a_fine_grid(band, monkeypatch):
     monkeypatch.setattr(angle_search, "MAX_SWEEP_PAIRS", 0)
     for seed in range(4):
         X, y = table(seed, 40, 60, 2)
@@ -103,7 +103,7 @@ def test_the_grid_search_is_nearly_as_good_as_a_fine_grid(band, monkeypatch):
 
 
 @pytest.mark.parametrize("band", [(0.0, 0.2), (0.0, 1.0)])
-def test_among_equals_the_angle_nearest_0_is_taken(band):
+def test_ties_choose_the_angle_nearest_0(band):
     X, y = table(1, 20, 20, 2)
     u = unit(X)[:, 0]
     assert AngleSearch(20, 20, *band).best(u, u)[1] == 0.0
@@ -111,7 +111,7 @@ def test_among_equals_the_angle_nearest_0_is_taken(band):
     assert AngleSearch(20, 20, *band).best(v, u) == (1.0, 0.0)
 
 
-def test_columns_that_cancel_are_not_combined_to_rounding_errors():
+def test_cancelling_columns_are_not_combined_into_rounding_errors():
     X, _ = table(2, 30, 30, 1)
     u = unit(X)[:, 0]
     for v in (u, -u, u * (1 + 1e-15)):
@@ -120,7 +120,7 @@ def test_columns_that_cancel_are_not_combined_to_rounding_errors():
         assert area >= AngleSearch(30, 30, 0.0, 0.1).area(u)
 
 
-def test_quarter_turns_give_a_column_itself():
+def test_quarter_turns_return_a_single_column():
     for theta, expected in [
         (0, (1, 0)),
         (np.pi / 2, (0, 1)),
@@ -130,7 +130,7 @@ def test_quarter_turns_give_a_column_itself():
         assert direction(theta) == expected
 
 
-def test_a_sample_of_the_rows_serves_the_grid_only(monkeypatch):
+def test_row_sample_is_used_for_the_grid_only(monkeypatch):
     X, _ = table(3, 200, 300, 2)
     u, v = unit(X).T
     whole, _ = AngleSearch(200, 300, 0.0, 0.2).best(u, v)
@@ -145,7 +145,7 @@ def test_a_sample_of_the_rows_serves_the_grid_only(monkeypatch):
 
 
 @every_strategy
-def test_k_features_take_the_searches_that_are_needed(strategy, monkeypatch):
+def test_number_of_searches_for_k_features(strategy, monkeypatch):
     called = []
     monkeypatch.setattr(
         AngleSearch, "best", lambda self, u, v: (called.append(1), (self.area(u), 0.0))[1]
@@ -155,7 +155,7 @@ def test_k_features_take_the_searches_that_are_needed(strategy, monkeypatch):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_two_features_and_the_whole_range_give_the_best_linear_score(seed):
+def test_two_features_over_the_whole_range_reach_the_optimum(seed):
     X, y = table(seed, 8, 9, 2)
     fitted = GreedyPAUC(fpr_range=(0.0, 1.0)).fit(X, y)
     assert 1 - fitted.objective_ == pytest.approx(best_by_force(*X.T, 8), abs=1e-11)
@@ -164,7 +164,7 @@ def test_two_features_and_the_whole_range_give_the_best_linear_score(seed):
 @every_strategy
 @pytest.mark.parametrize("band", [(0.0, 0.1), (0.1, 0.4), (0.0, 1.0)])
 @pytest.mark.parametrize("made", [table, sparse])
-def test_no_feature_is_better_alone(made, band, strategy):
+def test_result_is_at_least_as_good_as_any_single_feature(made, band, strategy):
     for seed in range(3):
         X, y = made(seed)
         X[:, 0] *= -1
@@ -175,7 +175,7 @@ def test_no_feature_is_better_alone(made, band, strategy):
         assert reached == pytest.approx(1 - fitted.objective_, abs=1e-9)
 
 
-def test_ties_are_not_taken_for_a_ranking():
+def test_nearly_constant_feature_is_not_preferred():
     X, y = sparse(0)
     nearly_constant = (np.arange(len(y)) == 0).astype(float)
     fitted = GreedyPAUC().fit(np.c_[nearly_constant, X], y)
@@ -193,7 +193,7 @@ def test_one_feature_keeps_its_better_sign(strategy):
 
 
 @every_strategy
-def test_a_perfect_score_ends_the_merging(strategy):
+def test_merging_ends_at_a_perfect_score(strategy):
     X, y = table(0, K=5)
     X[:, 2] += 10 * y
     fitted = GreedyPAUC(strategy=strategy).fit(X, y)
@@ -207,20 +207,20 @@ def test_a_perfect_score_ends_the_merging(strategy):
 
 
 @every_strategy
-def test_each_merge_is_a_step_and_none_is_worse(strategy):
+def test_each_merge_is_reported_and_never_worse(strategy):
     X, y = table(6, K=5)
-    heard = []
+    steps = []
 
-    def listen(step):
+    def record_step(step):
         if step.iteration:
             reached = partial_auc(y, step.scorer()(X), 0.0, 0.1).normalized
             assert step.objective == pytest.approx(1 - reached, abs=1e-11)
             assert step.gap is None
-            heard.append((step.iteration, step.total, step.objective))
+            steps.append((step.iteration, step.total, step.objective))
 
-    fitted = GreedyPAUC(strategy=strategy).fit(X, y, callback=listen)
-    assert [(i, total) for i, total, _ in heard] == [(i, 5) for i in range(1, 6)]
-    losses = [loss for *_, loss in heard]
+    fitted = GreedyPAUC(strategy=strategy).fit(X, y, callback=record_step)
+    assert [(i, total) for i, total, _ in steps] == [(i, 5) for i in range(1, 6)]
+    losses = [loss for *_, loss in steps]
     assert losses == sorted(losses, reverse=True)
     assert losses[-1] == fitted.objective_
     assert losses[0] - losses[-1] > 0.01
@@ -229,15 +229,15 @@ def test_each_merge_is_a_step_and_none_is_worse(strategy):
 # --- degenerate but legal data -------------------------------------------------------------------
 
 
-def test_nothing_but_constants_is_said():
+def test_constant_features_only_are_noted():
     fitted = GreedyPAUC(fpr_range=(0.1, 0.3)).fit(np.full((6, 2), 0.1), np.arange(6) % 2)
     assert fitted.objective_ == pytest.approx(0.8)
     assert not fitted.coef_.any()
     assert fitted.notes_[0].code == "no_feature"
 
 
-def greedy_without_memory(X, y, band):
-    """All pairs anew before every merge; weights of the standardised features."""
+def greedy_without_cache(X, y, band):
+    """Search all pairs before every merge; return the area and the standardised weights."""
     m = int(y.sum())
     search = AngleSearch(m, len(y) - m, *band)
     columns = {k: (unit(X)[:, k], row) for k, row in enumerate(np.eye(X.shape[1]))}
@@ -259,11 +259,11 @@ def greedy_without_memory(X, y, band):
 
 
 @pytest.mark.parametrize("band", [(0.0, 0.2), (0.0, 1.0)])
-def test_remembered_searches_change_nothing(band):
+def test_cached_searches_do_not_change_the_result(band):
     for seed in range(3):
         X, y = table(seed, K=6)
         fitted = GreedyPAUC(fpr_range=band).fit(X, y)
-        area, weights = greedy_without_memory(X, y, band)
+        area, weights = greedy_without_cache(X, y, band)
         assert 1 - fitted.objective_ == pytest.approx(area, abs=1e-12)
         np.testing.assert_allclose(fitted.coef_[0] * X.std(axis=0), weights, atol=1e-9)
 

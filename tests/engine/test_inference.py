@@ -45,7 +45,7 @@ def brute_covariance(y, *scores):
 
 
 def brute_pauc_variance(y, score, alpha, beta):
-    """Variance of the normalised area from loops over the definition of the components."""
+    """Return the variance of the normalised area by loops over the components."""
     positives, negatives = score[y], sorted(score[~y], reverse=True)
     n = len(negatives)
     g = [max(0.0, min(j + 1, n * beta) - max(j, n * alpha)) for j in range(n)]
@@ -74,21 +74,21 @@ def test_worked_example():
     assert found.value == 43 / 48
     assert found.se**2 == pytest.approx(0.0097800926, abs=5e-11)
     assert (found.method, found.level, found.reason) == ("order statistics, 1000 draws", 0.95, "")
-    # Ten rows say little: the reach of the draws, which go further than the standard error.
+    # Ten rows are little evidence: the drawn bounds are wider than the standard error suggests.
     assert 0.35 < found.low < 0.5
     assert 0.99 < found.high <= 1.0
 
 
 @pytest.mark.parametrize("levels", [None, 1])
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
-def test_delong_variance_is_that_of_the_placements(levels, share):
+def test_delong_variance_equals_that_of_the_placements(levels, share):
     y, score, _ = random_table(1, levels=levels, share=share)
     found = inference.delong_interval(y, score, 0.9)
     assert found.value == roc.auc(y, score)
     assert found.se**2 == pytest.approx(brute_covariance(y, score)[0, 0], rel=1e-12)
 
 
-def test_many_rows_take_the_logit_scale():
+def test_many_rows_use_the_logit_scale():
     y, score, _ = random_table(21, size=1200)
     whole, part = (
         inference.delong_interval(y, score),
@@ -105,7 +105,7 @@ def test_many_rows_take_the_logit_scale():
 @pytest.mark.slow
 @settings(deadline=None)
 @given(tables)
-def test_variances_and_covariances_on_any_table(rows):
+def test_variances_and_covariances_match_brute_force(rows):
     y, a, b = columns(rows)
     one, other = (inference.Placements(roc.Ranking.of(y, of), (0.0, 1.0)) for of in (a, b))
     expected = brute_covariance(y, a, b)
@@ -138,7 +138,7 @@ def test_equal_rankings_do_not_differ(band):
             assert found.low < 0 < found.high
 
 
-def test_test_without_variance_counts_disjoint_pairs():
+def test_test_without_variance_uses_the_sign_test_on_disjoint_pairs():
     y = np.array([True] * 5 + [False] * 8)
     score = y.astype(float)
     found = inference.delong_test(y, score, -score)
@@ -175,7 +175,7 @@ def test_equal_scores_get_wide_bounds_round_one_half():
 
 
 @pytest.mark.parametrize("y", [[1, 0, 0, 0], [0, 1, 1, 1]])
-def test_one_row_in_a_class_leaves_the_bounds_open(y):
+def test_one_row_in_a_class_has_no_bounds(y):
     a, b = [2.0, 1.0, 3.0, 0.0], [0.0, 1.0, 2.0, 3.0]
     for interval in (inference.delong_interval, inference.bootstrap_interval):
         found = interval(y, a)
@@ -188,7 +188,7 @@ def test_one_row_in_a_class_leaves_the_bounds_open(y):
 
 
 @pytest.mark.parametrize("level", [0.0, 1.0, -1.0, 95, math.nan])
-def test_bad_levels_are_refused(level):
+def test_invalid_levels_are_refused(level):
     y, a, b = random_table(6)
     for call in (
         lambda: inference.delong_interval(y, a, level),
@@ -203,7 +203,7 @@ def test_bad_levels_are_refused(level):
             call()
 
 
-def test_bad_scores_and_bands_are_refused():
+def test_invalid_scores_and_bands_are_refused():
     y, a, b = random_table(6)
     with pytest.raises(ValueError, match="equal length"):
         inference.delong_test(y, a, b[:-1])
@@ -238,7 +238,7 @@ def test_whole_band_is_delong():
 
 @pytest.mark.parametrize("levels", [None, 1])
 @pytest.mark.parametrize("beta", [0.05, 0.3])
-def test_partial_value_is_scikit_learns_after_mcclish(beta, levels):
+def test_partial_auc_matches_scikit_learn_after_mcclish(beta, levels):
     y, score, _ = random_table(16, size=300, levels=levels)
     normalized = inference.pauc_interval(y, score, 0.0, beta).value
     mcclish = (1 + (normalized * beta - beta**2 / 2) / (beta - beta**2 / 2)) / 2
@@ -279,7 +279,7 @@ def test_partial_test_matches_repeated_sampling():
 
 @pytest.mark.parametrize("band", [(0.0, 1.0), (0.0, 0.2), (0.15, 0.6)])
 @pytest.mark.parametrize("levels", [None, 1])
-def test_resampled_area_is_the_area_of_the_drawn_rows(levels, band):
+def test_bootstrap_areas_are_those_of_the_drawn_rows(levels, band):
     y, score, _ = random_table(12, size=40, levels=levels)
     found = inference.bootstrap_interval(y, score, *band, draws=20, seed=3)
     sizes = int(y.sum()), int((~y).sum())
@@ -314,17 +314,17 @@ def test_bootstrap_agrees_with_the_analytic_interval(band):
 
 def test_bootstrap_reports_progress_and_stops():
     y, a, b = random_table(15, size=1000)
-    heard = []
-    inference.bootstrap_interval(y, a, draws=500, progress=heard.append)
-    assert len(heard) > 1
-    assert heard == sorted(heard)
-    assert heard[-1] == 1.0
-    heard.clear()
+    fractions = []
+    inference.bootstrap_interval(y, a, draws=500, progress=fractions.append)
+    assert len(fractions) > 1
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == 1.0
+    fractions.clear()
 
     def stop(fraction):
-        heard.append(fraction)
+        fractions.append(fraction)
         return True
 
     with pytest.raises(Stopped):
         inference.bootstrap_test(y, a, b, draws=500, progress=stop)
-    assert len(heard) == 1
+    assert len(fractions) == 1

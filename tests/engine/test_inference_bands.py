@@ -24,7 +24,7 @@ def true_tpr(fpr, shift):
 
 @pytest.mark.parametrize("band", BANDS)
 @pytest.mark.parametrize("shape", [(30, 50, 1.0, None), (5, 9, 1.0, 1), (20, 10, 50.0, None)])
-def test_bands_hold_the_estimate_and_do_not_fall(band, shape):
+def test_bands_contain_the_estimate_and_do_not_decrease(band, shape):
     y, score = binormal(1, *shape)
     ranking, grid = roc.Ranking.of(y, score), np.linspace(0, 1, 31)
     found = band(ranking, grid=grid)
@@ -43,7 +43,7 @@ def test_bands_hold_the_estimate_and_do_not_fall(band, shape):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("shape", "shift"), [((30, 40), 1.0), ((40, 40), 3.0)])
-def test_simultaneous_bands_hold_the_whole_true_curve(shape, shift):
+def test_simultaneous_bands_cover_the_whole_true_curve(shape, shift):
     true = true_tpr(DENSE, shift)
     held = np.zeros(2)
     for seed in range(150):
@@ -57,7 +57,7 @@ def test_simultaneous_bands_hold_the_whole_true_curve(shape, shift):
 
 
 @pytest.mark.slow
-def test_pointwise_band_holds_each_point():
+def test_pointwise_band_covers_each_point():
     grid = np.array([0.01, 0.05, 0.1, 0.3, 0.6])
     true = true_tpr(grid, 1.2)
     left = np.zeros((2, 5))
@@ -66,12 +66,12 @@ def test_pointwise_band_holds_each_point():
             roc.Ranking.of(*binormal(seed, 60, 80, 1.2)), 0.9, grid=grid
         )
         left += [true < found.low, true > found.high]
-    # Each side may err 20 times; three standard deviations more are 33.
+    # Expect 20 misses on each side; three standard deviations more are 33.
     assert left.max() <= 33
     assert left.sum(axis=0).mean() > 8  # and is not as wide as a simultaneous band
 
 
-def test_pointwise_band_with_a_known_threshold_is_the_mid_p_interval():
+def test_pointwise_band_at_a_known_threshold_is_the_mid_p_interval():
     y = np.repeat([True, False], [20, 200_000])
     positives = np.where(np.arange(20) < 13, 1.0, -1.0)
     score = np.append(positives, stats.norm.ppf((np.arange(200_000) + 0.5) / 200_000))
@@ -100,7 +100,7 @@ def test_kolmogorov_band_is_the_union_of_the_rectangles():
         assert (low, high) == pytest.approx((reached_low, reached_high), abs=2e-3)
 
 
-def test_deviation_is_the_least_half_width_that_holds_the_resampled_curve():
+def test_deviation_is_the_smallest_band_around_the_resampled_curve():
     y, score = binormal(3, 12, 15, 1.0)
     curve = roc.roc_curve(y, score)
     m, n = 12, 15
@@ -112,8 +112,8 @@ def test_deviation_is_the_least_half_width_that_holds_the_resampled_curve():
     for c, i, j in zip(found, *drawn, strict=True):
         other = roc.roc_curve(label, np.append(s[i], t[j]))
 
-        def holds(c, other=other):
-            # Neither curve has a vertex beyond the displaced other one.
+        def covers(c, other=other):
+            # No vertex of either curve lies beyond the other curve after its displacement.
             dx, dy = c / math.sqrt(n), c / math.sqrt(m)
             return all(
                 inside(curve, other.fpr + sign * dx, other.tpr - sign * dy, sign)
@@ -121,12 +121,12 @@ def test_deviation_is_the_least_half_width_that_holds_the_resampled_curve():
                 for sign in (1, -1)
             )
 
-        assert holds(c + 1e-9)
-        assert not holds(c - 1e-6)
+        assert covers(c + 1e-9)
+        assert not covers(c - 1e-6)
 
 
 def inside(curve, x, tpr, sign):
-    """Whether points lie below (sign 1) or above (-1) the curve, or on it."""
+    """Return whether points lie below (sign 1) or above (-1) the curve, or on it."""
     kept = (x >= 0) & (x <= 1)
     upper = roc.tpr_at(curve, x[kept])
     if sign > 0:
@@ -136,7 +136,7 @@ def inside(curve, x, tpr, sign):
     return (tpr[kept] >= lower - 1e-12).all()
 
 
-def test_separated_classes_leave_room_for_what_was_not_seen():
+def test_bands_of_separated_classes_have_positive_width():
     y, score = binormal(4, 50, 30, 100.0)
     found = inference.bootstrap_band(roc.Ranking.of(y, score))
     c = math.log(40) / math.sqrt(30)
@@ -148,19 +148,19 @@ def test_separated_classes_leave_room_for_what_was_not_seen():
     assert point.low[1] == pytest.approx(0.05 ** (1 / 50), abs=1e-5)
 
 
-def test_long_curves_are_thinned_without_a_change_that_matters():
+def test_thinning_long_curves_hardly_changes_the_band():
     y, score = binormal(5, 3000, 5000, 1.0)
     curve = roc.roc_curve(y, score)
     few = curve.thinned(1000)
     assert len(few.fp) <= 1000
     assert (few.fp[0], few.fp[-1], few.tp[-1]) == (0, 5000, 3000)
     c = np.quantile(_largest_deviations(roc.Ranking.of(y, score), 500, 0, None), 0.95)
-    # Twice the quantile of Kolmogorov's limit would hold any curve, one half of it none.
+    # Twice the quantile of Kolmogorov's limit would cover any curve, half of it none.
     assert 0.6 < c < 1.36
 
 
 @pytest.mark.parametrize("band", BANDS)
-def test_bad_input_is_refused(band):
+def test_invalid_level_and_grid_are_refused(band):
     y, score = binormal(7, 20, 20, 1.0)
     ranking = roc.Ranking.of(y, score)
     with pytest.raises(ValueError, match="level"):

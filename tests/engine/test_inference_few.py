@@ -1,4 +1,4 @@
-"""Intervals and tests of areas that few rows decide."""
+"""Intervals and tests of areas that depend on few rows."""
 
 import math
 
@@ -26,16 +26,16 @@ def table(seed, m, n, shift=1.5, spread=0.5):
 
 
 def least(share, cases, deviations=3.5):
-    """Give the least number of hits that chance makes plausible of so many cases."""
+    """Return the smallest plausible number of hits in so many cases."""
     return cases * share - deviations * math.sqrt(cases * share * (1 - share))
 
 
-# --- what the draws are
+# --- the random draws
 
 
 @pytest.mark.parametrize("band", [(0.0, 0.3), (0.2, 0.7), (0.0, 1.0), (0.35, 0.4)])
 @pytest.mark.parametrize("levels", [None, 1])
-def test_drawn_areas_are_those_of_staircases_through_spacings(band, levels):
+def test_drawn_areas_match_staircases_through_spacings(band, levels):
     y, score, _ = table(0, 9, 14)
     score = np.round(score * levels) if levels else score
     curve = roc.roc_curve(y, score)
@@ -55,14 +55,14 @@ def test_drawn_areas_are_those_of_staircases_through_spacings(band, levels):
 
 
 def polyline_area(x, y, alpha, beta):
-    """Integrate a polyline, level before and after it, on a fine grid."""
+    """Integrate a polyline, constant outside its ends, on a fine grid."""
     at = np.linspace(alpha, beta, 400_001)
     at = (at[1:] + at[:-1]) / 2
-    # np.interp takes the upper end of a vertical piece from the right and is level outside.
+    # np.interp takes the upper end of a vertical piece from the right; it is constant outside.
     return float(np.interp(at, x + 1e-12 * np.arange(len(x)), y).mean() * (beta - alpha))
 
 
-def test_spacings_put_together_are_as_good_as_all_of_them():
+def test_merged_spacings_keep_the_positions_of_all_ends():
     y, a, b = table(2, 12, 17)
     rankings = [roc.Ranking.of(y, score) for score in (a, b)]
     orders = [one.order_t[::-1] for one in rankings]
@@ -73,14 +73,14 @@ def test_spacings_put_together_are_as_good_as_all_of_them():
     for k, (order, at) in enumerate(zip(orders, vertices, strict=True)):
         ends = np.unique(np.append(np.append(at, at + 1), 0))
         np.testing.assert_array_equal(ends[found.ends[k]], [at, at + 1])
-        # As many spacings lie above an end as its number says.
+        # The number of an end equals the number of spacings above it.
         above = [found.sizes[found.place[k] <= j].sum() for j in range(len(ends))]
         np.testing.assert_array_equal(above, ends)
         assert sorted(order) == list(range(17))
 
 
 def test_drawn_ends_have_the_distribution_of_order_statistics():
-    """With one positive above j negatives the area over [0, 1] is that of one vertex."""
+    """Compare the drawn lower areas of separated classes with products of two beta variates."""
     y, score = np.repeat([True, False], [30, 40]), np.repeat([1.0, 0.0], [30, 40])
     score[y] = np.arange(30) + 100.0
     lower, upper = drawn_areas([roc.Ranking.of(y, score)], 0.0, 1.0)[0]
@@ -101,15 +101,15 @@ def test_drawn_ends_have_the_distribution_of_order_statistics():
 
 
 @pytest.mark.parametrize(("m", "n", "beta"), [(1000, 100, 0.01), (100, 50, 0.02), (20, 20, 0.1)])
-def test_an_interval_holds_the_truth_with_one_or_two_negatives(m, n, beta):
-    # Before, these held it in 17, 38 and 80 of 100 cases.
+def test_interval_covers_the_truth_with_one_or_two_negatives(m, n, beta):
+    # An earlier version covered it in 17, 38 and 80 of 100 cases.
     held, width, _ = grid.coverage(m, n, (0.0, beta), grid.NORMAL, 1.5, 60)
     assert held * 60 >= least(0.95, 60)
     assert width < 0.9
 
 
 @pytest.mark.parametrize("band", [(0.0, 0.01), (0.0, 0.03), (0.1, 0.2), (0.0, 1.0)])
-def test_the_fewer_rows_decide_the_wider_the_interval(band):
+def test_interval_is_wider_with_fewer_rows(band):
     widths = []
     for m, n in ((20, 100), (60, 300), (300, 1500), (3000, 15000)):
         y, score, _ = table(3, m, n)
@@ -119,7 +119,7 @@ def test_the_fewer_rows_decide_the_wider_the_interval(band):
     assert widths == sorted(widths, reverse=True)
 
 
-def test_there_is_none_where_no_negative_decides():
+def test_range_with_less_than_one_negative_has_no_interval():
     y, score, _ = table(4, 50, 80)
     for band in ((0.0, 0.01), (0.0, 0.0124), (0.99, 1.0)):
         found = inference.pauc_interval(y, score, *band)
@@ -130,7 +130,7 @@ def test_there_is_none_where_no_negative_decides():
     assert "fewer than two rows" in inference.delong_interval([1, 0, 0], [3, 1, 2]).reason
 
 
-def test_the_bounds_of_the_auc_reach_as_far_as_its_standard_error_says():
+def test_auc_bounds_are_at_least_as_wide_as_the_logit_interval():
     y, score, _ = table(8, 15, 25, shift=2.5)
     found = inference.delong_interval(y, score)
     assert found == inference.pauc_interval(y, score, 0.0, 1.0)
@@ -153,7 +153,7 @@ def test_the_bounds_of_the_auc_reach_as_far_as_its_standard_error_says():
         (4, 200, (0.0, 0.2), "only 1 positive in the range"),
     ],
 )
-def test_a_test_is_silent_where_fewer_than_three_rows_decide(m, n, band, reason):
+def test_range_with_fewer_than_three_rows_has_no_test(m, n, band, reason):
     y, a, b = table(9, m, n, shift=0.5 - 1.5 * (band[0] > 0))
     found = inference.pauc_test(y, a, b, *band)
     assert np.isnan([found.p, found.z, found.low, found.high]).all()
@@ -163,7 +163,7 @@ def test_a_test_is_silent_where_fewer_than_three_rows_decide(m, n, band, reason)
     assert found.difference == pytest.approx(areas[0] - areas[1])
 
 
-def test_where_three_negatives_decide_the_few_positives_are_named():
+def test_reason_names_the_too_few_positives_in_the_range():
     # One positive of four is above all 60 negatives, or above all but one of the band's three.
     y, a = np.arange(64) < 4, -np.arange(64.0)
     a[1:4] = -100.0
@@ -174,7 +174,7 @@ def test_where_three_negatives_decide_the_few_positives_are_named():
 
 
 @pytest.mark.parametrize("band", [(0.0, 0.1), (0.1, 0.4)])
-def test_a_test_of_few_rows_follows_from_the_joint_draws(band):
+def test_test_of_few_rows_follows_from_joint_draws(band):
     y, a, b = table(10, 60, 60)
     found, back = inference.pauc_test(y, a, b, *band), inference.pauc_test(y, b, a, *band)
     drawn = drawn_areas([roc.Ranking.of(y, of) for of in (a, b)], *band)
@@ -191,7 +191,7 @@ def test_a_test_of_few_rows_follows_from_the_joint_draws(band):
     assert found.se < np.hypot(*(middle.std() for middle in middles)) * 0.9
 
 
-def test_resamples_are_silent_too_where_they_cannot_know():
+def test_bootstrap_of_too_few_rows_has_no_result():
     y, a, b = table(11, 100, 100)
     found = inference.bootstrap_interval(y, a, 0.0, 0.02, draws=50)
     assert math.isnan(found.low)
@@ -202,7 +202,7 @@ def test_resamples_are_silent_too_where_they_cannot_know():
     assert inference.bootstrap_interval(y, a, 0.0, 0.05, draws=50).low > 0
 
 
-def test_one_rule_decides_what_is_significant():
+def test_significance_rule():
     assert inference.is_significant(0.0499)
     assert not inference.is_significant(0.0501)
     assert not inference.is_significant(math.nan)
@@ -215,7 +215,7 @@ def test_one_rule_decides_what_is_significant():
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [(20, 20), (20, 100), (100, 20), (50, 50), (100, 100)])
 @pytest.mark.parametrize("band", [(0.0, 0.05), (0.0, 0.1), (0.0, 0.3), (0.1, 0.3)])
-def test_intervals_hold_the_truth_over_the_grid(size, band):
+def test_intervals_cover_the_truth_over_the_grid(size, band):
     draws = 60
     held = [grid.coverage(*size, band, model, mu, draws)[0] for model, mu in grid.SHIFTED]
     assert min(held) * draws >= least(0.93, draws, 4)
@@ -225,8 +225,8 @@ def test_intervals_hold_the_truth_over_the_grid(size, band):
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [(20, 20), (20, 1000), (50, 500)])
 @pytest.mark.parametrize("area", [0.9, 0.97, 0.99])
-def test_the_interval_of_a_high_auc_holds_it(size, area):
-    # Before, 20 and 1,000 rows held an AUC of .97 in 58 to 94 of 100 cases.
+def test_interval_covers_a_high_auc(size, area):
+    # An earlier version covered an AUC of .97 of 20 and 1,000 rows in 58 to 94 of 100 cases.
     for model in grid.MODELS:
         held = grid.coverage(*size, (0.0, 1.0), model, grid.shift_for(model, area), 80)[0]
         assert held * 80 >= least(0.93, 80)
@@ -235,7 +235,7 @@ def test_the_interval_of_a_high_auc_holds_it(size, area):
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [(20, 50), (100, 100)])
 @pytest.mark.parametrize("band", [(0.0, 0.1), (0.0, 0.3), (0.1, 0.3)])
-def test_true_nulls_are_rejected_seldom_over_the_grid(size, band):
+def test_true_nulls_are_rarely_rejected_over_the_grid(size, band):
     draws = 30
     levels = [
         grid.rejections(*size, band, model, mu, rho, draws)[0]
@@ -248,21 +248,21 @@ def test_true_nulls_are_rejected_seldom_over_the_grid(size, band):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["5 x 5 folds", "10 x hold-out 25 %"])
-def test_repeated_splits_without_signal_are_not_told_apart(scheme):
-    # Before, 13.8 and 11.6 of 100 such tests rejected.
+def test_repeated_splits_without_signal_rarely_differ(scheme):
+    # An earlier version rejected 13.8 and 11.6 of 100 such tests.
     areas, share = grid.split_areas(scheme, 0.0, 150)
     p = np.array([inference.splits_test(a, b, 1 - share, share).p for a, b in areas])
     assert (p < 0.05).sum() <= 150 - least(0.94, 150)
 
 
-def test_positives_decide_a_band_that_they_are_inside():
+def test_test_depends_on_the_positives_inside_the_band():
     # The curve climbs from 0 to 7 of 8 positives within the band; 3 of 8 are missed on average.
     y = np.repeat([True, False], [8, 100])
     negatives = np.arange(100)[::-1] / 100
     a = np.append([0.98, 0.95, 0.93, 0.88, 0.85, 0.8, 0.7, 0.2], negatives)
     b = np.append([0.99, 0.9, 0.96, 0.85, 0.86, 0.7, 0.75, 0.3], negatives)
     assert 0 < inference.pauc_test(y, a, b, 0.0, 0.4).p <= 1
-    # Where all but two are above the whole band, these two decide.
+    # If all but two are above the whole band, the area depends on these two.
     few = (
         np.append([2.0] * 6 + [0.95, 0.5], negatives),
         np.append([2.0] * 6 + [0.5, 0.9], negatives),
@@ -274,7 +274,7 @@ def test_positives_decide_a_band_that_they_are_inside():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("m", "n", "end"), [(8, 100, 0.4), (6, 300, 0.05), (12, 60, 0.2)])
-def test_tests_that_few_positives_decide_keep_their_level(m, n, end):
+def test_tests_with_few_positives_in_the_band_keep_their_level(m, n, end):
     shares = [
         grid.rejections(m, n, (0.0, end), grid.NORMAL, mu, rho, 100)
         for mu in (1.5, 2.5)

@@ -1,4 +1,4 @@
-"""Intervals of areas that are means over folds, and over too few splits."""
+"""Intervals of mean areas over folds and over too few splits."""
 
 import math
 
@@ -20,7 +20,7 @@ def fold(seed, m, n, groups=None, mu=1.0):
 
 
 def area(x, y, alpha, beta):
-    """Integrate a polyline that is level before and after it."""
+    """Integrate a polyline that is constant outside its ends."""
     at = np.linspace(alpha, beta, 2001)
     at = (at[1:] + at[:-1]) / 2
     return float(np.interp(at, x + 1e-12 * np.arange(len(x)), y).mean())
@@ -35,18 +35,18 @@ def staircases(ranking, rng):
     return lower, area(along[fp], up[np.minimum(tp + 1, len(up) - 1)], *BAND)
 
 
-# --- what an interval over folds is
+# --- definition of an interval over folds
 
 
 @pytest.mark.slow
-def test_the_bounds_lie_between_drawn_curves_averaged_over_folds():
+def test_fold_bounds_match_drawn_curves_averaged_over_folds():
     folds = [fold(k, 6, 20) for k in range(4)]
     rng = np.random.default_rng(9)
     lower, upper = np.mean([[staircases(one, rng) for one in folds] for _ in range(1500)], axis=1).T
     values = [roc.partial_auc_of(one.curve, *BAND).normalized for one in folds]
     place = (np.mean(values) - lower.mean()) / (upper - lower).mean()
     rows = [sum(found) for found in zip(*((4, 6 * v, 6 * (1 - v)) for v in values), strict=True)]
-    # With alpha = 0 the upper bound rests on negatives that few positives are below, too.
+    # With alpha = 0 the upper bound also depends on negatives above few positives.
     above = sum(4 * (1 - v) for v in values)
     outward = [min(1.0, 2.5 * 2 / min(of)) for of in ((rows[0], rows[1]), (above, rows[2]))]
     low = np.quantile(lower + place * (1 - outward[0]) * (upper - lower), 0.025)
@@ -56,13 +56,13 @@ def test_the_bounds_lie_between_drawn_curves_averaged_over_folds():
     assert (found.low, found.high) == pytest.approx((low, high), abs=0.015)
 
 
-def test_one_fold_has_its_own_interval():
+def test_interval_of_one_fold_equals_the_plain_interval():
     one = fold(0, 20, 80)
     assert inference.folds_interval([one], *BAND) == inference.interval_of(one, *BAND, 0.95)
 
 
 @pytest.mark.parametrize("band", [(0.0, 1.0), (0.0, 0.3)])
-def test_with_plenty_of_rows_variances_add_up(band):
+def test_variances_of_large_folds_add_up(band):
     folds, shares = [fold(k, 300, 500) for k in range(3)], np.array([0.2, 0.3, 0.5])
     alone = [inference.interval_of(one, *band, 0.95) for one in folds]
     value = float(shares @ [one.value for one in alone])
@@ -78,7 +78,7 @@ def test_folds_of_very_few_rows_have_an_interval():
     assert 0 <= found.low < found.value < found.high <= 1
 
 
-def test_a_range_without_negatives_has_no_interval():
+def test_range_without_negatives_has_no_interval():
     found = inference.folds_interval([fold(k, 9, 12) for k in range(5)], 0.0, 0.01)
     assert math.isnan(found.low)
     assert found.reason
@@ -87,7 +87,7 @@ def test_a_range_without_negatives_has_no_interval():
     assert whole.reason
 
 
-def test_rows_in_groups_count_as_groups():
+def test_grouped_rows_count_once_per_group():
     alone = [fold(k, 40, 120) for k in range(3)]
     repeated = []
     for one in alone:
@@ -100,24 +100,24 @@ def test_rows_in_groups_count_as_groups():
     assert grouped.high - grouped.low > 0.9 * (once.high - once.low)
 
 
-# --- how often they hold the truth
+# --- coverage
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("design", [(10, 100, 5), (20, 60, 5), (20, 100, 10), (50, 500, 5)])
 @pytest.mark.parametrize("auc", [0.76, 0.92])
-def test_partial_areas_over_folds_hold_the_truth(design, auc):
-    # Normal bounds from added variances held it in .45 to .72 of the first three designs.
+def test_partial_auc_over_folds_has_coverage(design, auc):
+    # Normal bounds from added variances covered it in .45 to .72 of the first three designs.
     covered = simulated.folds_coverage(*design, NORMAL, auc, 100)[1]
     assert covered >= 0.95 - 3.5 * math.sqrt(0.95 * 0.05 / 100)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fpr", [0.1, 0.2])
-def test_the_tpr_of_tied_scores_is_bounded_by_what_its_rows_leave_open(fpr):
+def test_tpr_interval_of_tied_scores_covers_and_is_narrow(fpr):
     covered, width = simulated.tied_coverage(200, 2000, 1.0, fpr, 150)
     assert covered >= 0.95 - 3.5 * math.sqrt(0.95 * 0.05 / 150)
-    assert width < 0.16  # binomial bounds from one end of a tie to the other have .39
+    assert width < 0.16  # binomial bounds over a whole tie have width .39
 
 
 # --- too few splits

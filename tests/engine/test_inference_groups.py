@@ -1,4 +1,4 @@
-"""The test that areas of different rows are equal."""
+"""The test for equal areas in disjoint groups of rows."""
 
 import math
 
@@ -18,26 +18,26 @@ def ranking(random, m, n, shift=1.0, spread=1.0, weights=None):
 
 
 def known(value, se, rows=100):
-    """Return an area to which positives and negatives add as much."""
+    """Return an area with equal variance from positives and negatives."""
     return GroupArea(value, (se**2 / 2, se**2 / 2), (rows, rows), rows)
 
 
 def logit(value, se, rows=100):
-    """Return the logit of an area with one more row, half of it right, and its standard error."""
+    """Return the continuity-corrected logit of an area and its standard error."""
     value = (value * rows + 0.5) / (rows + 1)
     return math.log(value / (1 - value)), se / (value * (1 - value))
 
 
-def test_two_groups_of_one_variance_are_tested_by_the_difference_of_their_logits():
+def test_two_groups_are_compared_by_the_difference_of_logits():
     (a, se_a), (b, se_b) = logit(0.8, 0.03), logit(0.7, 0.03)
-    # Rows of the second add less on this scale: they count as those of both together.
+    # Rows of the second group have less variance on this scale: the pooled variance is used.
     se_b = max(se_b, math.sqrt((se_a**2 + se_b**2) / 2))
     z = (a - b) / np.hypot(se_a, se_b)
     found = equality_test([known(0.8, 0.03), known(0.7, 0.03)])
     assert found == pytest.approx(2 * scipy.stats.norm.sf(z), rel=1e-12)
 
 
-def test_a_row_adds_at_least_as_much_as_in_all_groups_together():
+def test_row_variance_is_at_least_the_pooled_one():
     sure, unsure = known(0.9, 0.001, rows=9), known(0.7, 0.1, rows=109)
     (a, se_a), (b, se_b) = logit(0.9, 0.001, 9), logit(0.7, 0.1, 109)
     of_row = (9 * se_a**2 * 8 + 109 * se_b**2 * 108) / 116
@@ -47,7 +47,7 @@ def test_a_row_adds_at_least_as_much_as_in_all_groups_together():
 
 @pytest.mark.parametrize("weights", [None, np.ones(980)])
 @pytest.mark.parametrize("band", [(0.0, 1.0), BAND])
-def test_an_area_and_its_variance_are_those_of_the_ranks(weights, band):
+def test_group_area_and_variance_equal_those_of_placements(weights, band):
     one = ranking(np.random.default_rng(0), 80, 900, weights=weights)
     found = GroupArea.of([one], *band)
     se = Placements(one, band).variance.se
@@ -57,7 +57,7 @@ def test_an_area_and_its_variance_are_those_of_the_ranks(weights, band):
     assert found.speaks
 
 
-def test_folds_are_averaged_by_their_pairs():
+def test_folds_are_weighted_by_their_pairs():
     random = np.random.default_rng(1)
     folds = [ranking(random, 10, 30), ranking(random, 20, 40)]
     parts = [GroupArea.of([fold], 0.0, 1.0) for fold in folds]
@@ -69,7 +69,7 @@ def test_folds_are_averaged_by_their_pairs():
 
 
 @pytest.mark.parametrize(
-    ("sizes", "band", "speaks"),
+    ("sizes", "band", "enough"),
     [
         ((4, 90), (0, 1), False),
         ((5, 5), (0, 1), True),
@@ -78,16 +78,16 @@ def test_folds_are_averaged_by_their_pairs():
         ((90, 30), BAND, True),
     ],
 )
-def test_few_rows_do_not_speak(sizes, band, speaks):
+def test_groups_with_too_few_rows_are_not_tested(sizes, band, enough):
     random = np.random.default_rng(2)
     area = GroupArea.of([ranking(random, *sizes)], *band)
-    assert area.speaks == speaks
+    assert area.speaks == enough
     many = GroupArea.of([ranking(random, 90, 90)], *band)
-    assert math.isnan(equality_test([area, many])) != speaks
+    assert math.isnan(equality_test([area, many])) != enough
     assert math.isnan(equality_test([area]))
 
 
-def test_groups_that_are_ranked_without_a_fault_are_not_told_apart():
+def test_perfectly_ranked_groups_alone_are_not_tested():
     random = np.random.default_rng(3)
     best = [GroupArea.of([ranking(random, 8, 30, shift=99.0)], 0.0, 1.0) for _ in range(3)]
     assert math.isnan(equality_test(best))
@@ -106,10 +106,10 @@ def test_groups_that_are_ranked_without_a_fault_are_not_told_apart():
     ],
 )
 @pytest.mark.parametrize("band", [(0.0, 1.0), BAND])
-def test_equal_groups_are_seldom_told_apart(groups, shift, band):
+def test_equal_groups_rarely_differ_significantly(groups, shift, band):
     random = np.random.default_rng(4)
     low = 0
     for _ in range(200):
         areas = [GroupArea.of([ranking(random, m, n, shift)], *band) for m, n in groups]
         low += equality_test(areas) < 0.05
-    assert low <= 20  # that of 200 at 5 % are more than 20 has a chance of 1 in 900
+    assert low <= 20  # more than 20 rejections of 200 at 5 % have probability 1/900

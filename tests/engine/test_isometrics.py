@@ -14,7 +14,7 @@ skews = st.floats(0.05, 20)
 
 
 def weighted_relative_accuracy_score(y, predicted):
-    """Four times P(positive and predicted) - P(positive) P(predicted)."""
+    """Return four times P(positive and predicted) - P(positive) P(predicted)."""
     return 4 * ((y & predicted).mean() - y.mean() * predicted.mean())
 
 
@@ -23,7 +23,7 @@ PEERS = [accuracy_score, precision_score, f1_score, weighted_relative_accuracy_s
 
 @pytest.mark.parametrize(("measure", "peer"), [*zip(MEASURES, PEERS, strict=True)])
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.8])
-def test_measures_are_those_of_the_confusion_table(measure, peer, share):
+def test_measures_match_the_confusion_matrix(measure, peer, share):
     rng = np.random.default_rng(3)
     y = rng.random(100) < share
     for _ in range(5):
@@ -48,7 +48,7 @@ def test_points_on_an_isometric_have_equal_measures(measure, tpr, fpr, skew):
 
 @pytest.mark.parametrize("measure", MEASURES)
 @given(value=st.floats(-1.5, 1.5), skew=skews)
-def test_segments_are_cut_at_the_sides_of_the_square(measure, value, skew):
+def test_segments_are_clipped_to_the_unit_square(measure, value, skew):
     line = measure.isometric(value, skew)
     corners = [line.constant + line.of_tpr * y + line.of_fpr * x for x in (0, 1) for y in (0, 1)]
     fpr, tpr = line.segment()
@@ -66,7 +66,7 @@ def test_segments_are_cut_at_the_sides_of_the_square(measure, value, skew):
 
 
 @given(tpr=rates, fpr=st.floats(0.01, 1), skew=skews)
-def test_slopes_are_those_of_the_closed_forms(tpr, fpr, skew):
+def test_slopes_match_closed_forms(tpr, fpr, skew):
     assert roc.accuracy.through(tpr, fpr, skew).slope == pytest.approx(skew)
     assert roc.weighted_relative_accuracy.through(tpr, fpr, skew).slope == 1
     of_precision = roc.precision.through(tpr, fpr, skew)
@@ -77,7 +77,7 @@ def test_slopes_are_those_of_the_closed_forms(tpr, fpr, skew):
     assert of_f.intercept == pytest.approx(of_f.slope / skew, rel=1e-9, abs=1e-12)
 
 
-def test_measures_take_columns():
+def test_measures_accept_arrays():
     tpr, fpr = np.array([0.0, 0.5, 1.0]), np.array([0.0, 0.25, 1.0])
     np.testing.assert_allclose(roc.precision(tpr, fpr, 1.0), [np.nan, 2 / 3, 0.5])
     np.testing.assert_allclose(roc.accuracy(tpr, fpr, 3.0), [0.75, 0.6875, 0.25])
@@ -87,14 +87,14 @@ def test_measures_take_columns():
 
 @pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("skew", [0, -1, np.nan, np.inf])
-def test_bad_skews_are_refused(measure, skew):
+def test_invalid_skews_are_refused(measure, skew):
     with pytest.raises(ValueError, match="skew"):
         measure(0.5, 0.5, skew)
     with pytest.raises(ValueError, match="skew"):
         measure.isometric(0.5, skew)
 
 
-def test_values_that_no_point_has_are_refused():
+def test_unattainable_measure_values_are_refused():
     with pytest.raises(ValueError, match="No point of ROC space has the precision"):
         roc.precision.through(0.0, 0.0, 1.0)
     with pytest.raises(ValueError, match="accuracy inf"):
@@ -104,7 +104,7 @@ def test_values_that_no_point_has_are_refused():
 # --- costs
 
 
-def test_skew_counts_classes_and_costs():
+def test_skew_combines_class_shares_and_costs():
     assert roc.skew_of(0.2) == pytest.approx(4)
     assert roc.skew_of(0.2, cost_fp=1.0, cost_fn=8.0) == pytest.approx(0.5)
     for setting in [(0.0, 1, 1), (1.0, 1, 1), (0.5, 0, 1), (0.5, 1, -1), (0.5, np.nan, 1)]:
@@ -113,7 +113,7 @@ def test_skew_counts_classes_and_costs():
 
 
 @given(prior=st.floats(0.05, 0.95), cost_fp=st.floats(0.1, 10), cost_fn=st.floats(0.1, 10))
-def test_the_line_of_least_cost_touches_the_hull(prior, cost_fp, cost_fn):
+def test_line_of_least_cost_touches_the_hull(prior, cost_fp, cost_fn):
     rng = np.random.default_rng(8)
     y = rng.random(80) < 0.4
     score = rng.normal(size=80) + y

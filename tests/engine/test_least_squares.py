@@ -19,14 +19,14 @@ def overlapping(rows=40, features=4, seed=0):
 
 
 def pair_differences(X, y):
-    """x_i - z_j for every pair, one per row."""
+    """Return x_i - z_j for every pair, one per row."""
     return (X[y == 1][:, None, :] - X[y == 0][None, :, :]).reshape(-1, X.shape[1])
 
 
 # --- independent formulas --------------------------------------------------------------------
 
 
-def test_a_constant_added_to_the_kernel_changes_nothing():
+def test_constant_added_to_the_kernel_does_not_change_weights():
     X, y = overlapping()
     settings = {"kernel": "poly", "degree": 1, "gamma": 0.5, "regularization": 0.1}
     first = AUCRLS(coef0=0.0, **settings).fit(X, y)
@@ -35,7 +35,7 @@ def test_a_constant_added_to_the_kernel_changes_nothing():
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "poly"])
-def test_the_weights_of_the_rows_sum_to_zero(kernel):
+def test_row_weights_sum_to_zero(kernel):
     X, y = overlapping()
     weights = AUCRLS(kernel=kernel).fit(X, y).scorer_.weights
     assert abs(weights.sum()) < 1e-12 * np.abs(weights).sum()
@@ -44,7 +44,7 @@ def test_the_weights_of_the_rows_sum_to_zero(kernel):
 # --- limits ----------------------------------------------------------------------------------
 
 
-def test_without_regularisation_the_direction_is_su_and_lius():
+def test_unregularised_direction_equals_that_of_su_and_liu():
     X, y = overlapping()
     P, Q = X[y == 1], X[y == 0]
     spread = np.cov(P.T, bias=True) + np.cov(Q.T, bias=True)
@@ -56,7 +56,7 @@ def test_without_regularisation_the_direction_is_su_and_lius():
         )
 
 
-def test_heavy_regularisation_leaves_the_difference_of_the_means():
+def test_heavy_regularisation_yields_the_difference_of_means():
     X, y = overlapping()
     w = AUCRLS(regularization=1e9).fit(X, y).coef_[0]
     delta = X[y == 1].mean(axis=0) - X[y == 0].mean(axis=0)
@@ -64,7 +64,7 @@ def test_heavy_regularisation_leaves_the_difference_of_the_means():
 
 
 @pytest.mark.parametrize("features", [4, 60])
-def test_a_singular_problem_takes_the_solution_of_least_norm(features):
+def test_singular_problem_has_the_least_norm_solution(features):
     X, y = overlapping(features=features)
     X = np.column_stack([X, X[:, 0], np.full(len(X), 0.1)])
     fitted = AUCRLS(regularization=0.0).fit(X, y)
@@ -75,7 +75,7 @@ def test_a_singular_problem_takes_the_solution_of_least_norm(features):
     assert fitted.dual_gap_ is None
 
 
-def test_an_unregularised_gaussian_reaches_every_margin():
+def test_unregularised_gaussian_reaches_every_margin():
     X, y = overlapping(20)
     fitted = AUCRLS(kernel="rbf", gamma=1.0, regularization=0.0).fit(X, y)
     scores = fitted.scorer_(X)
@@ -83,7 +83,7 @@ def test_an_unregularised_gaussian_reaches_every_margin():
     assert fitted.objective_ < 1e-12
 
 
-def test_rows_beyond_one_chunk_add_up():
+def test_rows_beyond_one_chunk_are_summed():
     X, y = overlapping(3000, 70, seed=4)
     fitted = AUCRLS(regularization=0.01).fit(X, y)
     P, Q = X[y == 1], X[y == 0]
@@ -102,7 +102,7 @@ def positive_matrix(size, rank=None, seed=0):
 
 
 @pytest.mark.parametrize("size", [0, 1, 7, 29, 200])
-def test_a_system_is_solved_as_numpy_solves_it(size):
+def test_symmetric_solve_matches_numpy(size):
     A, b = positive_matrix(size), np.arange(size) - 2.0
     system = Symmetric(A.copy())
     expected = np.linalg.solve(A + 0.5 * np.eye(size), b)
@@ -111,34 +111,34 @@ def test_a_system_is_solved_as_numpy_solves_it(size):
 
 
 @pytest.mark.parametrize("shift", [0.0, 1e-30])
-def test_a_singular_matrix_is_solved_in_the_least_norm_sense(shift):
+def test_singular_matrix_has_the_least_norm_solution(shift):
     A = positive_matrix(20, rank=5)
     b = A @ np.ones(20)
     solution = Symmetric(A.copy()).solve(shift, b, noise=1e-12)
     np.testing.assert_allclose(solution, np.linalg.pinv(A, rcond=1e-10) @ b, atol=1e-10)
 
 
-def test_the_matrix_outlives_a_failed_factorisation():
+def test_failed_factorisation_keeps_the_matrix():
     A = positive_matrix(20, rank=5)
     system = Symmetric(A.copy())
     system.solve(1e-30, A[0])
     np.testing.assert_allclose(system @ np.ones(20), A.sum(axis=1), atol=1e-12)
 
 
-def test_nothing_is_left_of_a_zero_matrix():
+def test_zero_matrix_has_a_zero_solution():
     np.testing.assert_array_equal(Symmetric(np.zeros((3, 3))).solve(0.0, np.ones(3)), 0)
 
 
 @pytest.mark.parametrize("key", ["auc-rls", "rls"])
 @pytest.mark.parametrize("seed", [2, 5, 8])
-def test_outliers_and_offsets_cost_the_objective_no_digits(key, seed):
+def test_objective_is_accurate_with_outliers_and_offsets(key, seed):
     rng = np.random.default_rng(seed)
     y = rng.random(40) < 0.4
     X = 1e-3 * (rng.standard_normal((40, 3)) + np.outer(y, [1.0, 0.5, 0.0])) + 1e6
     X[rng.integers(40), 1:] = [-3e5, 1e6]
     with without_convergence_warnings():
         fitted = METHODS[key](regularization=1e-3).fit(X, y)
-    # In exact arithmetic, for the weights as they are.
+    # Compute the objective of the fitted weights in exact arithmetic.
     w = [Fraction(value) for value in fitted.coef_[0]]
     scores = [sum(Fraction(float(a)) * b for a, b in zip(row, w, strict=True)) for row in X]
     if key == "auc-rls":

@@ -1,4 +1,4 @@
-"""Closed-form hold-out against training again without the rows, and hand-checked values."""
+"""Closed-form leave-pair-out against refits without the rows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def overlapping(rows=14, features=3, seed=0):
 
 
 def repeated(rows=14):
-    """Rows that occur twice, some of them in both classes."""
+    """Return rows that occur twice, some of them in both classes."""
     X, positive = overlapping(rows)
     X[1], X[3] = X[0], X[2]
     return np.round(X[:, :2]), positive
@@ -55,7 +55,7 @@ def settings(kernel):
 
 
 def retrained(method, X, positive, held, kernel, **more):
-    """Scores of the held rows by a method fitted to the others."""
+    """Return a method fitted without the held-out rows, and these rows."""
     left = np.setdiff1d(np.arange(len(X)), held)
     return method(**settings(kernel), **more).fit(X[left], positive[left]), X[held]
 
@@ -78,7 +78,7 @@ def ordered_share(f, g):
 
 
 def leave_pair_out_scores(X, positive, lam, kernel):
-    """Both scores of every pair of AUC-RLS trained without it; a linear kernel measures them from
+    """Return both scores of every held-out pair by AUC-RLS; a linear kernel measures them from
     the first row, so that the two scores of a pair share a constant with no meaning.
     """
     system = HoldOut(X, positive, [lam], kernel, Monitor())
@@ -87,7 +87,7 @@ def leave_pair_out_scores(X, positive, lam, kernel):
 
 
 def looked_up(K, positive, lam):
-    """The arguments for rows whose kernel values are known."""
+    """Return the arguments for rows with a precomputed kernel matrix."""
     return row_numbers(K), positive, lam, GivenKernel(matrix=K)
 
 
@@ -102,7 +102,7 @@ def leave_pair_out_auc(X, positive, grid, kernel, monitor=None):
 @every_table
 @every_kernel
 @pytest.mark.parametrize("lam", [1e-3, 0.1, 30.0])
-def test_pairs_equal_training_without_them(X, positive, kernel, lam):
+def test_pair_scores_equal_refits_without_the_pair(X, positive, kernel, lam):
     expected = retrained_pairs(X, positive, lam, kernel)
     by_matrix = leave_pair_out_scores(*looked_up(kernel(X, X), positive, lam))
     np.testing.assert_allclose(by_matrix, expected, atol=1e-10)
@@ -112,7 +112,7 @@ def test_pairs_equal_training_without_them(X, positive, kernel, lam):
     assert area == pytest.approx([ordered_share(*expected)], abs=1e-14)
 
 
-def test_equal_rows_are_ties():
+def test_equal_rows_count_as_ties():
     X, positive = equal_rows()
     for kernel in (LINEAR, GAUSSIAN, Kernel("poly", coef0=50.0)):
         areas = leave_pair_out_auc(X, positive, [1e-6, 0.1, 1e3], kernel)
@@ -120,21 +120,21 @@ def test_equal_rows_are_ties():
 
 
 @pytest.mark.parametrize("lam", [1e-7, 1e5])
-def test_extreme_regularisation_keeps_the_digits(lam):
+def test_scores_are_accurate_at_extreme_regularisation(lam):
     X, positive = overlapping(10)
     expected = retrained_pairs(X, positive, lam, GAUSSIAN)
     scores = leave_pair_out_scores(X, positive, lam, GAUSSIAN)
     np.testing.assert_allclose(scores, expected, rtol=1e-7, atol=1e-12)
 
 
-def test_chunks_join_without_a_seam(monkeypatch):
+def test_chunked_scores_equal_unchunked_ones(monkeypatch):
     X, positive = overlapping(30)
     whole = leave_pair_out_scores(X, positive, 0.1, GAUSSIAN)
     monkeypatch.setattr("aucstudio.engine.methods.hold_out._PAIRS_PER_CHUNK", 45)
     np.testing.assert_allclose(leave_pair_out_scores(X, positive, 0.1, GAUSSIAN), whole)
 
 
-def test_an_offset_of_1e8_costs_no_digits():
+def test_offset_of_1e8_does_not_lose_accuracy():
     X, positive = overlapping(20)
     X = np.round(X * 16) / 16  # so that the shifted rows are exact
     for kernel in (LINEAR, GAUSSIAN):
@@ -143,11 +143,11 @@ def test_an_offset_of_1e8_costs_no_digits():
         np.testing.assert_allclose(far - near, f - g, atol=1e-9)
 
 
-# --- what a method tells -------------------------------------------------------------------------
+# --- results of the methods ----------------------------------------------------------------------
 
 
-def compared(method, X, positive, **more):
-    """How each pair comes out by a method trained without it: 1, 1/2 or 0."""
+def outcomes_by_refits(method, X, positive, **more):
+    """Return the outcome of each pair by a method trained without it: 1, 1/2 or 0."""
     p, n = np.flatnonzero(positive), np.flatnonzero(~positive)
     won = np.empty((len(p), len(n)))
     for i, first in enumerate(p):
@@ -161,19 +161,19 @@ def compared(method, X, positive, **more):
 @pytest.mark.parametrize("table", ["few features", "more features than rows", "repeated rows"])
 @pytest.mark.parametrize("more", [{}, {"kernel": "rbf", "gamma": 0.4}], ids=["linear", "rbf"])
 @pytest.mark.parametrize("method", [AUCRLS, RLS, functools.partial(RLS, fit_intercept=True)])
-def test_outcomes_equal_training_without_the_pair(method, table, more):
+def test_outcomes_equal_refits_without_the_pair(method, table, more):
     X, positive = TABLES[table]
     grid = [1e-3, 0.5]
     for lam, found in zip(
         grid, method(**more).leave_pair_out(X, positive, regularizations=grid), strict=True
     ):
-        won = compared(method, X, positive, regularization=lam, **more)
+        won = outcomes_by_refits(method, X, positive, regularization=lam, **more)
         np.testing.assert_array_equal(found.beaten, won.sum(axis=1))
         np.testing.assert_array_equal(found.above, won.sum(axis=0))
         assert found.auc == pytest.approx(won.mean(), abs=1e-14)
 
 
-def test_few_features_need_no_gram_matrix():
+def test_scores_from_features_equal_those_from_the_gram_matrix():
     X, positive = overlapping(200, 5)
     K = X @ X.T
     for lam in (1e-6, 0.1, 1e4):
@@ -183,7 +183,7 @@ def test_few_features_need_no_gram_matrix():
 
 
 @pytest.mark.parametrize("table", list(TABLES))
-def test_the_curve_of_the_placements_has_the_area_of_the_pairs(table):
+def test_curve_of_placements_has_the_leave_pair_out_auc(table):
     X, positive = TABLES[table]
     (found,) = AUCRLS().leave_pair_out(X, positive)
     scores = found.placements(positive)
@@ -191,7 +191,7 @@ def test_the_curve_of_the_placements_has_the_area_of_the_pairs(table):
     assert equal_error_threshold(roc_curve(positive, scores)) == 0.0
 
 
-def test_only_closed_forms_leave_pairs_out():
+def test_unsupported_methods_and_settings_are_refused():
     X, positive = overlapping()
     with pytest.raises(ValueError, match="least squares"):
         AUCSVM().leave_pair_out(X, positive)
@@ -208,7 +208,7 @@ def test_only_closed_forms_leave_pairs_out():
 # --- refusals and stopping -------------------------------------------------------------------
 
 
-def test_each_class_needs_a_row_more_than_are_held_out():
+def test_one_row_of_a_class_is_refused():
     X, _ = overlapping()
     for labels in (np.arange(14) == 4, np.arange(14) != 4):
         with pytest.raises(ValueError, match="at least two rows of each class"):
@@ -216,13 +216,13 @@ def test_each_class_needs_a_row_more_than_are_held_out():
 
 
 @pytest.mark.parametrize("lam", [0.0, -1.0, np.nan, np.inf])
-def test_the_regularisation_must_be_positive(lam):
+def test_regularisation_must_be_positive(lam):
     X, positive = overlapping()
     with pytest.raises(ValueError, match="positive number"):
         leave_pair_out_auc(X, positive, [0.1, lam], LINEAR)
 
 
-def test_a_stop_is_seen_in_every_stage(monkeypatch):
+def test_leave_pair_out_can_be_stopped_in_every_stage(monkeypatch):
     monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
     X, positive = overlapping()
     for stage in ("kernel matrix", "hold-out", "leave-pair-out"):

@@ -21,7 +21,7 @@ from tests.engine.test_roc import EXAMPLE, EXAMPLE_Y, columns, random_table, tab
 
 
 def vertices(y, score):
-    """Vertices (FPR, TPR) of the curve in rational numbers, counted threshold by threshold."""
+    """Return the vertices (FPR, TPR) of the curve as fractions, threshold by threshold."""
     m, n = int(y.sum()), int((~y).sum())
     points = [(Fraction(0), Fraction(0))]
     for cut in np.unique(score)[::-1]:
@@ -52,7 +52,7 @@ def vertices(y, score):
         (1000, (0, 1), "FPR ≤ 1 covers 1,000 negatives"),
     ],
 )
-def test_coverage_of_a_band(n, band, sentence):
+def test_coverage_of_an_fpr_range_in_words(n, band, sentence):
     area = roc.partial_auc(np.arange(n + 1) < 1, np.zeros(n + 1), *band)
     assert area.coverage() == sentence
     assert area.of_negatives == n
@@ -62,7 +62,7 @@ def test_coverage_of_a_band(n, band, sentence):
 
 
 def loss_by_quadrature(y, score, a, b):
-    """H from the least cost over all vertices at each cost share, integrated numerically."""
+    """Return H from the least cost over all vertices, integrated over the cost share."""
     points = np.array(vertices(y, score), dtype=float)
     pi1 = y.mean()
     density = beta_distribution(a, b).pdf
@@ -94,7 +94,7 @@ def test_h_measure_is_the_saved_share_of_the_expected_loss(levels, costs):
 @pytest.mark.slow
 @settings(deadline=None)
 @given(tables, st.floats(0.5, 5), st.floats(0.5, 5))
-def test_h_measure_under_swapped_classes_and_on_the_hull(rows, a, b):
+def test_h_measure_is_invariant_to_class_swap_and_hull(rows, a, b):
     y, score = columns(rows)
     h = roc.h_measure(roc.roc_curve(y, score), (a, b))
     assert -1e-12 <= h <= 1
@@ -107,7 +107,7 @@ def test_h_measure_under_swapped_classes_and_on_the_hull(rows, a, b):
 
 
 @pytest.mark.parametrize("costs", [(0, 2), (2, -1), (np.nan, 2), (np.inf, 2)])
-def test_bad_cost_distributions_are_refused(costs):
+def test_invalid_cost_distributions_are_refused(costs):
     with pytest.raises(ValueError, match="cost distribution"):
         roc.h_measure(roc.roc_curve(EXAMPLE_Y, EXAMPLE), costs)
 
@@ -142,7 +142,7 @@ def test_curve_crosses_the_falling_diagonal_at_the_equal_error_rate(rows):
 
 @pytest.mark.parametrize("levels", [None, 1, 4])
 @pytest.mark.parametrize("share", [0.1, 0.5])
-def test_precision_recall_points_are_scikit_learns(levels, share):
+def test_precision_recall_points_match_scikit_learn(levels, share):
     y, score = random_table(12, size=200, levels=levels, share=share)
     peer_precision, peer_recall, _ = precision_recall_curve(y, score)
     recall, precision = roc.precision_recall(roc.roc_curve(y, score))
@@ -154,7 +154,7 @@ def test_precision_recall_points_are_scikit_learns(levels, share):
 @pytest.mark.slow
 @settings(deadline=None)
 @given(tables)
-def test_average_precision_is_scikit_learns(rows):
+def test_average_precision_matches_scikit_learn(rows):
     y, score = columns(rows)
     expected = average_precision_score(y, score)
     assert roc.average_precision(roc.roc_curve(y, score)) == pytest.approx(expected, abs=1e-14)
@@ -196,7 +196,7 @@ def test_gain_and_lift_count_rows(rows):
 
 
 @pytest.mark.parametrize("levels", [None, 1])
-def test_description_holds_each_measure(levels):
+def test_description_contains_each_measure(levels):
     y, score = random_table(14, levels=levels)
     area = roc.partial_auc(y, score, 0.05, 0.3)
     expected = {

@@ -1,4 +1,4 @@
-"""What every method of the registry keeps, whatever it does inside."""
+"""Properties that every registered method has."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from aucstudio import engine
 from aucstudio.engine import DECLARED, METHODS, InvalidSetting, Stopped, declared_params, restore
 from aucstudio.engine.roc import auc
 
-# What is many on a small table.
+# Smaller settings for a small table.
 SMALL = {"library": "few", "n_trees": 30}
 
 
 def cases(*, without=(), kernels_without=()):
-    """Every method with every kernel it has, as pytest parameters, but for those with a trait."""
+    """Return each method with each kernel as pytest parameters, without those with a trait."""
     found = []
     for key, method in METHODS.items():
         if any(getattr(method, trait) for trait in without):
@@ -55,7 +55,7 @@ every_parameter = pytest.mark.parametrize(("method", "declared"), parameters())
 
 @pytest.fixture(scope="module")
 def data():
-    """Two overlapping clouds, 14 positives and 22 negatives, the labels not sorted."""
+    """Return two overlapping clouds, 14 positives and 22 negatives, in random order."""
     rng = np.random.default_rng(5)
     y = rng.permutation(np.r_[np.ones(14, int), np.zeros(22, int)])
     X = rng.standard_normal((36, 3)) + np.outer(y, [1.5, 1.0, 0.0])
@@ -63,8 +63,8 @@ def data():
 
 
 def exact(method):
-    """The method with the finest tolerance it takes, a kernel that no shift changes, and an FPR
-    range that cuts no negative in parts, however often the rows are repeated.
+    """Return the method with a fine tolerance, a shift-invariant kernel, and an FPR
+    range that splits no negative, however often the rows are repeated.
     """
     declared = declared_params(type(method))
     finer = {"tol": 1e-9, "gamma": 0.3, "fpr_range": (0.0, 0.5), "fit_intercept": True}
@@ -84,7 +84,7 @@ def assert_same_ranking(first, second):
 
 
 @pytest.mark.parametrize("key", METHODS)
-def test_an_instance_of_a_declared_class_is_an_estimator(key):
+def test_declared_class_creates_a_scikit_learn_estimator(key):
     made = DECLARED[key]()
     assert type(made) is METHODS[key]
     assert isinstance(made, DECLARED[key])
@@ -95,7 +95,7 @@ def test_an_instance_of_a_declared_class_is_an_estimator(key):
         assert copied.get_params() == made.get_params()
 
 
-def test_a_method_is_found_by_the_name_of_its_class():
+def test_methods_are_exported_by_class_name():
     assert all(method.key == key for key, method in METHODS.items())
     for key, method in METHODS.items():
         assert method.__name__.lower() == key.replace("-", "")
@@ -107,20 +107,20 @@ def test_a_method_is_found_by_the_name_of_its_class():
 
 
 @every_method
-def test_settings_are_given_by_name_alone(method):
+def test_settings_are_keyword_only(method):
     kinds = {one.kind for one in inspect.signature(method).parameters.values()}
     assert kinds <= {inspect.Parameter.KEYWORD_ONLY}
 
 
 @every_method
-def test_a_method_says_what_it_is(method):
+def test_method_has_title_family_source_and_summary(method):
     for words in (method.title, method.family, method.source, method.summary):
         assert words.strip() == words != ""
     assert "Minimises" in method.__doc__
 
 
 @every_method
-def test_the_docstring_lists_every_setting_as_it_is_declared(method):
+def test_docstring_lists_every_declared_setting(method):
     assert inspect.getdoc(method).count("\n----------\n") >= 1
     _, _, found = method.__doc__.partition("\nParameters\n----------\n")
     found, *_ = re.split(r"\n\n(?:Attributes|Raises|References)\n-", found)
@@ -143,7 +143,7 @@ def test_the_docstring_lists_every_setting_as_it_is_declared(method):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @every_case
-def test_scikit_learn_finds_nothing_wrong(method):
+def test_method_passes_scikit_learn_estimator_checks(method):
     reason = method.weights_differ
     known = {"check_sample_weight_equivalence_on_dense_data": reason} if reason else {}
     results = check_estimator(method, on_fail=None, on_skip=None, expected_failed_checks=known)
@@ -153,7 +153,7 @@ def test_scikit_learn_finds_nothing_wrong(method):
 
 
 @every_parameter
-def test_a_declaration_is_complete(method, declared):
+def test_declaration_is_complete(method, declared):
     assert declared.help.endswith(".")
     assert declared.label
     assert all(declared.choices.values())
@@ -166,13 +166,13 @@ def test_a_declaration_is_complete(method, declared):
 
 
 @every_parameter
-def test_values_are_written_and_read_back(method, declared):
+def test_parameter_values_round_trip_as_text(method, declared):
     for value in (declared.default, *declared.grid, *declared.choices, *declared.words):
         assert declared.parse(declared.spell(value)) == value
 
 
 def bad_values(declared):
-    """Values that contradict the declared kind and range."""
+    """Yield values that contradict the declared kind and range."""
     yield from (object(), "no such word")
     if not declared.none and None not in declared.choices:
         yield None
@@ -198,7 +198,7 @@ def bad_values(declared):
 
 
 @every_parameter
-def test_bad_settings_are_refused_by_name(method, declared, data):
+def test_invalid_settings_are_refused_by_name(method, declared, data):
     for value in bad_values(declared):
         with pytest.raises(InvalidSetting, match=declared.name) as refused:
             method(**{declared.name: value}).fit(*data)
@@ -234,22 +234,24 @@ def test_two_classes_are_needed(method, data):
 
 
 @every_case
-def test_the_callback_receives_a_usable_scorer(method, data):
+def test_callback_receives_a_usable_scorer(method, data):
     X, y = data
-    heard, bounds = [], []
+    steps, bounds = [], []
 
-    def listen(step):
+    def record_step(step):
         if step.iteration:
             assert math.isfinite(step.objective)
             assert step.gap is None or step.gap >= 0
             bounds.append(-math.inf if step.gap is None else step.objective - step.gap)
-            heard.append((step.iteration, step.objective, step.scorer()(X)))
+            steps.append((step.iteration, step.objective, step.scorer()(X)))
 
-    fitted = clone(method).fit(X, y, callback=listen)
-    iterations, objectives, scores = zip(*heard, strict=True)
-    if not hasattr(fitted, "fpr_range_used_"):  # a bound for one range is none for a wider one
+    fitted = clone(method).fit(X, y, callback=record_step)
+    iterations, objectives, scores = zip(*steps, strict=True)
+    if not hasattr(
+        fitted, "fpr_range_used_"
+    ):  # a bound for one range does not hold for a wider one
         assert max(bounds) <= fitted.objective_ + 1e-9 * abs(fitted.objective_)
-    # A long iteration is told of again, so that a stop is seen.
+    # A long iteration is reported repeatedly so that it can be stopped.
     assert all(a <= b for a, b in itertools.pairwise(iterations))
     if method.descends:
         assert min(objectives) >= fitted.objective_ - 1e-3 * abs(fitted.objective_)
@@ -259,14 +261,14 @@ def test_the_callback_receives_a_usable_scorer(method, data):
 
 
 @every_case
-def test_the_objective_and_its_gap_are_numbers(method, data):
+def test_objective_and_gap_are_finite(method, data):
     fitted = clone(method).fit(*data)
     assert math.isfinite(fitted.objective_)
     assert fitted.dual_gap_ is None or 0 <= fitted.dual_gap_ <= 0.05 * abs(fitted.objective_)
 
 
 @every_case
-def test_a_fit_stopped_at_its_first_ranking_keeps_what_it_showed(method, data):
+def test_fit_stopped_at_its_first_ranking_keeps_that_scorer(method, data):
     X, y = data
     shown = [np.zeros(len(y))]
 
@@ -282,7 +284,7 @@ def test_a_fit_stopped_at_its_first_ranking_keeps_what_it_showed(method, data):
 
 
 @every_case
-def test_a_stop_at_any_time_ends_the_fit(method, data, monkeypatch):
+def test_callback_can_stop_the_fit_at_any_time(method, data, monkeypatch):
     monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
     X, y = data
     usable = []
@@ -299,7 +301,7 @@ def test_a_stop_at_any_time_ends_the_fit(method, data, monkeypatch):
 
 
 @every_case
-def test_a_fit_is_told_everything_and_reads_nothing_off_the_estimator(method, data, monkeypatch):
+def test_fit_stores_no_working_state_on_the_estimator(method, data, monkeypatch):
     X, y = data
     settings, inside, train = set(declared_params(type(method))), [], type(method)._fit
 
@@ -320,7 +322,7 @@ def test_a_fit_is_told_everything_and_reads_nothing_off_the_estimator(method, da
 
 
 @every_case
-def test_refits_are_bit_identical_watched_or_not(method, data):
+def test_refits_are_bit_identical_with_or_without_callback(method, data):
     first = clone(method).fit(*data)
     second = clone(method).fit(*data, callback=lambda step: False)
     assert first.objective_ == second.objective_
@@ -332,7 +334,7 @@ def test_refits_are_bit_identical_watched_or_not(method, data):
 
 
 @pytest.mark.parametrize("method", cases(without=["follows_order"]))
-def test_the_order_of_the_rows_does_not_matter(method, data):
+def test_row_order_does_not_change_the_ranking(method, data):
     X, y = data
     order = np.random.default_rng(1).permutation(len(y))
     first, second = exact(method).fit(X, y), exact(method).fit(X[order], y[order])
@@ -341,12 +343,12 @@ def test_the_order_of_the_rows_does_not_matter(method, data):
 
 
 @pytest.mark.parametrize("method", cases(kernels_without=["poly"]))
-def test_a_shift_of_all_rows_leaves_the_ranking(method, data):
+def test_shift_of_all_rows_does_not_change_the_ranking(method, data):
     X, y = data
     shift = np.array([7.0, -3.0, 100.0])
     first, second = exact(method).fit(X, y), exact(method).fit(X + shift, y)
     assert_same_ranking(first.scorer_(X), second.scorer_(X + shift))
-    if not method.as_given:  # a threshold at 0 of the values themselves means nothing
+    if not method.as_given:  # a threshold at 0 has no meaning for raw feature values
         np.testing.assert_array_equal(first.predict(X), second.predict(X + shift))
 
 
@@ -358,7 +360,7 @@ def test_swapped_labels_reverse_the_ranking(method, data):
 
 
 @pytest.mark.parametrize("method", cases(without=["counts_rows"]))
-def test_repeated_rows_leave_a_pairwise_method_as_it_is(method, data):
+def test_repeated_rows_do_not_change_a_pairwise_method(method, data):
     X, y = data
     first = exact(method).fit(X, y)
     second = exact(method).fit(np.tile(X, (3, 1)), np.tile(y, 3))
@@ -368,7 +370,7 @@ def test_repeated_rows_leave_a_pairwise_method_as_it_is(method, data):
 
 
 @every_case
-def test_a_scorer_survives_being_written_down(method, data):
+def test_scorer_is_restored_from_its_settings_and_arrays(method, data):
     X, y = data
     scorer = clone(method).fit(X, y).scorer_
     settings = json.loads(json.dumps(scorer.settings()))
@@ -399,7 +401,7 @@ def degenerate():
 
 @every_case
 @pytest.mark.parametrize("name", list(degenerate()))
-def test_degenerate_data_give_finite_scores(method, name):
+def test_degenerate_data_yield_finite_scores(method, name):
     X, y = degenerate()[name]
     fitted = clone(method).fit(X, y)
     assert np.isfinite(fitted.decision_function(X)).all()
@@ -414,14 +416,14 @@ def test_equal_rows_score_alike(method):
 
 
 @pytest.mark.parametrize("method", cases(kernels_without=["poly"]))
-def test_a_far_offset_costs_no_digits_that_matter(method, data):
+def test_large_offset_does_not_change_the_ranking(method, data):
     X, y = data
     X = np.round(X * 64) / 64  # exact at the offset
     first, second = exact(method).fit(X, y), exact(method).fit(X + 1e8, y)
     assert_same_ranking(first.scorer_(X), second.scorer_(X + 1e8))
 
 
-def test_a_training_auc_below_one_half_from_few_positives_is_noted():
+def test_training_auc_below_one_half_is_noted():
     rng = np.random.default_rng(7)
     y = np.zeros(500, dtype=bool)
     y[:3] = True
@@ -435,7 +437,7 @@ def test_a_training_auc_below_one_half_from_few_positives_is_noted():
 @pytest.mark.parametrize(
     "key", ["svm-auc", "svm-pauc", "svm-pauc-tight", "rank-svm", "kernel-rank-svm", "nbauc"]
 )
-def test_rows_that_give_no_direction_are_noted(key, data):
+def test_rows_without_a_separating_direction_are_noted(key, data):
     X, _ = data
     fitted = METHODS[key]().fit(np.vstack([X, X]), np.arange(72) < 36)
     assert "no_direction" in [note.code for note in fitted.notes_]

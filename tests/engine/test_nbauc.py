@@ -23,7 +23,7 @@ BOTH = pytest.mark.parametrize(
 
 
 def ring(count, seed=0, d=2):
-    """Positives inside a ball: no direction ranks them."""
+    """Return positives inside a ball, which no direction ranks."""
     X = np.random.default_rng(seed).standard_normal((count, d))
     return X, ((X**2).sum(axis=1) < d / 2).astype(int)
 
@@ -31,7 +31,7 @@ def ring(count, seed=0, d=2):
 # --- the maps --------------------------------------------------------------------------------
 
 
-def test_random_waves_approach_the_kernel_as_one_over_the_root_of_their_number():
+def test_fourier_kernel_error_falls_with_the_root_of_the_components():
     X, _ = ring(40, d=3)
     K = rbf_kernel(X, gamma=0.4)
 
@@ -46,7 +46,7 @@ def test_random_waves_approach_the_kernel_as_one_over_the_root_of_their_number()
     assert error(25) / error(1600) == pytest.approx(8.0, rel=0.25)
 
 
-def test_the_origin_of_the_waves_changes_no_product():
+def test_fourier_products_do_not_depend_on_the_origin():
     X, _ = ring(30)
     maps = [fourier_map(0.4, origin, 50, np.random.default_rng(1)) for origin in (X[0], X[1] + 9)]
     first, second = (phi(X) for phi in maps)
@@ -54,7 +54,7 @@ def test_the_origin_of_the_waves_changes_no_product():
     assert_allclose(first @ first.T, second @ second.T, atol=1e-12)
 
 
-def test_a_fourier_scorer_is_the_direction_written_as_waves():
+def test_fourier_scorer_equals_the_direction_in_feature_space():
     X, _ = ring(30)
     phi = fourier_map(0.4, X.mean(axis=0), 51, np.random.default_rng(1))
     w = np.random.default_rng(2).standard_normal(52)
@@ -66,7 +66,7 @@ def test_a_fourier_scorer_is_the_direction_written_as_waves():
 
 
 @pytest.mark.parametrize("kind", ["landmarks", "waves"])
-def test_embedded_rows_differ_by_one_vector_from_their_features(kind):
+def test_mapped_rows_equal_features_up_to_a_constant_shift(kind):
     X, _ = ring(1_300)
     if kind == "landmarks":
         phi = nystrom_map(Kernel("rbf", 0.5), X[:12])
@@ -81,7 +81,7 @@ def test_embedded_rows_differ_by_one_vector_from_their_features(kind):
     assert_allclose(short, exact, atol=1e-4)
 
 
-def test_single_precision_is_left_where_landmarks_are_too_close():
+def test_close_landmarks_stay_in_double_precision():
     X, _ = ring(30)
     close = nystrom_map(Kernel("rbf", 1e-3), X)
     assert close.in_single() is close
@@ -90,7 +90,7 @@ def test_single_precision_is_left_where_landmarks_are_too_close():
     assert mapped(close, X, Monitor(), np.float32).matrix.dtype == np.float32
 
 
-def test_landmarks_drawn_in_batches_are_as_good():
+def test_batched_landmarks_are_as_good():
     X, _ = ring(3_000, d=4)
 
     def inertia(**more):
@@ -111,7 +111,7 @@ def test_batches_find_every_distinct_row():
 
 
 @pytest.mark.parametrize("tol", [1e-5, 1e-9])
-def test_all_rows_as_landmarks_give_kernel_rank_svm(tol):
+def test_all_rows_as_landmarks_equal_kernel_rank_svm(tol):
     X, y = ring(80)
     mapped = NBAUC(n_landmarks=100, gamma=0.7, C=300.0, tol=tol).fit(X, y)
     exact = KernelRankSVM(gamma=0.7, C=300.0, tol=1e-9).fit(X, y)
@@ -121,7 +121,7 @@ def test_all_rows_as_landmarks_give_kernel_rank_svm(tol):
 
 
 @BOTH
-def test_they_rank_what_no_direction_does(method):
+def test_non_linear_data_are_ranked(method):
     X, y = ring(1_500)
     X_test, y_test = ring(1_000, seed=1)
     fitted = method.fit(X, y)
@@ -129,7 +129,7 @@ def test_they_rank_what_no_direction_does(method):
     assert auc(y_test, fitted.decision_function(X_test)) > 0.99
 
 
-def test_the_papers_width_is_scale_on_standardised_features():
+def test_default_width_equals_the_papers_on_standardised_data():
     X, y = ring(300, d=5)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     b = np.mean(((X - X.mean(axis=0)) ** 2).sum(axis=1))
@@ -138,15 +138,15 @@ def test_the_papers_width_is_scale_on_standardised_features():
 
 
 @BOTH
-def test_stages_are_told_in_order_with_fractions(method, monkeypatch):
+def test_stages_are_reported_in_order_with_fractions(method, monkeypatch):
     monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
-    heard = []
-    method.fit(*ring(1_200), callback=lambda step: heard.append((step.stage, step.fraction)))
-    stages = [stage for stage, _ in heard]
+    steps = []
+    method.fit(*ring(1_200), callback=lambda step: steps.append((step.stage, step.fraction)))
+    stages = [stage for stage, _ in steps]
     expected = ["landmarks", "features", "iterating", "scoring"]
     expected = expected if isinstance(method, NBAUC) else expected[1:]
     assert list(dict.fromkeys(stages)) == expected
-    fractions = [fraction for stage, fraction in heard if stage == "features"]
+    fractions = [fraction for stage, fraction in steps if stage == "features"]
     assert fractions == sorted(fractions)
     assert fractions[-1] == 1.0
 

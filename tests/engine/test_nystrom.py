@@ -21,7 +21,7 @@ def landmarks_of(X, count, seed=0):
     return k_means(X, count, np.random.default_rng(seed), Monitor())
 
 
-def test_products_of_features_are_the_nystrom_approximation():
+def test_feature_products_equal_the_nystrom_approximation():
     X, U = rows(), rows(20, seed=1)
     phi = nystrom_map(GAUSSIAN, U)(X)
     E = GAUSSIAN(X, U)
@@ -29,7 +29,7 @@ def test_products_of_features_are_the_nystrom_approximation():
 
 
 @pytest.mark.parametrize("kernel", [GAUSSIAN, Kernel("poly", 0.5, 2, 1.0)])
-def test_all_rows_as_landmarks_give_the_kernel_itself(kernel):
+def test_all_rows_as_landmarks_reproduce_the_kernel(kernel):
     X = rows()
     phi = nystrom_map(kernel, X)(X)
     assert_allclose(phi @ phi.T, kernel(X, X), atol=1e-7)
@@ -37,7 +37,7 @@ def test_all_rows_as_landmarks_give_the_kernel_itself(kernel):
         assert phi.shape[1] == 10  # the monomials of degree 2 at most of three features
 
 
-def test_the_scorer_of_a_direction_is_linear_in_the_features():
+def test_scorer_of_a_direction_is_linear_in_the_features():
     X, U = rows(), rows(20, seed=1)
     features = nystrom_map(GAUSSIAN, U)
     w = np.random.default_rng(2).normal(size=features.whitener.shape[1])
@@ -47,13 +47,13 @@ def test_the_scorer_of_a_direction_is_linear_in_the_features():
     assert_array_equal(again(X), scorer(X))
 
 
-def test_progress_is_told_in_fractions(monkeypatch):
+def test_progress_is_reported_in_fractions(monkeypatch):
     monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
-    told = []
-    watch = Monitor(lambda step: told.append(step.fraction))
+    fractions = []
+    watch = Monitor(lambda step: fractions.append(step.fraction))
     mapped(nystrom_map(GAUSSIAN, rows(5)), rows(1200), watch)
-    assert told == sorted(told)
-    assert told[-1] == 1.0
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == 1.0
 
 
 def test_landmarks_are_the_centres_of_separate_clouds():
@@ -75,7 +75,7 @@ def test_clusters_are_better_than_drawn_rows():
     assert inertia(landmarks_of(X, 30)) < 0.9 * inertia(drawn)
 
 
-def test_many_rows_are_drawn_from_and_the_seed_decides():
+def test_landmarks_of_many_rows_depend_on_the_seed():
     X = rows(25_000, 2)
     one, two, other = landmarks_of(X, 10), landmarks_of(X, 10), landmarks_of(X, 10, seed=1)
     assert_array_equal(one, two)

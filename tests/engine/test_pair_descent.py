@@ -1,4 +1,4 @@
-"""Coordinate descent on pairs against dense quadratic programs; how it is watched and stopped."""
+"""Coordinate descent on pairs against dense quadratic programs, with progress and stopping."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ KINDS = ["plain", "tied", "duplicated", "constant feature", "offset", "wide"]
 
 
 def problem(kind="plain", N=30, k=4, seed=0, kernel="rbf", gamma=0.3):
-    """Give neighbour pairs over the rows that take part, and those rows' kernel matrix."""
+    """Return neighbour pairs over the rows they use, and the kernel matrix of these rows."""
     X, positive = sample(kind, N=N, seed=seed)
     rows, pairs = neighbour_pairs(X, positive, k).compact()
     Z = (X - X.mean(axis=0))[rows]
@@ -45,7 +45,7 @@ def primal(pairs, K, C, beta, margin=1.0):
 
 @pytest.mark.parametrize("C", [0.05, 20.0, 1e4])
 @pytest.mark.parametrize("kind", KINDS)
-def test_agrees_with_a_dense_program_and_with_the_interior_point(kind, C):
+def test_descent_matches_a_dense_program_and_the_interior_point(kind, C):
     pairs, K = problem(kind)
     done = solve(pairs, K, C, tol=1e-8)
     optimum, scores = oracle(K, *pair_rows(pairs), C)
@@ -60,7 +60,7 @@ def test_agrees_with_a_dense_program_and_with_the_interior_point(kind, C):
 
 
 @pytest.mark.parametrize("kernel", ["linear", "poly"])
-def test_kernels_of_low_rank(kernel):
+def test_low_rank_kernels_converge(kernel):
     pairs, K = problem(kernel=kernel)
     done = solve(pairs, K, 5.0, tol=1e-8)
     assert done.converged
@@ -68,7 +68,7 @@ def test_kernels_of_low_rank(kernel):
 
 
 @pytest.mark.parametrize("margin", [0.01, 1.0, 4.0])
-def test_karush_kuhn_tucker_conditions(margin):
+def test_solution_meets_karush_kuhn_tucker_conditions(margin):
     pairs, K = problem(N=60, seed=4)
     C = 40.0 * margin
     done = solve(pairs, K, C, margin=margin, tol=1e-10)
@@ -88,7 +88,7 @@ def test_karush_kuhn_tucker_conditions(margin):
     assert done.gap == pytest.approx(done.objective - dual, abs=1e-9 * done.objective)
 
 
-def test_pairs_of_identical_rows_go_to_the_bound():
+def test_pairs_of_identical_rows_reach_the_bound():
     X, positive = sample(N=20, seed=2)
     i, j = np.flatnonzero(positive)[:5], np.flatnonzero(~positive)[:5]
     X[j] = X[i]
@@ -98,14 +98,14 @@ def test_pairs_of_identical_rows_go_to_the_bound():
     assert done.objective == pytest.approx(2.0, rel=1e-12)
 
 
-def test_a_kernel_of_zeros_gives_the_whole_loss():
+def test_zero_kernel_has_the_full_loss():
     pairs, K = problem()
     done = solve(pairs, np.zeros_like(K), 2.0)
     assert done.converged
     assert done.objective == pytest.approx(2.0, rel=1e-12)
 
 
-def test_all_pairs_and_a_list_of_them_are_solved_alike():
+def test_all_pairs_and_their_list_have_the_same_solution():
     X, positive = sample(N=40, seed=3)
     everything, K = AllPairs(positive), Kernel("rbf", 0.3)(X, X)
     listed = PairList(*pair_rows(everything), len(X))
@@ -118,8 +118,8 @@ def test_all_pairs_and_a_list_of_them_are_solved_alike():
 # --- the certificate, and stopping
 
 
-class Watch(Monitor):
-    """A monitor that keeps what it hears and stops at the n-th step."""
+class RecordingMonitor(Monitor):
+    """A monitor that records steps and stops at the n-th one."""
 
     def __init__(self, stop_at=None):
         super().__init__()
@@ -132,13 +132,13 @@ class Watch(Monitor):
 
 
 @pytest.mark.parametrize("slice_size", [50.0, 1e3, 3e7])
-def test_the_certificate_holds_at_every_look(monkeypatch, slice_size):
+def test_gap_is_valid_at_every_reported_step(monkeypatch, slice_size):
     monkeypatch.setattr(pair_descent, "_WORK_PER_SLICE", slice_size)
     pairs, K = problem(N=60, seed=6)
-    watch, C = Watch(), 300.0
-    done = solve(pairs, K, C, monitor=watch, scorer=lambda beta: beta)
+    monitor, C = RecordingMonitor(), 300.0
+    done = solve(pairs, K, C, monitor=monitor, scorer=lambda beta: beta)
     optimum, _ = oracle(K, *pair_rows(pairs), C)
-    iterations, objectives, gaps, betas = zip(*watch.steps, strict=True)
+    iterations, objectives, gaps, betas = zip(*monitor.steps, strict=True)
     assert iterations == tuple(range(1, done.n_iter + 1))
     assert (np.diff(objectives) <= 0.0).all()
     assert (np.diff(gaps) <= 0.0).all()
@@ -150,19 +150,19 @@ def test_the_certificate_holds_at_every_look(monkeypatch, slice_size):
 
 
 @pytest.mark.parametrize("at", [1, 3])
-def test_a_stop_keeps_the_scorer_as_it_stands(monkeypatch, at):
+def test_stop_keeps_the_current_scorer(monkeypatch, at):
     monkeypatch.setattr(pair_descent, "_WORK_PER_SLICE", 300.0)
     pairs, K = problem(N=60, seed=7)
-    watch = Watch(at)
-    done = solve(pairs, K, 100.0, monitor=watch, scorer=lambda beta: beta)
+    monitor = RecordingMonitor(at)
+    done = solve(pairs, K, 100.0, monitor=monitor, scorer=lambda beta: beta)
     assert (done.n_iter, done.converged) == (at, False)
-    np.testing.assert_array_equal(done.coefficients, watch.steps[-1][3])
+    np.testing.assert_array_equal(done.coefficients, monitor.steps[-1][3])
     assert done.coefficients.any()
     assert np.isfinite(done.objective)
 
 
 class StopInside(Monitor):
-    """A monitor whose listener stops the work at the n-th look of a stage."""
+    """A monitor that stops the work at the n-th report of a stage."""
 
     def __init__(self, stage, at=1):
         super().__init__()
@@ -179,7 +179,7 @@ class StopInside(Monitor):
             raise Stopped(name)
 
 
-def test_a_stop_while_scores_are_computed_keeps_the_last_measured_iterate():
+def test_stop_during_scoring_keeps_the_last_measured_iterate():
     pairs, K = problem(N=60, seed=8)
     monitor = StopInside("scores", at=2)
     done = solve(pairs, K, 1e4, monitor=monitor)
@@ -188,7 +188,7 @@ def test_a_stop_while_scores_are_computed_keeps_the_last_measured_iterate():
     assert done.objective == pytest.approx(primal(pairs, K, 1e4, done.coefficients), rel=1e-10)
 
 
-def test_scores_do_not_drift():
+def test_tracked_scores_do_not_drift():
     pairs, K = problem(N=60, seed=9)
     descent = pair_descent._Descent(pairs, K, 5.0, 1.0, 1e-6, lambda: None)
     for _ in range(40):
@@ -200,15 +200,15 @@ def test_scores_do_not_drift():
     assert tracked.objective == pytest.approx(afresh.objective, rel=1e-12)
 
 
-# --- where descent gives up
+# --- fallback to the interior point
 
 
-def test_the_interior_point_takes_over_and_is_counted_on():
+def test_interior_point_takes_over_and_continues_the_numbering():
     pairs, K = problem(N=60, seed=10)
-    watch = Watch()
-    done = solve(pairs, K, 1e4, monitor=watch, scorer=lambda beta: beta, limit=0.0)
+    monitor = RecordingMonitor()
+    done = solve(pairs, K, 1e4, monitor=monitor, scorer=lambda beta: beta, limit=0.0)
     optimum, scores = oracle(K, *pair_rows(pairs), 1e4)
-    iterations, objectives, gaps, betas = zip(*watch.steps, strict=True)
+    iterations, objectives, gaps, betas = zip(*monitor.steps, strict=True)
     assert done.converged
     assert done.objective == pytest.approx(optimum, rel=1e-6)
     assert iterations == tuple(range(1, done.n_iter + 1))
@@ -222,29 +222,29 @@ def test_the_interior_point_takes_over_and_is_counted_on():
 
 
 @pytest.mark.parametrize("stage", ["factorising", "Newton step"])
-def test_a_stop_after_descent_keeps_what_descent_had(stage):
+def test_stop_after_descent_keeps_its_result(stage):
     pairs, K = problem(N=200, seed=11)
-    alone = solve(pairs, K, 1e4, monitor=Watch(1), scorer=lambda beta: beta, limit=0.0)
+    alone = solve(pairs, K, 1e4, monitor=RecordingMonitor(1), scorer=lambda beta: beta, limit=0.0)
     done = solve(pairs, K, 1e4, monitor=StopInside(stage), limit=0.0)
     assert not done.converged
     assert done.objective == alone.objective
     np.testing.assert_array_equal(done.coefficients, alone.coefficients)
 
 
-def test_ill_conditioned_kernels_are_solved_in_the_end(monkeypatch):
+def test_ill_conditioned_kernels_converge(monkeypatch):
     X, positive = sample("ill-scaled", N=60, seed=12)
     rows, pairs = neighbour_pairs(X, positive, 4).compact()
     K = Kernel("poly", 0.01)(X[rows], X[rows])
-    watch, looks = Watch(), []
+    monitor, looks = RecordingMonitor(), []
 
     def factor(K):
-        looks.append(len(watch.steps))
+        looks.append(len(monitor.steps))
         return kernel_factor(K)
 
     monkeypatch.setattr(pair_descent, "kernel_factor", factor)
-    done = solve(pairs, K, 10.0, monitor=watch, scorer=lambda beta: None, limit=1e6)
+    done = solve(pairs, K, 10.0, monitor=monitor, scorer=lambda beta: None, limit=1e6)
     assert done.converged
-    _, objective, gap, _ = watch.steps[looks[0] - 1]
+    _, objective, gap, _ = monitor.steps[looks[0] - 1]
     assert gap > 0.1 * objective
     assert done.objective < 0.9 * objective
 
@@ -254,7 +254,7 @@ def test_ill_conditioned_kernels_are_solved_in_the_end(monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("N", "r"), [(1, 1), (40, 7), (700, 30), (3000, 5), (5, 0), (0, 3)])
-def test_gram_matrix(N, r):
+def test_gram_matrix_matches_numpy(N, r):
     rng = np.random.default_rng(13)
     F, weights, paused = rng.normal(size=(N, r)), rng.random(N), []
     np.testing.assert_allclose(gram(F, pause=lambda: paused.append(1)), F.T @ F, atol=1e-11)

@@ -21,7 +21,7 @@ FINE = 1e-9
 
 
 def sample(kind="plain", N=22, d=3, seed=0):
-    """Draw rows and labels; ``kind`` says what is awkward about them."""
+    """Draw rows and labels; ``kind`` names the difficulty."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(N, d))
     positive = X[:, 0] + 0.8 * rng.normal(size=N) > np.quantile(X[:, 0], 0.6)
@@ -67,7 +67,7 @@ def mean_hinge(scores, i, j):
 
 
 @pytest.mark.parametrize("C", [0.5, 50.0])
-def test_cutting_planes_reach_the_same_optimum(monkeypatch, C):
+def test_cutting_planes_reach_the_optimum_of_the_exact_solver(monkeypatch, C):
     X, positive = sample(N=80, seed=3)
     exact = AUCSVM(C=C).fit(X, positive)
     monkeypatch.setattr(pair_svm, "MAX_DENSE_PAIRS", 100)
@@ -93,7 +93,7 @@ def solve(pairs, F, c, **options):
 
 
 class StopInside(Monitor):
-    """A monitor whose listener stops the work at the n-th look between blocks."""
+    """A monitor that stops the work at the n-th report between blocks."""
 
     def __init__(self, at):
         super().__init__()
@@ -107,7 +107,7 @@ class StopInside(Monitor):
 
 
 @pytest.mark.parametrize(("at", "iterations"), [(1, 0), (2, 0), (4, 1)])
-def test_a_stop_within_a_newton_step_keeps_the_last_iterate(at, iterations):
+def test_stop_within_a_newton_step_keeps_the_last_iterate(at, iterations):
     X, positive = sample(seed=8)
     done = solve_box_qp(
         AllPairs(positive), X, 1.0, monitor=StopInside(at), scorer=lambda w, beta: None
@@ -118,7 +118,7 @@ def test_a_stop_within_a_newton_step_keeps_the_last_iterate(at, iterations):
     assert done.weights.any()
 
 
-def test_an_unreachable_tolerance_ends_without_a_claim():
+def test_unreachable_tolerance_ends_unconverged():
     X, positive = sample(seed=9)
     done = solve(AllPairs(positive), X, 1.0, tol=1e-17)
     assert not done.converged
@@ -137,13 +137,13 @@ def forbid(monkeypatch, name):
 @pytest.mark.parametrize(
     ("kernel", "kind"), [("rbf", "plain"), ("poly", "plain"), ("linear", "wide")]
 )
-def test_neighbour_pairs_under_a_kernel_go_to_coordinate_descent(monkeypatch, method, kernel, kind):
+def test_neighbour_pairs_under_a_kernel_use_coordinate_descent(monkeypatch, method, kernel, kind):
     X, positive = sample(kind, N=30, seed=22)
     settings = {"kernel": kernel, "gamma": 0.1, "n_neighbors": 3, "C": 50.0}
     forbid(monkeypatch, "solve_box_qp")
     by_descent = method(**settings).fit(X, positive)
     monkeypatch.undo()
-    monkeypatch.setattr(pair_svm, "PairList", type(None))  # no list is known as one any more
+    monkeypatch.setattr(pair_svm, "PairList", type(None))  # no list is recognised any more
     forbid(monkeypatch, "solve_pair_descent")
     by_interior_point = method(**settings).fit(X, positive)
     assert by_descent.converged_
@@ -152,7 +152,7 @@ def test_neighbour_pairs_under_a_kernel_go_to_coordinate_descent(monkeypatch, me
 
 
 @pytest.mark.parametrize("method", [AUCSVM, ROCSVM, SAUCSVM])
-def test_all_pairs_of_many_rows_go_to_descent_if_the_rank_is_high(monkeypatch, method):
+def test_all_pairs_with_a_high_rank_kernel_use_descent(monkeypatch, method):
     X, positive = sample(N=60, seed=23)
     settings = {"kernel": "rbf", "gamma": 2.0, "C": 20.0, "tol": 1e-8}
     by_interior_point = method(**settings).fit(X, positive)
@@ -166,7 +166,7 @@ def test_all_pairs_of_many_rows_go_to_descent_if_the_rank_is_high(monkeypatch, m
     assert not positive[j].any()
 
 
-def test_all_pairs_of_many_rows_stay_with_the_interior_point_if_the_rank_is_low(monkeypatch):
+def test_all_pairs_with_a_low_rank_kernel_use_the_interior_point(monkeypatch):
     X, positive = sample(N=60, seed=24)
     monkeypatch.setattr(pair_svm, "MIN_DESCENT_ROWS", 60)
     forbid(monkeypatch, "solve_pair_descent")
@@ -189,7 +189,7 @@ def test_margin_is_redundant_with_cost(kernel, k, margin):
     assert ours.objective_ == pytest.approx(margin**2 * plain.objective_, rel=1e-8)
 
 
-def test_margin_one_is_auc_svm_to_the_last_bit():
+def test_margin_one_equals_auc_svm_bit_for_bit():
     X, positive = sample(N=40, seed=5)
     ours, plain = ROCSVM(kernel="rbf").fit(X, positive), AUCSVM(kernel="rbf").fit(X, positive)
     np.testing.assert_array_equal(ours.train_scores_, plain.train_scores_)
@@ -197,7 +197,7 @@ def test_margin_one_is_auc_svm_to_the_last_bit():
 
 
 @pytest.mark.parametrize("margin", [0.01, 0.5])
-def test_margin_reaches_the_cutting_planes(monkeypatch, margin):
+def test_cutting_planes_use_the_margin(monkeypatch, margin):
     X, positive = sample(N=80, seed=3)
     exact = ROCSVM(C=5.0, margin=margin).fit(X, positive)
     monkeypatch.setattr(pair_svm, "MAX_DENSE_PAIRS", 100)
@@ -222,12 +222,12 @@ def test_support_pairs_lie_within_the_margin(k):
     assert len(i) >= (margins < 1 - 1e-3).sum() > 0
 
 
-def test_support_pairs_come_strongest_first_and_capped(monkeypatch):
+def test_support_pairs_are_sorted_by_strength_and_capped(monkeypatch):
     model = AUCSVM(C=1.2, tol=FINE).fit(TEN, TEN_POSITIVE)
     i, j = model.support_pairs_
     scores = model.scorer_(TEN)
     inside = scores[i] - scores[j] < 1 - 1e-3
-    assert inside[: inside.sum()].all()  # at the bound, hence before those between
+    assert inside[: inside.sum()].all()  # pairs at the bound come before those between
     monkeypatch.setattr(pair_svm, "MAX_SUPPORT_PAIRS", 5)
     few = AUCSVM(C=1.2, tol=FINE).fit(TEN, TEN_POSITIVE).support_pairs_
     strong = set(zip(i[inside].tolist(), j[inside].tolist(), strict=True))
@@ -239,7 +239,7 @@ def test_support_pairs_come_strongest_first_and_capped(monkeypatch):
 
 
 @pytest.mark.parametrize("settings", [{"kernel": "rbf"}, {"kernel": "poly"}])
-def test_too_much_for_the_machine_is_refused_before_any_work(settings, monkeypatch):
+def test_fit_beyond_memory_is_refused_before_any_work(settings, monkeypatch):
     monkeypatch.setattr("aucstudio.engine.cost.machine_memory", lambda: 1e9)
     X, method = np.arange(5000, dtype=float)[:, None], AUCSVM(**settings)
     needed = method.estimate(3000, 2000, 1).bytes
@@ -252,7 +252,7 @@ def test_too_much_for_the_machine_is_refused_before_any_work(settings, monkeypat
     assert "nearest negatives" in str(caught.value)
 
 
-def test_what_fits_the_machine_is_not_refused(monkeypatch):
+def test_memory_check_allows_four_fifths_of_the_memory(monkeypatch):
     method, size = AUCSVM(kernel="rbf"), (3100, 2000, 10)
     needed = method.estimate(*size).bytes
     for memory, fits in ((needed / 0.79, True), (needed / 0.81, False)):
@@ -284,7 +284,7 @@ def test_kernel_factor_reproduces_the_matrix(N, r):
     assert (np.diff(square.diagonal()) <= 1e-6).all()
 
 
-def test_kernel_factor_leaves_a_small_remainder_of_a_smooth_kernel():
+def test_kernel_factor_of_a_smooth_kernel_has_low_rank():
     x = np.linspace(0, 1, 200)[:, None]
     K = Kernel("rbf", 1.0)(x, x)
     factor = kernel_factor(K.copy())
@@ -302,7 +302,7 @@ def test_row_weights_represent_a_vector_exactly():
     np.testing.assert_array_equal(beta[untouched], 1.0)
 
 
-def test_what_a_factor_leaves_out_does_not_show_in_scores():
+def test_remainder_of_a_factor_does_not_affect_scores():
     rng = np.random.default_rng(21)
     K = Kernel("poly", 1.0)(Z := rng.normal(size=(60, 3)) * [1e-2, 1.0, 1e5], Z)
     factor = kernel_factor(K.copy())
@@ -325,7 +325,7 @@ def test_cholesky_solves_and_whitens(r):
     np.testing.assert_allclose(L @ b, S @ b, atol=1e-9 * (1 + r))
 
 
-def test_cholesky_survives_a_pivot_lost_to_rounding():
+def test_cholesky_handles_a_pivot_lost_to_rounding():
     v = np.arange(1.0, 51.0)
     S = np.outer(v, v)
     L = cholesky(S.copy()).factor

@@ -57,7 +57,7 @@ def test_sums_agree_with_the_explicit_incidence_matrix(pairs):
     np.testing.assert_allclose(pairs.adjoint(a), A.T @ a.ravel(), atol=1e-13)
 
 
-def test_parts_make_up_the_whole(pairs):
+def test_sums_over_parts_equal_the_whole(pairs):
     rng = np.random.default_rng(4)
     s, a = rng.normal(size=pairs.n_rows), rng.random(pairs.shape)
     parts = list(pairs.parts())
@@ -121,7 +121,7 @@ def test_hinge_agrees_with_the_direct_sum(m, n, margin, weighted):
         lambda rows: 0 < sum(p for p, _ in rows) < len(rows)
     )
 )
-def test_hinge_with_ties_and_margins_of_exactly_one(rows):
+def test_hinge_is_exact_with_ties_and_margins_of_one(rows):
     positive = np.array([p for p, _ in rows])
     scores = np.array([0.5 * v for _, v in rows])
     loss, gradient = PairHinge(positive)(scores)
@@ -130,8 +130,8 @@ def test_hinge_with_ties_and_margins_of_exactly_one(rows):
     np.testing.assert_array_equal(gradient, slope)
 
 
-def test_hinge_stays_a_subgradient_where_rounding_blurs_the_margin():
-    """Far from 0, s - 1 and t + 1 round differently: the counts must not come apart."""
+def test_hinge_is_consistent_for_large_scores():
+    """Far from 0, s - 1 and t + 1 round differently; the counts must stay consistent."""
     rng = np.random.default_rng(8)
     positive = mixed_labels(40, 60)
     scores = 1e15 + rng.integers(0, 12, 100) * 0.125
@@ -142,7 +142,7 @@ def test_hinge_stays_a_subgradient_where_rounding_blurs_the_margin():
 
 @pytest.mark.parametrize("step", [None, 0.5, 0.1])
 @pytest.mark.parametrize("apart", [0.0, 2.0, 50.0])
-def test_many_rows_are_walked_through_to_the_same_sums(step, apart, monkeypatch):
+def test_algorithm_for_many_rows_has_the_same_sums(step, apart, monkeypatch):
     rng = np.random.default_rng(4)
     positive = rng.random(500) < 0.2
     scores = rng.standard_normal(500) + apart * positive
@@ -159,7 +159,7 @@ def test_many_rows_are_walked_through_to_the_same_sums(step, apart, monkeypatch)
 
 
 def brute_neighbour_pairs(X, positive, k):
-    """Enumerate the rule by sorting all distances."""
+    """Return the neighbour pairs by sorting all distances."""
     P, Q = np.flatnonzero(positive), np.flatnonzero(~positive)
 
     def nearest(row, among):
@@ -193,7 +193,7 @@ def test_neighbour_pairs_do_not_depend_on_the_origin():
     np.testing.assert_array_equal(near, far)
 
 
-def test_neighbour_pairs_with_equal_rows_are_the_same_in_every_run():
+def test_neighbour_pairs_of_equal_rows_are_reproducible():
     X = np.random.default_rng(11).integers(0, 3, size=(120, 2)).astype(float)
     positive = mixed_labels(50, 70)
     first, second = (neighbour_pairs(X, positive, 5) for _ in range(2))
@@ -208,15 +208,15 @@ def test_neighbour_pairs_with_equal_rows_are_the_same_in_every_run():
 
 def test_neighbour_search_reports_its_progress(monkeypatch):
     monkeypatch.setattr(module, "_QUERIES_PER_CHUNK", 10)
-    heard = []
-    neighbour_pairs(np.arange(60.0)[:, None], np.arange(60) % 3 == 0, 2, heard.append)
-    assert heard == sorted(heard)
-    assert heard[-1] == 1.0
-    assert len(heard) == 6
+    fractions = []
+    neighbour_pairs(np.arange(60.0)[:, None], np.arange(60) % 3 == 0, 2, fractions.append)
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == 1.0
+    assert len(fractions) == 6
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_hardest_pairs_are_the_smallest_margins(seed):
+def test_hardest_pairs_have_the_smallest_margins(seed):
     rng = np.random.default_rng(seed)
     positive = rng.random(40) < 0.4
     scores = np.round(rng.normal(size=40) + 0.8 * positive, 1 if seed % 2 else 8)

@@ -1,4 +1,4 @@
-"""Declared parameters: what they hold, how they are written, and what they refuse."""
+"""Declared parameters: validation, parsing and formatting."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from aucstudio.engine.params import (
 
 @dataclasses.dataclass
 class Sample:
-    """One field of every kind, and one that is no setting."""
+    """One field of every kind and one without a declaration."""
 
     cost: float = param(1.0, help="Weight.", low=0.0, low_open=True, symbol="C", log=True)
     width: float | str = param(
@@ -42,7 +42,7 @@ class Sample:
 SETTINGS = declared_params(Sample)
 
 
-def test_declarations_keep_their_order_and_leave_other_fields_out():
+def test_declarations_keep_their_order_and_skip_other_fields():
     assert list(SETTINGS) == ["cost", "width", "rounds", "fast", "mode", "band", "near", "depth"]
     assert SETTINGS["cost"].label == "cost"
     assert SETTINGS["rounds"].label == "Rounds"
@@ -51,7 +51,7 @@ def test_declarations_keep_their_order_and_leave_other_fields_out():
 KINDS = "float float int bool choice range int int"
 
 
-def test_the_kind_follows_from_the_default():
+def test_kind_is_inferred_from_the_default():
     assert [one.kind for one in SETTINGS.values()] == KINDS.split()
 
 
@@ -104,46 +104,46 @@ UNREADABLE = {
 
 
 @pytest.mark.parametrize(("name", "value"), each(GOOD))
-def test_good_values_pass(name, value):
+def test_valid_values_are_accepted(name, value):
     check_settings(Sample, {name: value})
 
 
 @pytest.mark.parametrize(("name", "value"), each(BAD))
-def test_bad_values_raise_and_name_the_setting(name, value):
+def test_invalid_values_raise_and_name_the_setting(name, value):
     with pytest.raises(InvalidSetting, match=f"^{name} must be ") as refused:
         check_settings(Sample, {name: value})
     assert refused.value.setting == name
     assert SETTINGS[name].allowed() in str(refused.value)
 
 
-def test_an_unknown_setting_is_refused_with_the_known_ones():
+def test_unknown_setting_is_refused_with_the_known_ones():
     with pytest.raises(InvalidSetting, match=r"unknown setting 'gama'.*cost, width") as refused:
         check_settings(Sample, {"gama": 1})
     assert refused.value.setting == "gama"
 
 
 @pytest.mark.parametrize(("name", "text"), each(READ))
-def test_text_is_read(name, text):
+def test_text_is_parsed(name, text):
     found, value = SETTINGS[name].parse(text), READ[name][text]
     assert found == value
     assert type(found) is type(value)
 
 
 @pytest.mark.parametrize(("name", "text"), each(UNREADABLE))
-def test_bad_text_raises_and_names_the_setting(name, text):
+def test_invalid_text_raises_and_names_the_setting(name, text):
     with pytest.raises(InvalidSetting, match=f"^{name} must be ") as refused:
         SETTINGS[name].parse(text)
     assert refused.value.setting == name
 
 
 @given(st.floats(min_value=1e-300, max_value=1e300))
-def test_a_written_number_reads_back_exactly(value):
+def test_number_round_trips_as_text(value):
     cost = SETTINGS["cost"]
     assert cost.parse(cost.spell(value)) == value
 
 
 @given(st.floats(0, 0.5), st.floats(0.5, 1, exclude_min=True))
-def test_a_written_range_reads_back_exactly(alpha, beta):
+def test_range_round_trips_as_text(alpha, beta):
     band = SETTINGS["band"]
     assert band.parse(band.spell((alpha, beta))) == (alpha, beta)
 
@@ -151,12 +151,12 @@ def test_a_written_range_reads_back_exactly(alpha, beta):
 @pytest.mark.parametrize(
     ("name", "value"), [("fast", True), ("mode", None), ("near", None), ("rounds", 4)]
 )
-def test_other_values_read_back(name, value):
+def test_other_values_round_trip_as_text(name, value):
     declared = SETTINGS[name]
     assert declared.parse(declared.spell(value)) == value
 
 
-def test_a_setting_matters_only_under_its_condition():
+def test_setting_matters_only_under_its_condition():
     assert SETTINGS["depth"].matters({"mode": "soft"})
     assert not SETTINGS["depth"].matters({"mode": None})
     assert SETTINGS["cost"].matters({})
@@ -178,14 +178,14 @@ def test_allowed_values_are_described():
 
 
 @pytest.mark.parametrize("name", list(SETTINGS))
-def test_a_declaration_becomes_plain_json(name):
+def test_declaration_is_converted_to_json(name):
     plain = json.loads(json.dumps(SETTINGS[name].as_json(), allow_nan=False))
     assert plain["name"] == name
     default = SETTINGS[name].default
     assert plain["default"] == (list(default) if isinstance(default, tuple) else default)
 
 
-def test_a_declaration_cannot_be_changed():
+def test_declaration_is_immutable():
     with pytest.raises(dataclasses.FrozenInstanceError):
         SETTINGS["cost"].low = -1.0
     assert isinstance(SETTINGS["cost"], Param)
@@ -195,13 +195,13 @@ WIDTH = declared_params(METHODS["auc-rls"])["gamma"]
 
 
 @pytest.mark.parametrize(
-    ("typed", "held"),
+    ("typed", "value"),
     [("scale/4", "scale/4"), ("scale × 2.5", "scale*2.5"), (" scale ÷ 16 ", "scale/16")],
 )
-def test_a_multiple_of_a_word_is_read_and_written_back(typed, held):
-    assert WIDTH.parse(typed) == held
-    assert WIDTH.spell(held) == held
-    assert WIDTH.parse(WIDTH.spell(held)) == held
+def test_multiple_of_a_keyword_round_trips_as_text(typed, value):
+    assert WIDTH.parse(typed) == value
+    assert WIDTH.spell(value) == value
+    assert WIDTH.parse(WIDTH.spell(value)) == value
 
 
 @pytest.mark.parametrize(
@@ -209,14 +209,14 @@ def test_a_multiple_of_a_word_is_read_and_written_back(typed, held):
     ["scale*", "scale/0", "scale*0", "scale*-1", "auto*4", "scale**2", "scale*1e5", "4*scale", "*4",
      "scale*nan", "scale*٣", "scale/" + "9" * 400],
 )  # fmt: skip
-def test_what_is_no_multiple_is_refused(text):
+def test_invalid_multiple_of_a_keyword_is_refused(text):
     with pytest.raises(InvalidSetting, match="a multiple of 'scale' such as 'scale/4'"):
         WIDTH.parse(text)
     with pytest.raises(InvalidSetting, match="gamma"):
         WIDTH.check(text)
 
 
-def test_the_grid_of_widths_lies_around_the_scale_of_the_data():
+def test_width_grid_surrounds_the_scale_of_the_data():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((40, 7)) * 300.0
     widths = [KernelSettings(kernel="rbf", gamma=g).resolve_kernel(X).gamma for g in WIDTH.grid]

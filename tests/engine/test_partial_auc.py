@@ -17,7 +17,7 @@ RANGES = [(0.0, 1.0), (0.0, 0.3), (0.1, 0.6), (0.25, 0.5), (0.03, 0.04), (0.37, 
 
 
 def parts(n, alpha, beta):
-    """Give g_j by the definition, one negative at a time."""
+    """Return g_j by the definition, one negative at a time."""
     return np.array([max(0.0, min(j, n * beta) - max(j - 1, n * alpha)) for j in range(1, n + 1)])
 
 
@@ -64,7 +64,7 @@ def random_case(rng, most):
     return rng.permutation(np.arange(m + n) < m), scores
 
 
-def test_the_risk_is_the_maximum_over_all_r_of_every_row():
+def test_risk_is_the_maximum_over_all_r_of_every_row():
     rng = np.random.default_rng(0)
     for _ in range(400):
         positive, scores = random_case(rng, 12)
@@ -74,7 +74,7 @@ def test_the_risk_is_the_maximum_over_all_r_of_every_row():
 
 
 @pytest.mark.parametrize(("m", "n"), [(1, 1), (1, 4), (4, 1), (2, 3), (3, 3), (2, 4)])
-def test_the_risk_is_the_maximum_over_all_orderings(m, n):
+def test_risk_is_the_maximum_over_all_orderings(m, n):
     rng = np.random.default_rng(m + 10 * n)
     positive = rng.permutation(np.arange(m + n) < m)
     for alpha, beta in [(0.0, 1.0), (0.0, 0.3), (0.1, 0.6), (0.45, 0.55)]:
@@ -83,7 +83,7 @@ def test_the_risk_is_the_maximum_over_all_orderings(m, n):
         assert_allclose(StructuralRisk(positive, alpha, beta)(scores)[0], expected, atol=1e-12)
 
 
-def test_the_full_range_is_the_mean_pair_hinge():
+def test_risk_over_the_full_range_is_the_mean_pair_hinge():
     rng = np.random.default_rng(1)
     for _ in range(50):
         positive, scores = random_case(rng, 30)
@@ -99,7 +99,7 @@ def test_the_full_range_is_the_mean_pair_hinge():
 
 @pytest.mark.parametrize("surrogate", [StructuralRisk, TightRisk])
 @pytest.mark.parametrize(("alpha", "beta"), RANGES)
-def test_the_risk_is_convex_and_the_gradient_supports_it(alpha, beta, surrogate):
+def test_risk_is_convex_with_a_valid_subgradient(alpha, beta, surrogate):
     rng = np.random.default_rng(2)
     positive = np.arange(40) < 12
     risk = surrogate(positive, alpha, beta)
@@ -124,7 +124,7 @@ def direct_objective(model, X, y):
 
 
 @pytest.mark.slow
-def test_a_narrow_range_without_a_direction_is_widened():
+def test_narrow_range_without_a_direction_is_widened():
     X, y = overlapping(40, 3, seed=1, gap=0.4)
     model = SVMpAUC(C=100.0, fpr_range=(0.0, 0.1)).fit(X, y)
     alpha, beta = model.fpr_range_used_
@@ -133,8 +133,8 @@ def test_a_narrow_range_without_a_direction_is_widened():
     assert np.linalg.norm(model.coef_) > 0.01
     assert model.notes_[0] == notice("range_widened", asked=(0.0, 0.1), used=(0.0, beta))
     assert_allclose(model.objective_, direct_objective(model, X, y), rtol=1e-10)
-    # Independently: no direction leads downhill in the ranges passed over (R is convex, so a
-    # short way decides), and the range used has one.
+    # Independently: no direction lowers the risk in the skipped ranges (R is convex, so a
+    # short step is enough), and the range used has one.
     directions = np.random.default_rng(0).normal(size=(3000, 3))
     for skipped in (0.1, 0.2, 0.4, 0.8):
         risk = StructuralRisk(y == 1, 0.0, skipped)
@@ -146,14 +146,14 @@ def test_a_narrow_range_without_a_direction_is_widened():
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e4])
 @pytest.mark.parametrize("C", [1e-6, 1e-3, 1.0, 1e4])
-def test_small_costs_and_odd_units_are_not_taken_for_a_missing_direction(C, scale):
+def test_small_costs_and_units_do_not_widen_the_range(C, scale):
     X, y = overlapping()
     model = SVMpAUC(C=C, fpr_range=(0.0, 0.5)).fit(X * scale, y)
     assert model.fpr_range_used_ == (0.0, 0.5)
     assert rank_pauc(y, model.decision_function(X * scale), 0.0, 0.5) > 0.7
 
 
-def test_centring_copies_only_where_it_matters():
+def test_centring_copies_only_when_needed():
     X, _ = overlapping()
     near = X - X.mean(axis=0) + 0.1
     assert centred(near) is near
@@ -162,7 +162,7 @@ def test_centring_copies_only_where_it_matters():
     assert_array_equal(centred(np.full((4, 2), 0.5)), 0.0)
 
 
-def test_the_range_aims_at_its_part_of_the_curve():
+def test_narrow_range_improves_its_part_of_the_curve():
     # One feature lifts a tenth of the positives far above everything, the other nearly all of
     # them a little: the best weights differ between a narrow range and the whole curve.
     rng = np.random.default_rng(0)
@@ -178,7 +178,7 @@ def test_the_range_aims_at_its_part_of_the_curve():
     assert aucs[0] < aucs[1]
 
 
-def test_a_stop_before_the_first_step_leaves_the_mean_difference():
+def test_stop_before_the_first_step_returns_the_mean_difference():
     X, y = overlapping(40, 3, seed=1, gap=0.4)
     model = SVMpAUC(C=100.0, fpr_range=(0.0, 0.1)).fit(X, y, callback=lambda step: True)
     positive = y == model.classes_[1]

@@ -28,7 +28,7 @@ def risk_by_orders(positive, scores, alpha, beta):
 
 
 def hinge_by_pairs(positive, scores, alpha, beta):
-    """Give sum_ij g_j (1 - M_i(j))_+ / (m n (beta - alpha)) pair by pair."""
+    """Return sum_ij g_j (1 - M_i(j))_+ / (m n (beta - alpha)) pair by pair."""
     v = np.sort(scores[~positive])[::-1]
     g = parts(len(v), alpha, beta)
     s = scores[positive]
@@ -44,7 +44,7 @@ def random_case(rng, m, n):
 
 
 @pytest.mark.parametrize(("m", "n"), [(1, 1), (1, 4), (3, 1), (2, 3), (3, 4), (2, 5)])
-def test_the_risk_is_the_maximum_over_all_orders_of_the_negatives(m, n):
+def test_risk_is_the_maximum_over_all_orders_of_negatives(m, n):
     rng = np.random.default_rng(m + 10 * n)
     for _ in range(25):
         positive, scores = random_case(rng, m, n)
@@ -53,7 +53,7 @@ def test_the_risk_is_the_maximum_over_all_orders_of_the_negatives(m, n):
         assert_allclose(TightRisk(positive, alpha, beta)(scores)[0], expected, atol=1e-10)
 
 
-def test_from_zero_on_it_is_the_hinge_of_the_pairs_in_the_range():
+def test_tight_risk_from_0_equals_the_pair_hinge_in_the_range():
     rng = np.random.default_rng(0)
     for _ in range(200):
         positive, scores = random_case(rng, *rng.integers(1, 15, 2))
@@ -62,7 +62,7 @@ def test_from_zero_on_it_is_the_hinge_of_the_pairs_in_the_range():
         assert_allclose(TightRisk(positive, 0.0, beta)(scores)[0], expected, atol=1e-12)
 
 
-def test_the_full_range_is_the_structural_surrogate():
+def test_tight_risk_up_to_1_equals_the_structural_surrogate():
     rng = np.random.default_rng(1)
     for _ in range(50):
         positive, scores = random_case(rng, *rng.integers(1, 20, 2))
@@ -85,25 +85,25 @@ def test_all_surrogates_bound_one_minus_the_partial_auc(alpha, beta):
             assert DifferenceRisk(positive, alpha, beta)(scores) >= loss - 1e-9
 
 
-def test_the_difference_of_convex_surrogates_is_the_hinge_of_the_range():
+def test_difference_of_convex_risk_equals_the_hinge_of_the_range():
     rng = np.random.default_rng(5)
-    bent = 0
+    non_convex = 0
     for _ in range(200):
         positive, scores = random_case(rng, *rng.integers(1, 15, 2))
         alpha, beta = np.sort(rng.uniform(0.05, 1.0, 2))
         risk = DifferenceRisk(positive, alpha, beta)
         assert_allclose(risk(scores), hinge_by_pairs(positive, scores, alpha, beta), atol=1e-9)
         other = rng.permutation(scores)
-        # What replaces it touches it, and is nowhere below it.
+        # The convex majorant touches the risk at the tangent point and is never below it.
         above = risk.above(risk.tangent(other))
         assert_allclose(above(other)[0], risk(other), atol=1e-9)
         assert above(scores)[0] >= risk(scores) - 1e-9
-        bent += risk((scores + other) / 2) > (risk(scores) + risk(other)) / 2 + 1e-9
-    assert bent > 0
+        non_convex += risk((scores + other) / 2) > (risk(scores) + risk(other)) / 2 + 1e-9
+    assert non_convex > 0
 
 
 def means_coincide(X, positive, beta):
-    """Tell by an LP whether the positives' mean is one of negatives with bounded weights."""
+    """Return by an LP whether bounded weights of negatives reach the positives' mean."""
     Z = X[~positive]
     A = np.vstack([Z.T, np.ones(len(Z))])
     b = np.append(X[positive].mean(axis=0), 1.0)
@@ -112,7 +112,7 @@ def means_coincide(X, positive, beta):
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.05])
-def test_the_range_is_widened_exactly_where_the_linear_programme_says(alpha):
+def test_range_is_widened_exactly_for_degenerate_data(alpha):
     rng = np.random.default_rng(6)
     seen = set()
     for _ in range(4):
@@ -129,7 +129,7 @@ def test_the_range_is_widened_exactly_where_the_linear_programme_says(alpha):
     assert seen == {True, False}
 
 
-def test_the_widened_range_is_narrower_than_that_of_the_structural_surrogate():
+def test_range_is_widened_no_more_than_by_the_structural_surrogate():
     X, y = overlapping(40, 3, seed=1, gap=0.6)
     tight = SVMpAUCTight(C=100.0, fpr_range=(0.0, 0.1)).fit(X, y)
     loose = SVMpAUC(C=100.0, fpr_range=(0.0, 0.1)).fit(X, y)
@@ -142,7 +142,7 @@ def dc_objective(X, y, w, C, fpr_range):
 
 
 @pytest.mark.parametrize("C", [1.0, 30.0])
-def test_the_rounds_of_dc_only_go_down(C, monkeypatch):
+def test_dc_rounds_never_raise_the_objective(C, monkeypatch):
     X, y = overlapping(150, 5, seed=3, gap=0.7)
     fpr_range, seen, go_on = (0.2, 0.5), [], RiskMinimiser.go_on
 
@@ -164,7 +164,7 @@ def test_the_rounds_of_dc_only_go_down(C, monkeypatch):
     assert_allclose(seen[0][0], convex.coef_[0])
 
 
-def test_dc_ends_where_no_small_step_leads_down():
+def test_dc_converges_to_a_local_minimum():
     X, y = overlapping(150, 3, seed=3, gap=0.7)
     settings = {"C": 3.0, "fpr_range": (0.2, 0.5)}
     model = SVMpAUCTight(surrogate="dc", tol=1e-7, **settings).fit(X, y)
@@ -174,7 +174,7 @@ def test_dc_ends_where_no_small_step_leads_down():
         assert dc_objective(X, y, w, **settings) >= model.objective_ * (1 - 1e-5)
 
 
-def test_dc_that_ends_at_nothing_falls_back_to_the_convex_surrogate():
+def test_dc_without_a_direction_falls_back_to_the_convex_surrogate():
     X, y = overlapping(40, 3, seed=1, gap=0.4)
     model = SVMpAUCTight(C=100.0, fpr_range=(0.02, 0.1), surrogate="dc").fit(X, y)
     convex = SVMpAUCTight(C=100.0, fpr_range=(0.02, 0.1)).fit(X, y)
@@ -184,19 +184,19 @@ def test_dc_that_ends_at_nothing_falls_back_to_the_convex_surrogate():
     assert model.objective_ == convex.objective_
 
 
-def test_dc_shows_its_own_objective_and_stops():
+def test_dc_reports_its_own_objective_and_can_be_stopped():
     X, y = overlapping(150, 5, seed=3, gap=0.7)
     settings = {"C": 30.0, "fpr_range": (0.2, 0.5)}
 
     def watch(most):
         heard = []
 
-        def listen(step):
+        def record_step(step):
             if step.iteration:
                 heard.append((step.iteration, step.objective, step.gap, step.scorer().weights))
             return len(heard) == most
 
-        return SVMpAUCTight(surrogate="dc", **settings).fit(X, y, callback=listen), heard
+        return SVMpAUCTight(surrogate="dc", **settings).fit(X, y, callback=record_step), heard
 
     model, heard = watch(None)
     assert [number for number, *_ in heard] == list(range(1, model.n_iter_ + 1))

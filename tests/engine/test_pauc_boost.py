@@ -29,7 +29,7 @@ def cloud(seed, N=120, d=4, shift=1.0):
 
 
 def step_area(s, t, parts):
-    """The area with the step function H itself, H(0) = 1/2."""
+    """Return the area with the step function H, where H(0) = 1/2."""
     D = s[:, None] - t
     wins = (D > 0) + 0.5 * (D == 0)
     return (parts.p @ wins @ parts.g + parts.r.sum() * parts.g.sum()) / D.size
@@ -45,7 +45,7 @@ def pair_area(s, t, parts):
 
 @every_range
 @pytest.mark.parametrize("levels", [np.inf, 5, 1])
-def test_the_fan_and_the_rectangle_are_the_partial_area(fpr_range, levels):
+def test_fan_and_rectangle_sum_to_the_partial_area(fpr_range, levels):
     rng = np.random.default_rng(1)
     for _ in range(40):
         m, n = rng.integers(1, 30, 2)
@@ -58,7 +58,7 @@ def test_the_fan_and_the_rectangle_are_the_partial_area(fpr_range, levels):
 
 
 @pytest.mark.parametrize("fpr_range", [(0.0, 0.07), (0.07, 0.29), (0.29, 0.57), (0.0, 1.0)])
-def test_without_ties_the_parts_are_the_rank_weights(fpr_range):
+def test_parts_without_ties_equal_the_rank_weights(fpr_range):
     rng = np.random.default_rng(2)
     s, t = rng.standard_normal(40) + 1, rng.standard_normal(100)
     parts = fan(s, t, *fpr_range)
@@ -66,14 +66,14 @@ def test_without_ties_the_parts_are_the_rank_weights(fpr_range):
     alpha, beta = fpr_range
     expected = rank_pauc(y, scores, alpha, beta) * (beta - alpha)
     assert step_area(s, t, parts) == pytest.approx(expected, abs=1e-12)
-    # Whole numbers of negatives: rounding of 100 * 0.07 must cut none of them.
+    # Whole numbers of negatives: rounding of 100 * 0.07 must split none of them.
     assert set(parts.g) <= {0.0, 1.0}
     assert set(parts.p) | set(parts.r) <= {0.0, 1.0}
 
 
 @every_range
 @pytest.mark.parametrize(("m", "n", "spread"), [(7, 5, 2.0), (400, 300, 3.0), (250, 20, 40.0)])
-def test_the_smooth_area_is_the_sum_over_pairs(fpr_range, m, n, spread):
+def test_smooth_area_equals_the_sum_over_pairs(fpr_range, m, n, spread):
     rng = np.random.default_rng(3)
     s, t = spread * (rng.standard_normal(m) + 1), spread * rng.standard_normal(n)
     parts = fan(s, t, *fpr_range)
@@ -82,7 +82,7 @@ def test_the_smooth_area_is_the_sum_over_pairs(fpr_range, m, n, spread):
 
 @every_range
 @pytest.mark.parametrize("N", [60, 900])
-def test_derivatives_are_those_of_the_sum_over_pairs(fpr_range, N):
+def test_derivatives_match_finite_differences(fpr_range, N):
     X, y = cloud(4, N)
     positive = y == 1
     F, learners = 2 * X[:, 0], np.column_stack([X[:, 1], X[:, 2] > 0, X[:, 3] ** 3])
@@ -105,27 +105,27 @@ def test_derivatives_are_those_of_the_sum_over_pairs(fpr_range, N):
 
 
 @every_range
-def test_the_objective_falls_and_is_that_of_the_scorer(fpr_range):
+def test_objective_falls_and_matches_the_scorer(fpr_range):
     X, y = cloud(5)
-    heard = []
+    steps = []
 
-    def listen(step):
+    def record_step(step):
         if step.iteration:
-            heard.append((step.objective, step.scorer()(X)))
+            steps.append((step.objective, step.scorer()(X)))
 
-    fitted = PAUCBoost(fpr_range=fpr_range, n_rounds=30).fit(X, y, callback=listen)
-    objectives = [value for value, _ in heard]
+    fitted = PAUCBoost(fpr_range=fpr_range, n_rounds=30).fit(X, y, callback=record_step)
+    objectives = [value for value, _ in steps]
     assert (np.diff(objectives) < 0).all()
     assert objectives[-1] == fitted.objective_
-    assert fitted.n_iter_ == len(heard)
-    for value, scores in heard[::7]:
+    assert fitted.n_iter_ == len(steps)
+    for value, scores in steps[::7]:
         s, t = scores[y == 1], scores[y == 0]
         area = pair_area(s, t, fan(s, t, *fitted.fpr_range_used_))
-        assert -area <= value + 1e-12  # the rest is roughness
+        assert -area <= value + 1e-12  # the remainder is the roughness penalty
         assert value + area < 0.05
 
 
-def test_a_single_straight_line_keeps_the_area_of_the_marker():
+def test_single_straight_line_keeps_the_auc_of_the_feature():
     X, y = cloud(7, d=1)
     fitted = PAUCBoost(n_knots=2).fit(X, y)
     assert auc(y, fitted.scorer_(X)) == auc(y, X[:, 0])
@@ -133,7 +133,7 @@ def test_a_single_straight_line_keeps_the_area_of_the_marker():
     assert auc(y, turned.scorer_(-X)) == auc(y, X[:, 0])
 
 
-def test_over_the_full_range_it_is_as_good_as_a_general_optimiser():
+def test_full_range_objective_matches_a_general_optimiser():
     X, y = cloud(8, N=90, d=2, shift=0.8)
     positive, lam = y == 1, 1e-2
     bases = [basis(column, 5) for column in X.T]
@@ -145,25 +145,25 @@ def test_over_the_full_range_it_is_as_good_as_a_general_optimiser():
         D = (w @ learners)[positive][:, None] - (w @ learners)[~positive]
         return lam * w @ omega @ w - ndtr(D).mean()
 
-    # The start that boosting takes: the best learner at full length.
+    # The starting point of boosting: the best learner at full length.
     starts = [sign * unit for sign in (1, -1) for unit in np.eye(8)]
     found = minimize(objective, min(starts, key=objective), method="BFGS", options={"gtol": 1e-7})
     fitted = PAUCBoost(fpr_range=(0, 1), smoothness=lam, n_knots=5, n_rounds=1000).fit(X, y)
     assert fitted.objective_ == pytest.approx(found.fun, abs=1e-5)
 
 
-def test_features_that_tell_nothing_get_little():
+def test_uninformative_features_have_small_components():
     rng = np.random.default_rng(10)
     y = (np.arange(1500) < 500).astype(int)
     X = rng.standard_normal((1500, 4))
     X[:, 1] += 1.5 * y
-    X[:, 2] *= 1 + 1.5 * y  # only the spread tells the classes apart
+    X[:, 2] *= 1 + 1.5 * y  # only the spread differs between the classes
     fitted = PAUCBoost(fpr_range=(0.0, 0.3), n_rounds=60).fit(X, y)
     spread = [fitted.scorer_.component(k, column).std() for k, column in enumerate(X.T)]
     assert min(spread[1:3]) > 3 * max(spread[0], spread[3])
 
 
-def test_more_smoothness_is_less_rough():
+def test_more_smoothness_makes_components_less_rough():
     X, y = cloud(11, N=300, d=2)
     rough = []
     for lam in (1e-6, 1e-3, 1e-1):
@@ -173,7 +173,7 @@ def test_more_smoothness_is_less_rough():
     assert rough[0] > 2 * rough[1] > 4 * rough[2]
 
 
-def test_steps_suit_features_with_few_values():
+def test_features_with_few_values_use_steps():
     rng = np.random.default_rng(12)
     X = rng.integers(0, 4, (300, 2)).astype(float)
     y = (rng.random(300) < np.where(X[:, 0] >= 2, 0.8, 0.2)).astype(int)
@@ -183,7 +183,7 @@ def test_steps_suit_features_with_few_values():
     assert np.argmax(np.diff(curve)) == 2
 
 
-def test_a_gap_counts_as_nothing_known():
+def test_missing_values_contribute_zero():
     X, y = cloud(13, N=300)
     gaps = X.copy()
     gaps[np.random.default_rng(0).random(X.shape) < 0.2] = np.nan
@@ -194,10 +194,10 @@ def test_a_gap_counts_as_nothing_known():
     assert auc(y, fitted.decision_function(gaps)) > 0.7
 
 
-# --- ends that come early --------------------------------------------------------------------
+# --- early ends ------------------------------------------------------------------------------
 
 
-def test_a_range_in_which_no_learner_helps_is_widened():
+def test_range_without_a_useful_learner_is_widened():
     # Negatives at both ends: no straight line has a positive in the first tenth.
     x = np.r_[np.linspace(-3, -2, 15), np.linspace(-1, 0, 10), np.linspace(2, 3, 20)]
     y = np.r_[np.zeros(15), np.ones(10), np.zeros(20)].astype(int)
@@ -205,12 +205,12 @@ def test_a_range_in_which_no_learner_helps_is_widened():
     assert fitted.fpr_range_used_[1] > 0.4
     assert fitted.notes_[0].code == "range_widened_for_learners"
     assert auc(y, fitted.decision_function(x[:, None])) > 0.5
-    # A curve can have one.
+    # A curve can have a positive there.
     curved = PAUCBoost().fit(x[:, None], y)
     assert curved.fpr_range_used_ == (0.0, 0.1)
 
 
-def test_it_stops_where_no_positive_is_between_the_thresholds():
+def test_boosting_stops_without_positives_between_the_thresholds():
     X, y = cloud(14, shift=30.0)
     fitted = PAUCBoost(fpr_range=(0.1, 0.3)).fit(X, y)
     assert fitted.objective_ == pytest.approx(-0.2)
@@ -219,7 +219,7 @@ def test_it_stops_where_no_positive_is_between_the_thresholds():
 
 
 @pytest.mark.parametrize("fpr_range", [(0.0, 0.1), (0.0, 1.0), (0.2, 0.4)])
-def test_rows_that_cannot_be_told_apart_are_tied_with_a_note(fpr_range):
+def test_identical_rows_are_tied_with_a_note(fpr_range):
     x = np.repeat(np.arange(20.0), 2)
     fitted = PAUCBoost(fpr_range=fpr_range).fit(np.c_[np.full(40, 0.1)], np.arange(40) % 2)
     assert np.ptp(fitted.decision_function(np.c_[x])) == 0
@@ -229,7 +229,7 @@ def test_rows_that_cannot_be_told_apart_are_tied_with_a_note(fpr_range):
 
 
 @pytest.mark.parametrize("n_knots", [2, 10])
-def test_a_step_that_raises_nothing_is_not_taken(n_knots):
+def test_boosting_without_improvement_makes_no_step(n_knots):
     # Every value has a row of either class: by symmetry any curve has the full area 1/2 of chance.
     x = np.repeat(np.arange(20.0), 2)
     fitted = PAUCBoost(fpr_range=(0.0, 1.0), n_knots=n_knots).fit(x[:, None], np.arange(40) % 2)

@@ -1,4 +1,4 @@
-"""Kernel matrices in place of rows: the same scorer as from the rows."""
+"""Fits to a precomputed kernel matrix equal fits to the rows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def data():
 
 
 @every_able
-def test_the_matrix_of_a_kernel_gives_what_the_kernel_gives(method, data):
+def test_precomputed_kernel_equals_the_kernel_on_rows(method, data):
     X, y = data
     new = np.random.default_rng(3).standard_normal((7, 3))
     rows = method(kernel="rbf", gamma=0.3).fit(X, y)
@@ -42,20 +42,20 @@ def test_the_matrix_of_a_kernel_gives_what_the_kernel_gives(method, data):
 
 
 @every_able
-def test_the_scorer_that_is_heard_takes_kernel_values(method, data):
+def test_callback_scorer_takes_kernel_values(method, data):
     X, y = data
-    K, heard = KERNEL(X, X), []
+    K, scores = KERNEL(X, X), []
 
-    def listen(step):
+    def record_scores(step):
         if step.scorer is not None:
-            heard.append(step.scorer()(K))
+            scores.append(step.scorer()(K))
 
-    fitted = method(kernel="precomputed").fit(K, y, callback=listen)
-    assert np.corrcoef(heard[-1], fitted.train_scores_)[0, 1] > 0.99
+    fitted = method(kernel="precomputed").fit(K, y, callback=record_scores)
+    assert np.corrcoef(scores[-1], fitted.train_scores_)[0, 1] > 0.99
 
 
 @every_able
-def test_bad_matrices_are_refused(method, data):
+def test_invalid_kernel_matrices_are_refused(method, data):
     X, y = data
     with pytest.raises(InvalidSetting, match="square matrix") as refused:
         method(kernel="precomputed").fit(X, y)
@@ -67,7 +67,7 @@ def test_bad_matrices_are_refused(method, data):
 
 
 @pytest.mark.parametrize("key", ["auc-rls", "rls"])
-def test_leave_pair_out_of_a_matrix(key, data):
+def test_leave_pair_out_with_a_precomputed_kernel(key, data):
     X, y = data
     (of_rows,) = METHODS[key](kernel="rbf", gamma=0.3).leave_pair_out(X, y)
     (of_matrix,) = METHODS[key](kernel="precomputed").leave_pair_out(KERNEL(X, X), y)
@@ -75,14 +75,14 @@ def test_leave_pair_out_of_a_matrix(key, data):
 
 
 @every_able
-def test_scikit_learn_cuts_rows_and_columns(method, data):
+def test_cross_val_score_splits_the_kernel_matrix(method, data):
     X, y = data
     areas = cross_val_score(method(kernel="precomputed"), KERNEL(X, X), y, scoring="roc_auc")
     plain = cross_val_score(method(kernel="rbf", gamma=0.3), X, y, scoring="roc_auc")
     np.testing.assert_allclose(areas, plain, atol=1e-6)
 
 
-def test_neighbours_need_rows(data):
+def test_neighbour_pairs_with_a_precomputed_kernel_are_refused(data):
     X, y = data
     for key in set(ABLE) & {"auc-svm", "roc-svm", "sauc-svm"}:
         method = METHODS[key](kernel="precomputed", n_neighbors=3)

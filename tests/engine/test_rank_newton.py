@@ -1,4 +1,4 @@
-"""The squared hinge of all pairs, and the Newton solver on it, beside explicit pairs."""
+"""The squared pair hinge and its Newton solver against explicit pairs."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ CYCLE_C = 88.47
 
 
 def cloud(m, n, d, seed=0):
-    """Two overlapping clouds, the classes mixed."""
+    """Return two overlapping clouds in random order."""
     rng = np.random.default_rng(seed)
     y = rng.permutation(np.arange(m + n) < m)
     return rng.standard_normal((m + n, d)) + 0.7 * y[:, None], y
@@ -83,7 +83,7 @@ def solve(X, y, C, design=Vectors, tol=1e-12, callback=None, **more):
 @pytest.mark.parametrize("positives", [1, 9, 20, 39])
 @pytest.mark.parametrize("digits", [0, 8])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_loss_gradient_and_hessian_are_those_of_explicit_pairs(positives, digits, weighted):
+def test_loss_gradient_and_hessian_match_explicit_pairs(positives, digits, weighted):
     rng = np.random.default_rng(positives)
     y = rng.permutation(np.arange(40) < positives)
     u = np.round(rng.standard_normal(40), digits)
@@ -111,13 +111,13 @@ def test_loss_gradient_and_hessian_are_those_of_explicit_pairs(positives, digits
     assert_allclose(single, X.T @ H @ X, atol=1e-4)
 
 
-def test_a_pair_at_the_margin_is_not_active():
+def test_pair_at_the_margin_is_not_active():
     point = SquaredHinge(np.array([True, False])).at(np.array([1.5, 0.5]))
     assert (point.value, point.active) == (0.0, 0.0)
     assert_array_equal(point.product(np.ones(2)), [0.0, 0.0])
 
 
-def test_a_constant_on_all_scores_costs_no_digits():
+def test_constant_added_to_all_scores_keeps_accuracy():
     X, y = cloud(30, 50, 1)
     near, far = SquaredHinge(y).at(X[:, 0]), SquaredHinge(y).at(X[:, 0] + 2.0**20)
     assert far.value == pytest.approx(near.value, rel=1e-9)
@@ -131,7 +131,7 @@ def expansion(K):
 
 
 def full_steps(D, C, count):
-    """Newton's iteration without a line search, on a sum over difference vectors."""
+    """Return the iterates of Newton's method without a line search on difference vectors."""
     w, visited = np.zeros(D.shape[1]), []
     for _ in range(count):
         active = D[D @ w < 1]
@@ -140,7 +140,7 @@ def full_steps(D, C, count):
     return np.array(visited)
 
 
-def test_where_undamped_steps_cycle_the_line_search_converges():
+def test_line_search_converges_where_full_steps_cycle():
     visited = full_steps(CYCLE, CYCLE_C, 60)
     for corner in ([-2.616, 1.082], [-4.650, -2.970]):
         assert np.abs(visited[-20:] - corner).max(axis=1).min() < 2e-3
@@ -154,7 +154,7 @@ def test_where_undamped_steps_cycle_the_line_search_converges():
     assert_allclose(solve(X, y, 5 * CYCLE_C).weights, [-6.27610821, 2.33535890], atol=1e-6)
 
 
-def test_large_samples_are_solved_through_a_part_of_the_rows():
+def test_large_samples_converge_from_a_subsample():
     X, y = cloud(1_500, 4_000, 4)
     found = solve(X, y, 100.0, tol=1e-9)
     value, gradient = SquaredHinge(y)(X @ found.weights)
@@ -168,7 +168,7 @@ def test_large_samples_are_solved_through_a_part_of_the_rows():
 
 
 @every_table
-def test_weights_of_rows_give_what_weights_of_features_give(name):
+def test_row_weights_and_feature_weights_have_the_same_optimum(name):
     X, y = tables()[name]
     X = centred(X)
     in_rows = solve(X @ X.T, y, 20.0, expansion)
@@ -177,7 +177,7 @@ def test_weights_of_rows_give_what_weights_of_features_give(name):
     assert_allclose(X.T @ in_rows.weights, in_features.weights, atol=1e-4)
 
 
-def test_a_kernel_without_its_factor_gives_what_the_factor_gives():
+def test_kernel_and_its_factor_have_the_same_optimum():
     X, y = cloud(30, 40, 2)
     K = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2))
     F = kernel_factor(K.copy()).F
@@ -187,7 +187,7 @@ def test_a_kernel_without_its_factor_gives_what_the_factor_gives():
 
 
 @pytest.mark.parametrize("features", [5, 300])
-def test_sparse_and_single_precision_rows(features):
+def test_sparse_and_single_precision_rows_reach_the_optimum(features):
     X, y = cloud(40, 60, features)
     X[np.abs(X) < 1.0] = 0.0
     full = solve(X, y, 10.0)
@@ -199,10 +199,10 @@ def test_sparse_and_single_precision_rows(features):
     assert short.objective == pytest.approx(full.objective, rel=2e-5)
 
 
-# --- beginnings and ends ---------------------------------------------------------------------
+# --- starts and stops ------------------------------------------------------------------------
 
 
-def test_it_begins_where_it_is_told():
+def test_warm_start_converges_in_one_iteration():
     X, y = cloud(50, 80, 4)
     cold = solve(X, y, 10.0)
     warm = solve(X, y, 10.0, start=cold.weights)
@@ -210,7 +210,7 @@ def test_it_begins_where_it_is_told():
     assert warm.objective == pytest.approx(cold.objective, rel=1e-12)
 
 
-def test_a_stop_keeps_the_point_reached():
+def test_stop_keeps_the_current_point():
     X, y = cloud(50, 80, 4)
     seen = []
 
@@ -225,7 +225,7 @@ def test_a_stop_keeps_the_point_reached():
 
 
 @pytest.mark.parametrize("features", [4, 300])
-def test_a_stop_before_the_first_step_leaves_the_difference_of_the_means(features, monkeypatch):
+def test_stop_before_the_first_step_returns_the_mean_difference(features, monkeypatch):
     monkeypatch.setattr("aucstudio.engine.monitor.INTERVAL", 0.0)
     X, y = cloud(50, 80, features)
     found = solve(X, y, 2.0, callback=lambda step: True)
@@ -235,7 +235,7 @@ def test_a_stop_before_the_first_step_leaves_the_difference_of_the_means(feature
     assert found.objective - solve(X, y, 2.0).objective <= found.gap
 
 
-def test_a_limit_of_steps_is_kept():
+def test_iteration_limit_is_respected():
     X, y = cloud(50, 80, 4)
     assert not (found := solve(X, y, 1e3, max_iter=2)).converged
     assert found.n_iter == 2

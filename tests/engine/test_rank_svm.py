@@ -19,13 +19,13 @@ def cloud(m=40, n=70, d=3, seed=0):
 
 
 def ring(count, seed=0):
-    """Positives inside a circle: no direction ranks them."""
+    """Return positives inside a circle, which no direction ranks."""
     X = np.random.default_rng(seed).standard_normal((count, 2))
     return X, ((X**2).sum(axis=1) < 1.0).astype(int)
 
 
 @pytest.mark.parametrize("shift", [0.0, 1e8])
-def test_the_linear_kernel_is_the_linear_method(shift):
+def test_linear_kernel_equals_the_linear_method(shift):
     X, y = cloud()
     X = np.round(X * 64) / 64 + shift
     linear = RankSVM(C=30.0, tol=1e-10).fit(X, y)
@@ -34,13 +34,13 @@ def test_the_linear_kernel_is_the_linear_method(shift):
     assert_allclose(in_rows.coef_, linear.coef_, atol=1e-5)
 
 
-def test_a_kernel_bends_the_border():
+def test_kernel_ranks_non_linear_data():
     X, y = ring(300)
     X_test, y_test = ring(400, seed=1)
-    bent = KernelRankSVM(gamma=0.5).fit(X, y).decision_function(X_test)
-    straight = RankSVM().fit(X, y).decision_function(X_test)
-    assert auc(y_test, bent) > 0.99
-    assert auc(y_test, straight) < 0.7
+    non_linear = KernelRankSVM(gamma=0.5).fit(X, y).decision_function(X_test)
+    linear = RankSVM().fit(X, y).decision_function(X_test)
+    assert auc(y_test, non_linear) > 0.99
+    assert auc(y_test, linear) < 0.7
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_kernel_bends_the_border():
     ],
     ids=lambda method: type(method).key,
 )
-def test_a_path_gives_what_single_fits_give_and_makes_features_once(method, monkeypatch):
+def test_cost_path_equals_single_fits_and_maps_features_once(method, monkeypatch):
     X, y = cloud()
     made = []
     whole = type(method)._space
@@ -72,7 +72,7 @@ def test_a_path_gives_what_single_fits_give_and_makes_features_once(method, monk
         assert_allclose(fitted.scorer_(X), single.scorer_(X), atol=1e-3)
 
 
-def test_a_path_along_another_setting_makes_features_anew():
+def test_gamma_path_recomputes_the_features():
     X, y = cloud()
     path = list(KernelRankSVM(tol=1e-10).fit_path(X, y, "gamma", [0.1, 1.0]))
     for fitted in path:
@@ -81,15 +81,15 @@ def test_a_path_along_another_setting_makes_features_anew():
 
 
 @BOTH
-def test_a_tiny_cost_still_ranks(method):
+def test_tiny_cost_still_ranks(method):
     X, y = cloud()
     fitted = clone(method).set_params(C=1e-6).fit(X, y)
     assert auc(y, fitted.scorer_(X)) > 0.7
     assert fitted.notes_ == ()
 
 
-def test_the_kernel_matrix_is_reported_as_a_stage(monkeypatch):
+def test_kernel_matrix_is_reported_as_a_stage(monkeypatch):
     monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
-    heard = []
-    KernelRankSVM().fit(*cloud(), callback=lambda step: heard.append(step.stage))
-    assert heard.index("kernel matrix") < heard.index("iterating")
+    stages = []
+    KernelRankSVM().fit(*cloud(), callback=lambda step: stages.append(step.stage))
+    assert stages.index("kernel matrix") < stages.index("iterating")

@@ -1,4 +1,4 @@
-"""RankBoost against a weight for every pair, and its search against all thresholds one by one."""
+"""RankBoost against explicit pair weights, and its threshold search against brute force."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RULES = ["bound", "exact"]
 
 
 def small(seed):
-    """Some 25 rows with ties, within and between the classes, and gaps."""
+    """Return a small table with ties within and between classes, and missing values."""
     rng = np.random.default_rng(seed)
     N = int(rng.integers(6, 31))
     y = rng.permutation(np.arange(N) < max(1, int(N * rng.uniform(0.1, 0.6)))).astype(int)
@@ -43,7 +43,7 @@ def data():
 
 
 def learners(X):
-    """Every h there is, in the order in which equals are preferred."""
+    """Yield every learner h in the order that resolves ties."""
     for column in X.T:
         gap = np.isnan(column)
         for value in np.unique(column[~gap]):
@@ -52,11 +52,11 @@ def learners(X):
 
 
 def on_pairs(X, y, n_rounds, rule):
-    """Boost with D(i, j) written out; give the scores, and r and Z of each round."""
+    """Boost with explicit D(i, j); return the scores, and r and Z of each round."""
     H = np.array(list(learners(X)))
     positive, negative = np.flatnonzero(y == 1), np.flatnonzero(y == 0)
     D = np.full((len(positive), len(negative)), 1 / (len(positive) * len(negative)))
-    F, told = np.zeros(len(y)), []
+    F, rounds = np.zeros(len(y)), []
     cap = 0.5 * math.log(1e4)
     for _ in range(n_rounds):
         margins = H[:, positive][:, :, None] - H[:, negative][:, None, :]
@@ -70,8 +70,8 @@ def on_pairs(X, y, n_rounds, rule):
         Z = float(D.sum())
         D /= Z
         F += alpha * H[best]
-        told.append((float(r[best]), Z))
-    return F, told
+        rounds.append((float(r[best]), Z))
+    return F, rounds
 
 
 def pair_loss(scores, y):
@@ -83,31 +83,31 @@ def pair_loss(scores, y):
 
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("seed", range(12))
-def test_scores_are_those_of_explicit_pair_weights(seed, rule):
+def test_scores_match_explicit_pair_weights(seed, rule):
     X, y = small(seed)
     model = RankBoost(n_rounds=8, alpha_rule=rule).fit(X, y)
-    scores, told = on_pairs(X, y, model.n_iter_, rule)
+    scores, rounds = on_pairs(X, y, model.n_iter_, rule)
     np.testing.assert_allclose(model.scorer_(X), scores, atol=1e-9)
-    assert model.objective_ == pytest.approx(math.prod(Z for _, Z in told), rel=1e-9)
-    assert all(Z**2 + r**2 <= 1 + 1e-12 for r, Z in told)
+    assert model.objective_ == pytest.approx(math.prod(Z for _, Z in rounds), rel=1e-9)
+    assert all(Z**2 + r**2 <= 1 + 1e-12 for r, Z in rounds)
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_every_round_lowers_the_loss_of_the_scorer_it_shows(rule, data):
+def test_every_round_lowers_the_loss_of_its_scorer(rule, data):
     X, y = data
-    told, losses, areas = [], [], []
+    rounds, losses, areas = [], [], []
 
-    def listen(step):
+    def record_step(step):
         if step.iteration:
-            told.append(step)
+            rounds.append(step)
             scores = step.scorer()(X)
             losses.append(pair_loss(scores, y))
             areas.append(auc(y, scores))
 
-    model = RankBoost(n_rounds=60, alpha_rule=rule).fit(X, y, callback=listen)
-    assert [step.iteration for step in told] == list(range(1, 61))
-    assert {(step.total, step.gap) for step in told} == {(60, None)}
-    objectives = [step.objective for step in told]
+    model = RankBoost(n_rounds=60, alpha_rule=rule).fit(X, y, callback=record_step)
+    assert [step.iteration for step in rounds] == list(range(1, 61))
+    assert {(step.total, step.gap) for step in rounds} == {(60, None)}
+    objectives = [step.objective for step in rounds]
     np.testing.assert_allclose(objectives, losses, rtol=1e-12)
     assert all(later < former for former, later in itertools.pairwise([1.0, *objectives]))
     assert all(area >= 1 - loss for area, loss in zip(areas, objectives, strict=True))
@@ -116,7 +116,7 @@ def test_every_round_lowers_the_loss_of_the_scorer_it_shows(rule, data):
 
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("sign", [1, -1])
-def test_a_learner_without_a_mistake_ends_the_training_at_the_cap(rule, sign):
+def test_perfect_learner_ends_training_at_the_weight_cap(rule, sign):
     X = sign * np.array([[0.0, 1], [1, 0], [2, 1], [3, 1], [4, 0]])
     y = np.array([0, 0, 0, 1, 1])
     model = RankBoost(alpha_rule=rule).fit(X, y)
@@ -128,9 +128,9 @@ def test_a_learner_without_a_mistake_ends_the_training_at_the_cap(rule, sign):
     np.testing.assert_array_equal(model.predict(X), y)
 
 
-def test_a_thousand_rounds_neither_overflow_nor_stall():
-    # The majority of three votes: no threshold separates the classes, a sum of three does, and
-    # the loss falls for ever.
+def test_thousand_rounds_neither_overflow_nor_stall():
+    # The majority of three votes: no threshold separates the classes but a sum of three does, so
+    # the loss falls without end.
     X = np.array(list(itertools.product([0.0, 1.0], repeat=3)))
     y = (X.sum(axis=1) > 1).astype(int)
     objectives = []
@@ -144,7 +144,7 @@ def test_a_thousand_rounds_neither_overflow_nor_stall():
     assert len(model.scorer_.roots) == 3
 
 
-def test_where_thresholds_say_nothing_the_method_says_so():
+def test_data_without_a_useful_threshold_are_noted():
     crossed = np.array([[0.0, 0], [1, 1], [0, 1], [1, 0]]), np.array([1, 1, 0, 0])
     equal = np.full((6, 2), 0.3), np.arange(6) % 2
     unknown = np.full((6, 2), np.nan), np.arange(6) % 2
@@ -157,8 +157,8 @@ def test_where_thresholds_say_nothing_the_method_says_so():
         np.testing.assert_array_equal(again(X), 0.0)
 
 
-def test_boosting_ends_where_the_loss_falls_no_more():
-    # Twice the same rows with one label more on one side: one threshold says all there is.
+def test_boosting_ends_when_the_loss_stops_falling():
+    # Equal rows with one more label on one side: a single threshold uses all information.
     X, y = np.array([[0.0], [0], [0], [1], [1], [1]]), np.array([0, 0, 1, 0, 1, 1])
     model = RankBoost(alpha_rule="exact").fit(X, y)
     assert model.n_iter_ < 5
@@ -166,10 +166,10 @@ def test_boosting_ends_where_the_loss_falls_no_more():
     assert model.scorer_(np.array([[1.0]])) == pytest.approx(math.log(4) / 2)
 
 
-# --- gaps ------------------------------------------------------------------------------------
+# --- missing values --------------------------------------------------------------------------
 
 
-def test_that_a_value_is_unknown_may_be_what_tells_the_classes_apart():
+def test_missing_values_can_separate_the_classes():
     X = np.array([[1.0], [2], [3], [np.nan], [np.nan], [2]])
     y = np.array([0, 0, 0, 1, 1, 1])
     model = RankBoost(n_rounds=1).fit(X, y)
@@ -177,7 +177,7 @@ def test_that_a_value_is_unknown_may_be_what_tells_the_classes_apart():
     assert scores[0] > scores[1] == scores[2]
 
 
-def test_a_gap_where_no_training_row_had_one_counts_as_below(data):
+def test_missing_value_unseen_in_training_counts_as_below(data):
     X, y = data
     model = RankBoost(n_rounds=40).fit(X[:, :3], y)
     lowest, unknown = np.full((1, 3), -1e9), np.full((1, 3), np.nan)
@@ -189,7 +189,7 @@ def test_a_gap_where_no_training_row_had_one_counts_as_below(data):
 
 @pytest.fixture(scope="module")
 def mixed():
-    """Features of every sort, over enough rows that blocks hold many."""
+    """Return features of every kind, with enough rows that blocks contain many."""
     rng = np.random.default_rng(4)
     N = 3000
     y = rng.random(N) < 0.25
@@ -204,7 +204,7 @@ def mixed():
 
 
 def best_of_all(X, potential):
-    """The largest \\|r\\|, threshold by threshold."""
+    """Return the largest \\|r\\| over all thresholds."""
     reached = 0.0
     for column in X.T:
         gap = np.isnan(column)
@@ -217,7 +217,7 @@ def best_of_all(X, potential):
 
 @pytest.mark.parametrize("power", [0, 1, 30])
 @pytest.mark.parametrize("only", [None, 0, 1, 2, 3, 4])
-def test_the_search_misses_no_threshold(power, only, mixed, monkeypatch):
+def test_search_matches_all_thresholds(power, only, mixed, monkeypatch):
     monkeypatch.setattr(stumps, "_CELLS_PER_CALL", 6000)
     X, y = mixed
     X = X if only is None else X[:, [only]]
@@ -238,7 +238,7 @@ def test_the_search_misses_no_threshold(power, only, mixed, monkeypatch):
 
 @pytest.mark.parametrize("n_values", [0, 1, 2, 5, 254, 255, 256, 5000])
 @pytest.mark.parametrize("skew", [0.0, 3.0])
-def test_blocks_never_part_a_value_and_fit_a_byte(n_values, skew):
+def test_blocks_never_split_equal_values_and_fit_a_byte(n_values, skew):
     rng = np.random.default_rng(n_values)
     sizes = 1 + (rng.pareto(1.0, n_values) * skew).astype(int)
     gaps = n_values % 3
@@ -261,7 +261,7 @@ def test_blocks_never_part_a_value_and_fit_a_byte(n_values, skew):
     np.testing.assert_array_equal(is_pure, np.array(held) < 2)
 
 
-def test_huge_and_tiny_values_are_told_apart():
+def test_huge_and_tiny_values_are_separated():
     X = np.array([[-1.7e308], [0.0], [5e-324], [1.7e308]])
     y = np.array([0, 0, 1, 1])
     model = RankBoost().fit(X, y)

@@ -1,4 +1,4 @@
-"""Scores sorted once give the figures that sorting for each of them gives."""
+"""Measures computed from scores sorted once equal those computed separately."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def tables():
 
 
 @pytest.mark.parametrize("band", [(0.0, 1.0), (0.0, 0.13), (0.2, 0.61)])
-def test_every_figure_is_that_of_the_whole_curve(band):
+def test_every_measure_equals_that_of_the_whole_curve(band):
     for y, score in tables():
         ranking = roc.Ranking.of(y, score)
         assert ranking.auc == roc.auc(y, score)
@@ -34,7 +34,7 @@ def test_every_figure_is_that_of_the_whole_curve(band):
 
 
 @pytest.mark.parametrize("band", [(0.0, 1.0), (0.0, 0.2)])
-def test_one_scorers_components_do_for_all_its_tests(band):
+def test_placements_of_one_scorer_serve_all_its_tests(band):
     for y, score in tables():
         other = score[::-1].copy()
         a, b = (inference.Placements(roc.Ranking.of(y, of), band) for of in (score, other))
@@ -72,7 +72,7 @@ def many(kind):
 
 
 @pytest.mark.parametrize("kind", ["any", "ties", "close", "tiny", "equal", "single", "strided"])
-def test_many_scores_are_sorted_by_their_digits_as_by_comparing(kind):
+def test_radix_sort_equals_comparison_sort(kind):
     values = many(kind)
     order, found = ascending(values)
     np.testing.assert_array_equal(found, np.sort(values))
@@ -83,7 +83,7 @@ def test_many_scores_are_sorted_by_their_digits_as_by_comparing(kind):
         np.testing.assert_array_equal(order, np.argsort(values, kind="stable"))
 
 
-def test_values_that_are_not_known_come_last():
+def test_radix_sort_places_nan_last():
     values = np.array([np.nan, 3.0, -np.nan, -np.inf, np.inf, -0.0, 0.0])
     order, found = by_digits(values)
     assert order.tolist()[:5] == [3, 5, 6, 1, 4]

@@ -15,7 +15,7 @@ from aucstudio.engine.monitor import Monitor
 both = pytest.mark.parametrize("fit_intercept", [False, True])
 either_shape = pytest.mark.parametrize("features", [4, 60])
 
-# The polynomial kernel of degree 1 is the linear one, solved for the rows.
+# The polynomial kernel of degree 1 is the linear one, solved in the dual.
 ROWS = {"kernel": "poly", "degree": 1, "gamma": 1.0, "coef0": 0.0}
 
 
@@ -32,7 +32,7 @@ def signs(y):
 # --- against independent formulas ------------------------------------------------------------
 
 
-def test_kernel_with_a_constant_solves_the_bordered_equations():
+def test_kernel_with_an_intercept_solves_the_bordered_equations():
     X, y = overlapping(30)
     fitted = RLS(kernel="rbf", gamma=0.3, regularization=0.1, fit_intercept=True).fit(X, y)
     K, ones = Kernel("rbf", 0.3)(X, X), np.ones((30, 1))
@@ -52,7 +52,7 @@ def test_primal_and_dual_agree(method, features):
     assert rows.objective_ == pytest.approx(linear.objective_, rel=1e-11)
 
 
-def test_with_equal_classes_a_constant_makes_it_rank_like_fisher():
+def test_intercept_with_equal_classes_yields_fishers_direction():
     X, y = overlapping()
     X, y = np.vstack([X[y == 1], X[y == 0][: np.sum(y)]]), np.repeat([1, 0], np.sum(y))
     spread = np.cov(X[y == 1].T, bias=True) + np.cov(X[y == 0].T, bias=True)
@@ -64,7 +64,7 @@ def test_with_equal_classes_a_constant_makes_it_rank_like_fisher():
 # --- the constant ----------------------------------------------------------------------------
 
 
-def test_without_a_constant_the_threshold_is_chosen_afterwards():
+def test_threshold_without_an_intercept_is_chosen_after_fitting():
     X, y = overlapping()
     method = RLS().fit(X, y)
     before = method.intercept_
@@ -73,7 +73,7 @@ def test_without_a_constant_the_threshold_is_chosen_afterwards():
     assert before != RLS(fit_intercept=True).fit(X, y).intercept_
 
 
-def test_without_a_constant_the_zero_of_the_features_matters():
+def test_only_fits_without_an_intercept_depend_on_the_origin():
     X, y = overlapping()
     directions = [
         RLS(fit_intercept=c).fit(X + s, y).coef_[0] for c in (False, True) for s in (0, 5)
@@ -87,7 +87,7 @@ def test_without_a_constant_the_zero_of_the_features_matters():
 
 @either_shape
 @both
-def test_a_singular_problem_takes_the_solution_of_least_norm(features, fit_intercept):
+def test_singular_problem_has_the_least_norm_solution(features, fit_intercept):
     X, y = overlapping(features=features)
     X = np.column_stack([X, X[:, 0], np.full(len(X), 0.1)])
     fitted = RLS(regularization=0.0, fit_intercept=fit_intercept).fit(X, y)
@@ -101,7 +101,7 @@ def test_a_singular_problem_takes_the_solution_of_least_norm(features, fit_inter
 
 
 def counted(monkeypatch, name):
-    """Count how often the equations of a method are made."""
+    """Record the regularisation each time a method sets up its equations."""
     made, whole = [], getattr(LeastSquares, name)
 
     def count(self, *arguments):
@@ -115,7 +115,7 @@ def counted(monkeypatch, name):
 @either_shape
 @pytest.mark.parametrize("settings", [{}, {"kernel": "rbf", "gamma": 0.3}], ids=["w", "rbf"])
 @pytest.mark.parametrize("method", [AUCRLS(), RLS(), RLS(fit_intercept=True)])
-def test_a_path_is_as_many_fits_of_equations_made_once(method, settings, features, monkeypatch):
+def test_regularization_path_equals_single_fits(method, settings, features, monkeypatch):
     X, y = overlapping(50, features)
     grid = [2.0**10, 0.1, 0.0, 1e-3]
     made = counted(monkeypatch, "_system")
@@ -129,7 +129,7 @@ def test_a_path_is_as_many_fits_of_equations_made_once(method, settings, feature
         assert fitted.regularization == lam
 
 
-def test_a_path_along_the_kernel_makes_the_equations_anew(monkeypatch):
+def test_gamma_path_sets_up_the_equations_again(monkeypatch):
     X, y = overlapping(30)
     made = counted(monkeypatch, "_system")
     path = AUCRLS(kernel="rbf").fit_path(X, y, "gamma", [0.1, 1.0])
@@ -145,7 +145,7 @@ def test_a_path_along_the_kernel_makes_the_equations_anew(monkeypatch):
 @pytest.mark.parametrize("share", [0.02, 0.5, 0.97])
 @pytest.mark.parametrize("offset", [0.0, 0.5, 30.0])
 @pytest.mark.parametrize("spread", [1.0, 1e-6])
-def test_moments_keep_their_digits_wherever_they_are_measured(share, offset, spread):
+def test_moments_are_accurate_at_any_offset(share, offset, spread):
     rng = np.random.default_rng(8)
     positive = rng.permutation(np.arange(3000) < share * 3000)
     X = rng.standard_normal((3000, 5)) * np.where(positive, 1.0, spread)[:, None]

@@ -37,7 +37,7 @@ def brute_auc(y, score):
 
 
 def exact_area(y, score, alpha, beta):
-    """Trapezoid area over the band in rational numbers, edge by edge."""
+    """Return the trapezoid area over the band as a fraction, edge by edge."""
     m, n = int(y.sum()), int((~y).sum())
     alpha, beta = Fraction(alpha), Fraction(beta)
     x0 = y0 = total = Fraction(0)
@@ -65,7 +65,7 @@ def test_auc_and_curve_agree_with_all_pairs(rows):
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.longdouble, int, bool])
-def test_any_numeric_dtype(dtype):
+def test_any_numeric_dtype_is_accepted(dtype):
     y = np.array([0, 1, 0, 1, 1])
     score = np.array([0, 1, 0, 0, 1], dtype=dtype)
     assert roc.auc(y, score) == pytest.approx(5 / 6)
@@ -117,7 +117,7 @@ def test_scores_must_be_finite(bad):
         ([], [], "empty"),
     ],
 )
-def test_bad_tables_are_refused(y, score, sentence):
+def test_invalid_tables_are_refused(y, score, sentence):
     for measure in (roc.auc, roc.roc_curve, roc.partial_auc):
         with pytest.raises(ValueError, match=sentence):
             measure(y, score)
@@ -130,7 +130,7 @@ def test_unknown_positive_label_is_refused(label):
 
 
 @pytest.mark.parametrize("band", [(-0.1, 0.5), (0.5, 0.5), (0.6, 0.5), (0.0, 1.1), (np.nan, 1)])
-def test_bad_bands_are_refused(band):
+def test_invalid_bands_are_refused(band):
     for measure in (roc.partial_auc,):
         with pytest.raises(ValueError, match="alpha < beta"):
             measure(EXAMPLE_Y, EXAMPLE, *band)
@@ -152,7 +152,7 @@ def test_curve_has_the_vertices_of_scikit_learn(levels):
 
 @settings(deadline=None)
 @given(tables)
-def test_corners_draw_the_same_line_with_fewest_points(rows):
+def test_corners_describe_the_same_curve_with_fewest_points(rows):
     curve = roc.roc_curve(*columns(rows))
     corners = curve.corners()
     grid = np.linspace(0, 1, 37)
@@ -183,7 +183,7 @@ def test_interpolation_by_tpr_takes_the_left_end_of_horizontal_segments():
 
 @settings(deadline=None)
 @given(tables)
-def test_reflected_curve_is_that_of_swapped_classes_and_scores(rows):
+def test_reflected_curve_equals_that_of_swapped_classes(rows):
     y, score = columns(rows)
     found, expected = roc.reflect(roc.roc_curve(y, score)), roc.roc_curve(~y, -score)
     for part in ("fp", "tp", "thresholds"):
@@ -233,7 +233,7 @@ def test_mcclish_below_the_diagonal_is_kept():
         (3, 0.5, 0.5 + 1e-15, 1),
     ],
 )
-def test_how_many_negatives_decide(n, alpha, beta, expected):
+def test_number_of_negatives_in_the_range(n, alpha, beta, expected):
     first, last = roc.band_ranks(n, alpha, beta)
     assert last - first + 1 == expected
     weights = roc.rank_weights(n, alpha, beta)
@@ -247,7 +247,7 @@ def test_how_many_negatives_decide(n, alpha, beta, expected):
 @pytest.mark.slow
 @settings(deadline=None)
 @given(tables)
-def test_hull_is_isotonic_regression(rows):
+def test_hull_equals_isotonic_regression(rows):
     y, score = columns(rows)
     values, group = np.unique(score, return_inverse=True)
     weight = np.bincount(group).astype(float)
@@ -307,14 +307,14 @@ def test_fpr_threshold_keeps_its_target_and_is_lowest(negatives, beta):
         assert (scores > max(lower)).mean() > beta
 
 
-def test_fpr_threshold_survives_rounding():
+def test_fpr_threshold_is_robust_to_rounding():
     assert roc.fpr_threshold(np.arange(100.0), 0.29) == 70.0
     assert roc.fpr_threshold([3.0, 1.0], 0.0) == 3.0
     assert roc.fpr_threshold([3.0, 1.0], 1.0) < 1.0
 
 
 @pytest.mark.parametrize(("scores", "beta"), [([], 0.1), ([np.nan], 0.1), ([1.0], -1), ([1.0], 2)])
-def test_fpr_threshold_refuses_bad_input(scores, beta):
+def test_fpr_threshold_refuses_invalid_input(scores, beta):
     with pytest.raises(ValueError, match="must"):
         roc.fpr_threshold(scores, beta)
 
@@ -322,7 +322,7 @@ def test_fpr_threshold_refuses_bad_input(scores, beta):
 @pytest.mark.slow
 @settings(deadline=None)
 @given(tables, st.floats(0.01, 100), st.floats(0.01, 0.99))
-def test_cost_threshold_costs_least(rows, ratio, prior):
+def test_cost_threshold_has_the_least_cost(rows, ratio, prior):
     y, score = columns(rows)
     curve = roc.roc_curve(y, score)
 
@@ -352,6 +352,6 @@ def test_cost_threshold_at_the_extremes_and_by_default():
 @pytest.mark.parametrize(
     "setting", [(0, 1, 0.5), (1, -1, 0.5), (1, 1, 0), (1, 1, 1), (1, np.nan, 0.5)]
 )
-def test_cost_threshold_refuses_bad_settings(setting):
+def test_cost_threshold_refuses_invalid_settings(setting):
     with pytest.raises(ValueError, match="Costs must be positive"):
         roc.cost_threshold(roc.roc_curve(EXAMPLE_Y, EXAMPLE), *setting)

@@ -1,4 +1,4 @@
-"""The linear SVM: its loss against a search, its optimum against scikit-learn's finest."""
+"""The linear SVM: its loss against a search, its optimum against scikit-learn."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def costs_of(positive, kind, seed=0):
 
 @pytest.mark.parametrize("kind", ["equal", "by class", "by row"])
 @pytest.mark.parametrize("ties", [False, True])
-def test_no_constant_is_better(kind, ties):
+def test_best_intercept_minimises_the_loss(kind, ties):
     for seed in range(20):
         X, positive = drawn(seed, rows=2 + 3 * seed)
         u = np.round(X[:, 0]) if ties else X[:, 0]
@@ -45,7 +45,7 @@ def test_no_constant_is_better(kind, ties):
 
 @pytest.mark.parametrize("kind", ["equal", "by class", "by row"])
 @pytest.mark.parametrize("ties", [False, True])
-def test_the_subgradient_bounds_the_loss_everywhere_and_adds_up_to_nothing(kind, ties):
+def test_subgradient_is_valid_and_sums_to_zero(kind, ties):
     rng = np.random.default_rng(1)
     for seed in range(20):
         X, positive = drawn(seed, rows=2 + 3 * seed)
@@ -64,7 +64,7 @@ def test_the_subgradient_bounds_the_loss_everywhere_and_adds_up_to_nothing(kind,
 
 
 def finest(X, positive, C, weights=None):
-    """Give the dual and the primal value of libsvm at its finest, and its model."""
+    """Return the dual and primal value of libsvm at a fine tolerance, and its model."""
     library = SVC(kernel="linear", C=C, class_weight=weights, tol=1e-9).fit(X, positive)
     margins = np.where(positive, 1.0, -1.0) * library.decision_function(X)
     w, costs = library.coef_[0], C * library.class_weight_[positive.astype(int)]
@@ -84,7 +84,7 @@ def assert_is_optimum(ours, X, positive, gap=1e-6, **settings):
 @pytest.mark.slow
 @pytest.mark.parametrize("C", [1e-3, 1.0, 100.0])
 @pytest.mark.parametrize("weights", [None, "balanced", {0: 1.0, 1: 3.0}])
-def test_svm_is_the_librarys_optimum(C, weights):
+def test_svm_reaches_the_library_optimum(C, weights):
     X, positive = drawn(0)
     ours = METHODS["svm"](C=C, class_weight=weights).fit(X, positive.astype(int))
     library = assert_is_optimum(ours, X, positive, weights=weights)
@@ -92,7 +92,7 @@ def test_svm_is_the_librarys_optimum(C, weights):
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1e-3, 1e3, 1e9])
-def test_svm_at_any_scale(scale):
+def test_svm_is_scale_equivariant(scale):
     X, positive = drawn(1)
     ours = METHODS["svm"](C=1.0 / scale**2).fit(scale * X, positive)
     plain = METHODS["svm"](C=1.0).fit(X, positive)
@@ -101,7 +101,7 @@ def test_svm_at_any_scale(scale):
 
 
 @pytest.mark.parametrize("C", [1.0, 1e6])
-def test_svm_on_classes_that_part(C):
+def test_svm_on_separable_classes(C):
     X, positive = drawn(2)
     X[:, 0] += 6.0 * positive
     ours = METHODS["svm"](C=C).fit(X, positive)
@@ -119,7 +119,7 @@ def test_svm_with_equal_features_and_equal_rows():
 
 
 @pytest.mark.parametrize("features", [5, 200])
-def test_svm_by_cutting_planes_where_features_are_sparse_or_many(features):
+def test_svm_by_cutting_planes_on_sparse_or_many_features(features):
     X, positive = drawn(4, features=features)
     rows = sparse.csr_array(X) if features == 5 else X
     ours = METHODS["svm"](C=1.0).fit(rows, positive)

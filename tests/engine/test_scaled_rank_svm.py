@@ -1,4 +1,4 @@
-"""Scaled kernel RankSVM: the factors of the columns, and the machine on scaled columns."""
+"""Scaled kernel RankSVM: column factors and the fit to scaled columns."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def rows(seed, N=240, noise=4):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_factors_are_roots_of_the_importance_in_a_forest_of_the_library(weighted):
+def test_factors_are_roots_of_scikit_learn_forest_importances(weighted):
     X, y = rows(0)
     weights = np.random.default_rng(1).uniform(0.5, 2.0, len(y)) if weighted else None
     each = np.ones(len(y)) if weights is None else weights
@@ -35,7 +35,7 @@ def test_factors_are_roots_of_the_importance_in_a_forest_of_the_library(weighted
     np.testing.assert_allclose(*spread)
 
 
-def test_columns_that_tell_nothing_at_all_count_alike():
+def test_uninformative_columns_have_equal_factors():
     y = np.arange(12) % 2 == 0
     factors = importance_factors(np.ones((12, 3)), y, 5, 0, Monitor())
     assert factors[0] > 0
@@ -46,7 +46,7 @@ def test_columns_that_tell_nothing_at_all_count_alike():
     assert (factors > 0).all()
 
 
-def test_it_is_the_kernel_machine_on_scaled_columns():
+def test_scaled_rank_svm_equals_kernel_rank_svm_on_scaled_columns():
     X, y = rows(2)
     Z = rows(3)[0]
     ours = METHODS["scaled-rank-svm"](C=30.0, n_trees=12, random_state=4, tol=1e-9).fit(X, y)
@@ -58,7 +58,7 @@ def test_it_is_the_kernel_machine_on_scaled_columns():
     assert ours.dual_gap_ == pytest.approx(plain.dual_gap_, abs=1e-9)
 
 
-def test_columns_of_noise_do_not_drown_the_others():
+def test_scaling_beats_the_plain_kernel_with_noise_columns():
     X, y = rows(5, N=600, noise=30)
     areas = {
         key: roc.auc(y[300:], METHODS[key](C=10.0).fit(X[:300], y[:300]).scorer_(X[300:]))

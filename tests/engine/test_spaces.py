@@ -1,4 +1,4 @@
-"""Every space of training rows keeps the same promises, whatever its vectors are made of."""
+"""Properties that every space of training rows has."""
 
 import numpy as np
 import pytest
@@ -53,7 +53,7 @@ def tolerance(name):
 
 
 @every_space
-def test_scores_are_the_scorers_but_for_one_constant(name):
+def test_scores_equal_the_scorers_up_to_a_constant(name):
     rows, space = SPACES[name]()
     w = np.random.default_rng(3).normal(size=space.size)
     apart = space.scores(w) - space.scorer(w)(rows)
@@ -61,7 +61,7 @@ def test_scores_are_the_scorers_but_for_one_constant(name):
 
 
 @every_space
-def test_combining_is_the_transpose_of_scoring(name):
+def test_combine_is_the_transpose_of_scores(name):
     _, space = SPACES[name]()
     rng = np.random.default_rng(4)
     w, c = rng.normal(size=space.size), rng.normal(size=len(space.scores(np.zeros(space.size))))
@@ -72,7 +72,7 @@ def test_combining_is_the_transpose_of_scoring(name):
 
 
 @every_space
-def test_samples_and_sums_are_those_of_the_vectors(name):
+def test_samples_and_power_sums_match_the_vectors(name):
     _, space = SPACES[name]()
     if not isinstance(space, NumberedSpace):
         return

@@ -1,4 +1,4 @@
-"""Sparse rows: the same scorer as from dense ones, and never made dense."""
+"""Fits to sparse rows equal fits to dense rows, without densifying."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ every_able = pytest.mark.parametrize("method", [METHODS[key] for key in ABLE], i
 
 
 def texts(rows, words, density=0.05, seed=0):
-    """Rows of few words; the first ten tell the classes apart."""
+    """Return sparse rows whose first ten columns separate the classes."""
     rng = np.random.default_rng(seed)
     y = rng.permutation(np.arange(rows) % 4 == 0).astype(int)
     X = sparse.random_array((rows, words), density=density, rng=rng, format="lil")
@@ -23,7 +23,7 @@ def texts(rows, words, density=0.05, seed=0):
     return X.tocsr(), y
 
 
-def test_which_methods_take_sparse_rows():
+def test_methods_that_take_sparse_rows():
     families = {"pairs": {"auc-svm", "roc-svm", "rank-svm", "auc-rls"}}
     families |= {"structural": {"svm-auc", "svm-pauc", "svm-pauc-tight"}}
     families |= {"baselines": {"logistic", "svm", "rls"}}
@@ -33,7 +33,7 @@ def test_which_methods_take_sparse_rows():
 
 @every_able
 @pytest.mark.parametrize("words", [30, 200])
-def test_sparse_rows_give_what_dense_rows_give(method, words):
+def test_fit_to_sparse_rows_equals_fit_to_dense_rows(method, words):
     X, y = texts(120, words)
     settings = {"tol": 1e-9} if "tol" in method().get_params() else {}
     thin, full = method(**settings).fit(X, y), method(**settings).fit(X.toarray(), y)
@@ -45,7 +45,7 @@ def test_sparse_rows_give_what_dense_rows_give(method, words):
 
 @pytest.mark.slow
 @every_able
-def test_many_words_stay_sparse(method, monkeypatch):
+def test_wide_sparse_rows_stay_sparse(method, monkeypatch):
     X, y = texts(300, 60_000, density=2e-4)
     size = 300 * 60_000
 
@@ -60,14 +60,14 @@ def test_many_words_stay_sparse(method, monkeypatch):
 
 
 @pytest.mark.parametrize("key", UNABLE)
-def test_others_refuse_them(key):
+def test_other_methods_refuse_sparse_rows(key):
     X, y = texts(40, 20)
     with pytest.raises(TypeError, match=r"[Ss]parse"):
         METHODS[key]().fit(X, y)
 
 
 @pytest.mark.parametrize("key", [key for key in ABLE if hasattr(METHODS[key], "kernel")])
-def test_a_kernel_needs_dense_rows(key):
+def test_kernels_refuse_sparse_rows(key):
     X, y = texts(40, 20)
     with pytest.raises(TypeError, match=r"[Ss]parse"):
         METHODS[key](kernel="rbf").fit(X, y)

@@ -1,4 +1,4 @@
-"""Spline bases and the additive scorer against the formulas as printed and numeric quadrature."""
+"""Spline bases and the additive scorer against published formulas and quadrature."""
 
 import itertools
 
@@ -16,7 +16,7 @@ from aucstudio.engine.features.splines import (
 
 
 def printed_splines(u, knots):
-    """N_1 = u and N_{l+1} = d_l - d_{L-1}, straight from truncated powers."""
+    """Return N_1 = u and N_{l+1} = d_l - d_{L-1} from truncated powers."""
 
     def d(k):
         cubes = np.maximum(u - k, 0) ** 3 - np.maximum(u - knots[-1], 0) ** 3
@@ -35,14 +35,14 @@ def second_derivative(function, u, h=1e-4):
 
 
 @pytest.mark.parametrize("knots", [[-1.0, 2.0], [0.0, 0.5, 2.0], [-2.0, -1.9, 0.3, 1.0, 4.0]])
-def test_splines_are_those_of_the_printed_formula(knots):
+def test_splines_match_the_published_formula(knots):
     knots = np.array(knots)
     u = np.linspace(-6, 8, 301)
     values = natural_splines(knots).pieces(knots, 1.0)(u)
     assert_allclose(values, printed_splines(u, knots), atol=1e-11)
 
 
-def test_the_roughness_is_the_integral_of_second_derivatives():
+def test_roughness_is_the_integral_of_second_derivatives():
     knots = np.array([-1.0, -0.7, 0.4, 1.5])
     splines = natural_splines(knots)
     omega = splines.roughness()
@@ -65,7 +65,7 @@ def test_the_roughness_is_the_integral_of_second_derivatives():
     assert_allclose(measured, expected, atol=1e-3)
 
 
-def test_the_learners_of_a_number_are_standardised_and_straight_outside(x):
+def test_learners_are_standardised_and_linear_outside_the_range(x):
     made = basis(x)
     values = made.pieces(x)
     assert len(made) == 9
@@ -77,23 +77,23 @@ def test_the_learners_of_a_number_are_standardised_and_straight_outside(x):
     assert_allclose(np.diff(far[:, 3:], 2), 0, atol=1e-9)
 
 
-def test_the_roughness_of_a_curve_is_that_of_its_second_derivative(x):
+def test_roughness_of_a_curve_matches_quadrature(x):
     made = basis(x, 6)
     w = np.random.default_rng(1).standard_normal(len(made))
     curve = made.pieces.combined(w)
 
-    def squared_bend(u):
+    def squared_curvature(u):
         def at(u):
             return curve(np.array([x.mean() + u * x.std()]))[0, 0]
 
         return second_derivative(at, u, 1e-3) ** 2
 
     knots = (curve.breaks - x.mean()) / x.std()
-    pieces = [quad(squared_bend, a, b, epsrel=1e-8)[0] for a, b in itertools.pairwise(knots)]
+    pieces = [quad(squared_curvature, a, b, epsrel=1e-8)[0] for a, b in itertools.pairwise(knots)]
     assert w @ made.roughness @ w == pytest.approx(sum(pieces), rel=1e-2)
 
 
-def test_the_units_of_a_feature_do_not_matter(x):
+def test_units_of_a_feature_do_not_change_the_basis(x):
     first, second = basis(x), basis(1e8 + 64 * np.round(x * 2**20) / 2**20)
     assert_allclose(first.roughness, second.roughness, rtol=1e-4)
     assert_allclose(
@@ -101,13 +101,13 @@ def test_the_units_of_a_feature_do_not_matter(x):
     )
 
 
-def test_repeated_values_leave_the_learners_as_they_are(x):
+def test_repeated_values_do_not_change_the_learners(x):
     first, second = basis(x), basis(np.repeat(x, 3))
     assert_array_equal(first.pieces.breaks, second.pieces.breaks)
     assert_allclose(first.pieces(x), second.pieces(x), atol=1e-10)
 
 
-def test_few_values_make_centred_stumps():
+def test_few_values_yield_centred_stumps():
     made = basis(np.array([1.0, 2.0, 2.0, 5.0, np.nan]))
     assert_array_equal(made.roughness, np.zeros((2, 2)))
     values = made.pieces(np.array([-9.0, 1.0, 1.5, 1.6, 3.5, 9.0, np.nan]))
@@ -117,13 +117,13 @@ def test_few_values_make_centred_stumps():
 
 
 @pytest.mark.parametrize("column", [[0.1] * 12, [np.nan] * 3, [np.nan, 4.0]])
-def test_a_constant_feature_has_no_learner(column):
+def test_constant_feature_has_no_learner(column):
     made = basis(np.array(column))
     assert len(made) == 0
     assert made.pieces(np.zeros(5)).shape == (0, 5)
 
 
-def test_tied_quantiles_leave_fewer_knots():
+def test_tied_quantiles_yield_fewer_knots():
     column = np.r_[np.zeros(200), np.arange(1.0, 15.0)]
     made = basis(column)
     assert len(made) == 1
@@ -146,7 +146,7 @@ def test_scores_are_sums_over_the_features(x):
     assert_array_equal(made.component(1, X[:, 1]), 0)
 
 
-def test_a_gap_adds_nothing(x):
+def test_missing_values_contribute_zero(x):
     made, _ = scorer(x)
     X = np.random.default_rng(3).uniform(-5, 15, (5, 3))
     gaps = X.copy()
@@ -155,7 +155,7 @@ def test_a_gap_adds_nothing(x):
     assert_array_equal(made(np.full((2, 3), np.nan)), 0)
 
 
-def test_arrays_that_do_not_fit_are_refused(x):
+def test_inconsistent_arrays_are_refused(x):
     arrays = scorer(x)[0].arrays()
     for name in arrays:
         with pytest.raises(ValueError, match="additive model"):

@@ -1,4 +1,4 @@
-"""Stochastic AUC methods: their steps against plain loops, their results against optima."""
+"""Stochastic AUC methods: steps against plain loops, results against optima."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ every_kernel = pytest.mark.parametrize("kernel", ["linear", "rbf"])
 
 
 def clouds(N=200, d=5, seed=0):
-    """Two overlapping clouds, three in ten rows positive."""
+    """Return two overlapping clouds with 30 % positives."""
     rng = np.random.default_rng(seed)
     y = rng.permutation(N) < 0.3 * N
     return rng.normal(size=(N, d)) + np.outer(y, np.linspace(0.2, 1.0, d)), y
@@ -54,7 +54,7 @@ def hinge_objective(w, F, y, regularization):
 
 
 def plain_descent(F, visits, regularization, rate):
-    """The steps one by one, and the mean of the iterates after every 16th, the q-th with q times
+    """Return the last iterate and the mean of every 16th iterate, the q-th with q times
     the weight of the first.
     """
     F = F.astype(np.float64)
@@ -78,21 +78,21 @@ def descent(F, visits, regularization, rate, averaged):
 
 # The last has t0 = 1/4, far below the 16 steps between two shrinkings.
 @pytest.mark.parametrize(("regularization", "rate"), [(1e-3, 0.1), (0.1, 1.0), (4.0, 1.0)])
-def test_steps_are_those_of_the_algorithm(regularization, rate):
+def test_pair_steps_match_a_plain_loop(regularization, rate):
     F, y = features()
     last, mean = plain_descent(F, visits_of(y), regularization, rate)
     assert_allclose(descent(F, visits_of(y), regularization, rate, False), last, rtol=1e-5)
     assert_allclose(descent(F, visits_of(y), regularization, rate, True), mean, rtol=1e-5)
 
 
-def test_a_step_goes_towards_a_larger_margin():
+def test_first_step_increases_the_margin():
     F, y = features()
     first, second = visits_of(y)
     w = descent(F, (first[:1], second[:1]), 1e-3, 0.25, averaged=True)
     assert_allclose(w, 0.25 * (F[first[0]] - F[second[0]]), rtol=1e-6)
 
 
-def test_a_tiny_t0_keeps_its_shrinking_positive():
+def test_tiny_t0_keeps_the_shrinkage_factor_positive():
     F, y = features()
     for regularization in (1e3, 1e8):
         w = descent(F, visits_of(y), regularization, 1.0, averaged=False)
@@ -100,7 +100,7 @@ def test_a_tiny_t0_keeps_its_shrinking_positive():
         assert (F[:-1][y].mean(axis=0) - F[:-1][~y].mean(axis=0)) @ w > 0
 
 
-def test_the_mean_comes_near_the_optimum():
+def test_averaged_iterate_approaches_the_optimum():
     """2e5 steps at lambda = 1e-3, against the cutting planes' optimum."""
     F, y = features(2000, 5)
     lam = 1e-3
@@ -118,7 +118,7 @@ def test_the_mean_comes_near_the_optimum():
 
 
 @pytest.mark.parametrize("regularization", [1.0, 1e-2, 1e-4, 1e-8])
-def test_the_first_step_is_the_lower_end_of_a_bracket(regularization):
+def test_rate_search_returns_the_lower_end_of_a_bracket(regularization):
     F, y = features(500, 20)
     first, second = (part[:300] for part in visits_of(y))
     rate = search_rate(F, (first, second), regularization)
@@ -136,7 +136,7 @@ def test_the_first_step_is_the_lower_end_of_a_bracket(regularization):
         assert middle <= high
 
 
-def test_pairs_are_drawn_alike_whatever_the_classes_are_called():
+def test_pair_draws_do_not_depend_on_the_class_labels():
     y = clouds()[1]
     (i, j), (k, l) = visits_of(y), visits_of(~y)  # noqa: E741
     assert_array_equal(i, l)
@@ -158,11 +158,11 @@ def test_rows_are_drawn_as_pairs_with_the_origin(balanced):
     assert is_positive.mean() == pytest.approx(0.5 if balanced else 0.3, abs=0.03)
 
 
-# --- optima of the methods on the registry's terms -------------------------------------------
+# --- optima of the registered methods --------------------------------------------------------
 
 
 @pytest.mark.parametrize(("loss", "weights"), [("rows", None), ("balanced-rows", "balanced")])
-def test_row_objectives_come_near_that_of_a_linear_svm(loss, weights):
+def test_row_objectives_approach_that_of_a_linear_svm(loss, weights):
     X, y = clouds(300)
     X = X - X.mean(axis=0)
     lam = 0.01
@@ -188,7 +188,7 @@ def test_row_objectives_come_near_that_of_a_linear_svm(loss, weights):
 
 @every_kernel
 @every_method
-def test_extreme_units_are_no_obstacle(method, kernel):
+def test_extreme_units_yield_finite_scores(method, kernel):
     X, y = clouds()
     for unit in (1e-180, 1e-30, 1e30, 1e150):
         fitted = method(kernel=kernel, gamma=0.1, n_epochs=2).fit(X * unit, y)
@@ -208,7 +208,7 @@ def test_regularization_follows_the_units_of_the_features():
 
 
 def plain_oam(F, visits, capacity, C, sequential):
-    """OAM with difference vectors, as published, from the same order and the same chances."""
+    """Run OAM with difference vectors, as published, with the same order and random numbers."""
     F = F.astype(np.float64)
     w, buffers, seen, iterates = np.zeros(F.shape[1]), ([], []), [0, 0], []
     for x, own, chance in zip(*visits, strict=True):
@@ -233,7 +233,7 @@ def plain_oam(F, visits, capacity, C, sequential):
 
 @pytest.mark.parametrize("sequential", [True, False])
 @pytest.mark.parametrize("C", [0.01, 0.5])
-def test_buffered_steps_are_those_of_plain_differences(sequential, C):
+def test_buffered_steps_match_plain_differences(sequential, C):
     F, y = features(150)
     for averaged in (False, True):
         learner = BufferedPairs(5, 12, C, sequential, averaged)
@@ -243,7 +243,7 @@ def test_buffered_steps_are_those_of_plain_differences(sequential, C):
         assert_allclose(learner.weights, expected, rtol=1e-3, atol=1e-4)
 
 
-def test_full_buffers_give_online_gradient_descent_on_all_pairs_so_far():
+def test_full_buffers_equal_online_gradient_descent():
     F, y = features(60)
     learner = BufferedPairs(5, 60, 0.02, False, False)
     order, own, chances = learner.draw(y, np.random.default_rng(0))
@@ -256,14 +256,14 @@ def test_full_buffers_give_online_gradient_descent_on_all_pairs_so_far():
     assert_allclose(learner.weights, w, rtol=1e-5)
 
 
-def test_a_buffer_is_a_uniform_sample():
+def test_buffer_is_a_uniform_sample():
     """Each of m rows is in a buffer of 8 with probability 8 / m."""
     F, y = features(60, 2)
     counts, draws = np.zeros(61), 1500
     for seed in range(draws):
         learner = BufferedPairs(2, 8, 1e-3, True, False)
         chances = learner.draw(y, np.random.default_rng(seed))[2]
-        rows = np.arange(60)  # the last rows come last: the order does not help
+        rows = np.arange(60)  # fixed order: only the buffer is random
         learner.learn(F, (rows, y[rows].astype(np.intp), chances))
         np.add.at(counts, learner.rows.ravel(), 1)
     for members in (y, ~y):
@@ -272,7 +272,7 @@ def test_a_buffer_is_a_uniform_sample():
         assert np.abs(counts[:-1][members] - draws * chance).max() < 4.5 * deviation
 
 
-def test_noam_learns_from_one_pass():
+def test_noam_fits_in_one_pass():
     X, y = clouds(1000)
     for update in ("sequential", "gradient"):
         for average in (True, False):
@@ -294,7 +294,7 @@ def saddle_function(w, a, b, alpha, x, positive, p):
 
 
 @pytest.mark.parametrize("positive", [True, False])
-def test_a_step_follows_the_gradient_of_the_saddle_function(positive):
+def test_saddle_step_follows_the_gradient(positive):
     rng = np.random.default_rng(0)
     F, p, zeta, kappa = rng.normal(size=(1, 4)).astype(np.float32), 0.3, 1e-3, 2.0
     begin = 0.1 * rng.normal(size=7)
@@ -315,14 +315,14 @@ def test_a_step_follows_the_gradient_of_the_saddle_function(positive):
     assert_allclose(learner.weights, end[:4])
 
 
-def test_a_long_run_tends_to_half_of_auc_rls():
+def test_nsolam_converges_to_half_of_auc_rls():
     X, y = clouds(400, 3)
     fitted = NSOLAM(kernel="linear", zeta=10.0, radius=1.0, n_epochs=500).fit(X, y)
     half = AUCRLS(regularization=0.0).fit(X, y).coef_[0] / 2
     assert_allclose(fitted.coef_[0], half, atol=0.01 * np.abs(half).max())
 
 
-def test_a_small_ball_is_kept_and_its_optimum_approached():
+def test_nsolam_stays_in_its_ball_and_approaches_the_optimum():
     X, y = clouds(400, 3)
     radius = 0.1
     fitted = NSOLAM(kernel="linear", zeta=1.0, radius=radius, n_epochs=2000).fit(X, y)
@@ -346,11 +346,11 @@ def test_a_small_ball_is_kept_and_its_optimum_approached():
     assert fitted.objective_ == pytest.approx(loss(constrained(high)), rel=1e-3)
 
 
-# --- going on, stopping, seeds ---------------------------------------------------------------
+# --- slices, epochs, seeds -------------------------------------------------------------------
 
 
 @every_method
-def test_slices_decide_nothing(method, monkeypatch):
+def test_slice_size_does_not_change_the_result(method, monkeypatch):
     X, y = clouds()
     whole = method(n_landmarks=20, n_epochs=2).fit(X, y)
     monkeypatch.setattr(stochastic, "_WORK_PER_SLICE", 1.0)
@@ -360,18 +360,18 @@ def test_slices_decide_nothing(method, monkeypatch):
 
 
 @every_method
-def test_the_best_epoch_is_kept_and_each_is_told(method):
+def test_best_epoch_is_kept_and_each_is_reported(method):
     X, y = clouds()
-    heard = []
-    fitted = method(kernel="linear", n_epochs=6).fit(X, y, callback=heard.append)
-    epochs = [step for step in heard if step.iteration]
+    steps = []
+    fitted = method(kernel="linear", n_epochs=6).fit(X, y, callback=steps.append)
+    epochs = [step for step in steps if step.iteration]
     assert [step.iteration for step in epochs] == list(range(1, 7))
     assert {step.total for step in epochs} == {6}
     assert fitted.objective_ == min(step.objective for step in epochs)
     assert all(step.gap is None for step in epochs)
 
 
-def test_rows_that_are_all_alike_are_told_of():
+def test_identical_rows_are_noted():
     for kernel in ("linear", "rbf"):
         for method in METHODS:
             fitted = method(kernel=kernel).fit(np.full((20, 3), 0.1), np.arange(20) % 2)
@@ -401,8 +401,8 @@ def test_features_are_centred_and_of_unit_size(unit):
 
 
 @pytest.mark.parametrize("gamma", [1e-9, 0.1])
-def test_landmark_features_keep_their_digits(gamma):
-    """Also under a kernel for which all rows are alike in the first eight."""
+def test_landmark_features_are_accurate(gamma):
+    """Include a kernel whose values agree in the first eight digits."""
     X = clouds(700)[0]
     features = nystrom_map(Kernel("rbf", gamma), X[:6])
     embedding, F = embed(X, features, quiet)

@@ -1,4 +1,4 @@
-"""SAUC-SVM against golden values, a dense quadratic program and the paper's formulas, corrected."""
+"""SAUC-SVM against AUC-SVM, Fisher's direction and the corrected formulas of the paper."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ def used_pairs(X, positive, k=None):
 
 
 def difference_covariance(X, positive):
-    """Sigma from all difference vectors, one by one."""
+    """Return Sigma from all difference vectors."""
     Z = (X[positive][:, None, :] - X[~positive][None, :, :]).reshape(-1, X.shape[1])
     return np.cov(Z.T, bias=True).reshape(X.shape[1], X.shape[1])
 
 
-# --- no structure, and very much -------------------------------------------------------------
+# --- zero and large structure ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
 @pytest.mark.parametrize("k", [None, 3])
-def test_without_structure_it_is_auc_svm_to_the_last_bit(kernel, k):
+def test_zero_structure_equals_auc_svm_bit_for_bit(kernel, k):
     X, positive = sample(N=40)
     settings = {"kernel": kernel, "n_neighbors": k}
     ours = SAUCSVM(structure=0.0, **settings).fit(X, positive)
@@ -46,8 +46,8 @@ def test_without_structure_it_is_auc_svm_to_the_last_bit(kernel, k):
     )
 
 
-def test_much_structure_gives_the_direction_of_fisher():
-    # Where the structure rules, all pairs are short and w = C (I + lambda Sigma)^-1 delta.
+def test_large_structure_yields_fishers_direction():
+    # With dominant structure all pairs violate the margin and w = C (I + lambda Sigma)^-1 delta.
     X, positive = sample(N=60, seed=5)
     model = SAUCSVM(C=1.0, structure=1e6, tol=FINE).fit(X, positive)
     delta = X[positive].mean(axis=0) - X[~positive].mean(axis=0)
@@ -59,18 +59,18 @@ def test_much_structure_gives_the_direction_of_fisher():
 
 
 @pytest.mark.parametrize("shift", [0.0, 2.0**24])
-def test_cutting_planes_reach_the_same_optimum(monkeypatch, shift):
+def test_cutting_planes_reach_the_optimum_of_the_exact_solver(monkeypatch, shift):
     X, positive = sample(N=80, seed=3)
     X = np.round(X, 3)
     exact = SAUCSVM(C=50.0, structure=4.0).fit(X, positive)
     monkeypatch.setattr(pair_svm, "MAX_DENSE_PAIRS", 100)
     live = []
 
-    def look(step):
+    def record_step(step):
         if step.iteration:
             live.append((step.objective, step.scorer()))
 
-    planes = SAUCSVM(C=50.0, structure=4.0).fit(X + shift, positive, callback=look)
+    planes = SAUCSVM(C=50.0, structure=4.0).fit(X + shift, positive, callback=record_step)
     assert planes.converged_
     assert planes.objective_ == pytest.approx(exact.objective_, rel=1.1e-4)
     w, i, j = planes.coef_[0], *used_pairs(X, positive)
@@ -86,7 +86,7 @@ def test_cutting_planes_reach_the_same_optimum(monkeypatch, shift):
 # --- limits ----------------------------------------------------------------------------------
 
 
-def test_neighbour_pairs_do_not_make_the_covariance_smaller(monkeypatch):
+def test_neighbour_pairs_do_not_lower_the_memory_of_the_covariance(monkeypatch):
     monkeypatch.setattr("aucstudio.engine.cost.machine_memory", lambda: 1e6)
     X, positive = sample(N=40)
     settings = {"kernel": "rbf", "n_neighbors": 2}
@@ -97,7 +97,7 @@ def test_neighbour_pairs_do_not_make_the_covariance_smaller(monkeypatch):
     assert SAUCSVM(structure=0.0, **settings).fit(X, positive).converged_
 
 
-def test_work_in_small_blocks_gives_the_same(monkeypatch):
+def test_small_work_portions_give_the_same_result(monkeypatch):
     X, positive = sample("wide", N=60)
     whole = SAUCSVM(kernel="rbf", tol=FINE).fit(X, positive)
     monkeypatch.setattr("aucstudio.engine.linalg.WORK_PER_CHUNK", 1.0)

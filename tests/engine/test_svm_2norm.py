@@ -13,7 +13,7 @@ from aucstudio.engine.solvers import row_newton
 from tests.engine.test_pair_svm import sample
 
 
-def test_a_hard_margin_library_finds_the_same():
+def test_2norm_svm_equals_a_hard_margin_svm_with_a_ridge():
     X, positive = sample(N=80, seed=7)
     K = Kernel("rbf", 0.5)(X, X)
     model = SVM2Norm(C=2.0, kernel="rbf", gamma=0.5).fit(X, positive)
@@ -23,7 +23,7 @@ def test_a_hard_margin_library_finds_the_same():
     np.testing.assert_allclose(model.decision_function(X), K @ beta + library.intercept_, atol=1e-6)
 
 
-def test_a_stop_within_a_step(monkeypatch):
+def test_fit_can_be_stopped_within_a_step(monkeypatch):
     monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
     X, positive = sample(N=60, seed=9)
     with pytest.raises(Stopped):
@@ -38,7 +38,7 @@ def test_a_stop_within_a_step(monkeypatch):
     assert (model.n_iter_, model.converged_) == (1, False)
 
 
-def test_work_in_small_blocks_gives_the_same(monkeypatch):
+def test_small_work_portions_give_the_same_result(monkeypatch):
     X, positive = sample(N=60, seed=10)
     whole = [SVM2Norm(kernel=k).fit(X, positive).train_scores_ for k in ("linear", "rbf")]
     monkeypatch.setattr("aucstudio.engine.linalg.WORK_PER_CHUNK", 1.0)
@@ -46,14 +46,14 @@ def test_work_in_small_blocks_gives_the_same(monkeypatch):
     np.testing.assert_allclose(pieces, whole, atol=1e-9)
 
 
-def test_the_line_search_moves_a_constant_alone():
-    # Without |w| in it this is least squares: t = sum slack closing / sum closing².
+def test_line_search_of_the_intercept_is_least_squares():
+    # Without |w| this is least squares: t = sum slack closing / sum closing².
     slack, closing = np.array([4.0, 3.0]), np.array([1.0, -0.2])
     t = row_newton._search(slack, closing, np.ones(2), 0.0, 0.0)
     assert t == pytest.approx((4 - 3 * 0.2) / (1 + 0.2**2), rel=1e-14)
 
 
-def test_the_line_search_crosses_pieces():
+def test_line_search_minimises_a_piecewise_function():
     rng = np.random.default_rng(1)
     slack, closing, costs = rng.normal(size=9), rng.normal(size=9) * 3, rng.random(9)
 

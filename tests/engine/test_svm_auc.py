@@ -1,4 +1,4 @@
-"""SVM-AUC against the pair programme, and what the structural methods share around it."""
+"""SVM-AUC and its relatives: warm starts and kernels."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def overlapping(rows=120, features=4, seed=0, gap=0.8, every=3):
 
 @pytest.fixture(scope="module")
 def mixed():
-    """Rows that take many iterations at large costs."""
+    """Return rows that need many iterations at large costs."""
     return make_classification(
         1000, 20, n_informative=8, weights=[0.8], class_sep=0.6, flip_y=0.05, random_state=0
     )
@@ -36,7 +36,7 @@ def mixed():
 
 @every_method
 @pytest.mark.parametrize("costs", [COSTS, COSTS[::-1]], ids=["up", "down"])
-def test_a_path_of_costs_gives_the_same_optima_in_fewer_iterations(method, costs, mixed):
+def test_cost_path_reaches_the_same_optima_in_fewer_iterations(method, costs, mixed):
     X, y = mixed
     cold = [clone(method).set_params(C=C).fit(X, y) for C in costs]
     warm = list(method.fit_path(X, y, "C", costs))
@@ -49,7 +49,7 @@ def test_a_path_of_costs_gives_the_same_optima_in_fewer_iterations(method, costs
     assert not hasattr(method, "scorer_")
 
 
-def test_a_start_for_another_range_lends_its_direction():
+def test_range_path_uses_warm_starts():
     X, y = overlapping(400, 12, gap=0.4)
     ranges = [(0.0, 0.8), (0.0, 0.7), (0.0, 0.6), (0.1, 0.6)]
     method = SVMpAUC(C=10.0)
@@ -61,7 +61,7 @@ def test_a_start_for_another_range_lends_its_direction():
     assert sum(m.n_iter_ for m in warm) < sum(m.n_iter_ for m in cold)
 
 
-def test_a_path_over_the_kernel_makes_its_features_anew():
+def test_kernel_path_recomputes_the_features():
     X, y = overlapping(60)
     for name, values in (("gamma", [0.1, 1.0]), ("kernel", ["linear", "rbf", "linear"])):
         method = SVMAUC(kernel="rbf", gamma=0.5, tol=1e-7)
@@ -74,7 +74,7 @@ def test_a_path_over_the_kernel_makes_its_features_anew():
 
 
 @every_method
-def test_all_rows_as_landmarks_change_nothing(method):
+def test_all_rows_as_landmarks_equal_the_exact_kernel(method):
     X, y = overlapping(60)
     settings = {"kernel": "rbf", "gamma": 0.5, "tol": 1e-7}
     exact = clone(method).set_params(**settings).fit(X, y)
@@ -84,7 +84,7 @@ def test_all_rows_as_landmarks_change_nothing(method):
     assert model.notes_ == (notice("landmarks", count=60),)
 
 
-def test_many_rows_are_approximated_on_landmarks(monkeypatch):
+def test_many_rows_are_approximated_by_landmarks(monkeypatch):
     monkeypatch.setattr(spaces, "MAX_EXACT_ROWS", 100)
     monkeypatch.setattr(spaces, "DEFAULT_LANDMARKS", 40)
     X, y = overlapping(400)

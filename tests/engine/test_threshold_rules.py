@@ -1,4 +1,4 @@
-"""Each threshold rule against every threshold there is, with ties, and at the edges."""
+"""Each threshold rule against all thresholds by brute force, with ties and edge cases."""
 
 import numpy as np
 import pytest
@@ -8,8 +8,8 @@ from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.roc import ThresholdRule, UnreachableTargetError, cut_at, cuts
 
 
-def every(y, scores, prior):
-    """Give TPR, FPR, precision and share called positive of every threshold, brute force."""
+def rates_of_every_threshold(y, scores, prior):
+    """Return TPR, FPR, precision and predicted-positive share of every threshold."""
     places = np.concatenate([[-np.inf], np.unique(scores)])
     rows = []
     for t in places:
@@ -40,10 +40,10 @@ PRIORS = pytest.mark.parametrize("prior", [None, 0.01, 0.6])
 
 @CASES
 @pytest.mark.parametrize("bound", [0.0, 0.02, 0.1, 0.4, 1.0])
-def test_fpr_at_most_finds_all_it_may(seed, ties, bound):
+def test_fpr_rule_maximises_tpr_within_the_bound(seed, ties, bound):
     y, scores = draw(seed, ties)
     found = reached(y, scores, ThresholdRule("fpr", fpr=bound).place(roc.roc_curve(y, scores)), 0.5)
-    allowed = every(y, scores, 0.5)
+    allowed = rates_of_every_threshold(y, scores, 0.5)
     allowed = allowed[allowed[:, 1] <= bound + 1e-12]
     assert found[1] <= bound + 1e-12
     assert found[0] == allowed[:, 0].max()
@@ -51,10 +51,10 @@ def test_fpr_at_most_finds_all_it_may(seed, ties, bound):
 
 @CASES
 @pytest.mark.parametrize("bound", [0.0, 0.3, 22 / 23, 0.9, 1.0])
-def test_tpr_at_least_costs_as_few_alarms_as_can_be(seed, ties, bound):
+def test_tpr_rule_minimises_fpr_within_the_bound(seed, ties, bound):
     y, scores = draw(seed, ties)
     found = reached(y, scores, ThresholdRule("tpr", tpr=bound).place(roc.roc_curve(y, scores)), 0.5)
-    allowed = every(y, scores, 0.5)
+    allowed = rates_of_every_threshold(y, scores, 0.5)
     allowed = allowed[allowed[:, 0] >= bound - 1e-12]
     assert found[0] >= bound - 1e-12
     assert found[1] == allowed[:, 1].min()
@@ -63,15 +63,18 @@ def test_tpr_at_least_costs_as_few_alarms_as_can_be(seed, ties, bound):
 @CASES
 @PRIORS
 @pytest.mark.parametrize("bound", [0.0, 0.02, 0.5, 0.8, 1.0])
-def test_precision_at_least_finds_most_or_says_the_best(seed, ties, prior, bound):
+def test_precision_rule_maximises_tpr_or_reports_the_best_precision(seed, ties, prior, bound):
     y, scores = draw(seed, ties)
     share = y.mean() if prior is None else prior
-    rule, known = ThresholdRule("precision", precision=bound, prior=prior), every(y, scores, share)
+    rule, known = (
+        ThresholdRule("precision", precision=bound, prior=prior),
+        rates_of_every_threshold(y, scores, share),
+    )
     allowed = known[known[:, 2] >= bound - 1e-12]
     if not len(allowed):
-        with pytest.raises(UnreachableTargetError, match="no threshold on these rows") as told:
+        with pytest.raises(UnreachableTargetError, match="no threshold on these rows") as refused:
             rule.place(roc.roc_curve(y, scores))
-        assert told.value.best == pytest.approx(np.nanmax(known[:, 2]))
+        assert refused.value.best == pytest.approx(np.nanmax(known[:, 2]))
         return
     found = reached(y, scores, rule.place(roc.roc_curve(y, scores)), share)
     assert found[2] >= bound - 1e-12
@@ -82,12 +85,12 @@ def test_precision_at_least_finds_most_or_says_the_best(seed, ties, prior, bound
 @CASES
 @PRIORS
 @pytest.mark.parametrize("bound", [0.0, 0.01, 0.1, 0.5, 1.0])
-def test_alerts_at_most_call_as_many_as_they_may(seed, ties, prior, bound):
+def test_alerts_rule_uses_the_alert_budget(seed, ties, prior, bound):
     y, scores = draw(seed, ties)
     share = y.mean() if prior is None else prior
     rule = ThresholdRule("alerts", alerts=bound, prior=prior)
     found = reached(y, scores, rule.place(roc.roc_curve(y, scores)), share)
-    allowed = every(y, scores, share)
+    allowed = rates_of_every_threshold(y, scores, share)
     allowed = allowed[allowed[:, 3] <= bound + 1e-12]
     assert found[3] == pytest.approx(allowed[:, 3].max())
 
@@ -95,7 +98,7 @@ def test_alerts_at_most_call_as_many_as_they_may(seed, ties, prior, bound):
 @CASES
 @PRIORS
 @pytest.mark.parametrize("miss", [0.2, 1.0, 30.0])
-def test_nothing_is_cheaper_than_least_cost(seed, ties, prior, miss):
+def test_cost_rule_has_the_least_cost(seed, ties, prior, miss):
     y, scores = draw(seed, ties)
     share = y.mean() if prior is None else prior
 
@@ -104,18 +107,18 @@ def test_nothing_is_cheaper_than_least_cost(seed, ties, prior, miss):
 
     t = ThresholdRule("cost", cost_fn=miss, prior=prior).place(roc.roc_curve(y, scores))
     found = np.array(reached(y, scores, t, share))
-    assert cost(found) == pytest.approx(cost(every(y, scores, share)).min())
+    assert cost(found) == pytest.approx(cost(rates_of_every_threshold(y, scores, share)).min())
 
 
 @CASES
-def test_midway_is_between_the_extremes(seed, ties):
+def test_min_max_rule_is_midway_between_the_extremes(seed, ties):
     y, scores = draw(seed, ties)
     t = ThresholdRule("min-max").place(roc.roc_curve(y, scores))
     assert t == pytest.approx((scores[y].min() + scores[~y].max()) / 2)
 
 
 @CASES
-def test_the_cuts_of_all_vertices_are_those_of_each(seed, ties):
+def test_cuts_of_all_vertices_equal_single_cuts(seed, ties):
     curve = roc.roc_curve(*draw(seed, ties))
     found = cuts(curve)
     assert found[0] == np.inf
@@ -123,8 +126,8 @@ def test_the_cuts_of_all_vertices_are_those_of_each(seed, ties):
 
 
 @pytest.mark.parametrize("rule", roc.RULES)
-def test_a_row_that_scores_the_threshold_itself_is_never_called(rule):
-    # Between two scores, so that no rounding moves a row across it.
+def test_no_row_scores_exactly_the_threshold(rule):
+    # The threshold lies between two scores, so that rounding moves no row across it.
     y, scores = draw(1, True)
     t = ThresholdRule(rule, precision=0.3).place(roc.roc_curve(y, scores))
     called = scores > t
@@ -132,13 +135,13 @@ def test_a_row_that_scores_the_threshold_itself_is_never_called(rule):
 
 
 @pytest.mark.parametrize("rule", roc.RULES)
-def test_scores_that_are_all_equal_call_all_or_none(rule):
+def test_equal_scores_are_predicted_all_or_none_positive(rule):
     y = np.arange(9) < 3
     t = ThresholdRule(rule, precision=0.2, alerts=0.5).place(roc.roc_curve(y, np.ones(9)))
     assert (np.ones(9) > t).sum() in (0, 9)
 
 
-def test_a_precision_above_what_equal_scores_have_is_told():
+def test_unreachable_precision_reports_the_best():
     y = np.arange(9) < 3
     with pytest.raises(UnreachableTargetError, match=r"precision ≥ 0\.5; the best is 0\.333"):
         ThresholdRule("precision", precision=0.5).place(roc.roc_curve(y, np.ones(9)))
@@ -146,7 +149,7 @@ def test_a_precision_above_what_equal_scores_have_is_told():
 
 @pytest.mark.parametrize("name", ["fpr", "tpr", "precision", "alerts"])
 @pytest.mark.parametrize("bound", [-0.1, 1.1, float("nan")])
-def test_bounds_that_are_no_rates_are_refused(name, bound):
+def test_bounds_outside_0_to_1_are_refused(name, bound):
     with pytest.raises(ValueError, match="must lie within"):
         ThresholdRule(name, **{name: bound})
 
@@ -169,7 +172,7 @@ UNREADABLE = [
 
 
 @pytest.mark.parametrize("text", READ)
-def test_the_command_line_reads_rules(text):
+def test_threshold_rules_are_parsed_from_text(text):
     assert ThresholdRule.parse(text) == READ[text]
     assert READ[text].describe()
 
@@ -192,14 +195,14 @@ def fitted():
     return METHODS["auc-rls"]().fit(X, y), X, y
 
 
-def test_a_method_starts_at_the_equal_error_point(fitted):
+def test_method_starts_at_the_equal_error_threshold(fitted):
     method, X, y = fitted
     before, called = method.intercept_, method.predict(X)
     assert abs(called[~y].mean() - (1 - called[y].mean())) < 0.02
     assert method.set_threshold(X, y).intercept_ == before
 
 
-def test_a_rule_moves_all_scores_of_a_method_alike(fitted):
+def test_threshold_rule_shifts_all_scores_equally(fitted):
     method, X, y = fitted
     before = method.decision_function(X)
     method.set_threshold(X[:50], y[:50], "fpr", fpr=0.2)
@@ -210,7 +213,7 @@ def test_a_rule_moves_all_scores_of_a_method_alike(fitted):
     assert 0.95 <= method.predict(X)[y].mean() < 0.95 + 1 / y.sum()
 
 
-def test_bad_requests_are_refused(fitted):
+def test_invalid_threshold_requests_are_refused(fitted):
     method, X, y = fitted
     with pytest.raises(ValueError, match="unknown threshold rule 'best'"):
         method.set_threshold(X, y, "best")

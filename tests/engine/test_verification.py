@@ -1,4 +1,4 @@
-"""Every method is held against independent routes: right fits agree, spoiled ones are found."""
+"""Verification accepts correct fits of every method and detects altered ones."""
 
 import dataclasses
 
@@ -17,7 +17,7 @@ from aucstudio.engine.verification.verified import HeldOutRows
 from aucstudio.engine.verification.verifying import verify
 
 BAND = (0.0, 0.3)
-# Small enough to be quick; a kernel where there is one.
+# Small settings for quick fits.
 QUICK = {
     "library": "few",
     "n_rounds": 20,
@@ -88,17 +88,17 @@ def verified(model, X, positive):
     return verify(as_trained(model, X, positive), held, silent)
 
 
-# --- what is right agrees
+# --- correct fits
 
 
-def with_their_kernels():
+def methods_with_kernels():
     for key in METHODS:
         kernel = declared_params(METHODS[key]).get("kernel")
         yield from ((key, kind) for kind in (kernel.choices if kernel else ["none"]))
 
 
-@pytest.mark.parametrize(("key", "kernel"), [*with_their_kernels()])
-def test_every_method_agrees_with_the_other_routes(key, kernel):
+@pytest.mark.parametrize(("key", "kernel"), [*methods_with_kernels()])
+def test_correct_fit_of_every_method_is_verified(key, kernel):
     X, positive = sample()
     found = verified(fitted(key, X, positive, kernel=kernel), X, positive)
     assert found.faults == ()
@@ -106,7 +106,7 @@ def test_every_method_agrees_with_the_other_routes(key, kernel):
     if key in CONVEX:
         assert found.solved is not None, found.reasons
         assert found.bound <= found.solved * (1 + 1e-6) + 1e-9
-        # Nothing is optimal by its own word alone: a gap that is told holds against the bound.
+        # A reported gap is checked against the independent bound.
         if found.gap is not None:
             assert found.counted - found.bound <= found.gap + 1e-5 * abs(found.counted)
     else:
@@ -118,7 +118,7 @@ def test_every_method_agrees_with_the_other_routes(key, kernel):
     "kind", ["tied", "all alike", "separable", "one positive", "ill-scaled", "wide"]
 )
 @pytest.mark.parametrize("key", CONVEX)
-def test_degenerate_rows_raise_no_false_alarm(key, kind):
+def test_fits_to_degenerate_rows_are_verified(key, kind):
     X, positive = sample(kind)
     with without_convergence_warnings():
         model = fitted(key, X, positive)
@@ -157,31 +157,31 @@ def test_degenerate_rows_raise_no_false_alarm(key, kind):
         ("gradient-boosting", {"class_weight": "balanced"}),
     ],
 )
-def test_settings_are_heeded(key, more):
+def test_verification_respects_the_settings(key, more):
     X, positive = sample(N=60)
     found = verified(fitted(key, X, positive, **more), X, positive)
     assert found.faults == ()
     assert found.counted == pytest.approx(found.objective, rel=1e-5)
 
 
-# --- what is spoiled is found
+# --- altered fits
 
 
 @pytest.mark.parametrize("key", ["auc-svm", "svm-pauc", "rank-svm", "logistic", "rls", "asvm"])
-def test_spoiled_weights_are_found_out(key):
+def test_altered_weights_are_detected(key):
     X, positive = sample()
     good = as_trained(fitted(key, X, positive, tol=1e-6), X, positive)
     scorer = LinearScorer(good.scorer.weights + np.array([0.3, -0.2, 0.1]))
     scores = scorer(X) + good.intercept
     held = HeldOutRows(positive, scores, BAND)
-    silently = verify(dataclasses.replace(good, scorer=scorer), held, silent)
-    assert any("stored training scores" in fault for fault in silently.faults)
-    told = dataclasses.replace(good, scorer=scorer, scores=scores)
-    assert any("the fit reported" in fault for fault in verify(told, held, silent).faults)
+    inconsistent = verify(dataclasses.replace(good, scorer=scorer), held, silent)
+    assert any("stored training scores" in fault for fault in inconsistent.faults)
+    consistent = dataclasses.replace(good, scorer=scorer, scores=scores)
+    assert any("the fit reported" in fault for fault in verify(consistent, held, silent).faults)
 
 
 @pytest.mark.parametrize("key", ["auc-svm", "svm-pauc", "rank-svm", "logistic", "rls", "asvm"])
-def test_a_certificate_that_lies_is_found_out(key):
+def test_false_optimality_gap_is_detected(key):
     X, positive = sample()
     good = as_trained(fitted(key, X, positive, tol=1e-6), X, positive)
     scorer = LinearScorer(good.scorer.weights + np.array([0.3, -0.2, 0.1]))
@@ -193,7 +193,7 @@ def test_a_certificate_that_lies_is_found_out(key):
     assert [fault for fault in found.faults if "An independent solver finds" in fault]
 
 
-def test_a_fit_that_cannot_be_repeated_is_found_out_where_the_program_is_the_same():
+def test_unrepeatable_fit_is_a_fault_only_in_the_same_version():
     X, positive = sample()
     good = as_trained(fitted("rankboost", X, positive), X, positive)
     other = dataclasses.replace(good, params={**good.params, "n_rounds": 3})
@@ -214,11 +214,11 @@ def test_pairs_that_do_not_fit_are_reported(monkeypatch):
         found = verified(fitted(key, X, positive), X, positive)
         assert found.faults == ()
         assert found.solved is None
-        assert found.counted is not None  # what can be counted is counted
+        assert found.counted is not None  # the objective can still be computed
         assert "pairs are more than fit" in found.reasons[0]
 
 
-def test_what_does_not_fit_says_so(monkeypatch):
+def test_matrices_beyond_memory_are_reported(monkeypatch):
     X, positive = sample()
     monkeypatch.setattr(space, "MOST_KERNEL_ROWS", 10)
     found = verified(fitted("svm", X, positive, kernel="rbf"), X, positive)
@@ -230,7 +230,7 @@ def test_what_does_not_fit_says_so(monkeypatch):
     assert found.counted is not None
 
 
-def test_it_can_be_stopped():
+def test_verification_can_be_stopped():
     X, positive = sample()
     trained = as_trained(fitted("auc-svm", X, positive), X, positive)
 
@@ -244,7 +244,7 @@ def test_it_can_be_stopped():
 # --- parts
 
 
-def test_cutting_planes_solve_a_small_problem_with_a_constraint():
+def test_cutting_planes_solve_a_constrained_problem():
     # 1/2 |u|^2 + 3 (1 - u_0)_+ subject to u_1 >= 2: u = (1, 2).
     def cuts(u):
         active = float(u[0] <= 1.0)
@@ -258,7 +258,7 @@ def test_cutting_planes_solve_a_small_problem_with_a_constraint():
 
 @pytest.mark.parametrize("decimals", [0, 1, 9])
 @pytest.mark.parametrize("band", [(0.0, 1.0), (0.0, 0.13), (0.21, 0.22), (0.4, 1.0)])
-def test_areas_by_counting_are_those_by_sorting(decimals, band):
+def test_areas_by_counting_equal_those_by_sorting(decimals, band):
     rng = np.random.default_rng(5)
     positive = rng.random(70) < 0.4
     scores = np.round(rng.normal(size=70) + positive, decimals)
@@ -266,7 +266,7 @@ def test_areas_by_counting_are_those_by_sorting(decimals, band):
     assert counted_area(positive, scores, band, silent) == pytest.approx(expected, abs=1e-13)
 
 
-def test_every_problem_is_some_methods():
+def test_every_problem_belongs_to_a_method():
     assert set(PROBLEMS) == {method.solves for method in METHODS.values()}
 
 

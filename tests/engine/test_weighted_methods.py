@@ -1,4 +1,4 @@
-"""Methods that weigh rows: a weight of 2 is a row twice, one of 0 no row, others say no."""
+"""Row weights: a weight of 2 equals a repeated row, 0 no row; other methods refuse weights."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ plain = [method for method in METHODS.values() if not method.takes_weights]
 
 @pytest.fixture(scope="module")
 def data():
-    """Two overlapping clouds with whole weights, some of them 0."""
+    """Return two overlapping clouds with integer weights, some of them 0."""
     rng = np.random.default_rng(11)
     y = rng.permutation(np.r_[np.ones(16, int), np.zeros(24, int)])
     X = rng.standard_normal((40, 3)) + np.outer(y, [1.0, 0.7, 0.0])
@@ -34,14 +34,14 @@ def data():
     return X, y, weights
 
 
-def test_the_readme_names_the_methods_whose_weights_are_approximate():
+def test_readme_lists_methods_with_approximate_weights():
     readme = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
     _, _, listed = readme.partition("takes weights except")
     names = re.findall("`([a-z-]+)`", listed.partition(";")[0])
     assert set(names) == {k for k, m in METHODS.items() if m.weights_kind() == "approximate"}
 
 
-def test_those_that_take_weights_are_known():
+def test_weight_support_of_every_method():
     found = {kind: set() for kind in ("exact", "approximate", "none")}
     for key, method in METHODS.items():
         found[method.weights_kind()].add(key)
@@ -50,7 +50,7 @@ def test_those_that_take_weights_are_known():
     assert found["none"] == METHODS.keys() - EXACT - APPROXIMATE
 
 
-def test_all_texts_state_what_is_declared():
+def test_texts_state_the_declared_weight_support():
     for method in METHODS.values():
         kind, words = method.weights_kind(), method.weights_words()
         described = method.describe()
@@ -60,7 +60,7 @@ def test_all_texts_state_what_is_declared():
 
 
 @pytest.mark.parametrize("method", plain, ids=[method.key for method in plain])
-def test_a_method_without_weights_refuses_them_by_name(method, data):
+def test_method_without_weight_support_refuses_weights(method, data):
     X, y, weights = data
     with pytest.raises(InvalidSetting, match="takes no row weights") as refused:
         method().fit(X, y, sample_weight=weights)
@@ -72,7 +72,7 @@ def test_a_method_without_weights_refuses_them_by_name(method, data):
 
 @pytest.fixture(scope="module")
 def tables(data):
-    """Tables with whole weights: few features, ties, and more features than rows."""
+    """Return tables with integer weights: few features, ties, more features than rows."""
     rng = np.random.default_rng(3)
     y = rng.permutation(np.arange(120) < 45).astype(int)
     tied = np.round(rng.standard_normal((120, 6)) + np.outer(y, np.linspace(1.0, 0.0, 6)), 1)
@@ -82,14 +82,14 @@ def tables(data):
 
 
 def variants(method):
-    """The method with its default settings, and with balanced class weights where it has them."""
+    """Yield the method with default settings and with balanced class weights if it has them."""
     yield method
     if "class_weight" in declared_params(type(method)):
         yield clone(method).set_params(class_weight="balanced")
 
 
 @pytest.mark.parametrize("method", exactly)
-def test_whole_weights_are_so_many_rows(method, tables):
+def test_integer_weights_equal_repeated_rows(method, tables):
     for X, y, weights in tables:
         again = np.repeat(np.arange(len(y)), weights.astype(int))
         again = np.random.default_rng(1).permutation(again)
@@ -103,7 +103,7 @@ def test_whole_weights_are_so_many_rows(method, tables):
 
 
 @pytest.mark.parametrize("method", weighing)
-def test_a_row_of_weight_0_is_not_there(method, data):
+def test_rows_of_weight_0_are_ignored(method, data):
     X, y, weights = data
     weights = np.where(weights > 0, 1.5, 0.0)
     counted = weights > 0
@@ -115,11 +115,11 @@ def test_a_row_of_weight_0_is_not_there(method, data):
 
 
 @pytest.mark.parametrize("method", weighing)
-def test_weights_move_the_ranking_to_the_rows_that_count(method, data):
+def test_weights_improve_the_ranking_of_heavy_rows(method, data):
     X, y, _ = data
     rng = np.random.default_rng(2)
     of_interest = rng.random(len(y)) < 0.5
-    # In one half of the rows the third feature tells the classes apart, the other way round there.
+    # The third feature separates the classes in opposite directions in the two halves of the rows.
     X = X.copy()
     X[:, 2] = rng.normal(size=len(y)) + np.where(of_interest, 2.5, -2.5) * y
     weights = np.where(of_interest, 20.0, 1.0)
@@ -133,7 +133,7 @@ def test_weights_move_the_ranking_to_the_rows_that_count(method, data):
 
 
 @pytest.mark.parametrize("method", weighing)
-def test_weights_of_1_are_none(method, data):
+def test_weights_of_1_equal_no_weights(method, data):
     X, y, _ = data
     a = clone(method).fit(X, y)
     b = clone(method).fit(X, y, sample_weight=np.ones(len(y)))
@@ -141,7 +141,7 @@ def test_weights_of_1_are_none(method, data):
 
 
 @pytest.mark.parametrize("method", weighing)
-def test_bad_weights_are_refused(method, data):
+def test_invalid_weights_are_refused(method, data):
     X, y, weights = data
     for bad, words in (
         (-weights, "not negative"),
@@ -154,7 +154,7 @@ def test_bad_weights_are_refused(method, data):
 
 
 @pytest.mark.parametrize("key", ["rank-svm", "auc-rls", "rls", "svm", "logistic"])
-def test_sparse_rows_weigh_as_dense_ones(key, data):
+def test_weighted_sparse_rows_equal_dense_rows(key, data):
     from scipy import sparse
 
     X, y, weights = data
@@ -168,7 +168,7 @@ def test_sparse_rows_weigh_as_dense_ones(key, data):
 
 
 @pytest.mark.parametrize("key", ["auc-rls", "rls"])
-def test_more_features_than_rows_and_given_kernels_weigh_alike(key, data):
+def test_weights_agree_in_dual_primal_and_precomputed_fits(key, data):
     X, y, weights = data
     wide = np.hstack([X, np.random.default_rng(0).normal(size=(40, 60))])
     method = METHODS[key](regularization=0.3)
@@ -182,13 +182,13 @@ def test_more_features_than_rows_and_given_kernels_weigh_alike(key, data):
         np.testing.assert_allclose(found - shift, expected, atol=1e-6)
 
 
-def test_weights_need_all_pairs(data):
+def test_weights_with_neighbour_pairs_are_refused(data):
     X, y, weights = data
     with pytest.raises(InvalidSetting, match="row weights need all pairs"):
         METHODS["auc-svm"](n_neighbors=3).fit(X, y, weights)
 
 
-def test_members_that_take_no_weights_take_no_part(data):
+def test_ensemble_skips_members_without_weight_support(data):
     X, y, weights = data
     made = METHODS["auc-ensemble"](library="logistic; svm-pauc; rankboost n_rounds=20")
     fitted = made.fit(X, y, sample_weight=weights)
@@ -198,7 +198,7 @@ def test_members_that_take_no_weights_take_no_part(data):
         METHODS["auc-ensemble"](library="svm-pauc").fit(X, y, sample_weight=weights)
 
 
-def test_an_unknown_argument_is_none():
+def test_unknown_fit_argument_is_refused():
     for method in (METHODS["logistic"], METHODS["svm-pauc"]):
         with pytest.raises(TypeError, match="sample_weights"):
             method().fit([[0.0], [1.0]], [0, 1], sample_weights=[1, 1])

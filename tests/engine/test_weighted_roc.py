@@ -1,4 +1,4 @@
-"""Weighted curves, areas and intervals against pairs counted one by one, and repeated rows."""
+"""Weighted curves, areas and intervals against explicit pairs and repeated rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ BANDS = [(0.0, 1.0), (0.0, 0.1), (0.2, 0.35), (0.55, 1.0), (0.0, 0.01)]
 
 
 def table(seed, rows=60, levels=12, whole=False):
-    """Tied scores of both classes, with weights, some of them 0."""
+    """Return tied scores of both classes with weights, some of them 0."""
     rng = np.random.default_rng(seed)
     y = rng.permutation(np.arange(rows) < rows // 3)
     score = rng.integers(0, levels, rows) / 4 + y
@@ -27,7 +27,7 @@ def by_pairs(y, score, weights):
 
 
 def by_thresholds(y, score, weights, alpha, beta):
-    """The area by walking down all thresholds, piece by piece of the polyline."""
+    """Return the area of the polyline over all thresholds, piece by piece."""
     area, before = 0.0, (0.0, 0.0)
     for threshold in np.unique(score)[::-1]:
         called = score >= threshold
@@ -41,7 +41,7 @@ def by_thresholds(y, score, weights, alpha, beta):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_the_area_counts_every_pair_with_the_product_of_its_weights(seed):
+def test_weighted_auc_weights_pairs_by_the_product(seed):
     y, score, weights = table(seed)
     expected = by_pairs(y, score, weights)
     assert roc.auc(y, score, weights=weights) == pytest.approx(expected, rel=1e-12)
@@ -53,7 +53,7 @@ def test_the_area_counts_every_pair_with_the_product_of_its_weights(seed):
 
 @pytest.mark.parametrize("band", BANDS)
 @pytest.mark.parametrize("seed", range(4))
-def test_a_partial_area_is_that_of_the_weighted_polyline(seed, band):
+def test_weighted_partial_auc_equals_the_weighted_polyline(seed, band):
     y, score, weights = table(seed)
     expected = by_thresholds(y, score, weights, *band)
     found = roc.partial_auc(y, score, *band, weights=weights)
@@ -64,7 +64,7 @@ def test_a_partial_area_is_that_of_the_weighted_polyline(seed, band):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_whole_weights_are_so_many_rows_in_every_measure(seed):
+def test_integer_weights_equal_repeated_rows_in_every_measure(seed):
     y, score, weights = table(seed, whole=True)
     again = np.repeat(np.arange(len(y)), weights.astype(int))
     one = roc.roc_curve(y, score, weights=weights)
@@ -89,7 +89,7 @@ def test_whole_weights_are_so_many_rows_in_every_measure(seed):
         (lambda w, y: np.where(y, w, 0.0), "of the negative class are zero"),
     ],
 )
-def test_bad_weights_are_refused(spoil, words):
+def test_invalid_weights_are_refused(spoil, words):
     y, score, weights = table(0)
     for use in (roc.auc, roc.roc_curve, roc.Ranking.of):
         with pytest.raises(ValueError, match=words):
@@ -101,7 +101,7 @@ def test_bad_weights_are_refused(spoil, words):
 
 @pytest.mark.parametrize("band", BANDS)
 @pytest.mark.parametrize("rows", [60, 900])
-def test_equal_weights_give_the_plain_interval_and_test(band, rows):
+def test_equal_weights_yield_the_unweighted_interval_and_test(band, rows):
     y, score, _ = table(1, rows=rows, levels=40)
     other = score + np.random.default_rng(0).normal(size=rows)
     equal = np.full(rows, 4.0)  # without rounding, the same curves are drawn
@@ -118,7 +118,7 @@ def test_equal_weights_give_the_plain_interval_and_test(band, rows):
     np.testing.assert_allclose((b.difference, b.z, b.p), (a.difference, a.z, a.p), rtol=1e-6)
 
 
-def test_the_standard_error_is_that_of_the_jackknife_but_for_its_last_digits():
+def test_weighted_standard_error_matches_the_jackknife():
     rng = np.random.default_rng(3)
     y = np.arange(400) % 3 == 0
     score, weights = rng.normal(size=400) + y, rng.exponential(1.0, 400)
@@ -134,7 +134,7 @@ def test_the_standard_error_is_that_of_the_jackknife_but_for_its_last_digits():
 
 
 @pytest.mark.parametrize("band", [(0.0, 1.0), (0.0, 0.3)])
-def test_the_bootstrap_draws_rows_with_their_weights(band):
+def test_bootstrap_draws_rows_with_their_weights(band):
     rng = np.random.default_rng(3)
     y = np.arange(240) % 3 == 0
     score, weights = rng.normal(size=240) + y, rng.exponential(1.0, 240)
@@ -158,7 +158,7 @@ def test_the_bootstrap_draws_rows_with_their_weights(band):
     assert costs[2].low <= costs[2].value <= costs[2].high
 
 
-def test_weights_that_say_little_are_said():
+def test_weights_with_little_information_have_no_interval():
     y, score, _ = table(1)
     weights = np.where(y, 1.0, 1e-9)
     weights[np.flatnonzero(~y)[0]] = 1.0
@@ -172,7 +172,7 @@ def test_weights_that_say_little_are_said():
     assert "less than one negative" in fewer.reason
 
 
-def test_a_test_of_a_score_with_itself_and_with_a_better_one():
+def test_weighted_test_of_equal_and_better_scores():
     rng = np.random.default_rng(3)
     y = np.arange(300) % 3 == 0
     score, weights = rng.normal(size=300) + y, rng.exponential(1.0, 300)

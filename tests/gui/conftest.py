@@ -1,4 +1,4 @@
-"""A window, or a session alone, that is closed whatever the test does; prompts are answered."""
+"""Fixtures of windows and sessions, closed after every test; prompts are answered."""
 
 import dataclasses
 import gc
@@ -28,25 +28,25 @@ PATIENCE = 30_000
 
 
 @pytest.fixture(scope="session", autouse=True)
-def all_is_collected_in_the_end():
+def collect_garbage_at_exit():
     yield
     gc.unfreeze()
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_left_over(request, qapp):
-    """Fail a test that leaves windows, objects of Qt's, threads or processes behind."""
+def fail_on_leftovers(request, qapp):
+    """Fail a test that leaves windows, Qt objects, threads or processes behind."""
     before = Leftovers()
     yield
-    request.node.funcargs.clear()  # they would be held until it has been reported
+    request.node.funcargs.clear()  # they would be kept alive until the report
     if left := before.found():
         pytest.fail(f"left over: {', '.join(left)}", pytrace=False)
 
 
 class Answers:
-    """Stands in for every dialog; remembers what was asked and said.
+    """Answers every dialog; records the questions and messages.
 
-    ``errors`` are the sentences that message bars and error prompts told; ``choice`` answers
+    ``errors`` are the texts of message bars and error prompts; ``choice`` answers
     questions by the key of an answer, None for Cancel; ``asked`` are those questions.
     """
 
@@ -93,15 +93,15 @@ def session(qtbot):
 
 @pytest.fixture
 def table_session(session, table):
-    """A session whose table is open; nothing is in progress when it is closed."""
+    """A session with an open table; closed without a running job."""
     session.study.table = table
     yield session
-    put_in_flight(session, None)
+    set_running_job(session, None)
 
 
 @pytest.fixture
 def open_view(qtbot):
-    """Make a page, and show it."""
+    """Create a page and show it."""
 
     def open_view(page, session, size=(900, 640)):
         view = page(session)
@@ -118,7 +118,7 @@ _FINISHED = {}
 
 
 def make_record(table, method="auc-rls", params=None, validation=None):
-    """Run an experiment on a table here and now; what is as in an earlier test is not run again."""
+    """Run an experiment on a table; results are cached across tests."""
     data = DataReference.to_table(table)
     plan = plan_experiment(data, method, params or {}, validation or Validation())
     elsewhere = dataclasses.replace(data, path="")
@@ -129,7 +129,7 @@ def make_record(table, method="auc-rls", params=None, validation=None):
 
 
 def put(session, record, name="Run"):
-    """Put a record last into the session's list, and choose it."""
+    """Append a record to the session's run list, and select it."""
     session.records[record.id] = record
     looks = {**session.plan.looks, record.id: RunLook(name, len(session.plan.looks))}
     session.put_plan(dataclasses.replace(session.plan, looks=looks))
@@ -138,7 +138,7 @@ def put(session, record, name="Run"):
 
 
 def train(qtbot, session, method="auc-rls", **params):
-    """Run a method as the window does; give its record."""
+    """Run a method as the window does; return its record."""
     plan = session.plan
     session.study.plan = dataclasses.replace(
         plan, method=method, params={**plan.params, method: params}
@@ -148,8 +148,8 @@ def train(qtbot, session, method="auc-rls", **params):
     return session.shown_runs()[-1].record
 
 
-class _Resting:
-    """A job that says nothing and ends when it is told to."""
+class _IdleJob:
+    """A job that emits nothing and ends when it is stopped."""
 
     ended, result, error = False, None, None
 
@@ -168,22 +168,22 @@ def on(session, field, answer):
     session.changed.connect(lambda fields: answer() if field in fields else None)
 
 
-def put_in_flight(session, live):
-    """Have a run in progress as far as the pages know, or none; they have followed it on return."""
-    session.study.runner._running = {} if live is None else {live: _Resting()}
+def set_running_job(session, live):
+    """Set or clear the session's running job, and update the pages."""
+    session.study.runner._running = {} if live is None else {live: _IdleJob()}
     session.notify({"live"})
     while session.turns._waiting:
         session.turns._take()
 
 
-def settle(qtbot, view):
-    """Refresh a page and wait for its picture."""
+def refresh_and_wait(qtbot, view):
+    """Refresh a page and wait until its picture is drawn."""
     view.refresh()
     qtbot.waitUntil(lambda: not view.busy() and not (view.isVisible() and view._stale))
 
 
 def shown(view, qtbot):
-    """Wait until a page is up to date; give its sentence."""
+    """Wait until a page is up to date; return its sentence."""
     qtbot.waitUntil(lambda: not view._stale and not view.busy())
     return view.sentence.text()
 
@@ -198,7 +198,7 @@ def points(item):
 
 @pytest.fixture
 def window(qtbot):
-    """The real window on the offscreen platform, shown; its pages are made when they are seen."""
+    """The main window, shown on the offscreen platform; pages are created when first shown."""
     make_application("light")
     made = MainWindow(app.the_processes())
     assert made.workplace
@@ -213,7 +213,7 @@ def window(qtbot):
 
 @pytest.fixture
 def run_to_end(qtbot):
-    """Press Run and wait until nothing is under way."""
+    """Press Run and wait until no job is running."""
 
     def press(window):
         window.actions_.run.trigger()
@@ -231,7 +231,7 @@ def ran(window, table_file, run_to_end):
 
 
 class Gate:
-    """Holds up a function from its first call, or a later one, until it is opened."""
+    """Blocks a function from its first or a later call on, until opened."""
 
     def __init__(self, monkeypatch, owner, name, call=1):
         self.reached, self.opened = threading.Event(), threading.Event()
@@ -247,12 +247,12 @@ class Gate:
         self.open = self.opened.set
 
     def wait(self, qtbot):
-        """Wait until a call is held up."""
+        """Wait until a call is blocked."""
         qtbot.waitUntil(self.reached.is_set, timeout=PATIENCE)
 
 
 def save_as(session, path):
-    """Save a study under a name and return when that is done; raise what prevents it."""
+    """Save a study under a name and wait for it; raise the error if it fails."""
     refused = []
     hear = session.files.saver.refused.connect(lambda _save, error: refused.append(error))
     session.files.begin_save(path)

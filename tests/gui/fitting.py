@@ -1,4 +1,4 @@
-"""What a person would see cut in a window: controls without room for their words, or clipped."""
+"""Find controls of a window that are clipped or too small for their text."""
 
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import (
@@ -20,12 +20,12 @@ from aucstudio.gui.common.sentence import Sentence
 from aucstudio.gui.common.widgets import ElidedLabel
 
 _CONTROLS = (QAbstractButton, QAbstractSpinBox, QComboBox, QLineEdit)
-_LEAST_COMBO = 48  # pixels of a list whose words end in an ellipsis
+_LEAST_COMBO = 48  # pixels of a combo box whose text is elided
 _SLACK = 2
 
 
 def unnamed_controls(window):
-    """List the controls without an object name or an accessible name, but for parts of others."""
+    """List the controls without an object or accessible name, except parts of other controls."""
     menus = [plot.getPlotItem().ctrlMenu for plot in window.findChildren(Plot)]  # never shown
     of_menus = {part for menu in menus for part in menu.findChildren(QWidget)}
     controls = [one for kind in _CONTROLS for one in window.findChildren(kind)]
@@ -41,17 +41,17 @@ def unnamed_controls(window):
 
 
 def cut_controls(window):
-    """Describe every visible control whose words have no room or that does not show wholly."""
+    """Describe every visible control that is clipped or too small for its text."""
     found = []
     for widget in window.findChildren(QWidget):
         if widget.isVisible() and widget.window() is window.window():
-            what = _what_is_cut(widget)
+            what = _cut_parts(widget)
             if what:
                 found.append(f"{widget.objectName() or type(widget).__name__}: {what}")
     return found
 
 
-def _what_is_cut(widget):
+def _cut_parts(widget):
     if isinstance(widget, QTabBar):
         return _cut_tabs(widget)
     needed = _needed(widget)
@@ -73,7 +73,7 @@ def _words(widget):
 
 
 def _needed(widget):
-    """The width that a control's words need; None where it has none."""
+    """Return the width that a control's text needs; None without text."""
     if isinstance(widget, QToolButton) and isinstance(widget.parent(), QTabBar | QMenuBar):
         return None
     if isinstance(widget, QAbstractButton):
@@ -83,7 +83,7 @@ def _needed(widget):
     if isinstance(widget, QAbstractSpinBox):
         return widget.fontMetrics().horizontalAdvance(widget.text()) + 24
     if isinstance(widget, QLabel) and isinstance(widget.buddy(), QComboBox) and not widget.width():
-        return None  # it gave way: the list says what it is
+        return None  # hidden to save room: the combo box explains itself
     if isinstance(widget, QLabel) and not isinstance(widget, ElidedLabel | Sentence):
         if widget.wordWrap() or not widget.text() or widget.textFormat() == Qt.TextFormat.RichText:
             return None
@@ -93,7 +93,7 @@ def _needed(widget):
 
 
 def _seen(widget):
-    """How many pixels of its width show; a list that scrolls up and down hides nothing."""
+    """Return the visible width in pixels; vertical scrolling does not count as hidden."""
     area = QRect(widget.mapTo(widget.window(), QPoint(0, 0)), widget.size())
     left, right = area.left(), area.right()
     parent = widget.parentWidget()

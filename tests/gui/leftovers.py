@@ -1,7 +1,7 @@
-"""What a test of the window leaves behind: objects of Qt's, threads and processes.
+"""Find Qt objects, threads and processes that a window test leaves behind.
 
-Python's collector may end an object of Qt's on any thread and in any order, which can stop or crash
-the program. So no such object may wait for it, nor outlive its test.
+Python's collector may delete a Qt object on any thread and in any order, which can hang or crash
+the program. So no Qt object may depend on it or outlive its test.
 """
 
 import gc
@@ -16,14 +16,14 @@ from PySide6.QtWidgets import QApplication, QGraphicsItem, QStyle
 
 from aucstudio.project.work.processes import the_processes
 
-_ENDING_SECONDS = 30.0  # a call that was given up ends in its own time
+_ENDING_SECONDS = 30.0  # a cancelled call may still run for a while
 _OF_THE_APPLICATION = (QApplication, QClipboard, QMimeData, QScreen, QStyle)
-# They belong to the processes that all windows have in common, and end with the program.
+# They belong to the worker processes that all windows share, and end with the program.
 _COMMON = ("aucstudio-pipe", "aucstudio-spawner")
 
 
 class Leftovers:
-    """What is there now belongs to others; what comes after it must have gone in the end."""
+    """Objects created after this snapshot must be gone at the end of the test."""
 
     def __init__(self):
         gc.disable()
@@ -34,15 +34,15 @@ class Leftovers:
         self._children = _children()
 
     def found(self):
-        """End what waits for its end; list what is left then."""
+        """Run pending deletions; list what is left."""
         QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
         try:
-            return [*_waiting_for_the_collector(), *self._living(), *self._running()]
+            return [*_uncollected(), *self._living(), *self._running()]
         finally:
             gc.enable()
 
     def _living(self):
-        # What was there before is out of the collector's sight, and so not among the objects.
+        # Earlier objects are frozen, so the collector does not list them.
         seen = {_pointer(one): one for one in gc.get_objects() if _is_of_qt(one)}
         seen |= {
             at: window
@@ -64,8 +64,8 @@ class Leftovers:
         yield from (f"the process {pid}" for pid in _children() - self._children - _common())
 
 
-def _waiting_for_the_collector():
-    """List the living objects of Qt's that only the collector would end, and let it."""
+def _uncollected():
+    """List the Qt objects that only the collector would delete, and collect them."""
     gc.set_debug(gc.DEBUG_SAVEALL)
     gc.collect()
     gc.set_debug(0)
@@ -76,7 +76,7 @@ def _waiting_for_the_collector():
 
 
 def _is_of_qt(one):
-    # By its type: a dead weak proxy in the garbage of others cannot be asked for its class.
+    # By its type: reading ``__class__`` of a dead weak proxy raises an error.
     if not issubclass(type(one), (QObject, QGraphicsItem)) or not shiboken6.isValid(one):
         return False
     while isinstance(one, QObject) and one.parent() is not None:
@@ -99,7 +99,7 @@ def _children():
 
 
 def _common():
-    """Give the processes at rest that wait for the next run of any window."""
+    """Return the idle worker processes that all windows share."""
     if not the_processes.cache_info().currsize:
         return set()
     return {process._popen.pid for process in the_processes()._idle}

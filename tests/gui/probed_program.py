@@ -1,7 +1,7 @@
-"""The program itself, which also answers what a person at the screen would see.
+"""The program itself, which also answers questions about what is on the screen.
 
-Run as a script with the program's arguments. A line on standard input is a question in JSON: its
-name, then what it is about; the answer is a line on standard output.
+Run as a script with the program's arguments. Each line on standard input is a question in JSON: its
+name, then its arguments; the answer is a line on standard output.
 """
 
 import json
@@ -24,11 +24,11 @@ from PySide6.QtWidgets import (
 from aucstudio import cli
 from aucstudio.gui import app
 
-_LATER = 20  # milliseconds: whoever asks again and again leaves the program time to go on
+_LATER = 20  # milliseconds before an answer, so that repeated questions do not block the program
 
 
 class Probe(QObject):
-    """Answers with the method that a question names; each tells something JSON can hold."""
+    """Answers each question by the method of its name; answers are JSON values."""
 
     def __init__(self, application):
         super().__init__(application)
@@ -54,15 +54,15 @@ class Probe(QObject):
         self._moves += 1
 
     def eventFilter(self, watched, event):
-        """Take away the completions of Qt's own file dialog, which swallow what is typed fast."""
+        """Remove the completer of Qt's file dialog, which swallows fast typing."""
         if event.type() == QEvent.Type.Show and isinstance(watched, QFileDialog):
             watched.findChild(QLineEdit, "fileNameEdit").setCompleter(None)
         return super().eventFilter(watched, event)
 
-    # ------------------------------------------------------------- what can be asked
+    # ------------------------------------------------------------- questions
 
     def desk(self):
-        """The state of the window, and what has the keyboard."""
+        """Return the state of the window and the focused widget."""
         window = main_window()
         if window is None:
             return {}
@@ -76,7 +76,7 @@ class Probe(QObject):
             "popup": None if popup is None else popup.objectName() or type(popup).__name__,
             "whole": window.screen().availableGeometry().contains(window.frameGeometry()),
             "page": front_tab(window.deck.tiles[0].bar) if window.has_workplace else "",
-            "settled": is_settled(window),
+            "idle": is_idle(window),
             "title": window.windowTitle(),
             "status": window.statusBar().currentMessage(),
             "table": None if session.table is None else str(session.table.path),
@@ -88,18 +88,18 @@ class Probe(QObject):
         }
 
     def figures(self):
-        """Every text of the list of runs and of the card; None while one is computed."""
+        """Return every text of the run list and of the card; None while one is being computed."""
         window = main_window()
         panel = window.workplace.runs_panel
         labels = [one for one in panel.details.findChildren(QLabel) if one.isVisible()]
         listed = panel.findChild(QTableView, "runs_table")
-        rows = [str(index.data()) for index in cells(listed)]  # requests what is not yet known
+        rows = [str(index.data()) for index in cells(listed)]  # requests missing figures
         if listed.model().figures.busy:
             return None
         return {"runs": rows, "card": [one.text() for one in labels]}
 
     def widget(self, name):
-        """Where the middle of a widget is, what it says, and whether a click there reaches it."""
+        """Return a widget's centre, its text, and whether a click there reaches it."""
         found = find(name)
         if found is None:
             return None
@@ -110,13 +110,13 @@ class Probe(QObject):
         }
 
     def tabs(self):
-        """Where each page's tab is."""
+        """Return the place of each page's tab."""
         bar = main_window().deck.tiles[0].bar
         shown = [k for k in range(bar.count()) if bar.isTabVisible(k)]
         return {bar.tabText(k): place(bar, bar.tabRect(k).center()) for k in shown}
 
     def entry(self, text):
-        """Where an entry of an open menu, or of the menu bar, is."""
+        """Return the place of an entry of an open menu or of the menu bar."""
         menus = [one for one in everything() if isinstance(one, QMenu | QMenuBar)]
         for menu in menus:
             for action in menu.actions():
@@ -126,7 +126,7 @@ class Probe(QObject):
         return None
 
     def item(self, name, text):
-        """Where the cell with a text is in a list or a tree, and where its check box is."""
+        """Return the places of the list or tree cell with a text and of its check box."""
         view = find(name)
         view = view.view() if isinstance(view, QComboBox) else view
         for index in [] if view is None or not view.isVisible() else cells(view):
@@ -142,13 +142,13 @@ class Probe(QObject):
         return None
 
     def spot(self, x, y):
-        """Where the ROC page has a point of its picture."""
+        """Return the screen position of a point of the ROC plot."""
         canvas = main_window().deck.active().canvas
         seen = canvas.plot.mapFromScene(canvas.box.mapViewToScene(QPointF(x, y)))
         return place(canvas.plot.viewport(), seen)
 
     def picture(self, path):
-        """Save what the screen shows."""
+        """Save a screenshot."""
         return QGuiApplication.primaryScreen().grabWindow(0).save(path)
 
 
@@ -166,13 +166,13 @@ def everything():
 
 
 def find(name):
-    """The widget of that name that can be seen; in the window in front if there are several."""
+    """Return the visible widget of a name; that of the front window if there are several."""
     found = [one for one in everything() if one.objectName() == name]
     return next((one for one in found if one.isActiveWindow()), found[0] if found else None)
 
 
 def place(widget, spot):
-    """A point of a widget on the screen, whether it has stopped moving is for the asker."""
+    """Return the screen position of a point of a widget."""
     there = widget.mapToGlobal(spot)
     under = QApplication.widgetAt(there)
     screen = widget.screen().geometry()
@@ -186,8 +186,8 @@ def place(widget, spot):
     }
 
 
-def is_settled(window):
-    """Whether nothing is under way and every page that is seen shows what there is."""
+def is_idle(window):
+    """Return whether no job is running and every visible page is up to date."""
     session = window.session
     if session.busy or session.turns._waiting:
         return False
@@ -196,7 +196,7 @@ def is_settled(window):
 
 
 def cells(view, parent=None):
-    """Every cell of a list, a table or a tree, depth first."""
+    """Yield every cell of a list, table or tree, depth first."""
     model, within = view.model(), () if parent is None else (parent,)
     for row in range(model.rowCount(*within)):
         for column in range(model.columnCount(*within)):

@@ -1,7 +1,7 @@
-"""A screen with a window manager, the program on it, and a hand: its pointer and its keys.
+"""A screen with a window manager, the program on it, and real pointer and key events.
 
-Qt's own test events never leave the process: what a drag, a grab or a window manager does to a
-click or a key is seen only here. Nothing is slept for: a hand waits until the program says so.
+Qt's own test events never leave the process: the effect of a drag, a grab or a window manager on a
+click or a key is tested only here. Tests never sleep: they wait for a state of the program.
 """
 
 import contextlib
@@ -23,14 +23,14 @@ ROOT = HERE.parent.parent
 TOOLS = ("Xvfb", "openbox", "xdotool", "setpriv")
 PATIENCE = 120.0
 MOST_TABS = 80
-COMPLAINTS = "complaints.txt"  # what the program says on standard error
+COMPLAINTS = "complaints.txt"  # standard error of the program
 _SILENT = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-# A test that is broken off for its time has no chance to end what it started.
+# A test that times out cannot end the processes it started.
 _BOUND = ("setpriv", "--pdeathsig", "TERM")
 
 
 def missing_parts():
-    """What a real pointer needs and this machine lacks."""
+    """Return the programs that a real pointer needs and this machine lacks."""
     missing = [tool for tool in TOOLS if shutil.which(tool) is None]
     spec = importlib.util.spec_from_file_location(
         "check_system", ROOT / "packaging" / "check_system.py"
@@ -42,7 +42,7 @@ def missing_parts():
 
 @contextlib.contextmanager
 def started(command, **how):
-    """A process that is ended whatever the test does."""
+    """Run a process that always ends with the test."""
     process = subprocess.Popen([*_BOUND, *map(str, command)], **how)
     try:
         yield process
@@ -60,7 +60,7 @@ def started(command, **how):
 
 @contextlib.contextmanager
 def screen(width, height):
-    """An X server with a window manager; gives the environment of programs on it."""
+    """Start an X server with a window manager; yield the environment for programs on it."""
     if missing := missing_parts():
         pytest.skip(f"a real pointer needs {', '.join(missing)}, not installed here")
     size = f"{width}x{height}x24"
@@ -76,7 +76,7 @@ def screen(width, height):
 
 @contextlib.contextmanager
 def program(environment, folder, *arguments):
-    """The program on a screen, with its home and its pictures of failures in a folder."""
+    """Start the program on a screen, with its home and failure screenshots in a folder."""
     paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     environment = environment | {
         "AUCSTUDIO_HOME": str(folder / "home"),
@@ -93,11 +93,11 @@ def program(environment, folder, *arguments):
             yield hand
         complaints.seek(0)
         said = complaints.read()
-        assert not said, f"the program complained: {said}"
+        assert not said, f"the program wrote to standard error: {said}"
 
 
 class Hand:
-    """A person at the screen: looks, points, types, and waits until something is to be seen.
+    """A user at the screen: looks, points, types, and waits for a state of the program.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ class Hand:
         Of the probed program.
     environment : dict
     folder : Path
-        Where the screen's picture is left when a wait fails.
+        Where a screenshot is saved when a wait fails.
     """
 
     def __init__(self, process, environment, folder):
@@ -121,7 +121,7 @@ class Hand:
     # ------------------------------------------------------------- looking
 
     def ask(self, question, *about):
-        """What the probe answers; a program that ended or says nothing fails the test."""
+        """Return the probe's answer; fail if the program ended or does not answer."""
         try:
             self._process.stdin.write(json.dumps([question, *about]) + "\n")
             self._process.stdin.flush()
@@ -137,7 +137,7 @@ class Hand:
         return json.loads(said)
 
     def wait(self, what, holds, question, *about):
-        """Ask until an answer is as it should be; give it."""
+        """Ask until an answer satisfies a condition; return it."""
         end = time.monotonic() + PATIENCE
         while not holds(found := self.ask(question, *about)):
             if time.monotonic() > end:
@@ -150,15 +150,15 @@ class Hand:
         return found
 
     def until(self, key, value):
-        """Wait until the desk says that of itself."""
+        """Wait until a value of the window's state is as given."""
         return self.wait(f"{key} to be {value!r}", lambda desk: desk.get(key) == value, "desk")
 
-    def settled(self):
-        """Wait until nothing is under way and the page shows what there is."""
-        return self.until("settled", True)
+    def wait_until_idle(self):
+        """Wait until no job is running and the page is up to date."""
+        return self.until("idle", True)
 
     def place(self, question, *about):
-        """Wait until something can be clicked and stands still; give where."""
+        """Wait until something can be clicked and has stopped moving; return its place."""
         before = []
 
         def holds(found):
@@ -170,13 +170,13 @@ class Hand:
         return self.wait(f"{question} {about} to be clickable", holds, question, *about)
 
     def ended(self):
-        """Wait until the program has ended by itself; give its status."""
+        """Wait until the program has ended by itself; return its exit status."""
         return self._process.wait(PATIENCE)
 
     # ------------------------------------------------------------- pointing
 
     def do(self, *arguments):
-        """Have xdotool do something."""
+        """Run xdotool."""
         subprocess.run(
             ["xdotool", *map(str, arguments)], env=self._environment, check=True, timeout=PATIENCE
         )
@@ -189,14 +189,14 @@ class Hand:
         self.click_at(self.place("widget", name))
 
     def click_tab(self, page):
-        """Click on a page's tab, and wait until it is in front and settled."""
+        """Click on a page's tab, and wait until it is in front and up to date."""
         self.wait("the tabs", lambda tabs: tabs[page]["reached"], "tabs")
         self.click_at(self.ask("tabs")[page])
         self.until("page", page)
-        self.settled()
+        self.wait_until_idle()
 
     def choose(self, *entries):
-        """Choose from the menus, from the menu bar on."""
+        """Choose from the menus, starting at the menu bar."""
         for entry in entries:
             self.click_at(self.place("entry", entry))
 
@@ -206,7 +206,7 @@ class Hand:
         self.wait(f"{text} to be ticked", lambda row: row["checked"], "item", view, text)
 
     def drag(self, start, end, steps=8):
-        """Press at one place, move, let go at another."""
+        """Press at one place, move, and release at another."""
         self.do("mousemove", start["x"], start["y"], "mousedown", 1)
         for k in range(1, steps + 1):
             across, down = (start[a] + (end[a] - start[a]) * k // steps for a in "xy")
@@ -222,7 +222,7 @@ class Hand:
         self.do("type", "--delay", 1, text)
 
     def tab_to(self, name):
-        """Press Tab until a widget has the keyboard."""
+        """Press Tab until a widget has the focus."""
         for _ in range(MOST_TABS):
             desk = self.ask("desk")
             if desk["focus"] == name:
@@ -236,7 +236,7 @@ class Hand:
         raise AssertionError(f"{MOST_TABS} Tabs do not lead to {name}")
 
     def fill(self, name, text):
-        """Type into the field that has the keyboard, in place of what it says."""
+        """Replace the text of the focused field."""
         self.until("focus", name)
         self.press("ctrl+a")
         self.type(text)

@@ -39,7 +39,7 @@ def view(session, open_view):
 
 
 def show(session, records, *names, select=0):
-    """Put records into the session's list, under their names."""
+    """Add records to the session's run list under their names."""
     chosen = [records[name] for name in names]
     session.study.records = {record.id: record for record in chosen}
     looks = {r.id: RunLook(name, k) for k, (r, name) in enumerate(zip(chosen, names, strict=True))}
@@ -48,8 +48,8 @@ def show(session, records, *names, select=0):
     QApplication.processEvents()
 
 
-def show_face(view, records, *names, face):
-    """Show records in a face of their curves."""
+def show_curve_kind(view, records, *names, face):
+    """Show records with a kind of curve."""
     show(view.session, records, *names)
     choose(view.choices.face_combo, face)
     QApplication.processEvents()

@@ -1,4 +1,4 @@
-"""What is instant in tests unless it is made slow: dialogs that stay open, and disks that wait."""
+"""Slow dialogs and slow disks, which are otherwise instant in tests."""
 
 import threading
 
@@ -6,14 +6,14 @@ from PySide6.QtCore import QEventLoop, QTimer
 
 
 class LateAnswer:
-    """A dialog that stays open while things happen behind it, and is then answered.
+    """A dialog that stays open while something happens behind it, and is then answered.
 
     Parameters
     ----------
     answer : object
         None is Cancel.
     meanwhile : callable
-        What happens behind it.
+        Called while the dialog is open.
     """
 
     def __init__(self, answer, meanwhile):
@@ -34,7 +34,7 @@ class LateAnswer:
 
 
 class SlowDisk:
-    """Reading or writing that waits until it is let go on."""
+    """Reading or writing that blocks until released."""
 
     def __init__(self, call):
         self._call, self._may = call, threading.Event()
@@ -46,10 +46,10 @@ class SlowDisk:
         return self._call(*arguments, **options)
 
     def go_on(self):
-        """Let everything through, from now on."""
+        """Release all calls from now on."""
         self._may.set()
 
 
 def meanwhile(verb):
-    """Have something done from the event loop, whether or not what is called next comes back."""
+    """Call a function from the event loop, whether or not the next call returns."""
     QTimer.singleShot(0, verb)

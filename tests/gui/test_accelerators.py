@@ -1,4 +1,4 @@
-"""Alt and a letter presses one thing: no letter is given twice to what is seen on a page."""
+"""Alt and a letter triggers one control: mnemonics are unique on every page."""
 
 from collections import defaultdict
 
@@ -11,14 +11,14 @@ pytestmark = pytest.mark.slow
 
 
 def letter(text):
-    """The letter that a text underlines; empty for none."""
+    """Return the mnemonic of a text; empty if it has none."""
     kept = text.replace("&&", "")
     place = kept.find("&")
     return kept[place + 1].lower() if 0 <= place < len(kept) - 1 else ""
 
 
 def letters_of(window):
-    """Which menus, buttons and labels of fields have each letter."""
+    """Return the menus, buttons and field labels of each mnemonic."""
     found = defaultdict(list)
     for action in window.menuBar().actions():
         found[letter(action.text())].append(f"menu {action.text()}")
@@ -36,7 +36,7 @@ def ambiguous(letters):
     return {key: names for key, names in letters.items() if len(names) > 1}
 
 
-def test_no_letter_is_ambiguous_on_any_page(window, table, table_file):
+def test_mnemonics_are_unique_on_every_page(window, table, table_file):
     window.open_now(table_file)
     put(window.session, make_record(table), "AUC-RLS")
     put(window.session, make_record(table, "logistic"), "Logistic")
@@ -51,7 +51,7 @@ def test_no_letter_is_ambiguous_on_any_page(window, table, table_file):
     assert found == {}
 
 
-def test_no_letter_is_ambiguous_in_any_menu(window):
+def test_mnemonics_are_unique_in_every_menu(window):
     for action in window.menuBar().actions():
         found = defaultdict(list)
         for entry in action.menu().actions():

@@ -1,4 +1,4 @@
-"""The answer to one question at a time: kept by its key, dropped when another is asked."""
+"""The answer to one question at a time: cached by its key, dropped when another is asked."""
 
 import threading
 
@@ -11,14 +11,14 @@ from aucstudio.project.errors import InputError
 
 @pytest.fixture
 def asked(qtbot):
-    """An answer that keeps two, with what it showed and what it said."""
+    """An answer that caches two results, with the results it showed and the errors it reported."""
     parent = QObject()
     shown, said = [], []
     yield Answer(parent, shown.append, said.append, keep=2), shown, said
     parent.deleteLater()
 
 
-def test_a_kept_answer_comes_at_once_and_the_oldest_goes_first(asked, qtbot):
+def test_cached_answers_are_reused_and_the_oldest_is_evicted(asked, qtbot):
     answer, shown, _said = asked
     worked = []
 
@@ -32,7 +32,7 @@ def test_a_kept_answer_comes_at_once_and_the_oldest_goes_first(asked, qtbot):
     assert worked == ["a", "b", "c", "a"]
 
 
-def test_what_is_no_longer_asked_for_is_not_shown(asked, qtbot):
+def test_outdated_answer_is_not_shown(asked, qtbot):
     answer, shown, _said = asked
     gate = threading.Event()
     assert answer.ask("slow", lambda _post: gate.wait(10) and "slow")
@@ -42,7 +42,7 @@ def test_what_is_no_longer_asked_for_is_not_shown(asked, qtbot):
     assert shown == ["quick"]
 
 
-def test_a_failure_is_said_and_not_tried_again_before_another_question(asked, qtbot):
+def test_failure_is_reported_and_not_retried_for_the_same_key(asked, qtbot):
     answer, shown, said = asked
     tried = []
 

@@ -9,7 +9,7 @@ from aucstudio.gui.common.plots.axes import fitting
 from aucstudio.gui.common.plotting import make_plot, style_plot
 from aucstudio.gui.common.printing import Sheet, draw
 from aucstudio.gui.pages.roc.roc_view import RocView
-from tests.gui.conftest import make_record, put, settle
+from tests.gui.conftest import make_record, put, refresh_and_wait
 
 LONG = "a column of sixty letters & more that goes on < and on and on (sd)"
 
@@ -25,7 +25,7 @@ def plot(qtbot):
 
 
 def title(plot, side):
-    """What is written beside an axis, and how long the axis is."""
+    """Return the title shown beside an axis, and the length of the axis."""
     axis = plot.getAxis(side)
     return axis.label.toPlainText(), axis.width() if side == "bottom" else axis.height()
 
@@ -36,7 +36,7 @@ def resize(plot, width, height):
 
 
 @pytest.mark.parametrize("size", [(900, 700), (420, 260), (240, 150), (120, 110)])
-def test_a_title_is_no_longer_than_its_axis(plot, size):
+def test_axis_title_is_never_longer_than_its_axis(plot, size):
     resize(plot, *size)
     metrics = QFontMetricsF(plot.getAxis("left").label.font())
     for side, full in (("bottom", LONG), ("left", "Density within the class")):
@@ -48,7 +48,7 @@ def test_a_title_is_no_longer_than_its_axis(plot, size):
         assert axis.label.toolTip() == ("" if words == full else full)
 
 
-def test_a_title_grows_with_its_axis_again(plot):
+def test_axis_title_expands_with_its_axis(plot):
     resize(plot, 240, 150)
     assert title(plot, "left")[0] == "Density"
     style_plot(plot)
@@ -72,7 +72,7 @@ def test_a_title_grows_with_its_axis_again(plot):
         ("Objective", []),
     ],
 )
-def test_the_fullest_form_that_fits_is_taken(qapp, full, forms):
+def test_longest_fitting_form_is_chosen(qapp, full, forms):
     metrics = QFontMetricsF(qapp.font())
     for form in [full, *forms]:
         room = metrics.horizontalAdvance(form)
@@ -84,10 +84,10 @@ def test_the_fullest_form_that_fits_is_taken(qapp, full, forms):
     assert metrics.horizontalAdvance(cut) <= room
 
 
-def test_on_paper_a_title_has_the_room_of_the_sheet(qtbot, table_session, open_view):
+def test_saved_picture_has_full_axis_titles(qtbot, table_session, open_view):
     view = open_view(RocView, table_session, (330, 260))
     put(table_session, make_record(table_session.table))
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     QApplication.processEvents()
     assert title(view.figure(), "left")[0] == "TPR"
     drawn = draw(view, Sheet(width=160.0, height=120.0)).svg().decode()

@@ -1,4 +1,4 @@
-"""Work beside the window: its key goes with it and comes back; what was overtaken is not heard."""
+"""Background work: answers arrive with their key, and outdated answers are dropped."""
 
 import threading
 from typing import ClassVar
@@ -9,16 +9,16 @@ from aucstudio.gui.common.view import PageView
 from aucstudio.gui.state.background import Background
 
 
-def test_an_answer_comes_with_what_was_asked(qtbot):
+def test_answer_arrives_with_its_key(qtbot):
     owner, answers = QObject(), []
     work = Background(owner, lambda key, job: answers.append((key, job.result)))
     work.start("quick", lambda _post: 1)
     qtbot.waitUntil(lambda: not work.busy)
     assert answers == [("quick", 1)]
-    assert work.key == "quick"  # it need not be asked for again
+    assert work.key == "quick"  # it need not be requested again
 
 
-def test_what_was_overtaken_is_not_heard(qtbot):
+def test_outdated_answer_is_dropped(qtbot):
     owner, answers, gate = QObject(), [], threading.Event()
     work = Background(owner, lambda key, job: answers.append((key, job.result)))
     work.start("slow", lambda _post: gate.wait())
@@ -28,7 +28,7 @@ def test_what_was_overtaken_is_not_heard(qtbot):
     assert answers == [("next", 2)]
 
 
-def test_what_is_dropped_has_no_key_any_more(qtbot):
+def test_cancelled_work_has_no_key(qtbot):
     owner, answers, gate = QObject(), [], threading.Event()
     work = Background(owner, lambda key, job: answers.append(key))
     work.start("slow", lambda _post: gate.wait())
@@ -39,7 +39,7 @@ def test_what_is_dropped_has_no_key_any_more(qtbot):
     assert answers == []
 
 
-def test_a_page_updates_a_part_when_visible_and_is_refreshed_as_a_whole_when_hidden(session, qtbot):
+def test_page_updates_partly_if_visible_and_fully_after_hiding(session, qtbot):
     class Page(PageView):
         listens_to: ClassVar = {**PageView.listens_to, "focus": "show_focus"}
         calls: ClassVar = []

@@ -1,4 +1,4 @@
-"""The page Best: from a CSV over Find the best… to a model that is taken away."""
+"""The page Best: from a CSV file and Find the best… to an exported model."""
 
 import dataclasses
 
@@ -51,30 +51,27 @@ RUNNING = Standings(
 
 
 class Ended:
-    """A tournament that has ended: its runs, and how it stands."""
+    """A finished tournament: its runs and standings."""
 
     def __init__(self, table):
-        self.runs, told = [], []
+        self.runs, updates = [], []
         self.board = find_best(
             table,
             Validation(),
             (0.0, 0.3),
             folds=3,
             entrants=QUICK,
-            store=self,
-            watch=told.append,
+            store=self.store,
+            watch=updates.append,
         )
-        self.standings = told[-1]
+        self.standings = updates[-1]
 
-    def begin_run(self, experiment):
-        pass
-
-    def add_run(self, record):
+    def store(self, record):
         self.runs.append(record)
         return record
 
     def enter(self, session, **changes):
-        """Have it end in the study that is open."""
+        """Finish it in the open study."""
         standings = dataclasses.replace(self.standings, **changes)
         session.study.home.standings = {standings.key: standings}
         for record in self.runs:
@@ -94,7 +91,7 @@ def view(table_session, open_view):
     return open_view(BestView, table_session)
 
 
-def begin(session, entrants, seconds=600.0):
+def start_search(session, entrants, seconds=600.0):
     session.study.tournament.begin(
         TournamentOrder(session.table, Validation(), None, seconds, entrants=entrants)
     )
@@ -108,7 +105,7 @@ def listed(session):
     return {run.record.id: run.look.name for run in session.shown_runs()}
 
 
-def test_the_page_says_what_there_is_to_do(view, qtbot):
+def test_empty_page_asks_to_press_find_the_best(view, qtbot):
     assert "press Find the best" in shown(view, qtbot)
     assert view.hint.isVisible()
     assert not view.content.isVisible()
@@ -117,7 +114,7 @@ def test_the_page_says_what_there_is_to_do(view, qtbot):
 
 
 @pytest.mark.slow
-def test_the_end_lists_the_best_and_the_simplest_and_hides_the_others(view, ended, qtbot):
+def test_finished_search_lists_the_best_and_the_simplest_run(view, ended, qtbot):
     session = view.session
     end = ended.enter(session)
     assert "best model found" in shown(view, qtbot)
@@ -134,7 +131,7 @@ def test_the_end_lists_the_best_and_the_simplest_and_hides_the_others(view, ende
 
 
 @pytest.mark.slow
-def test_any_entry_can_be_added_to_the_list_and_undone(view, ended, qtbot):
+def test_adding_an_entry_to_the_run_list_can_be_undone(view, ended, qtbot):
     session = view.session
     ended.enter(session, simpler="")
     shown(view, qtbot)
@@ -151,7 +148,7 @@ def test_any_entry_can_be_added_to_the_list_and_undone(view, ended, qtbot):
     assert ended.standings.best in listed(session)
 
 
-def test_the_simpler_one_can_be_preferred(view, ended, qtbot):
+def test_simpler_model_can_be_chosen(view, ended, qtbot):
     session = view.session
     simpler = next(one.run for one in ended.standings.entries if one.run != ended.standings.best)
     ended.enter(session, simpler=simpler)
@@ -164,7 +161,7 @@ def test_the_simpler_one_can_be_preferred(view, ended, qtbot):
 
 
 @pytest.mark.slow
-def test_an_entry_that_was_not_judged_can_be_run(view, ended, qtbot):
+def test_untested_entry_can_be_run(view, ended, qtbot):
     session = view.session
     one = next(one for one in ended.standings.entries if one.method == "logistic")
     left = dataclasses.replace(one, run="", held_out=None, state=READY)
@@ -180,7 +177,7 @@ def test_an_entry_that_was_not_judged_can_be_run(view, ended, qtbot):
     assert record.experiment.validation == ended.standings.validation
 
 
-def test_while_it_runs_the_course_is_drawn_and_the_last_row_waits(view, qtbot):
+def test_running_search_draws_its_course(view, qtbot):
     view.session.study.tournament.live = RUNNING
     view.session.notify({"best"})
     assert "RankBoost leads with 0.700" in shown(view, qtbot)
@@ -196,9 +193,9 @@ def test_while_it_runs_the_course_is_drawn_and_the_last_row_waits(view, qtbot):
 
 
 @pytest.mark.slow
-def test_it_is_stopped_with_the_best_so_far(view, qtbot):
+def test_stopped_search_selects_the_best_so_far(view, qtbot):
     session = view.session
-    begin(session, LONG)
+    start_search(session, LONG)
     qtbot.waitUntil(lambda: bool(session.study.tournament.live.course), timeout=PATIENCE)
     assert "Find the best" in describe_work([session])
     press(qtbot, view.stop)
@@ -211,9 +208,7 @@ def test_it_is_stopped_with_the_best_so_far(view, qtbot):
 
 
 @pytest.mark.slow
-def test_a_project_that_is_opened_again_shows_the_leaderboard(
-    window, table_file, ended, tmp_path, qtbot
-):
+def test_reopened_project_shows_the_leaderboard(window, table_file, ended, tmp_path, qtbot):
     window.open_now(table_file)
     session, path = window.session, tmp_path / "p.aucproj"
     session.study.home.make_file(session.table.path)
@@ -230,13 +225,13 @@ def test_a_project_that_is_opened_again_shows_the_leaderboard(
     page, _ = window.deck.visit("best_view")
     assert "best model found" in shown(page, qtbot)
     rows = [row.cells for row in page.board.sheet.rows]
-    told = [cells(one, end) for one in end.entries]
-    for row, known in zip(rows, told, strict=True):  # intervals as there is room
+    expected = [cells(one, end) for one in end.entries]
+    for row, known in zip(rows, expected, strict=True):  # intervals only if there is room
         assert [cell.split(" (")[0] for cell in row] == [cell.split(" (")[0] for cell in known]
 
 
 @pytest.mark.slow
-def test_one_without_an_end_is_told_as_broken_off(window, table_file, tmp_path, qtbot):
+def test_unfinished_search_is_reported_on_opening(window, table_file, tmp_path, qtbot):
     window.open_now(table_file)
     session, path = window.session, tmp_path / "p.aucproj"
     save_as(session, path)
@@ -249,7 +244,7 @@ def test_one_without_an_end_is_told_as_broken_off(window, table_file, tmp_path, 
 
 
 @pytest.mark.slow
-def test_too_few_rows_are_told_before_it_begins(window, tmp_path, qtbot):
+def test_too_few_rows_are_reported_before_the_search(window, tmp_path, qtbot):
     path = tmp_path / "few.csv"
     path.write_text("a,label\n" + "\n".join(f"{k},{'yes' if k < 2 else 'no'}" for k in range(12)))
     window.open_now(path)
@@ -266,7 +261,7 @@ def test_too_few_rows_are_told_before_it_begins(window, tmp_path, qtbot):
     dialog.reject()
 
 
-def test_what_cannot_be_done_with_a_table_is_told_before_it_begins(table_session):
+def test_invalid_weights_are_reported_before_the_search(table_session):
     table_session.study.table = table_session.table.with_roles(roles={"x3": "weight"})
     with pytest.raises(InputError, match="cannot be weights"):
         table_session.best.begin((0.0, 0.1), 1.0)
@@ -274,7 +269,7 @@ def test_what_cannot_be_done_with_a_table_is_told_before_it_begins(table_session
 
 
 @pytest.mark.slow
-def test_the_test_file_of_the_study_is_judged_on_in_the_end(view, tmp_path, table_file, qtbot):
+def test_final_test_uses_the_test_file_of_the_study(view, tmp_path, table_file, qtbot):
     session, later = view.session, tmp_path / "later.csv"
     later.write_bytes(table_file.read_bytes())
     tested = held_out_once(Validation(scheme="file", test_file=str(later)))
@@ -297,7 +292,7 @@ def test_the_test_file_of_the_study_is_judged_on_in_the_end(view, tmp_path, tabl
     assert "later.csv" in session.best.standings()[0].error
 
 
-def test_a_study_that_goes_forward_is_told_that_rows_are_parted_at_random(table_session, qtbot):
+def test_forward_validation_warns_of_random_folds(table_session, qtbot):
     how = Validation(scheme="forward", time="x1")
     table_session.edit(dataclasses.replace(table_session.plan, validation=how), "Forward")
     dialog = FindBestDialog(table_session)
@@ -305,7 +300,7 @@ def test_a_study_that_goes_forward_is_told_that_rows_are_parted_at_random(table_
     assert "draws folds at random" in dialog.caution.text()
 
 
-def test_the_folds_of_the_study_are_those_of_the_search_and_it_says_so(table_session, qtbot):
+def test_search_uses_and_names_the_folds_of_the_study(table_session, qtbot):
     how = Validation(scheme="folds", folds=7)
     table_session.edit(dataclasses.replace(table_session.plan, validation=how), "Folds")
     dialog = FindBestDialog(table_session)
@@ -319,7 +314,7 @@ def test_the_folds_of_the_study_are_those_of_the_search_and_it_says_so(table_ses
     assert orders[0].validation.scheme == "holdout"
 
 
-def test_the_head_of_a_column_names_the_ranking_criterion(view, ended, qtbot):
+def test_column_header_names_the_ranking_criterion(view, ended, qtbot):
     end = ended.enter(view.session)
     shown(view, qtbot)
     share = round(100 * end.share)
@@ -330,9 +325,9 @@ def test_the_head_of_a_column_names_the_ranking_criterion(view, ended, qtbot):
 
 
 @pytest.mark.slow
-def test_closing_the_window_asks_once(window, table_file, answers, qtbot):
+def test_closing_during_a_search_asks_once(window, table_file, answers, qtbot):
     window.open_now(table_file)
-    begin(window.session, LONG)
+    start_search(window.session, LONG)
     answers.choice = None
     window.close()
     assert len(answers.asked) == 1
@@ -343,11 +338,11 @@ def test_closing_the_window_asks_once(window, table_file, answers, qtbot):
 
 
 @pytest.mark.slow
-def test_it_ends_in_its_own_study_when_another_is_opened(window, table_file, tmp_path, qtbot):
+def test_search_ends_in_its_own_study_after_another_is_opened(window, table_file, tmp_path, qtbot):
     window.open_now(table_file)
     session, path = window.session, tmp_path / "p.aucproj"
     save_as(session, path)
-    begin(session, QUICK, 4.0)
+    start_search(session, QUICK, 4.0)
     other = write_table(tmp_path / "other.csv")
     window.open_now(other)
     assert session.left
@@ -359,13 +354,13 @@ def test_it_ends_in_its_own_study_when_another_is_opened(window, table_file, tmp
     assert again.best in listed(session)
 
 
-def test_minus_signs_are_such_and_names_keep_their_hyphens():
+def test_minus_signs_are_typeset_and_hyphens_kept():
     assert typeset("SVM-pAUC: -0.5 (-0.6 … +0.1)") == "SVM-pAUC: −0.5 (−0.6\u00a0…\u00a0+0.1)"
 
 
 @pytest.mark.slow
-def test_from_a_table_to_a_model_that_is_taken_away(window, tmp_path, answers, qtbot):
-    """By its buttons, in six seconds of time, with all methods that suit the rows."""
+def test_search_from_a_table_to_an_exported_model(window, tmp_path, answers, qtbot):
+    """By the buttons, with a time limit of six seconds and all methods that suit the rows."""
     window.open_now(write_table(tmp_path / "t.csv"))
     session = window.session
     press(qtbot, window.findChild(QPushButton, "find_best_button"))
@@ -397,7 +392,7 @@ def test_from_a_table_to_a_model_that_is_taken_away(window, tmp_path, answers, q
     assert called[split.test_positive].mean() == pytest.approx(standings.point.tpr)
 
 
-def test_the_model_of_all_rows_is_the_one_to_export(view, ended, tmp_path, answers, qtbot):
+def test_export_defaults_to_the_refit_model(view, ended, tmp_path, answers, qtbot):
     session = view.session
     end = ended.enter(session)
     session.study.home.refits[end.best] = ended.board.model
@@ -411,17 +406,17 @@ def test_the_model_of_all_rows_is_the_one_to_export(view, ended, tmp_path, answe
     assert (called == expected).all()  # its threshold is that for the range
 
 
-def test_a_leader_that_was_not_judged_is_named(ended):
+def test_headline_names_an_untested_leader(ended):
     first, *others = ended.standings.entries
     left = dataclasses.replace(first, run="", held_out=None, state=READY)
     best = next(one.run for one in others if one.run)
-    told = dataclasses.replace(ended.standings, entries=(left, *others), best=best, simpler="")
-    headline = statement(told).headline
+    standings = dataclasses.replace(ended.standings, entries=(left, *others), best=best, simpler="")
+    headline = statement(standings).headline
     assert "tested on the held-out rows" in headline
     assert "which was chosen, was not" in headline
 
 
-def test_a_best_model_that_finds_no_positive_is_a_warning(ended):
+def test_best_model_that_predicts_no_positive_is_a_warning(ended):
     end = ended.standings
     none = dataclasses.replace(end, point=dataclasses.replace(end.point, tpr=0.0))
     best, found = title(end.of_run(end.best)), end.held.positives
@@ -430,7 +425,7 @@ def test_a_best_model_that_finds_no_positive_is_a_warning(ended):
     assert statement(end).headline != words
 
 
-def test_the_table_says_why_an_entry_is_not_compared(view, ended, qtbot):
+def test_leaderboard_explains_why_an_entry_is_not_compared(view, ended, qtbot):
     best, other = ended.standings.entries[:2]
     reason = Lead(0.1, reason="too few rows")
     entries = best, dataclasses.replace(other, run="other", behind=reason)
@@ -443,7 +438,7 @@ def test_the_table_says_why_an_entry_is_not_compared(view, ended, qtbot):
 
 
 @pytest.mark.parametrize("width", [560, 720, 1100])
-def test_settings_and_state_are_read_whole_however_narrow_the_page(view, ended, qtbot, width):
+def test_leaderboard_cuts_no_cells_on_a_narrow_page(view, ended, qtbot, width):
     view.resize(width, 500)
     ended.enter(view.session)
     shown(view, qtbot)

@@ -30,7 +30,7 @@ def folds(session):
     return put(session, make_record(session.table, validation=Validation("folds")), "Five folds")
 
 
-def test_the_diagram_shows_what_the_estimate_says(view, folds, qtbot):
+def test_diagram_shows_the_estimated_map(view, folds, qtbot):
     said = shown(view, qtbot)
     expected = judge(folds, "platt").diagram
     assert view.map_combo.currentData() == "platt"
@@ -44,7 +44,7 @@ def test_the_diagram_shows_what_the_estimate_says(view, folds, qtbot):
     assert "160 held-out rows" in said
 
 
-def test_maps_are_chosen_and_held_beside_the_scores_as_they_stand(view, folds, qtbot):
+def test_maps_are_chosen_and_compared_with_raw_scores(view, folds, qtbot):
     shown(view, qtbot)
     for kind in TITLES:
         choose(view.map_combo, kind)
@@ -59,7 +59,7 @@ def test_maps_are_chosen_and_held_beside_the_scores_as_they_stand(view, folds, q
     np.testing.assert_array_equal(view.diagram.before[0].getData()[1], before.share)
 
 
-def test_checked_runs_are_drawn_and_listed(view, session, folds, qtbot):
+def test_checked_runs_are_drawn_and_listed_with_every_map(view, session, folds, qtbot):
     other = put(session, make_record(session.table, "logistic"), "Logistic")
     shown(view, qtbot)
     assert len(view.diagram.lines) == 2
@@ -74,13 +74,13 @@ def test_checked_runs_are_drawn_and_listed(view, session, folds, qtbot):
     assert len(view.diagram.lines) == 1
 
 
-def test_the_histogram_counts_every_row_of_the_chosen_run(view, folds, qtbot):
+def test_histogram_counts_every_row_of_the_selected_run(view, folds, qtbot):
     shown(view, qtbot)
     for curve in view.histogram.curves:
         assert curve.getData()[1].sum() == pytest.approx(1.0)
 
 
-def test_numbers_of_the_picture(view, folds, qtbot):
+def test_figure_data_matches_the_diagram(view, folds, qtbot):
     shown(view, qtbot)
     columns = view.figure_data()
     assert {len(values) for values in columns.values()} == {len(columns["run"])}
@@ -88,7 +88,7 @@ def test_numbers_of_the_picture(view, folds, qtbot):
     assert sum(columns["rows"][k] for k in of_platt) == 160
 
 
-def test_a_run_without_held_out_rows_says_why(view, session, qtbot):
+def test_run_without_held_out_rows_shows_the_reason(view, session, qtbot):
     put(session, make_record(session.table, validation=Validation("leave-pair-out")))
     assert "holds out no rows" in shown(view, qtbot)
     assert view.hint.isVisible()
@@ -100,7 +100,7 @@ def test_a_run_without_held_out_rows_says_why(view, session, qtbot):
 
 @pytest.fixture
 def export(session, qtbot, answers, tmp_path):
-    """Open the dialog on the chosen run; give what saves with a choice and reads the model."""
+    """Open the dialog on the chosen run; return a function that saves and loads the model."""
 
     def run(model, kind, target=None):
         parent = QWidget()
@@ -123,7 +123,7 @@ def export(session, qtbot, answers, tmp_path):
 
 
 @pytest.mark.parametrize("model", [VALIDATED, REFIT])
-def test_a_model_is_exported_with_probabilities(session, folds, export, model):
+def test_exported_model_has_probabilities(session, folds, export, model):
     plain, made = export(model, None), export(model, "beta")
     assert plain.calibration is None
     assert made.calibration.kind == "beta"
@@ -135,7 +135,7 @@ def test_a_model_is_exported_with_probabilities(session, folds, export, model):
     assert moved.probabilities(moved.score(table)) == pytest.approx(expected, abs=1e-12)
 
 
-def test_a_threshold_that_was_typed_leaves_probabilities(session, folds, export):
+def test_typed_threshold_does_not_change_probabilities(session, folds, export):
     made = export(VALIDATED, "platt")
     moved = export(VALIDATED, "platt", Target.typed(folds, 0, 0.3))
     assert moved.threshold == 0.3
@@ -145,7 +145,7 @@ def test_a_threshold_that_was_typed_leaves_probabilities(session, folds, export)
     assert moved.probabilities(moved.score(table)) == pytest.approx(expected, abs=1e-9)
 
 
-def test_leave_pair_out_offers_no_probabilities(session, qtbot):
+def test_leave_pair_out_disables_probabilities(session, qtbot):
     put(session, make_record(session.table, validation=Validation("leave-pair-out")))
     parent = QWidget()
     qtbot.addWidget(parent)
@@ -153,13 +153,13 @@ def test_leave_pair_out_offers_no_probabilities(session, qtbot):
     assert not dialog.findChild(QComboBox, "calibration_combo").isEnabled()
 
 
-def test_the_diagram_keeps_its_room_in_a_low_page(view, qtbot):
+def test_table_leaves_room_for_the_diagram_on_a_low_page(view, qtbot):
     for height in (360, 900):
         view.resize(760, height)
         assert 100 <= view.table.maximumHeight() <= max(100, 0.3 * height)
 
 
-def test_names_of_runs_are_whole_in_a_small_window(view, session, qtbot):
+def test_run_names_are_not_cut_in_a_small_window(view, session, qtbot):
     put(session, make_record(session.table), "SVM-pAUC, tuned by folds")
     shown(view, qtbot)
     view.resize(612, 560)  # the page in a window of 1000 pixels

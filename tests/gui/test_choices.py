@@ -1,4 +1,4 @@
-"""Lists to choose from: of columns, however many a table has."""
+"""Combo boxes of column names, for any number of columns."""
 
 import pytest
 from PySide6.QtWidgets import QComboBox
@@ -14,7 +14,7 @@ def combo(qtbot):
     return made
 
 
-def test_what_was_chosen_stays_chosen_among_other_names(combo):
+def test_choice_is_kept_if_the_names_change(combo):
     fill_names(combo, ["a", "b", "c"])
     combo.setCurrentText("c")
     fill_names(combo, ["c", "d"])
@@ -23,13 +23,13 @@ def test_what_was_chosen_stays_chosen_among_other_names(combo):
     assert combo.currentText() == "d"
 
 
-def test_names_that_are_there_already_are_not_filled_in_again(combo, qtbot):
+def test_unchanged_names_are_not_filled_again(combo, qtbot):
     fill_names(combo, ["a", "b"])
     with qtbot.assertNotEmitted(combo.model().modelReset):
         fill_names(combo, ["a", "b"])
 
 
-def test_the_names_of_a_wide_table_are_not_measured_one_by_one(combo, monkeypatch):
+def test_filling_many_names_does_not_measure_each(combo, monkeypatch):
     names, asked = [f"gene{k}" for k in range(100_000)], []
     fill_names(combo, names)
     model = combo.model()

@@ -1,4 +1,4 @@
-"""The window's link to a cluster: a real scheduler on loopback, and what is said without one."""
+"""The cluster dialog: a real scheduler on loopback, and its messages without one."""
 
 import contextlib
 import dataclasses
@@ -38,12 +38,12 @@ def dialog(qtbot, session):
     return made
 
 
-def settled(qtbot, session):
+def wait_for_runs(qtbot, session):
     qtbot.waitUntil(lambda: not session.runs.cluster.connecting, timeout=PATIENCE)
 
 
 @pytest.mark.slow
-def test_runs_go_there_and_a_lost_scheduler_is_told_of(
+def test_runs_use_the_cluster_and_a_lost_scheduler_is_reported(
     dask, qtbot, session, dialog, table_file, window_strip
 ):
     dask.worker()
@@ -53,7 +53,7 @@ def test_runs_go_there_and_a_lost_scheduler_is_told_of(
     assert not dialog.toggle.isEnabled()
     dialog.address.setText(dask.address)
     dialog.toggle.click()
-    settled(qtbot, session)
+    wait_for_runs(qtbot, session)
     there = f"Connected to {dask.address}: 1 worker with 1 thread in all."
     assert dialog.words.text() == there
     assert (dialog.toggle.text(), dialog.address.isReadOnly()) == ("&Disconnect", True)
@@ -92,26 +92,26 @@ def window_strip(qtbot, session):
     return strip
 
 
-def test_a_wrong_address_is_one_sentence(qtbot, session, dialog, monkeypatch):
+def test_wrong_address_is_one_error_sentence(qtbot, session, dialog, monkeypatch):
     monkeypatch.setattr(cluster, "_TIMEOUT_SECONDS", 0.2)
     dialog.address.setText("tcp://127.0.0.1:1")
     dialog.toggle.click()
-    settled(qtbot, session)
+    wait_for_runs(qtbot, session)
     said = dialog.words.text()
     assert said.startswith("No Dask scheduler answers at tcp://127.0.0.1:1: check the address")
     assert said.count(". ") == 0
     assert dialog.toggle.text() == "&Connect"
 
 
-def test_a_missing_package_is_one_sentence(qtbot, session, dialog, monkeypatch):
+def test_missing_dask_is_one_error_sentence(qtbot, session, dialog, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     session.runs.cluster.connect_to("tcp://127.0.0.1:1")
-    settled(qtbot, session)
+    wait_for_runs(qtbot, session)
     assert "pip install 'aucstudio[dask]'" in dialog.words.text()
 
 
 @pytest.mark.slow
-def test_an_attempt_can_be_called_off(dask, qtbot, session, dialog):
+def test_connecting_can_be_cancelled(dask, qtbot, session, dialog):
     session.runs.cluster.connect_to(dask.address)
     if session.runs.cluster.connecting:
         assert dialog.toggle.text() == "&Cancel"
@@ -121,7 +121,7 @@ def test_an_attempt_can_be_called_off(dask, qtbot, session, dialog):
 
 
 @pytest.mark.slow
-def test_the_window_has_it_in_the_menu(window, qtbot):
+def test_menu_opens_the_cluster_dialog(window, qtbot):
     window.actions_.cluster.trigger()
     dialog = window.findChild(ClusterDialog, "cluster_dialog")
     assert dialog.isVisible()

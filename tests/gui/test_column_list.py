@@ -1,4 +1,4 @@
-"""The list of columns: any number of them, searched, sorted and given roles many at once."""
+"""The list of columns: searched, sorted, and many roles changed at once."""
 
 import dataclasses
 import time
@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication, QLabel
 
 from aucstudio.gui.pages.data.column_list import Overview
 from aucstudio.gui.pages.data.data_view import COLUMNS, DataView
@@ -33,7 +34,7 @@ def wide_table(columns):
 
 @pytest.fixture
 def listed(qtbot):
-    """Make a list of the columns of a table; chosen roles change the table at once."""
+    """Create a column list of a table; chosen roles change the table at once."""
 
     def make(table):
         made = Overview()
@@ -64,7 +65,7 @@ def search(listed, qtbot, words, count):
     return shown(listed)
 
 
-def test_a_wide_table_is_listed_and_given_roles_at_once(listed):
+def test_wide_table_is_listed_and_given_roles_quickly(listed):
     table = wide_table(20_000)
     began = time.process_time()
     made = listed(table)
@@ -79,7 +80,7 @@ def test_a_wide_table_is_listed_and_given_roles_at_once(listed):
     assert made.table.label == "y"
 
 
-def test_the_search_finds_names_roles_and_kinds(listed, qtbot):
+def test_search_finds_names_roles_and_kinds(listed, qtbot):
     made = listed(wide_table(30))
     assert search(made, qtbot, "f2", 9) == ["f2", *(f"f{k}" for k in range(20, 28))]
     assert search(made, qtbot, "text", 2) == ["city", "y"]
@@ -88,7 +89,7 @@ def test_the_search_finds_names_roles_and_kinds(listed, qtbot):
 
 
 @pytest.mark.parametrize("place", [0, 2, 3, 4, 5, 6, 7])
-def test_any_column_sorts_both_ways_and_the_file_order_comes_back(listed, place):
+def test_third_click_on_a_header_restores_the_file_order(listed, place):
     made = listed(wide_table(30))
     header, before = made.list.horizontalHeader(), shown(made)
     header.setSortIndicator(place, Qt.SortOrder.AscendingOrder)
@@ -103,7 +104,7 @@ def test_any_column_sorts_both_ways_and_the_file_order_comes_back(listed, place)
     assert shown(made) == before
 
 
-def test_several_columns_get_a_role_by_keys_and_keep_selected(listed, qtbot):
+def test_selected_columns_get_a_role_by_key(listed, qtbot):
     made = listed(wide_table(30))
     made.list.horizontalHeader().setSortIndicator(3, Qt.SortOrder.DescendingOrder)
     made.list.setFocus()
@@ -120,7 +121,7 @@ def test_several_columns_get_a_role_by_keys_and_keep_selected(listed, qtbot):
     assert made.refused == ["", ""]
 
 
-def test_what_cannot_have_a_role_keeps_its_own_and_it_is_said(listed, qtbot):
+def test_columns_that_cannot_have_a_role_are_reported(listed, qtbot):
     made = listed(wide_table(30))
     made.list.selectAll()
     made.role_actions["number"].trigger()
@@ -133,17 +134,40 @@ def test_what_cannot_have_a_role_keeps_its_own_and_it_is_said(listed, qtbot):
     assert made.table.column("city").role == "group"
 
 
-def test_every_note_on_the_import_is_listed(listed):
+def test_narrow_list_hides_columns_but_cuts_no_names(listed, qtbot):
+    table = wide_table(8)
+    name = "minutes_since_last"
+    columns = (dataclasses.replace(table.columns[0], name=name), *table.columns[1:])
+    made = listed(dataclasses.replace(table, columns=columns))
+    heads = [column.head for column in made.model.columns]
+
+    def seen(width):
+        made.resize(width, 400)
+        QApplication.processEvents()
+        assert made.list.horizontalScrollBar().maximum() == 0
+        assert made.list.sizeHintForColumn(0) <= made.list.columnWidth(0)
+        return [head for k, head in enumerate(heads) if not made.list.isColumnHidden(k)]
+
+    assert seen(900) == heads
+    assert seen(350) == ["Column", "AUC alone", "Missing", "Role"]
+    made.list.copy_rows()
+    copied = QGuiApplication.clipboard().text().splitlines()
+    assert copied[0].split("\t") == heads
+    assert copied[1].startswith(name)
+    assert seen(900) == heads
+
+
+def test_every_import_note_is_listed(listed):
     notes = tuple(f"note number {k}" for k in range(12))
     made = listed(
         dataclasses.replace(wide_table(5), remarks=tuple(Finding(FORMAT, note) for note in notes))
     )
-    facts, *told = made.findChild(QLabel, "columns_notes").text().lower().splitlines()
+    facts, *listed_notes = made.findChild(QLabel, "columns_notes").text().lower().splitlines()
     assert facts.startswith("20 rows, 5 columns; csv")
-    assert [line.rstrip(".") for line in told] == list(notes)
+    assert [line.rstrip(".") for line in listed_notes] == list(notes)
 
 
-def test_the_card_leads_to_the_list_and_a_role_can_be_undone(window, table_file, qtbot):
+def test_card_opens_the_column_list_and_roles_can_be_undone(window, table_file, qtbot):
     window.open_now(table_file)
     window.workplace.data_panel.columns_button.click()
     page = window.deck.active()

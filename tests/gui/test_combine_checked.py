@@ -32,7 +32,7 @@ def menu_action(window, name):
 
 
 @pytest.mark.slow
-def test_checked_runs_become_one_more_run(window, session, qtbot):
+def test_checked_runs_are_combined_into_a_new_run(window, session, qtbot):
     action = window.actions_.combine
     assert action.isEnabled()
     assert "without refitting" in action.toolTip()
@@ -45,17 +45,17 @@ def test_checked_runs_become_one_more_run(window, session, qtbot):
     assert set(run.record.experiment.members) == {one.record.id for one in members}
     assert session.selected == run.record.id
     assert 0.5 < auc_summary(run.record).value <= 1
-    told = window.workplace.runs_panel.details.text()
-    assert "Combination of finished runs" in told
-    assert "2 finished runs" in told
-    assert "quick" not in told
-    # It is no member of another one.
+    details = window.workplace.runs_panel.details.text()
+    assert "Combination of finished runs" in details
+    assert "2 finished runs" in details
+    assert "quick" not in details
+    # It cannot be a member of another combination.
     assert not action.isEnabled()
     assert "is itself a combination of runs" in action.toolTip()
 
 
 @pytest.mark.slow
-def test_the_reason_stands_where_it_cannot_be_done(window, session, qtbot):
+def test_disabled_combine_action_shows_its_reason(window, session, qtbot):
     action, run = window.actions_.combine, session.shown_runs()[0].record.id
     session.set_looks([run], "Hide runs", visible=False)
     assert not action.isEnabled()
@@ -72,7 +72,7 @@ def test_the_reason_stands_where_it_cannot_be_done(window, session, qtbot):
 
 
 @pytest.mark.slow
-def test_a_model_of_all_rows_is_made_while_all_members_are_there(table_session, qtbot):
+def test_refit_of_a_combination_needs_all_members(table_session, qtbot):
     session, folds, runs = table_session, Validation(scheme="folds", folds=3), []
     for method in ("auc-rls", "logistic"):
         record = make_record(session.table, method, validation=folds)
@@ -87,7 +87,7 @@ def test_a_model_of_all_rows_is_made_while_all_members_are_there(table_session, 
     model = choice.making()(lambda _progress: False)
     assert model.trained_on.startswith("all ")
     assert {share.title for share in model.scorer.members} == {"auc-rls", "logistic"}
-    # A run that is taken out of the list stays in the project, and what rests on it goes on.
+    # A run removed from the list stays in the project, so the combination still works.
     session.set_looks([runs[0][1].id], "Remove run", removed=True)
     left = ExportModelDialog(session, session.run(session.selected), parent).choice
     left.kinds.button(REFIT).setChecked(True)
@@ -101,7 +101,7 @@ def test_a_model_of_all_rows_is_made_while_all_members_are_there(table_session, 
 
 
 @pytest.mark.slow
-def test_a_combination_of_runs_names_no_list_of_members(table_session):
+def test_combination_has_no_members_setting(table_session):
     data = DataReference.to_table(table_session.table)
     trained = plan_experiment(data, "auc-ensemble", {}, Validation())
     made = dataclasses.replace(trained, members=("one", "other"))

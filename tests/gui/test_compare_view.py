@@ -36,7 +36,7 @@ def session(table_session):
 
 @pytest.fixture
 def view(session, open_view):
-    """The page, comparing the whole area; at first it compares that of the range."""
+    """The page, comparing the whole AUC; its default is the partial AUC."""
     made = open_view(CompareView, session)
     assert made.measure_combo.currentData() == comparison.PAUC
     choose(made.measure_combo, comparison.AUC)
@@ -74,13 +74,13 @@ def test_a_pair_without_a_significant_difference_is_undecided(view, add, qtbot):
     assert view.tables.pairs_table.sheet.rows[0].cells[-1] == "undecided"
 
 
-def test_models_keep_the_rules(view, three, qtbot, qtmodeltester):
+def test_item_models_pass_qts_model_checks(view, three, qtbot, qtmodeltester):
     shown(view, qtbot)
     qtmodeltester.check(view.tables.runs_table.sheet)
     qtmodeltester.check(view.tables.pairs_table.sheet)
 
 
-def test_runs_are_the_checked_ones_best_first(view, three, qtbot):
+def test_checked_runs_are_listed_best_first(view, three, qtbot):
     shown(view, qtbot)
     rows = texts(view.tables.runs_table.sheet)
     ranked = sorted(three, key=lambda name: auc_summary(three[name]).value, reverse=True)
@@ -102,7 +102,7 @@ def test_runs_are_the_checked_ones_best_first(view, three, qtbot):
 
 
 @pytest.mark.parametrize("measure", [comparison.AUC, comparison.PAUC])
-def test_pairs_are_the_engines(view, three, qtbot, measure):
+def test_pairs_match_the_engine(view, three, qtbot, measure):
     choose(view.findChild(QComboBox, "measure_combo"), measure)
     text = shown(view, qtbot)
     names = [row[0] for row in texts(view.tables.runs_table.sheet)]
@@ -117,7 +117,7 @@ def test_pairs_are_the_engines(view, three, qtbot, measure):
     assert ("in FPR 0 … 0.1" in text) == (measure == comparison.PAUC)
 
 
-def test_a_clicked_pair_becomes_the_sessions(view, three, session, qtbot):
+def test_clicking_a_pair_selects_and_compares_its_runs(view, three, session, qtbot):
     shown(view, qtbot)
     view.findChild(QTableView, "compare_pairs_table").selectRow(2)
     pair = view.shown.found.pairs[2]
@@ -137,7 +137,7 @@ def test_a_clicked_pair_becomes_the_sessions(view, three, session, qtbot):
     )
 
 
-def test_a_clicked_cell_is_the_rows_against_the_columns_run(view, three, session, qtbot):
+def test_clicking_a_matrix_cell_compares_row_with_column_run(view, three, session, qtbot):
     shown(view, qtbot)
     view.picture.table.setCurrentIndex(view.picture.matrix.index(2, 0))
     ids = [run.record.id for run in view.shown.runs]
@@ -148,12 +148,12 @@ def test_a_clicked_cell_is_the_rows_against_the_columns_run(view, three, session
     assert (session.selected, session.compared) == (ids[2], ids[0])
 
 
-def test_what_others_point_at_is_marked_without_echo(view, three, session, qtbot):
+def test_selection_from_other_pages_is_marked_without_echo(view, three, session, qtbot):
     shown(view, qtbot)
-    heard = []
+    changes = []
     session.select(view.shown.runs[2].record.id)
     session.compare_with(view.shown.runs[0].record.id)
-    on(session, "selection", lambda: heard.append(1))
+    on(session, "selection", lambda: changes.append(1))
     assert "significant" in shown(view, qtbot)
     assert view.tables.pairs_table.currentIndex().row() == 1
     assert [mark.isVisible() for mark in view.picture.forest.marks] == [True, True]
@@ -164,14 +164,14 @@ def test_what_others_point_at_is_marked_without_echo(view, three, session, qtbot
     shown(view, qtbot)
     assert not view.picture.forest.marks[1].isVisible()
     assert not view.picture.table.selectionModel().hasSelection()
-    assert len(heard) == 1
+    assert len(changes) == 1
 
 
 # ----------------------------------------------------------------- the picture
 
 
 @pytest.mark.parametrize("measure", [comparison.AUC, comparison.PAUC])
-def test_the_forest_is_the_figures(view, three, qtbot, measure):
+def test_forest_plot_matches_the_figures(view, three, qtbot, measure):
     choose(view.measure_combo, measure)
     shown(view, qtbot)
     areas = [run.measured(measure) for run in view.shown.found.runs]
@@ -188,7 +188,7 @@ def test_the_forest_is_the_figures(view, three, qtbot, measure):
     assert left < min(area.low for area in areas) < max(area.high for area in areas) < right
 
 
-def test_splits_are_dots_under_their_run(view, add, qtbot):
+def test_splits_are_dots_below_their_run(view, add, qtbot):
     add("a", 0.01, Validation(repeats=3))
     add("b", 1e4, Validation(repeats=3))
     shown(view, qtbot)
@@ -204,7 +204,7 @@ def test_splits_are_dots_under_their_run(view, add, qtbot):
     assert np.isnan(data["high"][1])
 
 
-def test_rows_are_as_high_as_their_text(view, three, qtbot):
+def test_row_height_follows_the_text_size(view, three, qtbot):
     shown(view, qtbot)
     parts = view.picture.forest.plot, view.tables.runs_table
     before = [part.minimumHeight() for part in parts]
@@ -217,7 +217,7 @@ def test_rows_are_as_high_as_their_text(view, three, qtbot):
         set_text_size(QApplication.instance(), 100)
 
 
-def test_clicking_a_row_of_the_forest(view, three, session, qtbot):
+def test_clicking_a_row_of_the_forest_compares_its_run(view, three, session, qtbot):
     shown(view, qtbot)
     plot, box = view.figure(), view.figure().getViewBox()
     keys = Qt.KeyboardModifier
@@ -228,7 +228,7 @@ def test_clicking_a_row_of_the_forest(view, three, session, qtbot):
     assert (session.selected, session.compared) == (ids[1], ids[2])
 
 
-def test_the_matrix_says_who_beats_whom(view, three, qtbot):
+def test_matrix_shows_differences_and_p_values(view, three, qtbot):
     shown(view, qtbot)
     model, pairs = view.picture.matrix, view.shown.found.pairs
     assert (model.rowCount(), model.columnCount()) == (3, 4)
@@ -245,7 +245,7 @@ def test_the_matrix_says_who_beats_whom(view, three, qtbot):
     )
 
 
-def test_settled_cells_are_bold_and_tinted_as_the_better_run(view, three, qtbot):
+def test_significant_cells_are_bold_and_tinted_as_the_better_run(view, three, qtbot):
     shown(view, qtbot)
     found = view.shown.found
     pairs = [dataclasses.replace(pair, p_corrected=0.5) for pair in found.pairs]
@@ -267,7 +267,7 @@ def colour_of(look):
     return run_colour(current_theme(), look.colour).getRgb()[:3]
 
 
-def test_picture_or_tables(view, three, qtbot):
+def test_switch_shows_the_picture_or_the_tables(view, three, qtbot):
     shown(view, qtbot)
     assert (view.picture.table.isVisible(), view.tables.pairs_table.isVisible()) == (True, False)
     view.show_switch.choose(TABLES)
@@ -277,10 +277,12 @@ def test_picture_or_tables(view, three, qtbot):
 
 
 @pytest.mark.parametrize("correction", CORRECTION_NAMES)
-def test_corrections(view, three, qtbot, monkeypatch, correction):
+def test_correction_changes_only_the_corrected_p_values(
+    view, three, qtbot, monkeypatch, correction
+):
     shown(view, qtbot)
     before = view.shown.found.pairs
-    monkeypatch.setattr(compare_view, "compare_checked", None)  # nothing is tested anew
+    monkeypatch.setattr(compare_view, "compare_checked", None)  # nothing is tested again
     choose(view.correction_combo, correction)
     text = shown(view, qtbot)
     assert view.shown.found.pairs == comparison.corrected(before, correction)
@@ -294,7 +296,7 @@ def test_corrections(view, three, qtbot, monkeypatch, correction):
     assert said[correction] in text
 
 
-def test_training_for_another_range_is_marked(view, session, qtbot):
+def test_runs_trained_for_another_range_are_marked(view, session, qtbot):
     for name, range_ in (("here", BAND), ("elsewhere", (0.0, 0.5))):
         record = make_record(session.table, "svm-pauc", {"fpr_range": range_})
         put(session, record, name)
@@ -309,7 +311,7 @@ def test_training_for_another_range_is_marked(view, session, qtbot):
     assert "here for 0 … 0.1" in view.footnote()
 
 
-def test_unchecked_runs_leave(view, three, session, qtbot):
+def test_unchecked_runs_are_removed(view, three, session, qtbot):
     shown(view, qtbot)
     session.set_look(three["b"].id, "Hide", visible=False)
     shown(view, qtbot)
@@ -323,7 +325,7 @@ def test_unchecked_runs_leave(view, three, session, qtbot):
     assert not view.save_tables.isEnabled()
 
 
-def test_other_rows_are_refused_with_the_reason(view, add, qtbot):
+def test_runs_on_different_splits_are_not_compared(view, add, qtbot):
     add("a")
     add("b", validation=Validation(seed=5))
     text = shown(view, qtbot)
@@ -333,7 +335,7 @@ def test_other_rows_are_refused_with_the_reason(view, add, qtbot):
     assert "seed 5" in row[6]
 
 
-def test_several_splits(view, add, qtbot):
+def test_runs_over_several_splits_are_compared(view, add, qtbot):
     scheme = Validation(repeats=3)
     records = [add("a", 0.01, scheme), add("b", 1e4, scheme)]
     assert "on these 3 splits" in shown(view, qtbot)
@@ -342,7 +344,7 @@ def test_several_splits(view, add, qtbot):
     assert view.shown.found.pairs == comparison.compare_runs([(n, named[n]) for n in names], BAND)
 
 
-def test_clicking_a_row_chooses_the_run(view, three, session, qtbot):
+def test_clicking_a_table_row_selects_the_run(view, three, session, qtbot):
     shown(view, qtbot)
     view.show_switch.choose(TABLES)
     place = view.tables.runs_table.visualRect(view.tables.runs_table.sheet.index(0, 0)).center()
@@ -350,7 +352,7 @@ def test_clicking_a_row_chooses_the_run(view, three, session, qtbot):
     assert session.selected == view.shown.runs[0].record.id
 
 
-def test_a_run_unchecked_while_the_page_is_hidden_and_compares(
+def test_run_unchecked_during_a_hidden_comparison_is_removed(
     view, three, session, qtbot, monkeypatch
 ):
     shown(view, qtbot)
@@ -372,7 +374,7 @@ def test_a_run_unchecked_while_the_page_is_hidden_and_compares(
     assert len(view.shown.runs) == len(three) - 1
 
 
-def test_two_runs_of_the_same_scores_are_alike(view, add, session, qtbot):
+def test_runs_with_identical_scores_are_alike(view, add, session, qtbot):
     record = add(name="One")
     put(session, dataclasses.replace(record, id="again"), "Same")
     text = shown(view, qtbot)
@@ -384,7 +386,7 @@ def test_two_runs_of_the_same_scores_are_alike(view, add, session, qtbot):
     assert view.tables.pairs_table.sheet.rows[0].cells[-1] == "alike"
 
 
-def test_copy(view, three, qtbot):
+def test_tables_are_copied_as_text(view, three, qtbot):
     shown(view, qtbot)
     view.findChild(QAction, "copy_tables").trigger()
     text = QGuiApplication.clipboard().text()
@@ -396,7 +398,9 @@ def test_copy(view, three, qtbot):
     ("ending", "writer"),
     [("csv", tables_as_csv), ("md", markdown_blocks), ("tex", tables_as_latex)],
 )
-def test_save(view, three, qtbot, monkeypatch, tmp_path, ending, writer):
+def test_tables_are_saved_in_every_format(
+    view, three, qtbot, monkeypatch, tmp_path, ending, writer
+):
     shown(view, qtbot)
     target = tmp_path / f"table.{ending}"
     monkeypatch.setattr(prompts, "ask_save_path", lambda *_: str(target))
@@ -407,7 +411,7 @@ def test_save(view, three, qtbot, monkeypatch, tmp_path, ending, writer):
     assert latex == tables_as_latex(tables, booktabs=True)
 
 
-def test_what_cannot_be_saved_is_said(view, three, qtbot, monkeypatch, tmp_path):
+def test_failed_save_of_tables_is_reported(view, three, qtbot, monkeypatch, tmp_path):
     shown(view, qtbot)
     said = []
     view.session.failed.connect(lambda sentence, _trace: said.append(sentence))
@@ -421,7 +425,7 @@ def test_what_cannot_be_saved_is_said(view, three, qtbot, monkeypatch, tmp_path)
     assert "cannot write" in said[1]
 
 
-def test_sentences():
+def test_pair_sentences():
     pair = PairComparison("AUC-RLS", "AUC-SVM", 0.004, -0.006, 0.014, 0.2, 0.41)
     assert pair_sentence(pair, "AUC", "these 143 rows") == Statement(
         "AUC-RLS and AUC-SVM do not differ significantly on these 143 rows.",
@@ -436,7 +440,7 @@ def test_sentences():
     assert "too few" in untested.headline
 
 
-def test_a_forecast_counts_positives(add):
+def test_forecast_counts_the_positives_needed(add):
     record, splits = add("a"), add("b", validation=Validation(repeats=6))
     pair = PairComparison("a", "b", 0.02, -0.02, 0.06, 0.3, 0.3)
     here = int(record.splits[0].test_positive.sum())
@@ -449,16 +453,16 @@ def test_a_forecast_counts_positives(add):
     assert f"({here} here;" in text
     split = splits.splits[0]
     whole = int(split.test_positive.sum() + split.train_positive.sum())
-    told = forecast_words(pair, splits, 3)
-    assert "positives in the table" in told
-    assert f"({whole} here;" in told
+    forecast = forecast_words(pair, splits, 3)
+    assert "positives in the table" in forecast
+    assert f"({whole} here;" in forecast
     assert forecast_words(pair, splits, 10**6) == (
         "6 splits are too few for one of 1000000 pairs to be significant: use more splits."
     )
     assert forecast_words(PairComparison("a", "b", 0.2, 0.1, 0.3, 0.01, 0.01), record, 1) == ""
 
 
-def test_tallies():
+def test_tally_counts_significant_pairs():
     pairs = [PairComparison("a", "b", 0.1, 0.0, 0.2, p) for p in (0.01, 0.02, 0.9)]
     assert tally_words(comparison.corrected(pairs)) == (
         "2 of 3 pairs differ after Holm's correction."

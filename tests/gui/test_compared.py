@@ -1,9 +1,9 @@
-"""The second run: chosen, or the other one of exactly two that are checked."""
+"""The compared run: chosen, or the other one of exactly two checked runs."""
 
 from tests.gui.conftest import make_record, on, put
 
 
-def test_the_other_of_two_checked_runs_is_compared(table_session):
+def test_compared_run_defaults_to_the_other_checked_run(table_session):
     session, seen = table_session, []
     on(session, "selection", lambda: seen.append(session.compared))
     a, b, c = (
@@ -15,13 +15,13 @@ def test_the_other_of_two_checked_runs_is_compared(table_session):
     assert session.compared == b.id
     session.select(b.id)
     assert session.compared == c.id
-    # Of two others none is the other one.
+    # With two other checked runs, none is compared.
     session.select(a.id)
     assert session.compared is None
     assert seen[-1] is None
 
 
-def test_what_is_chosen_by_hand_holds(table_session):
+def test_manually_compared_run_is_kept(table_session):
     session = table_session
     a, b = (
         put(session, make_record(session.table, params={"regularization": r})) for r in (0.1, 1.0)

@@ -6,7 +6,7 @@ import pytest
 from aucstudio.gui.pages.compare.compare_view import GROUPS, PICTURE, CompareView
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.results.subgroups import subgroups
-from tests.gui.conftest import choose, make_record, points, put, settle
+from tests.gui.conftest import choose, make_record, points, put, refresh_and_wait
 
 BAND = (0.0, 0.1)
 
@@ -16,9 +16,9 @@ def view(table_session, open_view):
     return open_view(CompareView, table_session, (728, 640))
 
 
-def turn_to(view, mode, qtbot):
+def choose_mode(view, mode, qtbot):
     view.show_switch.choose(mode)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     qtbot.waitUntil(lambda: not view.busy())
 
 
@@ -28,9 +28,9 @@ def by(view, column, qtbot):
     qtbot.waitUntil(lambda: not view.busy())
 
 
-def test_curves_and_figures_are_those_of_the_levels(table_session, view, qtbot):
+def test_curves_and_figures_are_shown_per_level(table_session, view, qtbot):
     record = put(table_session, make_record(table_session.table))
-    turn_to(view, GROUPS, qtbot)
+    choose_mode(view, GROUPS, qtbot)
     page = view.groups
     assert page.by_combo.currentData() == "town"
     expected = subgroups(record, table_session.table, "town", BAND, thresholds=[0.0])
@@ -44,6 +44,7 @@ def test_curves_and_figures_are_those_of_the_levels(table_session, view, qtbot):
     cells = [page.table.sheet.index(0, c).data() for c in range(page.table.sheet.columnCount())]
     assert cells[0] == "north"
     assert cells[2].startswith(f"{expected.groups[0].auc.value:.3f}\n")
+    assert page.table.height() > page.height() / 3
     assert "by town" in view.sentence.text()
     assert view.figure() is page.plot
     assert view.figure_data()["town"] == ["north", "south"]
@@ -53,15 +54,15 @@ def test_curves_and_figures_are_those_of_the_levels(table_session, view, qtbot):
     assert page.by_combo.isVisible()
     page.table.selectRow(1)
     assert page.picture.lines[1].opts["pen"].widthF() > page.picture.lines[0].opts["pen"].widthF()
-    turn_to(view, PICTURE, qtbot)
+    choose_mode(view, PICTURE, qtbot)
     assert view.measure_combo.isVisible()
     assert not page.by_combo.isVisible()
     assert "town" not in view.sentence.text()
 
 
-def test_numbers_are_parted_at_quarters_and_at_cuts(table_session, view, qtbot):
+def test_numbers_are_split_at_quartiles_and_cut_points(table_session, view, qtbot):
     put(table_session, make_record(table_session.table, validation=Validation("folds", folds=3)))
-    turn_to(view, GROUPS, qtbot)
+    choose_mode(view, GROUPS, qtbot)
     page = view.groups
     assert not page.cuts_field.isVisible()
     by(view, "x0", qtbot)
@@ -80,25 +81,25 @@ def test_numbers_are_parted_at_quarters_and_at_cuts(table_session, view, qtbot):
 
 def test_rates_follow_the_threshold(table_session, view, qtbot):
     put(table_session, make_record(table_session.table))
-    turn_to(view, GROUPS, qtbot)
+    choose_mode(view, GROUPS, qtbot)
     assert "the default threshold" in view.sentence.text()
     before = view.groups.found.groups[0].tpr
     table_session.point_at(threshold=1e6)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     qtbot.waitUntil(lambda: not view.busy())
     assert view.groups.found.groups[0].tpr.value == 0.0 != before.value
     assert "the chosen threshold" in view.sentence.text()
 
 
-def test_what_cannot_be_shown_says_so(table_session, view, qtbot):
-    turn_to(view, GROUPS, qtbot)
+def test_missing_run_or_table_shows_a_reason(table_session, view, qtbot):
+    choose_mode(view, GROUPS, qtbot)
     assert "Choose a finished run" in view.sentence.text()
     record = make_record(table_session.table, "rls", validation=Validation("leave-pair-out"))
     put(table_session, record)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     qtbot.waitUntil(lambda: not view.busy())
     assert "leave-pair-out" in view.sentence.text()
     table_session.study.table = None
     table_session.notify({"table"})
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     assert "Open the table" in view.sentence.text()

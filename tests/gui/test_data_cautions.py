@@ -1,4 +1,4 @@
-"""The data card says before a run what so few rows of a class allow."""
+"""The data card warns before a run if a class has few rows."""
 
 import dataclasses
 
@@ -30,25 +30,25 @@ def card(session, tmp_path, qtbot):
 
 
 @pytest.mark.parametrize("scheme", ["holdout", "folds", "leave-pair-out"])
-def test_one_positive_is_told_before_it_is_tried(card, scheme):
-    told = card(1, Validation(scheme))
-    assert told.property("role") == "error"
-    assert "has 1 row, and no split can hold one in training and one in test" in told.text()
-    assert "fold" not in told.text()
+def test_single_positive_is_an_error_before_the_run(card, scheme):
+    caution = card(1, Validation(scheme))
+    assert caution.property("role") == "error"
+    assert "has 1 row, and no split can hold one in training and one in test" in caution.text()
+    assert "fold" not in caution.text()
 
 
-def test_one_positive_can_be_learnt_from_where_there_is_a_test_file(card):
-    told = card(1, Validation("file", test_file="later.csv"))
-    assert told.text() == "Only 1 positive to train on."
+def test_single_positive_is_allowed_with_a_test_file(card):
+    caution = card(1, Validation("file", test_file="later.csv"))
+    assert caution.text() == "Only 1 positive to train on."
 
 
-def test_the_advice_is_possible(card, session):
-    told = card(3, Validation("folds", folds=5))
-    assert "choose fewer folds, 3 at most" in told.text()
+def test_caution_suggests_a_possible_number_of_folds(card, session):
+    caution = card(3, Validation("folds", folds=5))
+    assert "choose fewer folds, 3 at most" in caution.text()
     session.edit(
         dataclasses.replace(session.plan, validation=Validation("folds", folds=3)), "Fewer"
     )
-    assert told.text().startswith("The smaller class") is False
+    assert caution.text().startswith("The smaller class") is False
 
 
 @pytest.mark.parametrize(
@@ -60,11 +60,11 @@ def test_the_advice_is_possible(card, session):
         (20, Validation("folds"), ""),
     ],
 )
-def test_few_positives_are_told_with_what_they_allow(card, positives, validation, words):
-    told = card(positives, validation)
-    assert told.text().startswith(words)
-    assert bool(told.text()) == bool(words)
-    assert told.property("role") != "error"
+def test_few_positives_show_a_caution(card, positives, validation, words):
+    caution = card(positives, validation)
+    assert caution.text().startswith(words)
+    assert bool(caution.text()) == bool(words)
+    assert caution.property("role") != "error"
 
 
 def few_positives(folder, positives=3):
@@ -80,7 +80,7 @@ def set_folds(window, folds):
     QApplication.processEvents()
 
 
-def test_nothing_moves_below_a_caution_that_comes_and_goes(window, tmp_path):
+def test_caution_does_not_move_the_controls_below(window, tmp_path):
     window.open_now(few_positives(tmp_path, 30))
     set_folds(window, 5)
     assert not window.workplace.data_panel.caution.text()
@@ -92,7 +92,16 @@ def test_nothing_moves_below_a_caution_that_comes_and_goes(window, tmp_path):
     assert best.mapTo(window, QPoint(0, 0)) == before
 
 
-def test_run_is_offered_only_where_a_run_can_succeed(window, tmp_path):
+def test_one_line_at_most_is_kept_free_for_a_caution(window, table_file):
+    window.open_now(table_file)
+    QApplication.processEvents()
+    panel = window.workplace.data_panel
+    buttons = panel.open_button.mapTo(panel, panel.open_button.rect().bottomLeft()).y()
+    assert not panel.caution.isVisible()
+    assert panel.height() - buttons <= 3 * panel.fontMetrics().lineSpacing()
+
+
+def test_run_is_disabled_if_it_cannot_succeed(window, tmp_path):
     window.open_now(few_positives(tmp_path))
     set_folds(window, 3)
     run, button = window.actions_.run, window.strip.findChild(QPushButton, "strip_run")
@@ -102,7 +111,7 @@ def test_run_is_offered_only_where_a_run_can_succeed(window, tmp_path):
     assert not run.isEnabled()
     assert not window.actions_.tune.isEnabled()
     assert "needs at least 10" in button.toolTip()
-    assert window.actions_.find_best.isEnabled()  # which holds rows out in its own way
+    assert window.actions_.find_best.isEnabled()  # which holds out rows in its own way
     window.session.undo_stack.undo()
     assert run.isEnabled()
     assert "needs at least" not in button.toolTip()

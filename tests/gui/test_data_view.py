@@ -1,4 +1,4 @@
-"""The Data page: rows found and sorted; columns, gaps and correlations; and the way here."""
+"""The Data page: filtered and sorted rows, columns, missing values, correlations, navigation."""
 
 import csv
 import dataclasses
@@ -47,7 +47,7 @@ def shown(view, qtbot):
     return view.sentence.text()
 
 
-def test_the_columns_are_shown_first_and_the_one_of_the_card_is_marked(session, open_view, qtbot):
+def test_page_opens_on_columns_with_the_card_column_marked(session, open_view, qtbot):
     made = open_view(DataView, session, (1100, 700))
     shown(made, qtbot)
     marked = {index.row() for index in made.overview.list.selectedIndexes()}
@@ -70,7 +70,7 @@ def look(view, qtbot, what):
     return shown(view, qtbot)
 
 
-def with_gaps(table, rows):
+def with_missing_values(table, rows):
     table = with_cells(table, rows, np.nan)
     columns = tuple(dataclasses.replace(c, missing=int((~c.known()).sum())) for c in table.columns)
     return dataclasses.replace(table, columns=columns)
@@ -85,7 +85,7 @@ def filter_by(view, qtbot, text):
 # ------------------------------------------------------------- rows
 
 
-def test_every_cell_is_that_of_the_table_with_the_label_first(view, table):
+def test_cells_match_the_table_with_the_label_first(view, table):
     model = view.sheet.model_
     assert rows(view) == list(range(table.rows))
     assert [c.name for c in model.columns] == ["outcome", "x0", "x1", "x2", "x3", "town"]
@@ -105,7 +105,7 @@ def test_every_cell_is_that_of_the_table_with_the_label_first(view, table):
     assert head == f"x1\nnumber · {table.column('x1').missing} missing"
 
 
-def test_a_click_on_a_head_sorts_stably_and_the_third_takes_it_back(view, table, qtbot):
+def test_third_click_on_a_header_undoes_the_sorting(view, table, qtbot):
     header = view.sheet.horizontalHeader()
     values = table.column("x1").values
     place = view.sheet.model_.column_of("x1")
@@ -119,7 +119,7 @@ def test_a_click_on_a_head_sorts_stably_and_the_third_takes_it_back(view, table,
         shown(view, qtbot)
         assert rows(view) == expected.tolist()
     assert view.column == "x1"
-    # The number of a row is that of the table, wherever it stands.
+    # A row keeps its number of the table after sorting.
     view.sheet.sorting.emit("x0", True)
     shown(view, qtbot)
     first = int(np.argmax(table.column("x0").values))
@@ -127,17 +127,17 @@ def test_a_click_on_a_head_sorts_stably_and_the_third_takes_it_back(view, table,
     assert head == str(first + 1)
 
 
-def test_sorting_shows_the_ends_wherever_the_chosen_row_goes(view, table, qtbot):
+def test_sorting_scrolls_to_the_top_and_keeps_the_selection(view, table, qtbot):
     last = int(np.argmax(table.column("x0").values))
     view.sheet.go_to([last], "x0")
     for descending in (False, True):
         view.sheet.sorting.emit("x0", descending)
         shown(view, qtbot)
         assert view.sheet.rowAt(1) == 0
-        assert view.sheet.place()[0] == last  # it stays chosen
+        assert view.sheet.place()[0] == last  # it stays selected
 
 
-def test_numbers_of_correlations_are_written_where_they_fit_alone(view, qtbot):
+def test_correlation_numbers_are_hidden_if_they_do_not_fit(view, qtbot):
     look(view, qtbot, CORRELATION)
     picture = view.correlation
     figures = picture.figures
@@ -147,7 +147,7 @@ def test_numbers_of_correlations_are_written_where_they_fit_alone(view, qtbot):
     qtbot.waitUntil(lambda: not any(figure.isVisible() for figure in figures), timeout=PATIENCE)
 
 
-def test_conditions_narrow_the_rows_and_a_wrong_one_says_what_is_wrong(view, table, qtbot):
+def test_conditions_filter_rows_and_errors_are_shown(view, table, qtbot):
     x0, town = table.column("x0").values, table.column("town").values
     filter_by(view, qtbot, "x0 > 0.5; town = north")
     expected = np.flatnonzero((x0 > 0.5) & (town == "north")).tolist()
@@ -156,7 +156,7 @@ def test_conditions_narrow_the_rows_and_a_wrong_one_says_what_is_wrong(view, tab
     filter_by(view, qtbot, "x9 > 0.5")
     assert "no column 'x9'" in view.filters.problem.text()
     assert view.filters.problem.isVisible()
-    assert rows(view) == expected  # what was found before stays
+    assert rows(view) == expected  # the last valid result stays
     filter_by(view, qtbot, "x0 > 99")
     assert rows(view) == []
     assert not view.filters.problem.isVisible()
@@ -165,7 +165,7 @@ def test_conditions_narrow_the_rows_and_a_wrong_one_says_what_is_wrong(view, tab
     assert len(rows(view)) == table.rows
 
 
-def test_the_menu_of_a_cell_makes_conditions(view, table, qtbot):
+def test_cell_menu_adds_conditions(view, table, qtbot):
     model = view.sheet.model_
 
     def pick(line, name, action):
@@ -191,7 +191,7 @@ def test_the_menu_of_a_cell_makes_conditions(view, table, qtbot):
     assert rows(view) == []
 
 
-def test_classes_narrow_the_rows(view, table, qtbot):
+def test_class_choice_filters_rows(view, table, qtbot):
     combo = view.filters.class_combo
     assert [combo.itemText(k) for k in range(combo.count())] == ["All classes", "no", "yes"]
     combo.setCurrentIndex(2)
@@ -200,7 +200,7 @@ def test_classes_narrow_the_rows(view, table, qtbot):
     assert rows(view) == np.flatnonzero(table.column("outcome").values == "yes").tolist()
 
 
-def test_scores_of_runs_stand_beside_the_cells_and_narrow_them(view, session, table, qtbot):
+def test_scores_of_runs_are_shown_and_filter_rows(view, session, table, qtbot):
     folds = Validation(scheme="folds", folds=3)
     record = put(session, make_record(table, validation=folds), "Least squares")
     put(session, make_record(table, "logistic"), "Logistic")
@@ -211,8 +211,8 @@ def test_scores_of_runs_stand_beside_the_cells_and_narrow_them(view, session, ta
     names = [column.name for column in view.sheet.model_.columns[:4]]
     assert names == ["outcome", "Least squares", "wrong pairs", "Logistic"]
     row = int(split.test_rows[0])
-    told = float(cell(view, row, "Least squares").replace("−", "-"))
-    assert told == pytest.approx(split.test_scores[0], abs=5e-4)
+    shown_score = float(cell(view, row, "Least squares").replace("−", "-"))
+    assert shown_score == pytest.approx(split.test_scores[0], abs=5e-4)
     assert len({len(cell(view, k, "Least squares").partition(".")[2]) for k in range(20)}) == 1
     assert (view.split_combo.isVisible(), view.split_combo.currentIndex()) == (True, 1)
 
@@ -242,14 +242,14 @@ def test_scores_of_runs_stand_beside_the_cells_and_narrow_them(view, session, ta
     assert part(MISRANKED)[0] == sorted(worst)
     filter_by(view, qtbot, '"wrong pairs" >= 1; Logistic > 0')
     assert set(rows(view)) <= worst
-    # Without the run, the part and the column are gone, and the page says so.
+    # Without the run, its filter and column are gone, and the page reports it.
     session.set_looks(list(session.plan.looks), "Take out", removed=True)
     shown(view, qtbot)
     assert "no column" in view.filters.problem.text()
     assert view.filters.row_filter.part == "all"
 
 
-def test_selected_cells_are_copied_for_a_spreadsheet(view, table, qtbot):
+def test_selected_cells_are_copied_as_tab_separated_text(view, table, qtbot):
     sheet, model = view.sheet, view.sheet.model_
     place = model.column_of("x0")
     flags = QItemSelectionModel.SelectionFlag
@@ -270,7 +270,7 @@ def test_selected_cells_are_copied_for_a_spreadsheet(view, table, qtbot):
 
 
 @pytest.mark.slow
-def test_shown_rows_are_saved_without_formulas(view, session, table, qtbot, answers, tmp_path):
+def test_saved_rows_escape_formulas(view, session, table, qtbot, answers, tmp_path):
     towns = table.column("town").values.copy()
     towns[0] = "=cmd()"
     columns = tuple(
@@ -288,18 +288,18 @@ def test_shown_rows_are_saved_without_formulas(view, session, table, qtbot, answ
     assert line[-1] == "'=cmd()"
     assert float(line[2]) == table.column("x0").values[0]
     answers.save_path = str(tmp_path / "gone" / "rows.csv")
-    heard = []
-    session.failed.connect(lambda text, _trace: heard.append(text))
+    errors = []
+    session.failed.connect(lambda text, _trace: errors.append(text))
     view.save_button.click()
     shown(view, qtbot)
-    assert "rows.csv" in heard[0]
+    assert "rows.csv" in errors[0]
 
 
 # ------------------------------------------------------------- columns
 
 
 @pytest.mark.slow
-def test_the_card_sums_the_column_up_that_is_pointed_at(view, session, table, qtbot):
+def test_card_summarises_the_current_column(view, session, table, qtbot):
     model = view.sheet.model_
     view.sheet.setCurrentIndex(model.index(4, model.column_of("x1")))
     shown(view, qtbot)
@@ -327,7 +327,7 @@ def test_the_card_sums_the_column_up_that_is_pointed_at(view, session, table, qt
 
 
 @pytest.mark.slow
-def test_a_role_that_is_given_in_the_card_can_be_undone(view, session, qtbot):
+def test_role_changed_in_the_card_can_be_undone(view, session, qtbot):
     view.point_column("x2")
     shown(view, qtbot)
     combo = view.card.role_combo
@@ -354,7 +354,7 @@ def test_a_role_that_is_given_in_the_card_can_be_undone(view, session, qtbot):
 
 
 @pytest.mark.slow
-def test_columns_are_listed_with_their_areas_and_sorted_by_them(view, session, table, qtbot):
+def test_columns_are_listed_and_sorted_by_auc(view, session, table, qtbot):
     look(view, qtbot, COLUMNS)
     listed = view.overview
     positive = table.column("outcome").values == "yes"
@@ -366,10 +366,10 @@ def test_columns_are_listed_with_their_areas_and_sorted_by_them(view, session, t
     shown(view, qtbot)
     names = [listed.model.index(k, 0).data() for k in range(6)]
     assert names[0] == "x0"
-    assert names[-1] == "outcome"  # it has none
-    told = {listed.model.index(k, 0).data(): listed.model.index(k, 1).data() for k in range(6)}
+    assert names[-1] == "outcome"  # it has no AUC
+    written = {listed.model.index(k, 0).data(): listed.model.index(k, 1).data() for k in range(6)}
     for name, area in areas.items():
-        assert told[name] == f"{area:.3f}"
+        assert written[name] == f"{area:.3f}"
     header.setSortIndicator(0, UP)
     shown(view, qtbot)
     assert [listed.model.index(k, 0).data() for k in range(3)] == ["outcome", "town", "x0"]
@@ -379,7 +379,7 @@ def test_columns_are_listed_with_their_areas_and_sorted_by_them(view, session, t
     text = shown(view, qtbot)
     assert text.startswith("town: Alone it ranks yes above no with AUC")
     assert "in the order of their share of yes in the other half of the rows" in text
-    # Another role keeps what is known; another label does not.
+    # Another role keeps the computed areas; another label does not.
     known = listed.areas
     session.set_roles(roles={"x3": "ignore"})
     shown(view, qtbot)
@@ -391,7 +391,7 @@ def test_columns_are_listed_with_their_areas_and_sorted_by_them(view, session, t
 
 
 @pytest.mark.slow
-def test_a_hundred_thousand_columns_are_listed(session, open_view, qtbot, table):
+def test_visible_columns_are_computed_first_in_a_wide_table(session, open_view, qtbot, table):
     rng = np.random.default_rng(0)
     label = table.column("outcome")
     few = [
@@ -405,7 +405,7 @@ def test_a_hundred_thousand_columns_are_listed(session, open_view, qtbot, table)
     qtbot.waitUntil(lambda: view.overview.model.rowCount() == 100_001)
     listed = view.overview
     listed.list.scrollToBottom()
-    # What is seen comes first, long before all are known.
+    # Visible columns are computed first, long before all are done.
     qtbot.waitUntil(lambda: bool(listed.areas.done[-1]))
     assert not listed.areas.done.all()
     choose(view.show_combo, ROWS)
@@ -416,8 +416,8 @@ def test_a_hundred_thousand_columns_are_listed(session, open_view, qtbot, table)
 
 
 @pytest.mark.slow
-def test_the_map_of_gaps_leads_to_the_cell(view, session, table, qtbot):
-    session.put_table(with_gaps(table, [7, 90]))
+def test_click_on_the_missing_value_map_opens_the_cell(view, session, table, qtbot):
+    session.put_table(with_missing_values(table, [7, 90]))
     shown(view, qtbot)
     view.sheet.sorting.emit(None, True)
     text = look(view, qtbot, GAPS)
@@ -437,7 +437,7 @@ def test_the_map_of_gaps_leads_to_the_cell(view, session, table, qtbot):
     assert look(view, qtbot, GAPS).startswith("4 columns have missing values")
 
 
-def test_a_table_without_gaps_says_so(view, session, table, qtbot):
+def test_table_without_missing_values_shows_a_message(view, session, table, qtbot):
     full = tuple(c for c in table.columns if not c.missing)
     session.put_table(dataclasses.replace(table, columns=full))
     assert look(view, qtbot, GAPS) == "No column has a missing value."
@@ -447,9 +447,9 @@ def test_a_table_without_gaps_says_so(view, session, table, qtbot):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("what", [GAPS, CORRELATION])
-def test_a_picture_takes_on_another_theme(view, session, table, qtbot, qapp, what):
+def test_pictures_follow_the_theme(view, session, table, qtbot, qapp, what):
     if what == GAPS:
-        session.put_table(with_gaps(table, [7, 90]))
+        session.put_table(with_missing_values(table, [7, 90]))
         shown(view, qtbot)
     look(view, qtbot, what)
     picture = view.gaps if what == GAPS else view.correlation
@@ -476,7 +476,7 @@ def use_text_size(qapp):
     use(100)
 
 
-def test_columns_are_as_wide_as_larger_text_needs(view, qtbot, use_text_size):
+def test_column_width_follows_the_text_size(view, qtbot, use_text_size):
     look(view, qtbot, ROWS)
     before = view.sheet.columnWidth(0)
     use_text_size(200)
@@ -489,7 +489,7 @@ def test_columns_are_as_wide_as_larger_text_needs(view, qtbot, use_text_size):
 
 
 @pytest.mark.slow
-def test_correlations_are_read_and_chosen(view, table, qtbot):
+def test_correlations_are_shown_and_selected_by_click(view, table, qtbot):
     look(view, qtbot, CORRELATION)
     picture = view.correlation
     assert picture.found.columns == ("x0", "x1", "x2", "x3")
@@ -516,7 +516,7 @@ def test_correlations_are_read_and_chosen(view, table, qtbot):
     assert view.column == "x3"
 
 
-def test_pictures_of_the_page_are_those_that_are_saved(view, qtbot):
+def test_saved_figure_is_the_picture_shown(view, qtbot):
     plots = {}
     for what in (ROWS, COLUMNS, GAPS, CORRELATION):
         look(view, qtbot, what)
@@ -529,7 +529,7 @@ def test_pictures_of_the_page_are_those_that_are_saved(view, qtbot):
 # ------------------------------------------------------------- other states
 
 
-def test_without_a_table_the_page_says_what_to_do(session, open_view, qtbot, table):
+def test_page_without_a_table_asks_to_open_one(session, open_view, qtbot, table):
     session.study.table = None
     view = open_view(DataView, session)
     assert "Open a table" in shown(view, qtbot)
@@ -545,7 +545,7 @@ def test_without_a_table_the_page_says_what_to_do(session, open_view, qtbot, tab
 
 
 @pytest.mark.slow
-def test_a_table_without_a_label_shows_its_rows(view, session, table, qtbot):
+def test_table_without_a_label_shows_rows_and_columns(view, session, table, qtbot):
     session.put_table(table.with_roles(label=False))
     assert shown(view, qtbot) == f"All {table.rows} rows."
     assert view.card.summary.area is None
@@ -553,7 +553,7 @@ def test_a_table_without_a_label_shows_its_rows(view, session, table, qtbot):
         assert look(view, qtbot, what)
 
 
-def test_another_study_is_never_answered_with_the_old_one(view, session, table, qtbot, tmp_path):
+def test_opening_another_study_resets_the_page(view, session, table, qtbot, tmp_path):
     path = tmp_path / "other.csv"
     path.write_text("a,b,label\n1,2,x\n3,4,y\n5,6,y\n", encoding="utf-8")
     filter_by(view, qtbot, "x0 > 0")
@@ -567,7 +567,7 @@ def test_another_study_is_never_answered_with_the_old_one(view, session, table, 
 
 
 @pytest.mark.slow
-def test_markup_and_strange_cells_stay_text(session, open_view, qtbot, tmp_path):
+def test_markup_in_cells_and_names_is_shown_as_text(session, open_view, qtbot, tmp_path):
     path = tmp_path / "strange.csv"
     long = "x" * 5_000
     path.write_text(
@@ -589,7 +589,7 @@ def test_markup_and_strange_cells_stay_text(session, open_view, qtbot, tmp_path)
     assert rows(view) == [0, 1, 3]
 
 
-def test_narrow_pages_show_the_card_below_the_list_alone(view, qtbot):
+def test_narrow_page_shows_the_card_below_the_column_list(view, qtbot):
     assert view.card.isVisible()
     view.resize(500, 700)
     QApplication.processEvents()
@@ -599,12 +599,12 @@ def test_narrow_pages_show_the_card_below_the_list_alone(view, qtbot):
     assert view.card.y() > view.overview.y()
 
 
-# ------------------------------------------------------------- the way here
+# ------------------------------------------------------------- navigation
 
 
 @pytest.fixture
-def worked(window, table_file, qtbot):
-    """A window with a run, and its page of a name when it is seen and settled."""
+def show_page(window, table_file, qtbot):
+    """Return a page of a window with a run by name, once it is shown and up to date."""
     window.open_now(table_file)
     put(window.session, make_record(window.session.table), "AUC-RLS")
 
@@ -618,8 +618,8 @@ def worked(window, table_file, qtbot):
 
 
 @pytest.mark.slow
-def test_a_worst_row_leads_to_data_and_back(window, worked, qtbot):
-    scores = worked("scores_view")
+def test_worst_row_opens_in_data_and_back_returns(window, show_page, qtbot):
+    scores = show_page("scores_view")
     scores.worst.list.setCurrentIndex(scores.worst.list.sheet.index(0, 0))
     row = int(scores.worst.worst.rows[0])
     window.findChild(QPushButton, "worst_data_button").click()
@@ -635,10 +635,10 @@ def test_a_worst_row_leads_to_data_and_back(window, worked, qtbot):
 
 
 @pytest.mark.slow
-def test_a_pair_leads_to_its_two_rows_and_a_filter_gives_way(window, worked, qtbot):
-    data = worked("data_view")
+def test_pair_opens_its_rows_and_hiding_filters_are_cleared(window, show_page, qtbot):
+    data = show_page("data_view")
     filter_by(data, qtbot, "x0 > 100")
-    differences = worked("difference_view")
+    differences = show_page("difference_view")
     differences.pointing.step(1)
     pair = window.session.focus.pair
     shown(differences, qtbot)
@@ -649,7 +649,7 @@ def test_a_pair_leads_to_its_two_rows_and_a_filter_gives_way(window, worked, qtb
     assert window.actions_.back.isEnabled()
     window.actions_.back.trigger()
     assert window.deck.active() is differences
-    # A single row stays among the others; what hides it is taken away.
+    # A single row is shown among the others; filters that hide it are cleared.
     other = next(k for k in range(160) if k not in pair)
     window.session.show_rows((other,))
     shown(data, qtbot)
@@ -659,8 +659,8 @@ def test_a_pair_leads_to_its_two_rows_and_a_filter_gives_way(window, worked, qtb
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["roc_view", "scores_view"])
-def test_a_plot_of_the_threshold_offers_the_rows_it_gets_wrong(window, worked, qtbot, name):
-    view = worked(name)
+def test_plot_menu_opens_misclassified_rows(window, show_page, qtbot, name):
+    view = show_page(name)
     window.session.point_at(row=3)
     menu = view.menu_of(view.figure())
     offered = {a.objectName(): a for a in menu.actions() if "Data" in a.text()}
@@ -678,12 +678,12 @@ def test_a_plot_of_the_threshold_offers_the_rows_it_gets_wrong(window, worked, q
     assert sorted(rows(data)) == sorted(split.test_rows[missed])
 
 
-def test_figures_of_a_column_fit_their_cells():
-    told = {39731.4: "39,731", 1.2345e7: "1.23e+07", -0.00123456: "−0.00123", 3.14159: "3.142"}
-    assert {value: short_figure(value) for value in told} == told
+def test_short_figures_of_columns():
+    expected = {39731.4: "39,731", 1.2345e7: "1.23e+07", -0.00123456: "−0.00123", 3.14159: "3.142"}
+    assert {value: short_figure(value) for value in expected} == expected
 
 
-def test_rows_have_the_colour_of_their_class_and_none_before_it_is_chosen(session, tmp_path, qtbot):
+def test_rows_are_coloured_by_class_once_it_is_chosen(session, tmp_path, qtbot):
     path = tmp_path / "three.csv"
     path.write_text("x,kind\n" + "".join(f"{k},{'abc'[k % 3]}\n" for k in range(30)))
     session.files.open_now(path, "table")

@@ -1,4 +1,4 @@
-"""Dates in the window: shown as dates, narrowed by dates, and taken apart by their button."""
+"""Dates in the window: shown and filtered as dates, and split into parts."""
 
 import datetime
 
@@ -20,7 +20,7 @@ from aucstudio.project.survey.conditions import like_cell, read_conditions
 from aucstudio.project.survey.rows import as_text
 from tests.gui.conftest import PATIENCE
 
-# Off the screen there is no raising of a list that opens.
+# The offscreen platform cannot raise a popup.
 pytestmark = pytest.mark.qt_log_ignore("does not support", extend=True)
 
 FIRST = datetime.datetime(2019, 12, 30, 6, 30, tzinfo=datetime.UTC)
@@ -40,12 +40,12 @@ def file(tmp_path):
 
 
 def tick(button, part):
-    """Open the list, tick a part, and close it, as a person does."""
+    """Open the list, tick a part, and close it, as a user does."""
     button.list.popup(button.mapToGlobal(button.rect().bottomLeft()))
     action = button.findChild(type(button.list.actions()[0]), f"{button.objectName()}_{part}")
     place = button.list.actionGeometry(action).center()
     QTest.mouseClick(button.list, Qt.MouseButton.LeftButton, pos=place)
-    assert button.list.isVisible()  # one tick is not all
+    assert button.list.isVisible()  # the list stays open after one tick
     QTest.keyClick(button.list, Qt.Key.Key_Escape)
 
 
@@ -62,11 +62,11 @@ def dialog(session, qtbot, file):
     made.reject()
 
 
-def test_the_preview_shows_dates_and_takes_their_parts(dialog, qtbot, file):
+def test_preview_shows_dates_and_offers_their_parts(dialog, qtbot, file):
     model = dialog.sheet.model()
     assert [model.index(1, k).data() for k in range(3)] == ["2019-12-31 13:30", "13:30", "2019-12"]
     assert model.index(0, 0).data() == GAP
-    dialog.resize(1600, 900)  # what is not in sight has no list
+    dialog.resize(1600, 900)  # columns out of view have no button
     heads = dialog.sheet.cards.heads
     qtbot.waitUntil(lambda: {0, 1, 2} <= heads.keys(), timeout=PATIENCE)
     assert [k for k in sorted(heads) if not heads[k].parts.isHidden()] == [0, 1, 2]
@@ -81,19 +81,19 @@ def test_the_preview_shows_dates_and_takes_their_parts(dialog, qtbot, file):
     assert heads[0].parts.text() == "2 parts"
     read = dialog.choices.read(file)
     assert read.parts == {"came": ("number", "weekday")}
-    # Ticks that are taken back leave the days as one number.
+    # With all ticks removed, dates are used as one number.
     tick(heads[0].parts, "weekday")
     qtbot.waitUntil(lambda: not dialog.busy, timeout=PATIENCE)
     assert dialog.choices.parts == {}
 
 
-def test_parts_are_left_out_where_a_file_is_read_without_dates(dialog, file):
+def test_parts_of_columns_read_without_dates_are_dropped(dialog, file):
     choices = type(dialog.choices)(parts={"came": ("weekday",), "x": ("year",)})
     assert choices.read(file).parts == {"came": ("weekday",)}
 
 
 @pytest.mark.slow
-def test_parts_are_remembered_with_the_file(window, file, qtbot, answers):
+def test_date_parts_are_remembered_per_file(window, file, qtbot, answers):
     answers.open_path = str(file)
     for parts in ({}, {"came": ("weekday",)}):
         window.actions_.import_data.trigger()
@@ -120,7 +120,7 @@ def shown(view, qtbot):
     qtbot.waitUntil(lambda: not view._stale and not view.busy(), timeout=PATIENCE)
 
 
-def test_the_page_data_shows_dates_and_is_narrowed_by_them(view, qtbot):
+def test_data_page_shows_and_filters_dates(view, qtbot):
     model = view.sheet.model_
     line = model.columns.index(next(c for c in model.columns if c.name == "came"))
     assert model.index(1, line).data() == "2019-12-31 13:30"
@@ -137,7 +137,7 @@ def test_the_page_data_shows_dates_and_is_narrowed_by_them(view, qtbot):
     assert "'soon' is not a date, and column 'came' holds dates" in view.filters.problem.text()
 
 
-def test_the_card_sums_dates_up_as_dates_and_changes_their_parts(view, qtbot, session):
+def test_card_summarises_dates_and_changes_their_parts(view, qtbot, session):
     view.point_column("came")
     shown(view, qtbot)
     labels = {line: view.findChild(QLabel, f"data_figure_{line}_0") for line in range(1, 8)}
@@ -159,7 +159,7 @@ def test_the_card_sums_dates_up_as_dates_and_changes_their_parts(view, qtbot, se
     assert view.card.parts_button.isHidden()
 
 
-def test_cells_are_copied_and_asked_for_as_dates(file):
+def test_dates_are_copied_and_used_in_conditions(file):
     table = read_table(file, label="y")
     came, at, since = table.columns[:3]
     text = as_text([came, at, since], np.array([0, 1]), lambda _: None)
@@ -172,7 +172,7 @@ def test_cells_are_copied_and_asked_for_as_dates(file):
     assert like_cell(since, 1).holds(since).sum() == 2
 
 
-def test_the_list_of_columns_names_dates(file, qtbot):
+def test_column_list_shows_dates(file, qtbot):
     listed = Overview()
     qtbot.addWidget(listed)
     listed.show_table(read_table(file, label="y"), lambda: None)
@@ -192,7 +192,7 @@ def test_the_list_of_columns_names_dates(file, qtbot):
         ("2020-02-28", "2020-03-02"),
     ],
 )
-def test_marks_of_an_axis_are_round_and_few(ends):
+def test_date_axis_ticks_are_round_and_few(ends):
     low, high = (
         float(datetime.date.fromisoformat(end).toordinal() - datetime.date(1970, 1, 1).toordinal())
         for end in ends
@@ -200,17 +200,17 @@ def test_marks_of_an_axis_are_round_and_few(ends):
     found = date_ticks(low, high, "y-m-d")
     assert 1 < len(found) <= 6
     assert all(low <= place <= high for place, _ in found)
-    assert len({told for _, told in found}) == len(found)
+    assert len({label for _, label in found}) == len(found)
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.0, 23.9), (8.0, 9.5), (10.0, 10.1)])
-def test_marks_of_hours(low, high):
+def test_hour_axis_ticks_are_round_and_few(low, high):
     found = date_ticks(low, high, "h:m")
     assert 1 < len(found) <= 5
     assert all(low <= place <= high and ":" in words for place, words in found)
 
 
-def test_only_numbers_from_dates_have_parts(file):
+def test_only_date_columns_used_as_numbers_have_parts(file):
     table = read_table(file, label="y")
     assert DatePartsButton.fits(table.column("came"))
     assert not DatePartsButton.fits(table.column("x"))

@@ -15,7 +15,7 @@ from aucstudio.gui.state.plan import Plan
 from aucstudio.project.runs.experiment_file import read_study
 from tests.gui.conftest import PATIENCE
 
-# Each test makes a window of its own.
+# Each test creates its own window.
 pytestmark = pytest.mark.slow
 
 
@@ -56,7 +56,7 @@ def click_tab(window, place, index, qtbot):
     qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(index).center())
 
 
-def test_all_views_are_tabs_of_one_row_at_first(opened, qtbot):
+def test_all_views_start_as_tabs_of_one_tile(opened, qtbot):
     assert held(opened, FIRST) == NAMES
     assert opened.deck.tiles[BESIDE].isHidden()
     assert titles(opened.deck.tiles[FIRST]) == [p.title for p in PAGES if p.title != "Best"]
@@ -66,7 +66,7 @@ def test_all_views_are_tabs_of_one_row_at_first(opened, qtbot):
     assert opened.deck.active().isVisible()
 
 
-def test_the_views_of_a_page_share_a_tab_and_are_switched_in_it(opened, qtbot):
+def test_views_of_a_page_share_a_tab_with_a_switch(opened, qtbot):
     tile = opened.deck.tiles[FIRST]
     show(opened, "difference_view")
     switch = opened.findChild(QPushButton, "difference_view_switch_feature_view")
@@ -77,11 +77,11 @@ def test_the_views_of_a_page_share_a_tab_and_are_switched_in_it(opened, qtbot):
     assert titles(opened.deck.tiles[BESIDE]) == ["Feature space"]
     assert not opened.findChild(QWidget, "feature_view_switch").isVisible()
     show(opened, "difference_view")
-    click_tab(opened, BESIDE, 0, qtbot)  # the tab is in front there already
+    click_tab(opened, BESIDE, 0, qtbot)  # the tab is already in front there
     assert opened.deck.active() is view(opened, "feature_view")
 
 
-def test_the_key_of_a_page_shows_its_views_in_turn(opened):
+def test_page_shortcut_cycles_through_its_views(opened):
     press(opened, "show_model_view")
     for page in PAGES[:-1]:
         for name in (*[one.name for one in page.views], page.key):
@@ -90,13 +90,13 @@ def test_the_key_of_a_page_shows_its_views_in_turn(opened):
             assert len(opened.deck.tiles[FIRST].names) == len(PAGES) - 1
 
 
-def test_a_page_comes_back_with_the_view_that_was_seen_last(opened):
+def test_page_reopens_its_last_view(opened):
     for name in ("calibration_view", "roc_view", "scores_view"):
         press(opened, f"show_{name}")
     assert opened.deck.active() is view(opened, "calibration_view")
 
 
-def test_best_has_a_tab_once_something_was_found(opened):
+def test_best_tab_appears_with_the_first_search(opened):
     tile = opened.deck.tiles[FIRST]
     assert "best_view" not in tile.names
     press(opened, "show_best_view")
@@ -105,7 +105,7 @@ def test_best_has_a_tab_once_something_was_found(opened):
     assert "best_view" not in tile.names
 
 
-def test_a_view_is_torn_off_and_comes_back_to_its_place(opened):
+def test_torn_off_view_returns_to_its_place(opened):
     before = held(opened, FIRST)
     show(opened, "difference_view")
     press(opened, "tear_off")
@@ -152,7 +152,7 @@ def test_views_are_shown_beside_and_below(opened):
     assert not opened.findChild(QAction, "action_all_in_one").isEnabled()
 
 
-def test_pages_are_turned_within_their_tile(opened):
+def test_next_and_previous_page_stay_within_the_tile(opened):
     pages = [page.key for page in PAGES if page.key != "best_view"]
     for name in (*pages[1:], pages[0]):
         press(opened, "next_page")
@@ -165,7 +165,7 @@ def test_pages_are_turned_within_their_tile(opened):
         assert not opened.findChild(QAction, f"action_{name}").isEnabled()
 
 
-def test_the_first_tile_keeps_a_page(opened):
+def test_first_tile_keeps_its_last_page(opened):
     for name in NAMES[1:]:
         show(opened, name)
         press(opened, "show_beside")
@@ -174,7 +174,7 @@ def test_the_first_tile_keeps_a_page(opened):
         assert not opened.findChild(QAction, f"action_{name}").isEnabled()
 
 
-def test_a_named_arrangement_shows_its_views_at_once(opened, qtbot):
+def test_named_arrangement_shows_its_views_side_by_side(opened, qtbot):
     def seen():
         return {view.objectName() for view in opened.deck.visible_views()}
 
@@ -187,24 +187,24 @@ def test_a_named_arrangement_shows_its_views_at_once(opened, qtbot):
         assert not opened.deck.windows
 
 
-def test_every_view_that_is_seen_is_refreshed_and_no_other(opened, monkeypatch, qtbot):
+def test_only_visible_views_are_refreshed(opened, monkeypatch, qtbot):
     press(opened, "arrange_roc_and_difference_vectors")
     show(opened, "scores_view")
     press(opened, "tear_off")
-    heard = []
+    refreshed = []
     for page in opened.views:
         name = page.objectName()
-        monkeypatch.setattr(page, "refresh_live", lambda name=name: heard.append(name))
+        monkeypatch.setattr(page, "refresh_live", lambda name=name: refreshed.append(name))
     opened.session.notify({"live"})
-    qtbot.waitUntil(lambda: len(heard) > 2)
-    assert sorted(heard) == ["difference_view", "roc_view", "scores_view"]
+    qtbot.waitUntil(lambda: len(refreshed) > 2)
+    assert sorted(refreshed) == ["difference_view", "roc_view", "scores_view"]
     opened.session.notify({"runs"})
     assert all(page._stale for page in opened.views)
     qtbot.waitUntil(lambda: not any(page._stale for page in opened.deck.visible_views()))
-    assert {page.objectName() for page in opened.views if not page._stale} == set(heard)
+    assert {page.objectName() for page in opened.views if not page._stale} == set(refreshed)
 
 
-def test_the_view_that_was_clicked_into_is_the_one_that_is_saved(opened):
+def test_click_makes_a_view_active(opened):
     press(opened, "arrange_roc_and_difference_vectors")
     differences = view(opened, "difference_view")
     opened.activateWindow()
@@ -217,7 +217,7 @@ def test_the_view_that_was_clicked_into_is_the_one_that_is_saved(opened):
     assert not beside.bar.property("active")
 
 
-# The offscreen platform says of every menu that it cannot take the keyboard.
+# The offscreen platform warns for every menu that it cannot grab the keyboard.
 @pytest.mark.qt_log_ignore("does not support", extend=True)
 def test_a_tab_has_a_menu(opened):
     bar = opened.deck.tiles[0].bar
@@ -230,7 +230,7 @@ def test_a_tab_has_a_menu(opened):
     assert moved.window() is not opened
 
 
-def test_the_layout_is_saved_with_the_project_and_is_no_edit(opened, tmp_path, answers):
+def test_layout_is_saved_with_the_project_without_an_undo_step(opened, tmp_path, answers):
     press(opened, "arrange_roc_and_difference_vectors")
     show(opened, "scores_view")
     press(opened, "tear_off")
@@ -264,7 +264,7 @@ def test_the_layout_is_saved_with_the_project_and_is_no_edit(opened, tmp_path, a
     again.deleteLater()
 
 
-def test_a_project_of_an_older_program_opens_with_all_in_one(opened):
+def test_project_without_layout_opens_with_all_tabs_in_one_tile(opened):
     document = Plan().as_json()
     del document["layout"]
     assert Plan.from_json(document).layout == {}
@@ -273,7 +273,7 @@ def test_a_project_of_an_older_program_opens_with_all_in_one(opened):
     assert held(opened, FIRST) == NAMES
 
 
-def test_a_layout_that_is_not_understood_does_no_harm(opened):
+def test_invalid_layout_entries_are_ignored(opened):
     opened.deck.restore(
         {
             "tiles": {"no_view": 1, "scores_view": 9, "roc_view": "x", "feature_view": 2},
@@ -293,7 +293,7 @@ def test_a_layout_that_is_not_understood_does_no_harm(opened):
     assert "training_view" in held(opened, FIRST)
 
 
-def test_closing_the_window_closes_what_is_torn_off(opened):
+def test_closing_the_window_closes_torn_off_views(opened):
     press(opened, "tear_off")
     torn = opened.views[0].window()
     assert opened.close()
@@ -301,7 +301,7 @@ def test_closing_the_window_closes_what_is_torn_off(opened):
     assert not opened.deck.windows
 
 
-def test_an_experiment_file_says_which_views_are_side_by_side(window, qtbot):
+def test_experiment_file_opens_its_views_side_by_side(window, qtbot):
     def is_done():
         return not window.session.busy
 
@@ -319,13 +319,13 @@ def test_an_experiment_file_says_which_views_are_side_by_side(window, qtbot):
     qtbot.waitUntil(is_done, timeout=30_000)
 
 
-def test_views_of_an_experiment_that_are_unknown_are_passed_over(opened):
+def test_unknown_views_of_an_experiment_are_ignored(opened):
     opened.deck.show_side_by_side(["no_view", "scores_view", "model_view"])
     assert view(opened, "scores_view").isVisible()
     assert held(opened, BESIDE) == ["model_view"]
 
 
-def test_an_experiment_is_saved_with_the_views_that_are_side_by_side(
+def test_saved_experiment_names_the_views_side_by_side(
     opened, run_to_end, tmp_path, answers, qtbot
 ):
     run_to_end(opened)
@@ -378,7 +378,7 @@ def test_tabs_scroll_instead_of_being_cut(tile):
         assert tile.bar.rect().contains(tile.bar.tabRect(place))
 
 
-def test_tabs_are_narrower_before_they_scroll(tile):
+def test_tabs_shrink_before_they_scroll(tile):
     wide = tile.bar.sizeHint().width()
     for width, closer in ((wide + 8, False), (wide - 20, True), (wide + 8, False)):
         resize(tile, width)
@@ -390,7 +390,7 @@ def test_tabs_are_narrower_before_they_scroll(tile):
     assert not tile.bar.property("closer")
 
 
-def test_a_view_that_is_not_shown_takes_no_room(tile):
+def test_hidden_view_does_not_affect_the_minimum_size(tile):
     tall, low = QLabel("tall"), QLabel("low")
     tall.setMinimumHeight(700)
     for view in (tall, low):
@@ -401,7 +401,7 @@ def test_a_view_that_is_not_shown_takes_no_room(tile):
     assert tile.minimumSizeHint().height() >= 700
 
 
-def test_a_click_on_a_scrolled_tab_chooses_it_and_moves_none(tile):
+def test_click_on_a_scrolled_tab_selects_it_without_moving_tabs(tile):
     chosen, last = [], NAMES[-1]
     tile.chosen.connect(chosen.append)
     tile.show_tabs(list(zip(NAMES, TITLES, strict=True)), last)
@@ -413,7 +413,7 @@ def test_a_click_on_a_scrolled_tab_chooses_it_and_moves_none(tile):
     assert tile.bar.tabAt(at) == place
 
 
-def test_two_tiles_need_no_more_than_a_small_window_has(qtbot):
+def test_two_tiles_fit_a_small_window(qtbot):
     make_application("light")
     column = TileColumn()
     qtbot.addWidget(column)

@@ -54,7 +54,7 @@ def make(kind, session, parent):
 
 @pytest.fixture
 def show(table_session, qtbot):
-    """Show a dialog; its buttons can all be pressed, as in some state or other."""
+    """Show a dialog with all its buttons enabled."""
     parent = QWidget()
     qtbot.addWidget(parent)
     parent.resize(1240, 840)
@@ -78,7 +78,7 @@ def show(table_session, qtbot):
 
 
 def visited(dialog):
-    """Press Tab until it comes round; give where the keyboard was."""
+    """Press Tab until the focus returns; return the widgets visited."""
     found = []
     while (field := dialog.focusWidget()) not in found:
         found.append(field)
@@ -87,7 +87,7 @@ def visited(dialog):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_enter_presses_the_button_that_is_dressed_so_and_tab_reaches_every_one(show, kind):
+def test_default_button_is_the_accented_one_and_tab_reaches_all(show, kind):
     dialog = show(kind)
     assert dialog.focusWidget() is not None
     buttons = [one for one in dialog.findChildren(QPushButton) if one.isVisibleTo(dialog)]

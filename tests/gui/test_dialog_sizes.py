@@ -1,4 +1,4 @@
-"""Dialogs on a small screen with large text: they fit, and their buttons are in sight."""
+"""Dialogs on a small screen with large text: they fit, and their buttons are visible."""
 
 import pytest
 from PySide6.QtCore import QRect, QSize
@@ -7,8 +7,10 @@ from PySide6.QtWidgets import QApplication, QDialogButtonBox, QPushButton, QWidg
 from aucstudio.gui.common.prompts import Dialog
 from aucstudio.gui.common.theme import apply_theme, set_text_size
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
+from aucstudio.gui.dialogs.help import HelpDialog
 from aucstudio.gui.dialogs.importing import ImportPreview
 from aucstudio.gui.dialogs.method_chooser import MethodChooser
+from aucstudio.gui.dialogs.run_dialogs import ClusterDialog, FindBestDialog
 from tests.gui.conftest import PATIENCE, make_record, put
 from tests.gui.fitting import cut_controls
 from tests.gui.test_dialog_keys import KINDS, OTHERS, make
@@ -66,7 +68,7 @@ def test_a_dialog_fits_a_small_screen_and_shows_its_buttons(show, kind):
         assert cut_controls(dialog) == []
 
 
-def test_the_methods_can_be_read_with_large_text(show):
+def test_method_chooser_is_readable_with_large_text(show):
     dialog = show(MethodChooser)
     header = dialog.tree.header()
     assert dialog.tree.sizeHintForColumn(0) <= header.sectionSize(0)
@@ -80,7 +82,22 @@ def test_the_methods_can_be_read_with_large_text(show):
     assert tree.mapTo(dialog.area, tree.rect().bottomLeft()).y() <= dialog.area.height()
 
 
-def test_choose_says_why_it_is_disabled(show):
+@pytest.mark.parametrize("show", [100], indirect=True)
+def test_dialogs_need_no_horizontal_scrolling_at_normal_text_size(show):
+    assert show(MethodChooser).tree.horizontalScrollBar().maximum() == 0
+    guide = show(HelpDialog).browser
+    assert guide.document().size().width() <= guide.viewport().width()
+
+
+@pytest.mark.parametrize("kind", [ClusterDialog, FindBestDialog])
+@pytest.mark.parametrize("show", [100], indirect=True)
+def test_dialog_height_fits_its_texts(show, kind):
+    area = show(kind).area
+    assert area.height() == area.widget().height()
+    assert area.height() == area.widget().heightForWidth(area.width())
+
+
+def test_disabled_choose_button_shows_its_reason(show):
     dialog = show(MethodChooser)
     assert not dialog.choose.toolTip()
     dialog.ticked.add("logistic")

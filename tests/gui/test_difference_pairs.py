@@ -21,7 +21,7 @@ from aucstudio.project.geometry.pairs import (
     penalised_covariance,
 )
 from tests.conftest import write_table
-from tests.gui.conftest import choose, points, settle, train
+from tests.gui.conftest import choose, points, refresh_and_wait, train
 
 pytestmark = pytest.mark.slow
 
@@ -38,19 +38,19 @@ def view(session, open_view):
 def record(qtbot, session, view, table_file):
     session.files.open_now(table_file, "table")
     made = train(qtbot, session)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     return made
 
 
 def place_of(view, pair):
-    """Where a pair, given by row numbers, is in the plane."""
+    """Return the place in the plane of a pair of row numbers."""
     numbers = view.picture.sample.numbers.tolist()
     i, j = (numbers.index(row) for row in pair)
     return view.picture.places[i] - view.picture.places[j]
 
 
 def worst_pair(record):
-    """Row numbers of the pair with the lowest margin, by brute force."""
+    """Return the row numbers of the pair with the lowest margin, by brute force."""
     split = record.splits[0]
     positive, scores = split.train_positive, split.train_scores
     margins = np.subtract.outer(scores[positive], scores[~positive])
@@ -61,7 +61,7 @@ def worst_pair(record):
 # ------------------------------------------------------------------------ the FPR range
 
 
-def errors_in(record, band):
+def misranked_pairs(record, band):
     """Count the misranked pairs whose negative has a rank in the range, by brute force."""
     split = record.splits[0]
     s = split.train_scores[split.train_positive]
@@ -71,10 +71,10 @@ def errors_in(record, band):
     return (s[:, None] < inside[None]).sum(), len(inside)
 
 
-def test_errors_in_the_range_are_counted_and_follow_it(session, view, record, qtbot):
+def test_misranked_pairs_in_the_fpr_range_are_counted(session, view, record, qtbot):
     for band in ((0.0, 0.1), (0.2, 0.5)):
         session.set_band(*band)
-        count, negatives = errors_in(record, band)
+        count, negatives = misranked_pairs(record, band)
         qtbot.waitUntil(lambda text=f"{count:,} of these errors": text in view.sentence.text())
         assert f"{negatives} negatives in the FPR range {band[0]:g} … {band[1]:g}" in (
             view.sentence.text()
@@ -82,7 +82,7 @@ def test_errors_in_the_range_are_counted_and_follow_it(session, view, record, qt
         assert len(points(view.marked.in_band.marks)) == count
 
 
-def test_every_misranked_pair_has_one_of_two_marks(session, view, record, qtbot):
+def test_misranked_pairs_are_marked_inside_or_outside_the_range(session, view, record, qtbot):
     split = record.splits[0]
     share = 1.0 - auc(split.train_positive, split.train_scores)
     wrong, inside = points(view.marked.wrong.marks), points(view.marked.in_band.marks)
@@ -94,7 +94,7 @@ def test_every_misranked_pair_has_one_of_two_marks(session, view, record, qtbot)
     assert "these errors" not in view.sentence.text()
 
 
-def test_a_hidden_page_takes_the_range_in_when_it_is_seen(qtbot, session, view, record):
+def test_hidden_page_shows_the_new_range_when_shown(qtbot, session, view, record):
     view.hide()
     session.set_band(0.0, 1.0)
     view.show()
@@ -104,7 +104,7 @@ def test_a_hidden_page_takes_the_range_in_when_it_is_seen(qtbot, session, view, 
 # ------------------------------------------------------------------------ pointing
 
 
-def test_hovering_a_pair_names_both_rows(session, view, record):
+def test_hovering_a_pair_shows_both_rows(session, view, record):
     pair = worst_pair(record)
     place = QPointF(*place_of(view, pair))
     view.plot.hovered.emit(place)
@@ -125,7 +125,7 @@ def test_hovering_a_pair_names_both_rows(session, view, record):
     assert not len(points(view.marked.hovered))
 
 
-def test_clicking_a_pair_points_the_session_at_it_and_shows_its_rows(qtbot, session, view, record):
+def test_clicking_a_pair_selects_it_and_shows_its_rows(qtbot, session, view, record):
     pair = worst_pair(record)
     view.plot.clicked.emit(QPointF(*place_of(view, pair)))
     assert session.focus.pair == pair
@@ -133,7 +133,7 @@ def test_clicking_a_pair_points_the_session_at_it_and_shows_its_rows(qtbot, sess
     qtbot.waitUntil(lambda: not view.busy())
     model = record.splits[0].model
     expected = explain_pair(session.table, model, pair)
-    # As text: what is not a number equals nothing.
+    # As text, because NaN does not equal itself.
     assert repr(view.panel.detail) == repr(expected)
     shown = [row.cells for row in view.panel.table.sheet.rows]
     assert [cells[0] for cells in shown] == [part.column for part in expected.parts]
@@ -142,7 +142,7 @@ def test_clicking_a_pair_points_the_session_at_it_and_shows_its_rows(qtbot, sess
     assert_allclose(points(view.marked.chosen), [place_of(view, pair)])
 
 
-def test_a_click_beside_every_pair_changes_nothing(session, view, record):
+def test_click_away_from_pairs_changes_nothing(session, view, record):
     view.plot.clicked.emit(QPointF(-1e5, 1e5))
     assert session.focus.pair is None
     assert not view.panel.isVisible()
@@ -179,7 +179,7 @@ def test_keys_and_buttons_step_through_the_worst_pairs(qtbot, session, view, rec
     assert not len(points(view.marked.chosen))
 
 
-def test_a_pair_chosen_elsewhere_is_ringed_here(qtbot, session, view, record):
+def test_pair_selected_on_another_page_is_ringed(qtbot, session, view, record):
     split = record.splits[0]
     pair = (
         int(split.train_rows[split.train_positive][0]),
@@ -191,7 +191,7 @@ def test_a_pair_chosen_elsewhere_is_ringed_here(qtbot, session, view, record):
     qtbot.waitUntil(lambda: not view.busy())
 
 
-def test_the_pairs_of_the_row_pointed_at_are_marked(session, view, record):
+def test_pairs_of_the_selected_row_are_marked(session, view, record):
     split = record.splits[0]
     at = int(np.flatnonzero(split.train_positive)[0])
     row, s = int(split.train_rows[at]), split.train_scores[at]
@@ -208,7 +208,7 @@ def test_the_pairs_of_the_row_pointed_at_are_marked(session, view, record):
     assert len(view.legend.items) == len(words) - 1
 
 
-def test_a_threshold_that_moves_leaves_the_picture_alone(session, view, record, monkeypatch):
+def test_moving_the_threshold_does_not_redraw_the_selection(session, view, record, monkeypatch):
     calls = []
     monkeypatch.setattr(view.pointing, "follow", lambda *_: calls.append(1))
     session.point_at(threshold=0.3)
@@ -220,9 +220,9 @@ def test_a_threshold_that_moves_leaves_the_picture_alone(session, view, record, 
 # ------------------------------------------------------------------------ rows and runs
 
 
-def test_held_out_pairs_are_those_of_the_test_rows(qtbot, session, view, record):
+def test_held_out_pairs_come_from_the_test_rows(qtbot, session, view, record):
     choose(view.rows_combo, True)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     split = record.splits[0]
     s, t = split.test_scores[split.test_positive], split.test_scores[~split.test_positive]
     wrong = int((s[:, None] < t[None]).sum())
@@ -230,11 +230,11 @@ def test_held_out_pairs_are_those_of_the_test_rows(qtbot, session, view, record)
     assert_array_equal(view.picture.sample.numbers, split.test_rows)
 
 
-def test_the_compared_run_tells_its_errors_on_the_same_pairs(qtbot, session, view, record):
+def test_sentence_counts_errors_of_the_compared_run(qtbot, session, view, record):
     other = train(qtbot, session, "logistic")
     session.select(record.id)
     session.compare_with(other.id)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     split = other.splits[0]
     s, t = split.train_scores[split.train_positive], split.train_scores[~split.train_positive]
     name = session.run(other.id).look.name
@@ -246,29 +246,29 @@ def test_all_checked_runs_are_drawn_on_demand(qtbot, session, view, record):
     fourth = train(qtbot, session, "rls")
     session.select(record.id)
     session.compare_with(second.id)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     assert not view.run_planes.others
     view.all_check.setChecked(True)
-    settle(qtbot, view)
-    # One is chosen, one compared, one is not linear.
+    refresh_and_wait(qtbot, view)
+    # One run is selected, one compared, and one is not linear.
     assert len(view.run_planes.others) == 1
     names = [text.text for _, text in view.legend.items]
     assert session.run(fourth.id).look.name in names
     assert session.run(third.id).look.name not in names
 
 
-def test_gaps_of_a_method_that_takes_them_do_not_empty_the_picture(qtbot, session, view, tmp_path):
+def test_pairs_with_missing_values_are_drawn(qtbot, session, view, tmp_path):
     session.files.open_now(write_table(tmp_path / "gaps.csv", rows=240), "table")
     record = train(qtbot, session, "gradient-boosting", max_iter=10)
     for plane in ("score", "features", "components"):
         choose(view.plane_combo, plane)
-        settle(qtbot, view)
+        refresh_and_wait(qtbot, view)
         assert np.isfinite(view.picture.places).all()
         assert "missing values are drawn at the training median" in view.sentence.text()
     assert_array_equal(view.picture.sample.scores, record.splits[0].train_scores)
 
 
-def test_the_numbers_behind_the_picture(session, view, record):
+def test_figure_data_matches_the_pairs_drawn(session, view, record):
     data = view.figure_data()
     columns = list(data)
     assert columns[:4] == ["positive row", "negative row", "x", "y"]
@@ -285,7 +285,7 @@ def test_the_numbers_behind_the_picture(session, view, record):
     assert_allclose([data["x"][0], data["y"][0]], place_of(view, pair))
 
 
-def test_no_picture_has_no_numbers(view):
+def test_figure_data_is_empty_without_a_picture(view):
     assert view.figure_data() == {}
 
 
@@ -304,11 +304,11 @@ def gaussians(qtbot, session, view, tmp_path):
     leaning = train(qtbot, session, "sauc-svm", C=1000.0, structure=100.0)
     session.compare_with(plain.id)
     choose(view.plane_combo, "features")
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     return plain.splits[0], leaning.splits[0]
 
 
-def test_figure_2_has_both_hyperplanes_and_the_ellipse_before_and_after(view, gaussians):
+def test_figure_2_shows_both_hyperplanes_and_the_ellipses(view, gaussians):
     plain, leaning = gaussians
     sample = view.picture.sample
     z = (sample.X[sample.positive][:, None] - sample.X[~sample.positive][None]).reshape(-1, 2)
@@ -334,10 +334,10 @@ def test_figure_2_has_both_hyperplanes_and_the_ellipse_before_and_after(view, ga
     assert tilt[1] < tilt[0]
 
 
-def test_figure_2b_has_the_pairs_of_the_test_file(qtbot, session, view, gaussians):
+def test_figure_2b_shows_the_pairs_of_the_test_file(qtbot, session, view, gaussians):
     plain, leaning = gaussians
     choose(view.rows_combo, True)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     assert_array_equal(view.picture.sample.scores, leaning.test_scores)
     s, t = plain.test_scores[plain.test_positive], plain.test_scores[~plain.test_positive]
     wrong = (s[:, None] < t[None]).sum()
@@ -345,7 +345,7 @@ def test_figure_2b_has_the_pairs_of_the_test_file(qtbot, session, view, gaussian
     assert f"{len(s) * len(t):,} held-out pairs" in view.sentence.text()
     assert not len(points(view.marked.support.marks))
     assert not view.cloud.penalised[0].isVisible()
-    # Rows of the test file are none of the table's: nothing of the session points at them.
+    # Rows of the test file are not rows of the table, so none is selected.
     view.plot.clicked.emit(QPointF(*points(view.cloud.dots)[0]))
     session.point_at(row=0, pair=(0, 1))
     assert not len(points(view.marked.of_row.marks))
@@ -354,23 +354,23 @@ def test_figure_2b_has_the_pairs_of_the_test_file(qtbot, session, view, gaussian
     assert not view.panel.isVisible()
 
 
-def test_a_test_file_that_changed_is_told(qtbot, session, view, gaussians):
+def test_changed_test_file_is_reported(qtbot, session, view, gaussians):
     path = session.run(session.selected).record.experiment.validation.test_file
     with open(path, encoding="utf-8") as file:
         lines = file.readlines()
     with open(path, "w", encoding="utf-8") as file:
         file.writelines(lines[:-5])
     choose(view.rows_combo, True)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     assert "two-gaussians-test.csv has changed since" in view.sentence.text()
     assert not view.cloud.dots.isVisible()
 
 
-def test_the_study_of_two_gaussians_opens_on_figure_2b(qtbot, session, open_view, tmp_path):
+def test_two_gaussians_study_opens_on_figure_2b(qtbot, session, open_view, tmp_path):
     view = open_view(DifferenceView, session, (640, 560))
     session.files.open_now(make_study("two-gaussians", tmp_path), "experiments")
     qtbot.waitUntil(lambda: len(session.shown_runs()) == 2 and not session.busy, timeout=30_000)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     plain, leaning = (run.record.splits[0] for run in session.shown_runs())
     assert view.picture.plane.features == (0, 1)
     for line, split in (
@@ -383,14 +383,14 @@ def test_the_study_of_two_gaussians_opens_on_figure_2b(qtbot, session, open_view
         assert_allclose([line.pos().x(), line.pos().y()], 0.0, atol=1e-12)
     assert "SAUC-SVM: none of 4,000 held-out pairs is ranked wrongly" in view.sentence.text()
     assert "AUC-SVM ranks 2 of them wrongly" in view.sentence.text()
-    # Which of the two is looked at makes no difference.
+    # The result does not depend on which of the two is selected.
     session.select(session.shown_runs()[0].record.id)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     assert "AUC-SVM: 2 of 4,000 held-out pairs are ranked wrongly" in view.sentence.text()
     assert "SAUC-SVM ranks 0 of them wrongly" in view.sentence.text()
 
 
-def test_far_off_pairs_do_not_rule_the_frame():
+def test_outlying_pairs_do_not_set_the_axis_range():
     rng = np.random.default_rng(0)
     places = rng.normal(size=(2_000, 2))
     places[0] = 1e3, 0.0
@@ -404,7 +404,7 @@ def test_far_off_pairs_do_not_rule_the_frame():
     assert_allclose(pair_frame(cloud, positive[1:21]), [cloud.low, cloud.high])
 
 
-def test_a_legend_is_as_large_as_the_other_words(view, record, qapp):
+def test_legend_follows_the_text_size(view, record, qapp):
     usual = qapp.font()
     heights = []
     try:
@@ -421,7 +421,7 @@ def test_a_legend_is_as_large_as_the_other_words(view, record, qapp):
     assert heights[1] > 1.7 * heights[0]
 
 
-def test_a_legend_stands_in_its_places_before_anything_is_painted(view, record):
+def test_legend_entries_do_not_overlap_before_painting(view, record):
     names = [f"a run with a rather long name, number {k}" for k in range(5)]
     view.legend.explain([(name, pen("k")) for name in names])
     places = [text.mapRectToScene(text.rect()) for _, text in view.legend.items]

@@ -20,7 +20,7 @@ from aucstudio.project.data.validation import Validation
 from aucstudio.project.geometry import pairs
 from aucstudio.project.runs.progress import Look
 from tests.conftest import write_table
-from tests.gui.conftest import choose, points, put_in_flight, settle, train
+from tests.gui.conftest import choose, points, refresh_and_wait, set_running_job, train
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def view(session, open_view, table_file):
 
 
 def line_normal(line):
-    """A unit normal of a line through its angle, and the line's signed distance from 0."""
+    """Return the unit normal of a line from its angle, and its signed distance from 0."""
     turn = np.radians(line.angle)
     normal = np.array([np.sin(turn), -np.cos(turn)])
     return normal, normal @ np.array([line.pos().x(), line.pos().y()])
@@ -45,21 +45,21 @@ def training_differences(session, record):
     return (X[positive][:, None] - X[~positive][None]).reshape(-1, X.shape[1])
 
 
-def test_without_its_table_a_run_has_no_picture(qtbot, session, view):
+def test_run_without_its_table_has_no_picture(qtbot, session, view):
     record = train(qtbot, session)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     assert view.run_planes.chosen.line.isVisible()
     session.study.table = None
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     assert "table" in view.sentence.text()
     assert not view.run_planes.chosen.line.isVisible()
     assert not view.cloud.dots.isVisible()
     assert record.id == session.selected
 
 
-def test_dots_are_the_differences_and_the_line_is_the_hyperplane(qtbot, session, view):
+def test_dots_are_differences_and_the_line_is_the_hyperplane(qtbot, session, view):
     record = train(qtbot, session)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     z, w = training_differences(session, record), record.splits[0].coef
     assert len(z) <= pairs.PAIRS_AS_DOTS
     assert view.cloud.dots.isVisible()
@@ -83,7 +83,7 @@ def test_dots_are_the_differences_and_the_line_is_the_hyperplane(qtbot, session,
 def test_sentence_counts_the_misranked_pairs_exactly(qtbot, session, view):
     view.errors_check.setChecked(True)
     record = train(qtbot, session)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     split = record.splits[0]
     s, t = split.train_scores[split.train_positive], split.train_scores[~split.train_positive]
     wrong = int((s[:, None] < t[None]).sum())
@@ -97,7 +97,7 @@ def test_sentence_counts_the_misranked_pairs_exactly(qtbot, session, view):
 
 def test_support_pairs_are_ringed_and_the_margin_drawn(qtbot, session, view):
     record = train(qtbot, session, "auc-svm", C=1.0)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     split = record.splits[0]
     assert split.support_pairs.shape[1] > 0
     X = split.model.preparation.apply(session.table, split.support_pairs[0])
@@ -106,7 +106,7 @@ def test_support_pairs_are_ringed_and_the_margin_drawn(qtbot, session, view):
     weight = np.linalg.norm(split.coef)
     assert_allclose(points(view.marked.support.marks)[:, 0], shown @ split.coef / weight)
     assert f"{len(Z.T[0]):,} support pairs" in view.sentence.text()
-    # Pairs should lie beyond it; on the other side of the hyperplane there is none.
+    # Correct pairs lie beyond the margin; it is drawn on one side of the hyperplane only.
     normal, distance = line_normal(view.run_planes.chosen.margin)
     assert abs(distance) == pytest.approx(1.0 / weight)
     assert np.sign(distance) * normal[0] > 0
@@ -116,7 +116,7 @@ def test_support_pairs_are_ringed_and_the_margin_drawn(qtbot, session, view):
 def test_two_feature_plane_shows_the_trace_of_the_hyperplane(qtbot, session, view):
     record = train(qtbot, session)
     choose(view.plane_combo, "features")
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     w, names = record.splits[0].coef, record.splits[0].model.preparation.feature_names
     i, j = np.argsort(-np.abs(w), kind="stable")[:2]
     assert (view.x_feature.currentText(), view.y_feature.currentText()) == (names[i], names[j])
@@ -128,26 +128,26 @@ def test_two_feature_plane_shows_the_trace_of_the_hyperplane(qtbot, session, vie
     assert along @ w[[i, j]] == pytest.approx(0.0, abs=1e-12)
     assert distance == pytest.approx(0.0)
     view.x_feature.setCurrentText("x3")
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     assert_allclose(points(view.cloud.dots)[:, 0], z[:, names.index("x3")])
     assert view.plot.getAxis("bottom").labelText == "Difference in x3 (sd)"
 
 
-def test_the_same_feature_twice_swaps_the_two(qtbot, session, view):
+def test_choosing_the_same_feature_twice_swaps_the_axes(qtbot, session, view):
     train(qtbot, session)
     choose(view.plane_combo, "features")
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     x, y = view.x_feature.currentText(), view.y_feature.currentText()
     view.x_feature.setCurrentText(y)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     assert (view.x_feature.currentText(), view.y_feature.currentText()) == (y, x)
 
 
 @pytest.mark.slow
-def test_many_pairs_become_a_density(qtbot, session, view, tmp_path):
+def test_many_pairs_are_drawn_as_a_density(qtbot, session, view, tmp_path):
     session.files.open_now(write_table(tmp_path / "more.csv", rows=320), "table")
     record = train(qtbot, session)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     z = training_differences(session, record)
     assert len(z) > pairs.PAIRS_AS_DOTS
     assert not view.cloud.dots.isVisible()
@@ -155,7 +155,7 @@ def test_many_pairs_become_a_density(qtbot, session, view, tmp_path):
     assert view.picture.extra.cloud.density.counts.sum() == len(z)
     x = z @ record.splits[0].coef / np.linalg.norm(record.splits[0].coef)
     area = view.cloud.density.mapRectToParent(view.cloud.density.boundingRect())
-    # Smoothing has room to fade away.
+    # The image leaves room for the smoothed edges.
     assert area.left() < x.min() < x.max() < area.right()
     image = view.cloud.density.image
     cells = area.left() + (np.arange(len(image)) + 0.5) * area.width() / len(image)
@@ -170,9 +170,9 @@ def test_many_pairs_become_a_density(qtbot, session, view, tmp_path):
     assert "training pairs" in view.sides.wrong.toPlainText()
 
 
-def test_errors_and_spread_are_drawn_on_demand(qtbot, session, view):
+def test_errors_and_spread_can_be_switched_on(qtbot, session, view):
     train(qtbot, session)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     marked, cloud = view.marked, view.cloud
     assert not len(points(marked.wrong.marks)) + len(points(marked.in_band.marks))
     assert not cloud.ellipses[0].isVisible()
@@ -181,12 +181,12 @@ def test_errors_and_spread_are_drawn_on_demand(qtbot, session, view):
     view.resize(900, 800)
     view.errors_check.setChecked(True)
     view.spread_check.setChecked(True)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     assert len(points(marked.wrong.marks))
     assert len(points(marked.in_band.marks))
     assert cloud.ellipses[0].isVisible()
     assert len(view.legend.items) == len(listed) + 4
-    # Dots say it by their colour at once.
+    # Dots show it by their colour at once.
     scores, rows = view.picture.sample.scores, view.picture.extra.cloud.rows
     red = np.array([brush.color().name() for brush in cloud.dots.data["brush"]])
     wrong = scores[rows[0]] <= scores[rows[1]]
@@ -194,25 +194,25 @@ def test_errors_and_spread_are_drawn_on_demand(qtbot, session, view):
     assert set(red[~wrong]) == {current_theme().muted}
 
 
-def test_the_page_says_what_a_point_is(qtbot, session, view):
+def test_caption_explains_what_a_dot_is(qtbot, session, view):
     train(qtbot, session)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     assert view.caption.isVisible()
     assert view.caption.text() == (
         "Each dot is one pair: a positive row minus a negative row. Right of the line the positive "
         "scores higher: the pair is ranked correctly."
     )
-    # Two features of many do not tell how a pair is ranked.
+    # Two features of many do not determine how a pair is ranked.
     choose(view.plane_combo, "features")
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     assert "ranked correctly" not in view.caption.text()
     assert not view.sides.right.isVisible()
     assert len({brush.color().name() for brush in view.cloud.dots.data["brush"]}) == 2
 
 
-def test_a_pair_that_is_none_here_is_not_shown(qtbot, session, view):
+def test_invalid_pair_is_not_shown(qtbot, session, view):
     record = train(qtbot, session)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     split = record.splits[0]
     first, second = split.train_rows[~split.train_positive][:2].tolist()
     for pair in ((first, second), (first, session.table.rows + 10), (-1, first)):
@@ -224,18 +224,18 @@ def test_a_pair_that_is_none_here_is_not_shown(qtbot, session, view):
 
 
 @pytest.mark.slow
-def test_a_kernel_run_in_flight_has_its_own_picture(qtbot, session, view):
+def test_running_kernel_method_has_its_own_picture(qtbot, session, view):
     record = train(qtbot, session)
     curved = train(qtbot, session, "svm", kernel="rbf")
     session.select(record.id)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     split = curved.splits[0]
     live = LiveRun(curved.experiment, session.run(curved.id).look)
     live.preparation = split.model.preparation
     scorer = split.model.scorer
     scores = scorer(live.preparation.apply(session.table, split.test_rows))
     live.picture = Look(split.test_positive, scores, scorer, iteration=1)
-    put_in_flight(session, live)
+    set_running_job(session, live)
     qtbot.waitUntil(lambda: view.subject.is_live and not view.busy())
     sample = view.picture.sample
     assert_allclose(sample.scores, scorer(sample.X))
@@ -245,27 +245,27 @@ def test_a_kernel_run_in_flight_has_its_own_picture(qtbot, session, view):
     assert view.follow_check.isVisible()
     assert view.sentence.text().startswith(f"{live.look.name} is training")
     assert "No picture of it" not in view.sentence.text()
-    # Who would rather see the chosen run is told that this is what is seen.
+    # With "follow" off, the sentence names the selected run as the one shown.
     view.follow_check.setChecked(False)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     assert view.subject.run.record.id == record.id
     assert not view.live_line.isVisible()
     said = view.sentence.text()
     assert f"The picture shows {view.subject.name}; {live.look.name} has no line in it" in said
     view.follow_check.setChecked(True)
-    settle(qtbot, view)
-    put_in_flight(session, None)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
+    set_running_job(session, None)
+    refresh_and_wait(qtbot, view)
     assert view.subject.run.record.id == record.id
 
 
 @pytest.mark.slow
-def test_the_second_run_keeps_its_colour_and_the_angle_is_told(qtbot, session, view):
+def test_compared_run_keeps_its_colour_and_the_angle_is_shown(qtbot, session, view):
     one, two = train(qtbot, session), train(qtbot, session, "logistic")
     session.select(one.id)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     choose(view.compare_combo, two.id)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     assert session.compared == two.id
     a, b = one.splits[0].coef, two.splits[0].coef
     turned = np.degrees(np.arccos(a @ b / np.linalg.norm(a) / np.linalg.norm(b)))
@@ -278,34 +278,34 @@ def test_the_second_run_keeps_its_colour_and_the_angle_is_told(qtbot, session, v
     trace = view.picture.plane.directions.T @ b
     assert abs(normal @ trace) == pytest.approx(np.linalg.norm(trace))
     choose(view.compare_combo, None)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     assert session.compared is None
     assert not view.run_planes.compared.line.isVisible()
 
 
-def test_kernel_scores_make_their_own_axis(qtbot, session, view):
+def test_kernel_run_has_no_hyperplane(qtbot, session, view):
     record = train(qtbot, session, "svm", kernel="rbf")
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     split = record.splits[0]
     s, t = split.train_scores[split.train_positive], split.train_scores[~split.train_positive]
     assert_allclose(points(view.cloud.dots)[:, 0], np.subtract.outer(s, t).ravel())
     normal, _ = line_normal(view.run_planes.chosen.line)
     assert_allclose(np.abs(normal), [1.0, 0.0], atol=1e-12)
     choose(view.plane_combo, "features")
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     assert not view.run_planes.chosen.line.isVisible()
     assert "no straight hyperplane" in view.sentence.text()
 
 
-def test_split_combo_changes_the_rows(qtbot, session, view):
+def test_split_combo_changes_the_pairs_shown(qtbot, session, view):
     validation = Validation(test_size=0.5, repeats=2)
     session.study.plan = dataclasses.replace(session.plan, validation=validation)
     record = train(qtbot, session)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     assert view.split_combo.isVisible()
     first = view.sentence.text()
     choose(view.split_combo, 1)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     assert session.focus.split == 1
     assert view.sentence.text() != first
     split = record.splits[1]
@@ -324,14 +324,14 @@ def live_run(session, record, weights):
     return live
 
 
-def test_the_live_hyperplane_moves_over_a_finished_run(qtbot, session, view):
+def test_live_hyperplane_is_drawn_over_a_finished_run(qtbot, session, view):
     record = train(qtbot, session)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     assert not view.live_line.isVisible()
     rng = np.random.default_rng(0)
     for _ in range(2):
         weights = rng.normal(size=len(record.splits[0].coef))
-        put_in_flight(session, live_run(session, record, weights))
+        set_running_job(session, live_run(session, record, weights))
         assert view.live_line.isVisible()
         normal, distance = line_normal(view.live_line)
         trace = view.picture.plane.directions.T @ weights
@@ -344,32 +344,32 @@ def test_the_live_hyperplane_moves_over_a_finished_run(qtbot, session, view):
     session.live.split, session.live.splits = 1, 3
     view.live_moved(session.live, None)
     assert "held-out pairs of split 2 of 3" in view.sentence.text()
-    put_in_flight(session, None)
+    set_running_job(session, None)
     assert not view.live_line.isVisible()
     assert "so far" not in view.sentence.text()
 
 
-def test_the_live_margin_moves_with_its_hyperplane(qtbot, session, view):
+def test_live_margin_moves_with_its_hyperplane(qtbot, session, view):
     record = train(qtbot, session, "auc-svm", C=1.0)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     weights = 2.0 * record.splits[0].coef
-    put_in_flight(session, live_run(session, record, weights))
+    set_running_job(session, live_run(session, record, weights))
     normal, distance = line_normal(view.run_planes.live.margin)
     trace = view.picture.plane.normal(weights)
     assert distance * normal @ trace == pytest.approx(1.0)
-    put_in_flight(session, None)
+    set_running_job(session, None)
     assert not view.run_planes.live.margin.isVisible()
     assert not view.run_planes.live.head.isVisible()
 
 
 @pytest.mark.slow
-def test_the_first_run_has_a_picture_while_it_trains(qtbot, session, view):
+def test_first_run_has_a_picture_during_training(qtbot, session, view):
     record = train(qtbot, session)
     live = live_run(session, record, record.splits[0].coef)
     session.set_look(record.id, "Remove", removed=True)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     assert "press Run" in view.sentence.text()
-    put_in_flight(session, live)
+    set_running_job(session, live)
     qtbot.waitUntil(lambda: not view.busy())
     assert "is training" in view.sentence.text()
     assert view.live_line.isVisible()
@@ -377,29 +377,29 @@ def test_the_first_run_has_a_picture_while_it_trains(qtbot, session, view):
     labelled = session.table.is_positive()
     assert view.picture.extra.cloud.pairs == labelled.sum() * (~labelled).sum()
     before = view.picture
-    put_in_flight(session, session.live)
+    set_running_job(session, session.live)
     assert view.picture is before
-    put_in_flight(session, None)
+    set_running_job(session, None)
     assert not view.live_line.isVisible()
     assert "press Run" in view.sentence.text()
 
 
-def test_a_name_along_the_line_is_whole_or_left_to_the_legend(qtbot, session, view):
+def test_name_along_the_line_is_hidden_if_it_does_not_fit(qtbot, session, view):
     train(qtbot, session)
     view.resize(560, 900)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     name = view.run_planes.chosen.name
     assert name.isVisible()
-    # How much of the page the picture has depends on the lines that its sentence takes.
+    # The height of the picture depends on the lines of its sentence.
     spare = view.height() - view.plot.getViewBox().height()
     view.resize(560, int(spare + name.textItem.boundingRect().width()))
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     assert view.plot.getViewBox().height() < name.textItem.boundingRect().width() + 40
     assert not name.isVisible()
 
 
 @pytest.mark.parametrize("normal", [(1.0, 2.0), (-1.0, 2.0), (1.0, -2.0), (-1.0, 0.0)])
-def test_a_label_along_a_line_is_upright(qtbot, normal):
+def test_label_along_a_line_is_upright(qtbot, normal):
     line = pg.InfiniteLine()
     place_line(line, np.array(normal), 0.0)
     assert -90.0 < line.angle <= 90.0
@@ -407,7 +407,7 @@ def test_a_label_along_a_line_is_upright(qtbot, normal):
     assert np.dot(normal, (np.cos(turn), np.sin(turn))) == pytest.approx(0.0)
 
 
-def test_the_shares_beside_the_hyperplane_follow_the_text_size(qtbot):
+def test_labels_beside_the_hyperplane_follow_the_text_size(qtbot):
     plot = make_plot("sides", "", "")
     qtbot.addWidget(plot)
     names = SideNames(plot)

@@ -1,4 +1,4 @@
-"""What moved the score of a row, from a click in any page to the bars."""
+"""The contributions to the score of a row, from a click on any page to the bars."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from aucstudio.gui.pages.scores.scores_view import ScoresView
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.explain.contributions import explain_row
-from tests.gui.conftest import choose, make_record, put, settle
+from tests.gui.conftest import choose, make_record, put, refresh_and_wait
 
 FOLDS = Validation("folds", folds=4)
 
@@ -26,12 +26,12 @@ def explained(qtbot, view, row, split=0):
     view.session.point_at(split=split)
     view.session.point_at(row=row)
     view.show_row()
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     qtbot.waitUntil(lambda: not view.busy())
     return view.row_part
 
 
-def test_bars_are_the_contributions(qtbot, table_session, view):
+def test_bars_match_the_contributions(qtbot, table_session, view):
     record = put(table_session, make_record(table_session.table))
     split = record.splits[0]
     row = int(split.test_rows[3])
@@ -58,34 +58,34 @@ def test_bars_are_the_contributions(qtbot, table_session, view):
     assert list(columns["column"]) == [p.column for p in expected.parts]
 
 
-def test_a_number_points_at_another_row(qtbot, table_session, view):
+def test_row_number_field_selects_the_row(qtbot, table_session, view):
     put(table_session, make_record(table_session.table))
     part = explained(qtbot, view, 0)
     before = part.found
     part.row_box.setValue(18)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     assert table_session.focus.row == 17
     assert part.found.row == 17
     table_session.point_at(row=0)
-    settle(qtbot, view)
-    assert part.found is before  # known already
+    refresh_and_wait(qtbot, view)
+    assert part.found is before  # already computed
     table_session.point_at(row=None)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     split = table_session.run(table_session.selected).record.splits[0]
     positives = split.test_rows[split.test_positive]
     worst = positives[np.argmin(split.test_scores[split.test_positive])]
-    assert part.row_box.value() == worst + 1  # without a row, the positive that is ranked worst
+    assert part.row_box.value() == worst + 1  # without a row, the positive with the lowest rank
     assert table_session.focus.row is None
 
 
-def test_it_is_said_which_split_has_not_seen_the_row(qtbot, table_session, view):
+def test_sentence_names_the_split_that_held_the_row_out(qtbot, table_session, view):
     record = put(table_session, make_record(table_session.table, validation=FOLDS))
     row = int(record.splits[2].test_rows[0])
     part = explained(qtbot, view, row, split=1)
     assert "Split 2 trained on this row; split 3 held it out." in view.sentence.text()
     assert view.split_combo.isVisible()
     table_session.point_at(split=2)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     assert "Split 3 held this row out." in view.sentence.text()
     assert part.found.score == pytest.approx(record.splits[2].test_scores[0])
 
@@ -108,7 +108,7 @@ def test_sampled_contributions_have_errors_and_can_be_stopped(
 
     monkeypatch.setattr(row_picture, "explain_row", stopped_at_once)
     table_session.point_at(row=8)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     assert part.found is None  # stopped before there was a result
     assert part.again_button.isVisible()
     monkeypatch.setattr(row_picture, "explain_row", real)
@@ -118,29 +118,29 @@ def test_sampled_contributions_have_errors_and_can_be_stopped(
 
 
 def pick(menu, name):
-    """Choose what a menu offers."""
+    """Trigger an action of a menu."""
     next(action for action in menu.actions() if action.objectName() == name).trigger()
     menu.deleteLater()
 
 
-def test_pages_lead_to_it(qtbot, table_session, open_view):
+def test_pages_open_the_explanation_of_a_row(qtbot, table_session, open_view):
     asked = []
     table_session.asked.connect(lambda *_: asked.append(table_session.focus.row))
     data = open_view(DataView, table_session)
     choose(data.show_combo, ROWS)
-    settle(qtbot, data)
+    refresh_and_wait(qtbot, data)
     assert not data.explain_button.isVisible()
     record = put(table_session, make_record(table_session.table))
-    settle(qtbot, data)
+    refresh_and_wait(qtbot, data)
     qtbot.waitUntil(lambda: data.found is not None and not data.busy())
     assert data.explain_button.isVisible()
     table_session.point_at(row=4)
-    settle(qtbot, data)
+    refresh_and_wait(qtbot, data)
     data.explain_button.click()
     menu = data.sheet.cell_menu(data.sheet.model_.index(9, 0))
     pick(menu, "data_explain_action")
     scores = open_view(ScoresView, table_session)
-    settle(qtbot, scores)
+    refresh_and_wait(qtbot, scores)
     scores.worst.list.setCurrentIndex(scores.worst.list.sheet.index(0, 0))
     scores.worst.explain_button.click()
     worst = int(scores.worst.worst.rows[0])
@@ -150,7 +150,7 @@ def test_pages_lead_to_it(qtbot, table_session, open_view):
     assert np.isin(worst, record.splits[0].test_rows)
 
 
-def test_many_columns_are_merged_until_all_are_asked_for(qtbot, session, open_view, tmp_path):
+def test_many_columns_are_merged_until_all_are_shown(qtbot, session, open_view, tmp_path):
     rng = np.random.default_rng(6)
     X, y = rng.normal(size=(80, 40)), np.arange(80) % 3 == 0
     lines = [",".join([*(f"c{k}" for k in range(40)), "y"])]
@@ -176,7 +176,7 @@ def test_many_columns_are_merged_until_all_are_asked_for(qtbot, session, open_vi
 
 
 @pytest.mark.slow
-def test_the_window_turns_to_the_page_and_back(window, table_file, run_to_end, qtbot):
+def test_window_opens_the_explanation_and_goes_back(window, table_file, run_to_end, qtbot):
     window.open_now(table_file)
     run_to_end(window)
     deck, session = window.deck, window.session

@@ -1,4 +1,4 @@
-"""The exported model decides as the picture does: its threshold is the operating point."""
+"""The threshold of an exported model is the operating point in the picture."""
 
 import threading
 import time
@@ -46,7 +46,7 @@ def save(dialog, answers, path):
     return load_model(path)
 
 
-def test_a_format_that_takes_long_holds_up_no_window(
+def test_slow_export_format_does_not_block_the_window(
     table_session, open_dialog, answers, tmp_path, qtbot, monkeypatch
 ):
     go_on, path = threading.Event(), tmp_path / "slow.txt"
@@ -61,7 +61,7 @@ def test_a_format_that_takes_long_holds_up_no_window(
     dialog = open_dialog()
     save_button = dialog.buttons.button(QDialogButtonBox.StandardButton.Save)
     choose(dialog.format, "slow")
-    assert not save_button.isEnabled()  # whether it can hold the model is still asked
+    assert not save_button.isEnabled()  # the check of the format is still running
     go_on.set()
     qtbot.waitUntil(save_button.isEnabled)
     go_on.clear()
@@ -78,7 +78,7 @@ def test_a_format_that_takes_long_holds_up_no_window(
     assert path.read_bytes() == b"written"
 
 
-def test_the_tabulator_follows_the_questions(table_session, open_dialog, qtbot):
+def test_tab_order_follows_the_questions(table_session, open_dialog, qtbot):
     put(table_session, make_record(table_session.table))
     dialog = open_dialog()
     with qtbot.waitExposed(dialog):
@@ -96,7 +96,7 @@ def test_the_tabulator_follows_the_questions(table_session, open_dialog, qtbot):
 
 @pytest.mark.parametrize("vertex", [0, 1, 7, -2, -1])
 @pytest.mark.parametrize("split", [0, 2])
-def test_the_saved_model_decides_as_the_picture(
+def test_saved_model_predicts_as_at_the_operating_point(
     table_session, open_dialog, answers, table_file, tmp_path, vertex, split
 ):
     record = put(table_session, make_record(table_session.table, validation=Validation(repeats=3)))
@@ -119,7 +119,7 @@ def test_the_saved_model_decides_as_the_picture(
     assert "set by the user" in saved.threshold_rule
 
 
-def test_a_threshold_on_a_row_s_own_score_is_kept(
+def test_threshold_equal_to_a_score_is_kept(
     table_session, open_dialog, answers, table_file, tmp_path
 ):
     result = put(table_session, make_record(table_session.table)).splits[0]
@@ -130,7 +130,7 @@ def test_a_threshold_on_a_row_s_own_score_is_kept(
     np.testing.assert_array_equal(called, result.test_scores > table_session.focus.threshold)
 
 
-def test_the_model_s_own_threshold_is_taken_where_nothing_is_asked(table_session, open_dialog):
+def test_default_threshold_is_the_model_s_own(table_session, open_dialog):
     record = put(table_session, make_record(table_session.table))
     dialog = open_dialog()
     assert dialog.choice.chooser.rule.currentData() == "own"
@@ -138,7 +138,7 @@ def test_the_model_s_own_threshold_is_taken_where_nothing_is_asked(table_session
     assert dialog.choice.validated() is record.splits[0].model
 
 
-def test_trained_anew_the_false_positive_rate_is_carried_over(
+def test_refit_model_keeps_the_false_positive_rate(
     table_session, open_dialog, answers, table_file, tmp_path, qtbot
 ):
     result = put(table_session, make_record(table_session.table)).splits[0]
@@ -152,8 +152,8 @@ def test_trained_anew_the_false_positive_rate_is_carried_over(
     assert not field.text()  # chosen after the refit
     assert field.placeholderText()
     assert not field.isEnabled()
-    told = dialog.findChild(QLabel, "model_threshold_remarks").text()
-    assert text("threshold_again", typed=True) in told
+    remarks = dialog.findChild(QLabel, "model_threshold_remarks").text()
+    assert text("threshold_again", typed=True) in remarks
     answers.save_path = str(tmp_path / "all.aucmodel")
     dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
     qtbot.waitUntil(lambda: (tmp_path / "all.aucmodel").exists(), timeout=PATIENCE)
@@ -161,12 +161,12 @@ def test_trained_anew_the_false_positive_rate_is_carried_over(
     model = load_model(tmp_path / "all.aucmodel")
     called = model.score(table) > model.threshold
     negatives = ~table.is_positive()
-    wished = (result.test_scores[~result.test_positive] > 0.4).mean()
+    requested = (result.test_scores[~result.test_positive] > 0.4).mean()
     n = int(negatives.sum())
-    assert int(called[negatives].sum()) == int(np.floor(n * wished + 1e-9))
+    assert int(called[negatives].sum()) == int(np.floor(n * requested + 1e-9))
 
 
-def test_left_out_pairs_have_no_scale_of_the_model(table_session, open_dialog):
+def test_leave_pair_out_threshold_is_set_by_its_fpr(table_session, open_dialog):
     record = make_record(table_session.table, "auc-rls", validation=Validation(LEAVE_PAIR_OUT))
     result = put(table_session, record).splits[0]
     curve = roc.roc_curve(result.test_positive, result.test_scores)
@@ -178,7 +178,7 @@ def test_left_out_pairs_have_no_scale_of_the_model(table_session, open_dialog):
 
 
 @pytest.mark.slow
-def test_the_dialog_is_opened_without_holding_up_the_window(
+def test_opening_the_dialog_does_not_block_the_window(
     window, run_to_end, answers, table_file, tmp_path, qtbot
 ):
     window.open_now(table_file)
@@ -195,9 +195,7 @@ def test_the_dialog_is_opened_without_holding_up_the_window(
     qtbot.waitUntil(lambda: not window.findChildren(ExportModelDialog))
 
 
-def test_a_format_that_cannot_hold_the_model_says_so_before_saving(
-    table_session, open_dialog, qtbot
-):
+def test_unsupported_export_format_is_reported_before_saving(table_session, open_dialog, qtbot):
     put(table_session, make_record(table_session.table, params={"kernel": "rbf"}))
     dialog = open_dialog()
     save_button = dialog.buttons.button(QDialogButtonBox.StandardButton.Save)

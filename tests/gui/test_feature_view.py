@@ -18,7 +18,7 @@ from aucstudio.project.examples import make_study
 from aucstudio.project.geometry.score_map import CELLS
 from aucstudio.project.runs.progress import Look
 from tests.conftest import write_table
-from tests.gui.conftest import choose, points, put_in_flight, settle, train
+from tests.gui.conftest import choose, points, refresh_and_wait, set_running_job, train
 
 pytestmark = pytest.mark.slow
 
@@ -30,7 +30,7 @@ def view(session, open_view, table_file):
 
 
 def on_line(line):
-    """Two places on a line."""
+    """Return two points of a line."""
     turn = np.radians(line.angle)
     foot = np.array([line.pos().x(), line.pos().y()])
     return foot + np.outer([-1.0, 2.0], [np.cos(turn), np.sin(turn)])
@@ -47,7 +47,7 @@ def rows_of(session, split, held_out=True):
 
 def test_score_plane_shows_both_classes_and_the_threshold(qtbot, session, view):
     split = train(qtbot, session).splits[0]
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     w, X = split.coef, rows_of(session, split)
     score = X @ w / np.linalg.norm(w)
     assert_allclose(points(view.marks.positives)[:, 0], score[split.test_positive])
@@ -65,7 +65,7 @@ def test_score_plane_shows_both_classes_and_the_threshold(qtbot, session, view):
 
 def test_wrong_rows_are_ringed_and_counted(qtbot, session, view):
     split = train(qtbot, session).splits[0]
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     wrong = (split.test_scores > 0) != split.test_positive
     assert wrong.any()
     score = rows_of(session, split) @ split.coef / np.linalg.norm(split.coef)
@@ -75,10 +75,10 @@ def test_wrong_rows_are_ringed_and_counted(qtbot, session, view):
     assert f"{missed} of {m} positives are missed" in view.sentence.text()
 
 
-def test_training_rows_on_demand(qtbot, session, view):
+def test_training_rows_can_be_shown(qtbot, session, view):
     split = train(qtbot, session).splits[0]
     choose(view.rows_combo, False)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     assert_allclose(view.picture.sample.scores, split.train_scores)
     assert f"of {len(split.train_scores)} training rows" in view.sentence.text()
 
@@ -87,7 +87,7 @@ def test_feature_plane_has_the_decision_line_of_each_checked_run(qtbot, session,
     one, two = train(qtbot, session), train(qtbot, session, "logistic")
     session.select(one.id)
     choose(view.plane_combo, "features")
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     X = rows_of(session, one.splits[0])
     numbers = len(one.splits[0].model.preparation.numbers)
     i, j = np.argsort(-np.abs(one.splits[0].coef[:numbers]), kind="stable")[:2]
@@ -100,14 +100,14 @@ def test_feature_plane_has_the_decision_line_of_each_checked_run(qtbot, session,
             value = x @ record.splits[0].coef + record.splits[0].model.intercept
             assert value == pytest.approx(0.0, abs=1e-9)
     session.set_look(two.id, "Hide", visible=False)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     assert len(lines_of(view)) == 1
 
 
-def test_principal_components(qtbot, session, view):
+def test_principal_component_plane_has_labelled_axes(qtbot, session, view):
     split = train(qtbot, session).splits[0]
     choose(view.plane_combo, "components")
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     X = rows_of(session, split)
     vectors = np.linalg.svd(X - X.mean(axis=0))[2][:2]
     expected = np.abs((X @ vectors.T)[split.test_positive])
@@ -117,7 +117,7 @@ def test_principal_components(qtbot, session, view):
 
 def test_kernel_run_has_its_score_as_an_axis(qtbot, session, view):
     split = train(qtbot, session, "svm", kernel="rbf").splits[0]
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     assert_allclose(points(view.marks.positives)[:, 0], split.test_scores[split.test_positive])
     (line,) = lines_of(view)
     assert_allclose(on_line(line)[:, 0], 0.0, atol=1e-12)
@@ -128,12 +128,12 @@ def on_curve(item):
     return np.column_stack([x, y])
 
 
-def test_boundaries_of_curved_scores_are_contours_of_all_checked_runs(qtbot, session, view):
+def test_checked_non_linear_runs_have_contours(qtbot, session, view):
     records = [train(qtbot, session, "svm", kernel="rbf"), train(qtbot, session, "pauc-boost")]
     records.append(train(qtbot, session))
     session.select(records[0].id)
     choose(view.plane_combo, "features")
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     assert len(lines_of(view)) == 1
     X = rows_of(session, records[0].splits[0])
     i, j = view.picture.plane.features
@@ -150,19 +150,19 @@ def test_boundaries_of_curved_scores_are_contours_of_all_checked_runs(qtbot, ses
                 beside = rows.copy()
                 beside[:, axis] += step * span / 60
                 around.append(model.scorer(beside) + model.intercept)
-        # Each end of the contour has both signs close by.
+        # Close to each end of the contour, the score has both signs.
         assert ((np.min(around, axis=0) <= 1e-9) & (np.max(around, axis=0) >= -1e-9)).all()
     assert "at their means" in view.sentence.text()
 
 
-def test_the_threshold_of_the_chosen_run_moves_its_boundary_alone(qtbot, session, view):
+def test_threshold_moves_only_the_boundary_of_the_selected_run(qtbot, session, view):
     one, two = train(qtbot, session), train(qtbot, session, "logistic")
     session.select(one.id)
     choose(view.plane_combo, "features")
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     before = {key: on_line(b.item) for key, b in view.boundaries.drawn.items()}
     session.point_at(threshold=0.2)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     assert_allclose(on_line(view.boundaries.drawn[two.id].item), before[two.id])
     X, split = rows_of(session, one.splits[0]), one.splits[0]
     for place in on_line(view.boundaries.drawn[one.id].item):
@@ -174,10 +174,10 @@ def test_the_threshold_of_the_chosen_run_moves_its_boundary_alone(qtbot, session
     assert "this threshold" in view.sentence.text()
 
 
-def test_the_shading_is_the_score_of_the_chosen_run(qtbot, session, view):
+def test_shading_shows_the_score_of_the_selected_run(qtbot, session, view):
     record = train(qtbot, session, "svm", kernel="rbf")
     choose(view.plane_combo, "components")
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     found = view.mapper.maps[record.id]
     assert found.cell == CELLS[-1]
     assert view.shading.image.isVisible()
@@ -191,17 +191,17 @@ def test_the_shading_is_the_score_of_the_chosen_run(qtbot, session, view):
     dx = found.x[1] - found.x[0]
     assert rect.left() == pytest.approx(found.x[0] - dx / 2)
     view.shade_check.setChecked(False)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     assert not view.shading.image.isVisible()
 
 
-def test_a_zoom_is_mapped_anew(qtbot, session, view):
+def test_zoom_recomputes_the_score_map(qtbot, session, view):
     record = train(qtbot, session, "svm", kernel="rbf")
     choose(view.plane_combo, "features")
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     view.plot.setRange(xRange=(-0.5, 0.5), yRange=(-0.5, 0.5), padding=0)
     assert view.busy()
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     found = view.mapper.maps[record.id]
     assert (found.x[0], found.x[-1]) == pytest.approx((-0.5, 0.5))
     assert found.cell == CELLS[-1]
@@ -210,7 +210,7 @@ def test_a_zoom_is_mapped_anew(qtbot, session, view):
 def test_positives_below_the_band_are_marked(qtbot, session, view):
     split = train(qtbot, session).splits[0]
     session.set_band(0.0, 0.2)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     negatives = np.sort(split.test_scores[~split.test_positive])[::-1]
     last = negatives[int(np.ceil(0.2 * len(negatives))) - 1]
     lost = split.test_positive & (split.test_scores < last)
@@ -222,21 +222,21 @@ def test_positives_below_the_band_are_marked(qtbot, session, view):
 def test_rows_of_support_pairs_are_ringed(qtbot, session, view):
     split = train(qtbot, session, "svm-pauc").splits[0]
     choose(view.plane_combo, "features")
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     used = np.unique(split.support_pairs)
     X = rows_of(session, split, held_out=False)
     if 0 < len(used) <= len(split.train_rows) / 2:
         places = X[np.isin(split.train_rows, used)][:, list(view.picture.plane.features)]
         assert_allclose(points(view.supports), places)
         view.support_check.setChecked(False)
-        settle(qtbot, view)
+        refresh_and_wait(qtbot, view)
     assert not len(points(view.supports))
 
 
 def test_support_vectors_of_a_kernel_are_ringed(qtbot, session, view):
     split = train(qtbot, session, "svm", kernel="rbf", C=100.0).splits[0]
     choose(view.plane_combo, "features")
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     vectors = split.model.scorer.points
     few = len(vectors) <= len(split.train_rows) / 2
     i, j = view.picture.plane.features
@@ -244,9 +244,9 @@ def test_support_vectors_of_a_kernel_are_ringed(qtbot, session, view):
     assert_allclose(points(view.supports), expected)
 
 
-def test_a_click_points_at_a_row_and_shows_its_cells(qtbot, session, view):
+def test_click_selects_a_row_and_shows_its_cells(qtbot, session, view):
     split = train(qtbot, session).splits[0]
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     place = int(split.test_scores.argmax())
     row = int(split.test_rows[place])
     where = view.picture.places[place]
@@ -266,9 +266,9 @@ def test_a_click_points_at_a_row_and_shows_its_cells(qtbot, session, view):
     assert not len(points(view.marks.pointed))
 
 
-def test_a_row_that_another_view_points_at_is_marked(qtbot, session, view):
+def test_row_selected_in_another_view_is_marked(qtbot, session, view):
     split = train(qtbot, session).splits[0]
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     session.point_at(row=int(split.test_rows[3]))
     assert_allclose(points(view.marks.pointed), [view.picture.places[3]])
     session.point_at(row=int(split.train_rows[0]))
@@ -276,19 +276,19 @@ def test_a_row_that_another_view_points_at_is_marked(qtbot, session, view):
     assert "not among the rows drawn" in view.panel.heading.text()
 
 
-def test_gaps_are_drawn_at_the_median_and_said(qtbot, session, view):
+def test_missing_values_are_drawn_at_the_median_with_a_notice(qtbot, session, view):
     split = train(qtbot, session, "auc-split").splits[0]
     choose(view.plane_combo, "features")
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     gaps = np.isnan(rows_of(session, split)).sum()
     assert gaps
     assert "training median" in view.sentence.text()
     assert np.isfinite(view.picture.places).all()
 
 
-def test_the_numbers_behind_the_picture(qtbot, session, view):
+def test_figure_data_has_a_row_per_point(qtbot, session, view):
     split = train(qtbot, session).splits[0]
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     data = view.figure_data()
     assert_allclose(data["row"], split.test_rows + 1)
     assert_allclose(data["score"], split.test_scores)
@@ -296,28 +296,28 @@ def test_the_numbers_behind_the_picture(qtbot, session, view):
     assert {len(column) for column in data.values()} == {len(split.test_rows)}
 
 
-def test_a_curved_run_in_flight_has_a_contour(qtbot, session, view):
+def test_running_non_linear_method_has_a_contour(qtbot, session, view):
     record = train(qtbot, session, "svm", kernel="rbf")
     split = record.splits[0]
     choose(view.plane_combo, "features")
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     live = LiveRun(record.experiment, session.run(record.id).look)
     live.preparation = split.model.preparation
     scores = split.test_scores - split.model.intercept
     live.picture = Look(split.test_positive, scores, split.model.scorer)
-    put_in_flight(session, live)
+    set_running_job(session, live)
     qtbot.waitUntil(view.live_contour.curve.isVisible)
     assert len(on_curve(view.live_contour.curve)) > 2
     assert not view.live_line.isVisible()
-    put_in_flight(session, None)
+    set_running_job(session, None)
     assert not view.live_contour.curve.isVisible()
 
 
-def test_many_rows_are_regions_and_points_on_demand(qtbot, session, view, monkeypatch):
+def test_many_rows_are_drawn_as_regions(qtbot, session, view, monkeypatch):
     monkeypatch.setattr(feature_view, "POINTS_DRAWN", 20)
     monkeypatch.setattr(feature_view, "FEW_OF_CLASS", 15)
     train(qtbot, session)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     # Eleven positives are few enough to be drawn; the negatives are a region.
     assert len(points(view.marks.positives)) == 11
     assert not len(points(view.marks.negatives))
@@ -327,13 +327,13 @@ def test_many_rows_are_regions_and_points_on_demand(qtbot, session, view, monkey
     assert "of 40 held-out rows" in view.sentence.text()
     assert "Half of the rows of each class" in view.caption.text()
     view.rows_check.click()
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     assert len(points(view.marks.positives)) + len(points(view.marks.negatives)) == 20
     assert "20 of 40 rows are drawn as points" in view.caption.text()
     assert "of 40 held-out rows" in view.sentence.text()
 
 
-def test_a_far_off_row_does_not_crowd_the_others(qtbot, session, view, tmp_path):
+def test_outlying_row_does_not_set_the_axis_range(qtbot, session, view, tmp_path):
     path = write_table(tmp_path / "far.csv", rows=400)
     lines = path.read_text(encoding="utf-8").splitlines()
     far = [f"{k * 1e3}" + line[line.index(",") :] for k, line in enumerate(lines[1:4], 1)]
@@ -343,72 +343,72 @@ def test_a_far_off_row_does_not_crowd_the_others(qtbot, session, view, tmp_path)
     choose(view.plane_combo, "features")
     held = set(record.splits[0].test_rows) & {0, 1, 2}
     choose(view.rows_combo, bool(len(held) > 1))
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     view.x_feature.setCurrentText("x0")
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     assert "distant row" in view.sentence.text()
     (low, high), _ = view.plot.getViewBox().viewRange()
     assert high < view.picture.places[:, 0].max()
     assert low < np.median(view.picture.places[:, 0]) < high
 
 
-def test_rows_of_a_test_file_are_shown_but_not_pointed_at(qtbot, session, view, tmp_path):
+def test_rows_of_a_test_file_cannot_be_selected(qtbot, session, view, tmp_path):
     other = write_table(tmp_path / "other.csv", seed=1)
     validation = Validation("file", test_file=str(other))
     session.study.plan = dataclasses.replace(session.plan, validation=validation)
     split = train(qtbot, session).splits[0]
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     assert_allclose(view.picture.sample.scores, split.test_scores)
     assert f"of {len(split.test_rows):,} held-out rows" in view.sentence.text()
     session.point_at(row=0)
     assert not view.panel.isVisible()
     assert not len(points(view.marks.pointed))
     choose(view.rows_combo, False)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     assert_allclose(view.picture.sample.scores, split.train_scores)
     assert view.panel.isVisible()
 
 
-def test_the_live_line_moves(qtbot, session, view):
+def test_live_line_follows_the_running_job(qtbot, session, view):
     record = train(qtbot, session)
     split, rng = record.splits[0], np.random.default_rng(0)
     choose(view.plane_combo, "features")
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     X, (i, j) = rows_of(session, split), view.picture.plane.features
     for _ in range(2):
         weights = rng.normal(size=len(split.coef))
         live = LiveRun(record.experiment, session.run(record.id).look)
         live.preparation = split.model.preparation
         live.picture = Look(split.test_positive, X @ weights, LinearScorer(weights))
-        put_in_flight(session, live)
+        set_running_job(session, live)
         assert view.live_line.isVisible()
         threshold = equal_error_threshold(roc_curve(split.test_positive, X @ weights))
         for place in on_line(view.live_line):
             x = X.mean(axis=0)
             x[[i, j]] = place
             assert x @ weights == pytest.approx(threshold, abs=1e-9)
-    put_in_flight(session, None)
+    set_running_job(session, None)
     assert not view.live_line.isVisible()
 
 
-def test_the_first_run_has_a_picture_while_it_trains(qtbot, session, view):
+def test_first_run_has_a_picture_during_training(qtbot, session, view):
     record = train(qtbot, session)
     live = LiveRun(record.experiment, session.run(record.id).look)
     live.preparation = record.splits[0].model.preparation
     session.set_look(record.id, "Remove", removed=True)
-    put_in_flight(session, live)
-    settle(qtbot, view)
+    set_running_job(session, live)
+    refresh_and_wait(qtbot, view)
     assert len(points(view.marks.positives)) == session.table.is_positive().sum()
     assert "is training" in view.sentence.text()
     assert not view.live_line.isVisible()
     assert not len(points(view.marks.wrong))
-    put_in_flight(session, None)
+    set_running_job(session, None)
 
 
-def test_the_study_of_two_gaussians_opens_on_figure_1(qtbot, session, view, tmp_path):
+def test_two_gaussians_study_opens_on_figure_1(qtbot, session, view, tmp_path):
     session.files.open_now(make_study("two-gaussians", tmp_path), "experiments")
     qtbot.waitUntil(lambda: len(session.shown_runs()) == 2 and not session.busy, timeout=30_000)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     plain, leaning = (run.record.splits[0] for run in session.shown_runs())
     assert view.picture.plane.features == (0, 1)
     assert [one.run.look.name for one in view.boundaries.drawn.values()] == ["AUC-SVM", "SAUC-SVM"]
@@ -417,30 +417,30 @@ def test_the_study_of_two_gaussians_opens_on_figure_1(qtbot, session, view, tmp_
         assert split.coef @ foot + split.model.intercept == pytest.approx(0.0, abs=1e-9)
     for held_out, rows in ((True, leaning.test_rows), (False, leaning.train_rows)):
         choose(view.rows_combo, held_out)
-        settle(qtbot, view)
+        refresh_and_wait(qtbot, view)
         assert len(view.picture.places) == len(rows)
     wrong = ((plain.train_scores > 0) != plain.train_positive).sum()
     assert f"AUC-SVM puts {wrong} of them on the wrong side" in view.sentence.text()
 
 
-def test_a_plane_that_was_chosen_stays_for_its_table(qtbot, session, view, tmp_path):
+def test_chosen_plane_is_kept_per_table(qtbot, session, view, tmp_path):
     two = tmp_path / "two.csv"
     rng = np.random.default_rng(0)
     rows = [f"{a},{b},{'pn'[int(a + b > 0)]}" for a, b in rng.normal(size=(60, 2)).round(3)]
     two.write_text("\n".join(["a,b,class", *rows]), encoding="utf-8")
     session.files.open_now(two, "table")
     train(qtbot, session)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     assert view.picture.plane.features == (0, 1)
     choose(view.plane_combo, "score")
     train(qtbot, session)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     assert view.picture.plane.kind == "score"
 
 
-def test_many_rings_are_smaller_than_few(qtbot, session, view):
+def test_rings_shrink_with_their_number(qtbot, session, view):
     train(qtbot, session)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     session.point_at(threshold=1e9)
     missed = view.marks.wrong.data["size"]
     positives = int(view.picture.sample.positive.sum())

@@ -1,4 +1,4 @@
-"""The data card says first what changes results, and does something about it, undoably."""
+"""The data card shows findings that change results first, with actions that can be undone."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ ROWS = 300
 
 @pytest.fixture
 def open_card(session, tmp_path, qtbot):
-    """Open a table of lines in a card that is shown."""
+    """Open a table of the given rows in a visible card."""
 
     def open_card(head, rows):
         path = tmp_path / "lines.csv"
@@ -89,18 +89,18 @@ def press(card, words, qtbot):
     finish_check(card)
 
 
-def test_the_weightiest_finding_is_what_the_card_says(card, qtbot):
+def test_card_shows_the_most_important_finding_first(card, qtbot):
     (first,) = sentences(card)
     assert first.startswith("Column told")
     qtbot.mouseClick(card.findings.more, Qt.MouseButton.LeftButton)
-    told = sentences(card)
-    assert len(told) == 4
-    assert "-999" in told[1]
-    assert "spelled in several ways" in told[2]
-    assert "patient_id seems to identify 40 persons" in told[3]
+    found = sentences(card)
+    assert len(found) == 4
+    assert "-999" in found[1]
+    assert "spelled in several ways" in found[2]
+    assert "patient_id seems to identify 40 persons" in found[3]
 
 
-def test_an_action_is_done_and_undone(card, session, qtbot):
+def test_action_of_a_finding_can_be_undone(card, session, qtbot):
     press(card, "Ignore column: told", qtbot)
     assert session.table.column("told").role == "ignore"
     assert session.undo_stack.undoText() == "Ignore told"
@@ -111,7 +111,7 @@ def test_an_action_is_done_and_undone(card, session, qtbot):
     assert sentences(card)[0].startswith("Column told")
 
 
-def test_a_finding_about_an_ignored_column_goes_before_the_table_is_checked_again(card, session):
+def test_finding_of_an_ignored_column_disappears_at_once(card, session):
     assert sentences(card)[0].startswith("Column told")
     session.set_roles(roles={"told": "ignore"})
     assert not any(one.startswith("Column told") for one in sentences(card))
@@ -119,7 +119,7 @@ def test_a_finding_about_an_ignored_column_goes_before_the_table_is_checked_agai
     assert sentences(card)[0].startswith("Column told")
 
 
-def test_spellings_are_merged_and_rows_kept_together(card, session, qtbot):
+def test_actions_merge_spellings_and_group_rows(card, session, qtbot):
     qtbot.mouseClick(card.findings.more, Qt.MouseButton.LeftButton)
     press(card, "Merge spellings: y", qtbot)
     assert len(session.table.classes) == 2
@@ -128,7 +128,7 @@ def test_spellings_are_merged_and_rows_kept_together(card, session, qtbot):
     assert not any("spellings" in one or "patient" in one for one in sentences(card))
 
 
-def test_what_may_be_codes_is_made_a_category(open_card, session, qtbot):
+def test_number_codes_become_a_category(open_card, session, qtbot):
     x, codes = number(), np.random.default_rng(3).choice([101, 205, 307, 411], 100)
     card = open_card(
         "product_code,x,label", [f"{code},{x()},{k % 3 == 0:d}" for k, code in enumerate(codes)]
@@ -139,7 +139,7 @@ def test_what_may_be_codes_is_made_a_category(open_card, session, qtbot):
     assert sentences(card) == []
 
 
-def test_an_ignored_column_is_not_offered_to_be_ignored(open_card):
+def test_ignored_column_is_not_offered_for_ignoring(open_card):
     x = number(4)
     rows = [f"{k:04d},{k % 7:03d},{x()},{k % 3 == 0:d}" for k in range(100)]
     card = open_card("plz,branch,x,label", rows)
@@ -147,7 +147,7 @@ def test_an_ignored_column_is_not_offered_to_be_ignored(open_card):
     assert offered == {"Use as identifier: plz", "Ignore column: branch"}
 
 
-def test_findings_of_another_table_are_forgotten(card, session, open_card):
+def test_findings_of_the_previous_table_are_removed(card, session, open_card):
     x = number(2)
     open_card("x,label", [f"{x()},{k % 3 == 0:d}" for k in range(100)])
     finish_check(card)
@@ -156,11 +156,11 @@ def test_findings_of_another_table_are_forgotten(card, session, open_card):
     assert sentences(card) == []
 
 
-def test_a_name_that_is_markup_is_text(open_card):
+def test_markup_in_a_name_is_shown_as_text(open_card):
     card = open_card("<b>no</b><img src=trap>,label", [f"{k},{k % 2}" for k in range(100)])
-    (told,) = card.findings.findChildren(QLabel, "finding_0_sentence")
-    assert "<b>no</b><img src=trap>" in told.text()
-    assert told.textFormat() == Qt.TextFormat.PlainText
+    (label,) = card.findings.findChildren(QLabel, "finding_0_sentence")
+    assert "<b>no</b><img src=trap>" in label.text()
+    assert label.textFormat() == Qt.TextFormat.PlainText
 
 
 # ------------------------------------------------------------------ classes
@@ -188,7 +188,7 @@ def item(dialog, name):
     return found
 
 
-def test_several_classes_are_checked_and_counted(classes, card, session):
+def test_several_positive_classes_are_counted(classes, card, session):
     dialog = classes()
     table = session.table
     assert item(dialog, "yes").checkState() == Qt.CheckState.Checked
@@ -205,7 +205,7 @@ def test_several_classes_are_checked_and_counted(classes, card, session):
     assert not ok.isEnabled()
 
 
-def test_spellings_are_merged_in_the_list(classes, session):
+def test_class_spellings_are_merged_in_the_dialog(classes, session):
     dialog = classes()
     dialog.merge.setChecked(True)
     assert dialog.classes.count() == 2
@@ -217,7 +217,7 @@ def test_spellings_are_merged_in_the_list(classes, session):
     assert set(dialog._checked()) == {"yes", "Yes"}
 
 
-def test_a_number_is_parted_by_a_threshold(classes, qtbot):
+def test_numeric_label_is_split_at_a_threshold(classes, qtbot):
     dialog = classes("grade")
     dialog.by_number.setChecked(True)
     dialog.sign.setCurrentText(">")
@@ -231,7 +231,7 @@ def test_a_number_is_parted_by_a_threshold(classes, qtbot):
     assert "'many' is not a number" in dialog.counts.text()
 
 
-def test_the_card_opens_the_dialog_and_takes_what_was_chosen(card, session, qtbot):
+def test_card_applies_the_classes_chosen_in_the_dialog(card, session, qtbot):
     combo = card.positive_combo
     combo.setCurrentIndex(combo.count() - 1)
     combo.activated.emit(combo.count() - 1)
@@ -247,7 +247,7 @@ def test_the_card_opens_the_dialog_and_takes_what_was_chosen(card, session, qtbo
     assert session.table.positive == "yes"
 
 
-def test_a_number_with_many_values_is_asked_about_before_it_becomes_the_label(card, session, qtbot):
+def test_numeric_label_with_many_values_opens_the_dialog(card, session, qtbot):
     combo = card.label_combo
     place = combo.findData("a")
     combo.setCurrentIndex(place)
@@ -261,7 +261,7 @@ def test_a_number_with_many_values_is_asked_about_before_it_becomes_the_label(ca
     assert session.table.positive == ">= 0"
 
 
-def test_a_sentinel_is_treated_as_missing_and_back(card, session, qtbot):
+def test_treating_a_sentinel_as_missing_can_be_undone(card, session, qtbot):
     qtbot.mouseClick(card.findings.more, Qt.MouseButton.LeftButton)
     press(card, "Treat -999 as missing: a", qtbot)
     assert session.table.absent == {"a": (-999.0,)}
@@ -273,7 +273,7 @@ def test_a_sentinel_is_treated_as_missing_and_back(card, session, qtbot):
     assert any("-999" in one for one in sentences(card))
 
 
-def test_a_project_keeps_classes_and_what_stands_for_missing(card, session, tmp_path):
+def test_project_keeps_classes_and_missing_value_codes(card, session, tmp_path):
     session.set_roles(merge=True, absent={"a": [-999]})
     session.set_roles(positive=["no"])
     save_as(session, tmp_path / "kept.aucproj")
@@ -301,7 +301,7 @@ def bank(tmp_path):
     return path
 
 
-def test_a_project_that_is_opened_again_tells_what_was_found_at_first(session, bank, tmp_path):
+def test_reopened_project_shows_the_first_findings(session, bank, tmp_path):
     session.files.open_now(bank, "table")
     at_first = session.table
     save_as(session, tmp_path / "bank.aucproj")
@@ -317,7 +317,7 @@ def test_a_project_that_is_opened_again_tells_what_was_found_at_first(session, b
     assert not any("guessed to be the positive" in note for note in session.table.notes)
 
 
-def test_a_project_of_the_command_line_tells_what_was_found_at_first(session, bank, tmp_path):
+def test_project_of_the_command_line_shows_the_first_findings(session, bank, tmp_path):
     project = tmp_path / "script.aucproj"
     words = ["--method", "auc-rls", "--project", str(project), "--quiet"]
     assert cli.main(["train", str(bank), *words]) == 0
@@ -327,7 +327,7 @@ def test_a_project_of_the_command_line_tells_what_was_found_at_first(session, ba
     assert set(session.table.notes) == set(at_first.notes)
     assert session.table.guessed == at_first.guessed
     session.files.close_study()
-    # What is combined is read by the schema, and tells nothing new.
+    # A combination is read by the schema and adds no findings.
     assert cli.main(["train", str(bank), *words, "--set", "regularization=3"]) == 0
     names = [run.record.id for run in _opened(session, project).shown_runs()]
     session.files.close_study()
@@ -340,7 +340,7 @@ def _opened(session, project):
     return session
 
 
-def test_a_script_leaves_what_a_window_has_kept(session, bank, tmp_path):
+def test_command_line_keeps_the_plan_of_the_window(session, bank, tmp_path):
     session.files.open_now(bank, "table")
     session.set_roles(positive="nein")
     project = tmp_path / "both.aucproj"
@@ -352,7 +352,7 @@ def test_a_script_leaves_what_a_window_has_kept(session, bank, tmp_path):
     assert ProjectFile(project).plan() == kept
 
 
-def test_what_a_damaged_project_says_was_found_is_not_told(tmp_path):
+def test_damaged_findings_of_a_project_are_ignored(tmp_path):
     path = tmp_path / "small.csv"
     path.write_text("a,y\n1,0\n2,1\n3,0\n4,1\n")
     table = read_table(path)
@@ -362,7 +362,7 @@ def test_what_a_damaged_project_says_was_found_is_not_told(tmp_path):
     assert FirstReading(odd, ("weather",), {"gone": "x"}).applied_to(table).findings == ()
 
 
-def test_a_number_of_its_own_becomes_the_identifier(open_card, session, qtbot):
+def test_unique_number_becomes_the_identifier(open_card, session, qtbot):
     x, slips = number(), np.random.default_rng(3).permutation(400) + 1000
     card = open_card("slip,x,label", [f"{n},{x()},{n % 2}" for n in slips])
     press(card, "Use as identifier: slip", qtbot)
@@ -370,7 +370,7 @@ def test_a_number_of_its_own_becomes_the_identifier(open_card, session, qtbot):
     assert session.table.feature_names == ("x",)
 
 
-def test_spellings_of_a_level_are_merged_and_parted_again(open_card, session, qtbot):
+def test_merging_spellings_of_a_level_can_be_undone(open_card, session, qtbot):
     x, cities = number(), ("Bern", "Basel", "bern")
     card = open_card("city,x,label", [f"{cities[k % 3]},{x()},{k % 2}" for k in range(120)])
     press(card, "Merge spellings: city", qtbot)
@@ -383,7 +383,7 @@ def test_spellings_of_a_level_are_merged_and_parted_again(open_card, session, qt
 
 
 @pytest.mark.parametrize("count", [3, 25])
-def test_what_is_still_to_be_chosen_is_said_once_beside_its_field(open_card, session, count):
+def test_missing_choice_is_shown_once_beside_its_field(open_card, session, count):
     card = open_card("x,label", [f"{k},class {k % count}" for k in range(100)])
     if count == 25:
         assert card.problem.text().startswith("Choose the label: ")

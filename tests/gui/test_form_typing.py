@@ -1,4 +1,4 @@
-"""What is typed into the form of the whole window, where the panel echoes every edit."""
+"""Typing into the form of the whole window, where the panel echoes every edit."""
 
 import dataclasses
 
@@ -20,7 +20,7 @@ def form(window, table_file):
 
 
 def field_of(window, method, name, qtbot):
-    """Choose a method and empty one of its fields, as by hand."""
+    """Choose a method and clear one of its fields."""
     choose(window.workplace.method_panel.combo, method)
     field = window.findChild(QLineEdit, f"param_{name}")
     field.setFocus()
@@ -29,7 +29,7 @@ def field_of(window, method, name, qtbot):
     return field
 
 
-def test_a_range_is_taken_as_it_is_typed(window, form, qtbot):
+def test_range_is_applied_while_it_is_typed(window, form, qtbot):
     field = field_of(window, "svm-pauc", RANGE, qtbot)
     for k, letter in enumerate("0, 0.25", start=1):
         qtbot.keyClicks(field, letter)
@@ -38,7 +38,7 @@ def test_a_range_is_taken_as_it_is_typed(window, form, qtbot):
     assert window.session.plan.settings("svm-pauc")[RANGE] == (0.0, 0.25)
 
 
-def test_a_power_is_taken_as_it_is_typed_and_kept_so(window, form, qtbot):
+def test_power_is_applied_and_shown_as_typed(window, form, qtbot):
     field = field_of(window, "auc-svm", "C", qtbot)
     qtbot.keyClicks(field, "1e10")
     assert field.text() == "1e10"
@@ -47,7 +47,7 @@ def test_a_power_is_taken_as_it_is_typed_and_kept_so(window, form, qtbot):
     assert field.text() == "1e10"
 
 
-def test_letters_in_the_middle_go_where_the_cursor_is(window, form, qtbot):
+def test_typing_in_the_middle_keeps_the_cursor(window, form, qtbot):
     field = field_of(window, "auc-svm", "C", qtbot)
     qtbot.keyClicks(field, "1250")
     for _ in range(2):
@@ -59,7 +59,7 @@ def test_letters_in_the_middle_go_where_the_cursor_is(window, form, qtbot):
     assert window.session.plan.params["auc-svm"]["C"] == 17.5
 
 
-def test_an_unfinished_text_outlives_what_changes_elsewhere_and_is_not_run(window, form, qtbot):
+def test_unfinished_text_is_kept_and_blocks_run(window, form, qtbot):
     field = field_of(window, "auc-svm", "C", qtbot)
     qtbot.keyClicks(field, "5e")
     window.workplace.validation_panel.fields["repeats"].setValue(3)
@@ -75,7 +75,7 @@ def test_an_unfinished_text_outlives_what_changes_elsewhere_and_is_not_run(windo
     assert field.text() == "10"
 
 
-def test_undo_and_the_settings_of_a_run_come_into_the_field(window, form, qtbot, run_to_end):
+def test_undo_and_settings_of_a_run_update_the_field(window, form, qtbot, run_to_end):
     field = field_of(window, "auc-svm", "C", qtbot)
     qtbot.keyClicks(field, "25")
     run_to_end(window)
@@ -89,7 +89,7 @@ def test_undo_and_the_settings_of_a_run_come_into_the_field(window, form, qtbot,
     assert field.text() == "4"
 
 
-def test_each_setting_is_a_step_of_its_own(window, form, qtbot):
+def test_each_setting_is_its_own_undo_step(window, form, qtbot):
     field = field_of(window, "sauc-svm", "C", qtbot)
     qtbot.keyClicks(field, "25")
     other = window.findChild(QLineEdit, "param_structure")
@@ -103,9 +103,7 @@ def test_each_setting_is_a_step_of_its_own(window, form, qtbot):
     assert field.text() == "10"
 
 
-def test_the_method_trains_for_the_range_that_is_judged_until_it_is_unlinked(
-    window, form, qtbot, run_to_end
-):
+def test_linked_range_setting_follows_the_fpr_range(window, form, qtbot, run_to_end):
     choose(window.workplace.method_panel.combo, "svm-pauc")
     link = window.findChild(QCheckBox, "link_fpr_range")
     field = window.findChild(QLineEdit, f"param_{RANGE}")
@@ -125,7 +123,7 @@ def test_the_method_trains_for_the_range_that_is_judged_until_it_is_unlinked(
     assert field.text() == "0.1 … 0.5"
 
 
-def test_another_range_that_is_typed_unlinks_and_says_so(window, form, qtbot):
+def test_typing_another_range_unlinks_it(window, form, qtbot):
     field = field_of(window, "svm-pauc", RANGE, qtbot)
     qtbot.keyClicks(field, "0, 0.05")
     link = window.findChild(QCheckBox, "link_fpr_range")
@@ -137,7 +135,7 @@ def test_another_range_that_is_typed_unlinks_and_says_so(window, form, qtbot):
     assert field.text() == "0 … 0.1"
 
 
-def test_the_range_of_the_card_is_the_band_of_the_picture(window, form, qtbot):
+def test_range_of_the_card_and_the_roc_page_are_in_sync(window, form, qtbot):
     field = window.workplace.validation_panel.band
     field.setFocus()
     field.selectAll()
@@ -166,7 +164,7 @@ def test_the_range_of_the_card_is_the_band_of_the_picture(window, form, qtbot):
 # ----------------------------------------------------------------- plans
 
 
-def test_a_plan_remembers_its_links():
+def test_plan_keeps_its_links():
     plan = Plan(method="svm-pauc", band=(0.0, 0.3))
     assert Plan.from_json(plan.as_json()).is_linked("svm-pauc")
     own = plan.with_link("svm-pauc", False)

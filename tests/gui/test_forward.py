@@ -1,4 +1,4 @@
-"""Forward in time, chosen in the card of the validation."""
+"""Forward-in-time validation, chosen in the validation card."""
 
 import dataclasses
 
@@ -34,14 +34,14 @@ def title_of(panel, field):
     return next(label.text() for label in panel.findChildren(QLabel) if label.buddy() is field)
 
 
-def turn_to(panel, scheme):
+def choose_scheme(panel, scheme):
     choose(panel.fields["scheme"], scheme)
     panel.fields["scheme"].activated.emit(panel.fields["scheme"].currentIndex())
 
 
-def test_the_form_asks_for_a_column_and_begins_with_dates(panel, session):
+def test_form_defaults_to_a_date_column(panel, session):
     assert not panel.fields["time"].isVisible()
-    turn_to(panel, FORWARD)
+    choose_scheme(panel, FORWARD)
     assert session.plan.validation == Validation(FORWARD, time="visit")
     assert [panel.fields["time"].itemText(k) for k in range(panel.fields["time"].count())] == [
         "visit",
@@ -70,13 +70,13 @@ def test_the_form_asks_for_a_column_and_begins_with_dates(panel, session):
     assert panel.fields["gap"].text() == "7"
     session.undo_stack.undo()
     assert panel.fields["time"].currentText() == "visit"
-    turn_to(panel, FOLDS)
+    choose_scheme(panel, FOLDS)
     assert title_of(panel, panel.fields["folds"]) == "Folds"
     assert not panel.ahead.isVisible()
 
 
-def test_a_run_goes_as_the_form_says(panel, session, qtbot):
-    turn_to(panel, FORWARD)
+def test_run_uses_forward_validation(panel, session, qtbot):
+    choose_scheme(panel, FORWARD)
     panel.fields["folds"].setValue(3)
     record = train(qtbot, session)
     assert record.status == "done"
@@ -85,8 +85,8 @@ def test_a_run_goes_as_the_form_says(panel, session, qtbot):
         assert days[split.train_rows].max() < days[split.test_rows].min()
 
 
-def test_a_column_that_is_gone_is_still_named(panel, session):
-    turn_to(panel, FORWARD)
+def test_missing_time_column_is_still_named(panel, session):
+    choose_scheme(panel, FORWARD)
     kept = [column for column in session.table.columns if column.name != "visit"]
     session.study.table = dataclasses.replace(session.table, columns=tuple(kept))
     session.notify({"table"})

@@ -1,4 +1,4 @@
-"""Cyclic garbage is collected on the window's thread alone, and nothing of Qt's waits for it."""
+"""Cyclic garbage is collected on the window's thread only."""
 
 import gc
 import sys
@@ -11,7 +11,7 @@ from aucstudio.gui.app import Collector
 
 
 class Loop:
-    """A cycle with something of Qt's in it."""
+    """A reference cycle that records the thread it is collected on."""
 
     def __init__(self, ended):
         self.held, self.itself, self.ended = QObject(), self, ended
@@ -22,7 +22,7 @@ class Loop:
 
 @pytest.fixture
 def collector(qapp):
-    """The application collects on its own thread; ended with the test."""
+    """A collector on the application's thread; stopped after the test."""
     was_on = gc.isenabled()
     made = Collector(qapp)
     yield made
@@ -31,7 +31,7 @@ def collector(qapp):
         gc.enable()
 
 
-def test_other_threads_collect_nothing(collector):
+def test_only_the_main_thread_collects(collector):
     ended = []
     Loop(ended)
     busy = threading.Thread(target=lambda: [[k] for k in range(200_000)])
@@ -42,7 +42,7 @@ def test_other_threads_collect_nothing(collector):
     assert ended == [threading.main_thread()]
 
 
-def test_what_is_due_is_collected_by_a_timer(collector, qtbot):
+def test_timer_collects_garbage_when_due(collector, qtbot):
     (timer,) = collector.findChildren(QTimer)
     assert timer.isActive()
     timer.setInterval(1)
@@ -53,7 +53,7 @@ def test_what_is_due_is_collected_by_a_timer(collector, qtbot):
     assert len(kept) > gc.get_threshold()[0]
 
 
-def test_without_new_objects_nothing_is_collected(collector):
+def test_no_collection_without_new_objects(collector):
     gc.collect()
     found = []
     gc.callbacks.append(lambda phase, _info: found.append(phase))
@@ -65,7 +65,7 @@ def test_without_new_objects_nothing_is_collected(collector):
 
 
 @pytest.mark.slow
-def test_what_libraries_bring_is_not_looked_through_again(collector, monkeypatch):
+def test_objects_of_newly_imported_libraries_are_frozen(collector, monkeypatch):
     monkeypatch.setitem(sys.modules, "a_library_that_came_later", sys)
     brought = Loop(ended := [])
     monkeypatch.setattr(gc, "get_count", lambda: (0, 0, 1000))
@@ -77,8 +77,8 @@ def test_what_libraries_bring_is_not_looked_through_again(collector, monkeypatch
     assert ended == [threading.main_thread()]
 
 
-def test_the_program_collects_so(monkeypatch):
-    """As soon as it runs; a program that only has a window made keeps its own collector."""
+def test_program_starts_the_collector(monkeypatch):
+    """When the application runs; a program that only creates a window keeps Python's collector."""
     from aucstudio.gui import app
 
     def begin(application):

@@ -27,7 +27,7 @@ def add(dialog, qtbot):
 
 
 @pytest.mark.slow
-def test_a_column_becomes_a_run_and_others_learn_nothing_from_it(window, dialog, qtbot):
+def test_score_column_becomes_a_run_and_is_ignored(window, dialog, qtbot):
     session, column = window.session, dialog.column.itemText(0)
     assert column
     assert session.table.label not in map(dialog.column.itemText, range(dialog.column.count()))
@@ -44,7 +44,7 @@ def test_a_column_becomes_a_run_and_others_learn_nothing_from_it(window, dialog,
 
 
 @pytest.mark.slow
-def test_others_learn_from_it_where_that_is_said(window, dialog, qtbot):
+def test_score_column_can_stay_a_feature(window, dialog, qtbot):
     column = dialog.column.itemText(0)
     dialog.learnt.setChecked(True)
     dialog.direction.setCurrentIndex(dialog.direction.findData("lower"))
@@ -60,7 +60,7 @@ def test_others_learn_from_it_where_that_is_said(window, dialog, qtbot):
 
 @pytest.fixture
 def named_rows(window, tmp_path, qtbot):
-    """A table whose rows have names, and a file with scores of most of them."""
+    """A table with row identifiers, and a file with scores of most of them."""
     rng = np.random.default_rng(0)
     rows = [f"p{k:03},{rng.normal() + k % 2:.4f},{k % 2}" for k in range(60)]
     table, scores = tmp_path / "t.csv", tmp_path / "s.tsv"
@@ -81,7 +81,7 @@ def choose(combo, text):
 
 
 @pytest.mark.slow
-def test_scores_of_a_file_are_joined_by_what_names_the_rows(window, named_rows, qtbot):
+def test_scores_of_a_file_are_joined_by_row_identifier(window, named_rows, qtbot):
     (dialog, scores), session = named_rows, window.session
     ok = dialog.ends.button(QDialogButtonBox.StandardButton.Ok)
     assert not ok.isEnabled()
@@ -106,13 +106,13 @@ def test_scores_of_a_file_are_joined_by_what_names_the_rows(window, named_rows, 
     assert run.record.status == "done"
     assert run.record.experiment.data.scores[0].path == str(scores)
     assert "risk" not in {column.name for column in session.table.columns}
-    # Its pictures of rows read the file again.
+    # Pages that show rows read the file again.
     seen = find_subject(session, held_out=True).sample()
     np.testing.assert_allclose(seen.X[:, 0], run.record.splits[0].test_scores)
 
 
 @pytest.mark.slow
-def test_what_is_wrong_with_a_file_is_said_where_it_is_chosen(named_rows, qtbot):
+def test_problem_with_a_score_file_is_shown_in_the_dialog(named_rows, qtbot):
     dialog, scores = named_rows
     lines = scores.read_text().splitlines()
     scores.write_text("\n".join([*lines, lines[1]]) + "\n")
@@ -129,7 +129,7 @@ def test_what_is_wrong_with_a_file_is_said_where_it_is_chosen(named_rows, qtbot)
 
 
 @pytest.mark.slow
-def test_a_project_whose_last_run_is_of_a_score_file_opens_its_table(window, tmp_path, qtbot):
+def test_project_ending_with_a_score_file_run_opens_its_table(window, tmp_path, qtbot):
     table, scores, project = tmp_path / "t.csv", tmp_path / "s.csv", tmp_path / "p.aucproj"
     rng = np.random.default_rng(0)
     rows = [f"p{k:03},{rng.normal() + k % 2:.4f},{k % 2}" for k in range(60)]

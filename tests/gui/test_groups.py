@@ -1,4 +1,4 @@
-"""The window says what is kept together, and refuses at once what would tear it apart."""
+"""The window names the grouping column and rejects runs that would split groups."""
 
 import dataclasses
 
@@ -17,12 +17,12 @@ def grouped(table_session):
     return table_session
 
 
-def pairs_out(combo):
-    """Give the item of the scheme that rows of groups do not allow."""
+def leave_pair_out_item(combo):
+    """Return the leave-pair-out item, which groups disable."""
     return combo.model().item(combo.findData("leave-pair-out"))
 
 
-def test_the_cards_say_what_is_kept_together(qtbot, table_session):
+def test_cards_name_the_grouping_column(qtbot, table_session):
     panels = DataPanel(table_session), ValidationPanel(table_session)
     for panel in panels:
         qtbot.addWidget(panel)
@@ -35,17 +35,17 @@ def test_the_cards_say_what_is_kept_together(qtbot, table_session):
     assert note.text() == (
         "Rows of one town are never in both training and test sets: grouped by town (2 groups)."
     )
-    assert not pairs_out(panels[1].findChild(QComboBox, "scheme_combo")).isEnabled()
+    assert not leave_pair_out_item(panels[1].findChild(QComboBox, "scheme_combo")).isEnabled()
     table_session.set_roles(roles={"town": "category"})
     assert note.isHidden()
-    assert pairs_out(panels[1].findChild(QComboBox, "scheme_combo")).isEnabled()
+    assert leave_pair_out_item(panels[1].findChild(QComboBox, "scheme_combo")).isEnabled()
 
 
 @pytest.mark.parametrize(
     ("validation", "setting"),
     [(Validation("folds", folds=3), "folds"), (Validation("leave-pair-out"), "validation")],
 )
-def test_nothing_is_started_that_would_tear_groups_apart(grouped, validation, setting):
+def test_run_that_would_split_groups_is_rejected(grouped, validation, setting):
     plan = dataclasses.replace(grouped.plan, validation=validation, method="auc-rls")
     grouped.edit(plan, "scheme")
     with pytest.raises(InputError, match="rows of one town") as caught:

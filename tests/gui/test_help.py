@@ -1,4 +1,4 @@
-"""Help pages are found in: by their headings and by words."""
+"""Help pages are searched by headings and by words."""
 
 import pytest
 from PySide6.QtCore import Qt, QUrl
@@ -27,7 +27,7 @@ def selected(shown):
     return shown.browser.textCursor().selectedText()
 
 
-def test_words_are_found_one_after_the_other_and_round_again(dialog, qtbot):
+def test_search_steps_through_matches_and_wraps(dialog, qtbot):
     shown = dialog()
     finder = shown.finder
     qtbot.keyClick(shown, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
@@ -51,7 +51,7 @@ def test_words_are_found_one_after_the_other_and_round_again(dialog, qtbot):
     assert shown.isVisible()
 
 
-def test_words_that_are_nowhere_are_said_to_be_so(dialog, qtbot):
+def test_search_without_a_match_says_not_found(dialog, qtbot):
     shown = dialog()
     qtbot.keyClicks(shown.finder.field, "xylophone")
     assert shown.finder.status.text() == "not found"
@@ -64,7 +64,7 @@ def test_words_that_are_nowhere_are_said_to_be_so(dialog, qtbot):
 
 
 @pytest.mark.parametrize("name", ["manual", "methods", "whatsnew"])
-def test_a_section_is_gone_to(dialog, qtbot, name):
+def test_section_list_scrolls_to_the_section(dialog, qtbot, name):
     shown = dialog(name)
     sections = shown.finder.sections
     last = sections.count() - 1
@@ -86,7 +86,7 @@ def test_escape_closes_every_page(dialog, qtbot, name):
 
 
 @pytest.mark.parametrize("name", ["dark", "light"])
-def test_pictures_have_the_theme_of_the_window(dialog, name):
+def test_pictures_follow_the_theme_of_the_window(dialog, name):
     apply_theme(QApplication.instance(), name)
     shown = dialog()
     address = f"pictures/roc-{name}.png"
@@ -95,7 +95,7 @@ def test_pictures_have_the_theme_of_the_window(dialog, name):
     assert QImage.fromData(picture).width() > 600
 
 
-def test_the_page_of_methods_states_how_row_weights_are_taken():
+def test_methods_page_states_how_row_weights_are_used():
     page = guide.page("methods")
     for method in METHODS.values():
         _, _, text = page.partition(f"## {method.title}\n")

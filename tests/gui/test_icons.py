@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QPushButton
 from aucstudio.gui.common.theme import DARK, LIGHT, ON_ACCENT, coloured, icon
 from aucstudio.project.resources import resource_path
 
-# Each test makes a window of its own.
+# Each test creates its own window.
 pytestmark = pytest.mark.slow
 
 NAMES = (
@@ -31,7 +31,7 @@ NAMES = (
 
 
 def inks(made, side, mode=QIcon.Mode.Normal, scale=1.0):
-    """Give the opaque colours of a picture of an icon."""
+    """Return the opaque colours of an icon."""
     picture = made.pixmap(QSize(side, side), scale, mode).toImage()
     assert picture.width() == round(side * scale)
     pixels = [picture.pixelColor(x, y) for x in range(picture.width()) for y in range(side)]
@@ -39,12 +39,12 @@ def inks(made, side, mode=QIcon.Mode.Normal, scale=1.0):
 
 
 def is_of(colour, found):
-    """Tell whether there are colours and all are this one, but for rounding."""
+    """Return whether there are colours and all equal this one, up to rounding."""
     return bool(found) and np.abs(np.subtract(found, QColor(colour).getRgb()[:3])).max() <= 2
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_icon_has_one_colour_and_a_thin_line(name):
+def test_icon_has_one_colour_and_thin_lines(name):
     drawn = resource_path("icons", f"{name}.svg").read_text(encoding="utf-8")
     assert set(re.findall(r'(?:stroke|fill)="([^"]*)"', drawn)) <= {"none", "currentColor"}
     assert 'viewBox="0 0 16 16"' in drawn
@@ -53,14 +53,14 @@ def test_an_icon_has_one_colour_and_a_thin_line(name):
 
 
 @pytest.mark.parametrize("scale", [1.0, 1.5, 2.0])
-def test_an_icon_is_drawn_for_each_scale_of_the_screen(window, scale):
+def test_icon_is_drawn_for_each_screen_scale(window, scale):
     sizes = icon("run").availableSizes()
     assert QSize(round(16 * scale), round(16 * scale)) in sizes
     assert is_of(LIGHT.text, inks(icon("run"), 16, scale=scale))
 
 
 @pytest.mark.slow
-def test_icons_follow_the_theme_and_whether_they_can_be_pressed(window, table_file):
+def test_icons_follow_the_theme_and_the_enabled_state(window, table_file):
     window.open_now(table_file)
     run = window.findChild(QAction, "action_run")
     button = window.findChild(QPushButton, "strip_run")

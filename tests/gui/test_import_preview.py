@@ -1,4 +1,4 @@
-"""The preview of an import: first rows, choices, findings, and what becomes of them."""
+"""The import preview: first rows, choices, findings, and the table opened with them."""
 
 import csv
 import gzip
@@ -23,7 +23,7 @@ _STREETS = ("Садовая", "Лесная", "Новая")
 
 
 def write_awkward(path, rows=60):
-    """Semicolons, decimal commas and Cyrillic letters; few of them, so that a guess may fail."""
+    """Semicolons, decimal commas and Cyrillic letters, too few for a reliable guess."""
     lines = ["номер;рост;улица;исход"]
     lines += [f"{k};{1 + k % 7 / 10:.2f};{_STREETS[k % 3]};{k % 4 == 0:d}" for k in range(rows)]
     text = "\n".join(lines).replace(".", ",")
@@ -33,13 +33,13 @@ def write_awkward(path, rows=60):
 
 @pytest.fixture
 def preview_of(window, qtbot, answers):
-    """Open the dialog by its action, and wait until it is at rest."""
+    """Open the dialog by its action, and wait until it is idle."""
 
     def preview(path):
         answers.open_path = str(path)
         window.actions_.import_data.trigger()
         dialog = window.findChildren(ImportPreview)[-1]
-        rest(qtbot, dialog)
+        wait_until_idle(qtbot, dialog)
         return dialog
 
     yield preview
@@ -49,7 +49,7 @@ def preview_of(window, qtbot, answers):
 
 @pytest.fixture
 def look_at(session, qtbot):
-    """Open the dialog without a window around it, where nothing is imported."""
+    """Open the dialog without a main window, where nothing is imported."""
     parent = QWidget()
     qtbot.addWidget(parent)
     parent.resize(1240, 840)
@@ -58,7 +58,7 @@ def look_at(session, qtbot):
         dialog = ImportPreview(session, path, None, parent)
         with qtbot.waitExposed(dialog):
             dialog.open()
-        rest(qtbot, dialog)
+        wait_until_idle(qtbot, dialog)
         return dialog
 
     yield look_at
@@ -66,18 +66,18 @@ def look_at(session, qtbot):
         dialog.reject()
 
 
-def rest(qtbot, dialog):
+def wait_until_idle(qtbot, dialog):
     qtbot.waitUntil(lambda: not dialog.busy, timeout=PATIENCE)
 
 
-def put(qtbot, dialog, name, data):
-    """Choose in a list as a person does."""
+def choose_value(qtbot, dialog, name, data):
+    """Choose in a combo box as a user does."""
     combo = dialog.findChild(QComboBox, name)
     place = combo.findData(data)
     assert place >= 0, [combo.itemData(k) for k in range(combo.count())]
     combo.setCurrentIndex(place)
     combo.activated.emit(place)
-    rest(qtbot, dialog)
+    wait_until_idle(qtbot, dialog)
 
 
 def role_combo(dialog, name):
@@ -96,25 +96,25 @@ def press(qtbot, button):
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
 
 
-def open_it(qtbot, window, dialog):
+def open_table(qtbot, window, dialog):
     press(qtbot, dialog.open_button)
     qtbot.waitUntil(lambda: not window.session.files.opener.busy, timeout=PATIENCE)
     return window.session.table
 
 
 @pytest.mark.slow
-def test_a_file_read_wrongly_is_set_right_and_opened_so(window, qtbot, preview_of, tmp_path):
+def test_wrong_encoding_is_corrected_before_opening(window, qtbot, preview_of, tmp_path):
     path = write_awkward(tmp_path / "a.csv")
     dialog = preview_of(path)
-    put(qtbot, dialog, "import_encoding", "latin-1")  # as a wrong guess would be
-    put(qtbot, dialog, "import_decimal", ".")
+    choose_value(qtbot, dialog, "import_encoding", "latin-1")  # as a wrong guess would be
+    choose_value(qtbot, dialog, "import_decimal", ".")
     assert "улица" not in [c.name for c in dialog.sheet.rows.table.columns]
-    put(qtbot, dialog, "import_encoding", "cp1251")
-    put(qtbot, dialog, "import_decimal", ",")
+    choose_value(qtbot, dialog, "import_encoding", "cp1251")
+    choose_value(qtbot, dialog, "import_decimal", ",")
     assert cells(dialog, 1) == ["1", "1.1", "Лесная", "0"]
-    put(qtbot, dialog, role_combo(dialog, "улица"), "ignore")
-    put(qtbot, dialog, role_combo(dialog, "исход"), "label")
-    table = open_it(qtbot, window, dialog)
+    choose_value(qtbot, dialog, role_combo(dialog, "улица"), "ignore")
+    choose_value(qtbot, dialog, role_combo(dialog, "исход"), "label")
+    table = open_table(qtbot, window, dialog)
     assert window.files._preview is None
     assert (table.path, table.rows, table.label) == (path, 60, "исход")
     assert (table.dialect.encoding, table.dialect.decimal) == ("cp1251", ",")
@@ -123,32 +123,32 @@ def test_a_file_read_wrongly_is_set_right_and_opened_so(window, qtbot, preview_o
     assert not table.schema.by_name["улица"].guessed
 
 
-def test_guesses_are_marked_and_choices_are_not(qtbot, look_at, tmp_path):
+def test_detected_values_are_italic_and_choices_are_not(qtbot, look_at, tmp_path):
     dialog = look_at(write_awkward(tmp_path / "a.csv"))
     delimiter = dialog.findChild(QComboBox, "import_delimiter")
     assert delimiter.currentText() == "Detected: semicolon"
     assert delimiter.font().italic()
     name = role_combo(dialog, "рост")
     assert dialog.findChild(QComboBox, name).currentText() == "Detected: Number"
-    put(qtbot, dialog, "import_delimiter", ";")
-    put(qtbot, dialog, name, "category")
+    choose_value(qtbot, dialog, "import_delimiter", ";")
+    choose_value(qtbot, dialog, name, "category")
     assert not delimiter.font().italic()
     assert not dialog.findChild(QComboBox, name).font().italic()
     assert dialog.sheet.rows.table.column("рост").role == "category"
-    put(qtbot, dialog, name, None)
+    choose_value(qtbot, dialog, name, None)
     assert dialog.sheet.rows.table.column("рост").role == "number"
     press(qtbot, dialog.guess_button)
-    rest(qtbot, dialog)
+    wait_until_idle(qtbot, dialog)
     assert dialog.choices == ImportChoices()
 
 
 @pytest.mark.slow
-def test_choices_come_back_when_the_file_is_opened_again(window, qtbot, preview_of, tmp_path):
+def test_choices_are_remembered_per_file(window, qtbot, preview_of, tmp_path):
     path = write_awkward(tmp_path / "a.csv")
     dialog = preview_of(path)
-    put(qtbot, dialog, role_combo(dialog, "улица"), "ignore")
-    put(qtbot, dialog, "import_quote", "")
-    open_it(qtbot, window, dialog)
+    choose_value(qtbot, dialog, role_combo(dialog, "улица"), "ignore")
+    choose_value(qtbot, dialog, "import_quote", "")
+    open_table(qtbot, window, dialog)
     copy = tmp_path / "copy.csv"  # known by its bytes
     copy.write_bytes(path.read_bytes())
     for again in (path, copy):
@@ -167,11 +167,11 @@ def test_choices_come_back_when_the_file_is_opened_again(window, qtbot, preview_
 
 
 @pytest.mark.slow
-def test_choices_that_do_not_fit_any_more_are_told(window, qtbot, preview_of, tmp_path):
+def test_remembered_choices_that_no_longer_fit_are_reported(window, qtbot, preview_of, tmp_path):
     path = write_awkward(tmp_path / "a.csv")
     dialog = preview_of(path)
-    put(qtbot, dialog, role_combo(dialog, "улица"), "ignore")
-    open_it(qtbot, window, dialog)
+    choose_value(qtbot, dialog, role_combo(dialog, "улица"), "ignore")
+    open_table(qtbot, window, dialog)
     write_table(path, rows=40)
     window.open_path(path)
     qtbot.waitUntil(lambda: not window.session.files.opener.busy, timeout=PATIENCE)
@@ -180,7 +180,7 @@ def test_choices_that_do_not_fit_any_more_are_told(window, qtbot, preview_of, tm
 
 
 @pytest.mark.slow
-def test_the_sheets_of_a_workbook(window, qtbot, preview_of, tmp_path):
+def test_workbook_sheet_can_be_chosen(window, qtbot, preview_of, tmp_path):
     book = Workbook()
     first, second = book.active, book.create_sheet("cases")
     first.title = "notes"
@@ -191,15 +191,15 @@ def test_the_sheets_of_a_workbook(window, qtbot, preview_of, tmp_path):
     book.save(tmp_path / "book.xlsx")
     dialog = preview_of(tmp_path / "book.xlsx")
     assert dialog.controls.combos["sheet"].isVisible()
-    assert not dialog.controls.combos["delimiter"].isVisible()  # it means nothing here
-    put(qtbot, dialog, "import_sheet", "cases")
+    assert not dialog.controls.combos["delimiter"].isVisible()  # not applicable here
+    choose_value(qtbot, dialog, "import_sheet", "cases")
     assert [column.name for column in dialog.sheet.rows.table.columns] == ["b", "y"]
-    table = open_it(qtbot, window, dialog)
+    table = open_table(qtbot, window, dialog)
     assert table.dialect.sheet == "cases"
     assert table.feature_names == ("b",)
 
 
-def test_a_damaged_file_is_said_in_the_dialog(look_at, tmp_path):
+def test_damaged_file_is_reported_in_the_dialog(look_at, tmp_path):
     path = tmp_path / "broken.xlsx"
     path.write_bytes(b"PK\3\4 and nothing of a workbook")
     dialog = look_at(path)
@@ -208,12 +208,12 @@ def test_a_damaged_file_is_said_in_the_dialog(look_at, tmp_path):
     assert dialog.sheet.model().rowCount() == 0
 
 
-def test_a_choice_that_cannot_be_read_can_be_taken_back(qtbot, look_at, tmp_path):
+def test_unreadable_choice_can_be_reverted(qtbot, look_at, tmp_path):
     dialog = look_at(write_awkward(tmp_path / "a.csv"))
-    put(qtbot, dialog, "import_delimiter", "|")
+    choose_value(qtbot, dialog, "import_delimiter", "|")
     assert "only one column" in dialog.words.text()
     assert not dialog.open_button.isEnabled()
-    put(qtbot, dialog, "import_delimiter", None)
+    choose_value(qtbot, dialog, "import_delimiter", None)
     assert not dialog.words.isVisible()
     assert dialog.open_button.isEnabled()
 
@@ -234,7 +234,7 @@ def test_rejected_rows_are_listed_and_exported(qtbot, look_at, answers, tmp_path
     ]
     answers.save_path = str(tmp_path / "left.csv")
     press(qtbot, dialog.left_out.export)
-    rest(qtbot, dialog)
+    wait_until_idle(qtbot, dialog)
     with (tmp_path / "left.csv").open(newline="", encoding="utf-8") as file:
         written = list(csv.reader(file))
     assert [(row[0], row[2]) for row in written[1:]] == [("4", "2,2,0,more"), ("4001", "short")]
@@ -242,41 +242,41 @@ def test_rejected_rows_are_listed_and_exported(qtbot, look_at, answers, tmp_path
 
 
 @pytest.mark.slow
-def test_strict_refuses_and_the_dialog_says_why(window, qtbot, preview_of, tmp_path):
+def test_strict_reading_reports_the_rejected_line(window, qtbot, preview_of, tmp_path):
     path = write_with_bad_rows(tmp_path / "bad.csv")
     text = path.read_text().replace(",more", "")
-    path.write_text(text)  # the first rows are sound
+    path.write_text(text)  # the first rows are valid
     dialog = preview_of(path)
     strict = dialog.findChild(QAbstractButton, "import_strict")
     strict.setChecked(True)
-    rest(qtbot, dialog)
-    open_it(qtbot, window, dialog)
+    wait_until_idle(qtbot, dialog)
+    open_table(qtbot, window, dialog)
     assert dialog.isVisible()
     assert "line 4001" in dialog.words.text()
     strict.setChecked(False)
-    rest(qtbot, dialog)
-    assert open_it(qtbot, window, dialog).rejected_rows == 1
+    wait_until_idle(qtbot, dialog)
+    assert open_table(qtbot, window, dialog).rejected_rows == 1
 
 
-def test_lines_to_skip_and_spellings_are_read_again(qtbot, look_at, tmp_path):
+def test_skipped_lines_and_missing_spellings_are_applied(qtbot, look_at, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("x,z,y\n" + "".join(f"{k},{k % 5},{k % 2}\n" for k in range(50)))
     dialog = look_at(path)
     dialog.findChild(QSpinBox, "import_skip").setValue(1)
-    rest(qtbot, dialog)
+    wait_until_idle(qtbot, dialog)
     assert dialog.choices.dialect == {"skip": 1}
     assert dialog.sheet.rows.table.rows == 49 + (not dialog.sheet.rows.table.dialect.header)
     dialog.findChild(QSpinBox, "import_skip").setValue(-1)
     field = dialog.findChild(QLineEdit, "import_missing")
     qtbot.keyClicks(field, "3, never")
     qtbot.keyClick(field, Qt.Key.Key_Tab)
-    rest(qtbot, dialog)
+    wait_until_idle(qtbot, dialog)
     assert dialog.choices.dialect == {"missing": ("3", "never")}
     assert dialog.sheet.rows.table.column("z").missing == 10
 
 
 @pytest.mark.slow
-def test_a_finding_is_answered_in_the_dialog(window, qtbot, preview_of, tmp_path):
+def test_finding_can_be_resolved_in_the_dialog(window, qtbot, preview_of, tmp_path):
     path = tmp_path / "t.csv"
     rows = (f"{-999 if k % 9 == 0 else k % 17},{k % 5},{k % 2}\n" for k in range(200))
     path.write_text("age,z,y\n" + "".join(rows))
@@ -285,23 +285,23 @@ def test_a_finding_is_answered_in_the_dialog(window, qtbot, preview_of, tmp_path
         one for one in dialog.findings.findChildren(QAbstractButton) if "-999" in one.text()
     ]
     button.click()
-    rest(qtbot, dialog)
-    assert open_it(qtbot, window, dialog).absent == {"age": (-999.0,)}
+    wait_until_idle(qtbot, dialog)
+    assert open_table(qtbot, window, dialog).absent == {"age": (-999.0,)}
 
 
 @pytest.mark.slow
-def test_the_card_leads_to_the_preview_of_the_open_table(window, qtbot, preview_of, tmp_path):
+def test_card_opens_the_preview_of_the_open_table(window, qtbot, preview_of, tmp_path):
     window.open_now(write_awkward(tmp_path / "a.csv"))
     window.session.set_roles(roles={"улица": "ignore"})
     press(qtbot, window.workplace.data_panel.import_button)
     (dialog,) = window.findChildren(ImportPreview)
-    rest(qtbot, dialog)
+    wait_until_idle(qtbot, dialog)
     assert dialog.choices.roles == {"улица": "ignore"}
     assert dialog.sheet.rows.table.column("улица").role == "ignore"
 
 
 @pytest.mark.slow
-def test_dropped_files_of_one_layout_are_one_table(window, qtbot, tmp_path):
+def test_dropped_files_of_one_layout_are_stacked(window, qtbot, tmp_path):
     paths = [write_table(tmp_path / f"{name}.csv", rows=40) for name in "ab"]
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
@@ -318,19 +318,17 @@ def test_dropped_files_of_one_layout_are_one_table(window, qtbot, tmp_path):
     assert window.session.table.column("file").counts == {"a.csv": 40, "b.csv": 40}
 
 
-def test_each_column_has_its_distribution_and_an_area_unless_few_rows_decide_it(
-    look_at, tmp_path, qtbot
-):
-    for rows, told in ((12, False), (60, True)):
+def test_columns_have_a_distribution_and_an_auc_with_enough_rows(look_at, tmp_path, qtbot):
+    for rows, has_area in ((12, False), (60, True)):
         dialog = look_at(write_awkward(tmp_path / f"{rows}.csv", rows))
         cards = dialog.sheet.cards
         qtbot.waitUntil(lambda cards=cards: 1 in cards.summaries, timeout=PATIENCE)
         summary = cards.summaries[1]
         assert summary.distribution.shares.shape[0] == 2
-        assert (summary.area is not None and 0.0 <= summary.area <= 1.0) == told
+        assert (summary.area is not None and 0.0 <= summary.area <= 1.0) == has_area
 
 
-def test_only_the_first_rows_are_read(tmp_path):
+def test_preview_reads_only_the_first_rows(tmp_path):
     path = tmp_path / "long.csv"
     rows = "".join(f"{k},{k % 2}\n" for k in range(30_000))
     path.write_text("x,y\n" + rows)
@@ -339,7 +337,7 @@ def test_only_the_first_rows_are_read(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_positive_class_is_chosen_in_the_preview(window, qtbot, preview_of, tmp_path):
+def test_positive_class_is_chosen_in_the_preview(window, qtbot, preview_of, tmp_path):
     path = tmp_path / "a.csv"
     rows = "".join(f"{k},{k % 2},{'<b>no</b>' if k % 4 else 'yes'}\n" for k in range(60))
     path.write_text(f"x,z,outcome\n{rows}")
@@ -347,21 +345,21 @@ def test_the_positive_class_is_chosen_in_the_preview(window, qtbot, preview_of, 
     combo = dialog.findChild(QComboBox, "import_positive")
     assert combo.accessibleName() == "Positive class"
     assert (combo.currentText(), combo.font().italic()) == ("Detected: yes", True)
-    put(qtbot, dialog, "import_positive", "<b>no</b>")
+    choose_value(qtbot, dialog, "import_positive", "<b>no</b>")
     assert (combo.currentText(), combo.font().italic()) == ("<b>no</b>", False)
     assert dialog.choices.positive == "<b>no</b>"
-    put(qtbot, dialog, role_combo(dialog, "z"), "label")
+    choose_value(qtbot, dialog, role_combo(dialog, "z"), "label")
     assert (dialog.choices.positive, combo.currentText()) == ("", "Detected: 1")
-    put(qtbot, dialog, role_combo(dialog, "outcome"), "label")
-    put(qtbot, dialog, "import_positive", "<b>no</b>")
-    table = open_it(qtbot, window, dialog)
+    choose_value(qtbot, dialog, role_combo(dialog, "outcome"), "label")
+    choose_value(qtbot, dialog, "import_positive", "<b>no</b>")
+    table = open_table(qtbot, window, dialog)
     assert (table.label, table.positive) == ("outcome", "<b>no</b>")
     assert "positive" not in table.guessed
     assert ImportChoices.of(table).positive == "<b>no</b>"
 
 
 @pytest.mark.parametrize("packing", ["gzip", "zip"])
-def test_of_a_packed_file_the_beginning_is_unpacked(packing, tmp_path, monkeypatch):
+def test_preview_unpacks_only_the_start_of_a_compressed_file(packing, tmp_path, monkeypatch):
     rows = "x;w;y\n" + "".join(f"{k};{k % 1000},5;{k % 2}\n" for k in range(400_000))
     path = tmp_path / "long.csv.packed"
     if packing == "zip":
@@ -391,7 +389,7 @@ def test_of_a_packed_file_the_beginning_is_unpacked(packing, tmp_path, monkeypat
         assert (other.whole, [c.name for c in other.table.columns]) == (True, ["p", "q"])
 
 
-def test_a_packed_file_without_its_end_is_refused(tmp_path):
+def test_truncated_compressed_file_is_rejected(tmp_path):
     path = tmp_path / "cut.csv.gz"
     rows = "".join(f"{k * 7919 % 10007},{k % 2}\n" for k in range(500)).encode()
     path.write_bytes(gzip.compress(b"x,y\n" + rows)[:-30])
@@ -400,7 +398,7 @@ def test_a_packed_file_without_its_end_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-8-sig"])
-def test_rows_are_cut_whole_in_every_encoding(encoding, tmp_path):
+def test_preview_ends_at_a_row_in_every_encoding(encoding, tmp_path):
     path = tmp_path / "long.csv"
     rows = "".join(f'{k},"ü\nö",{k % 2}\n' for k in range(5000))
     path.write_bytes(("x,t,y\n" + rows).encode(encoding))
@@ -411,17 +409,17 @@ def test_rows_are_cut_whole_in_every_encoding(encoding, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_file_sorted_by_class_can_be_labelled(window, qtbot, preview_of, tmp_path):
+def test_file_sorted_by_class_can_be_labelled(window, qtbot, preview_of, tmp_path):
     path = tmp_path / "sorted.csv"
     path.write_text("x,z,y\n" + "".join(f"{k},{k % 7},{int(k > 4000)}\n" for k in range(5000)))
     dialog = preview_of(path)
-    put(qtbot, dialog, role_combo(dialog, "y"), "label")
+    choose_value(qtbot, dialog, role_combo(dialog, "y"), "label")
     assert "one class only" in dialog.caution.text()
-    table = open_it(qtbot, window, dialog)
+    table = open_table(qtbot, window, dialog)
     assert (table.label, table.classes) == ("y", {"0": 4001, "1": 999})
 
 
-def test_where_nothing_was_found_the_rows_have_the_whole_width(qtbot, look_at, tmp_path):
+def test_side_panel_is_hidden_without_findings(qtbot, look_at, tmp_path):
     path = tmp_path / "plain.csv"
     path.write_text("x,y\n" + "".join(f"{k * 37 % 101 / 10},{'ab'[k % 2]}\n" for k in range(60)))
     dialog = look_at(path)
@@ -431,7 +429,7 @@ def test_where_nothing_was_found_the_rows_have_the_whole_width(qtbot, look_at, t
     assert not look_at(path).side.isHidden()
 
 
-def test_where_no_positive_class_can_be_guessed_none_is_said_to_be(look_at, tmp_path):
+def test_positive_class_is_left_open_if_it_cannot_be_guessed(look_at, tmp_path):
     path = tmp_path / "kinds.csv"
     path.write_text("x,kind\n" + "".join(f"{k},kind {'abcdef'[k % 6]}\n" for k in range(60)))
     combo = look_at(path).findChild(QComboBox, "import_positive")
@@ -439,9 +437,7 @@ def test_where_no_positive_class_can_be_guessed_none_is_said_to_be(look_at, tmp_
 
 
 @pytest.mark.slow
-def test_of_a_very_wide_file_both_ends_are_shown_until_all_columns_are_wanted(
-    window, qtbot, preview_of, tmp_path
-):
+def test_wide_file_shows_first_and_last_columns(window, qtbot, preview_of, tmp_path):
     path = tmp_path / "wide.csv"
     names = ",".join([*(f"g{k}" for k in range(3_100)), "outcome"])
     rows = "".join(
@@ -455,17 +451,17 @@ def test_of_a_very_wide_file_both_ends_are_shown_until_all_columns_are_wanted(
         in dialog.facts.text()
     )
     assert dialog.columns_button.isVisible()
-    put(qtbot, dialog, role_combo(dialog, "g0"), "ignore")
+    choose_value(qtbot, dialog, role_combo(dialog, "g0"), "ignore")
     press(qtbot, dialog.columns_button)
-    rest(qtbot, dialog)
+    wait_until_idle(qtbot, dialog)
     assert "3,101 columns" in dialog.facts.text()
     assert not dialog.columns_button.isVisible()
-    table = open_it(qtbot, window, dialog)
+    table = open_table(qtbot, window, dialog)
     assert (len(table.columns), table.label) == (3_101, "outcome")
     assert table.column("g0").role == "ignore"
 
 
-def test_the_tabulator_follows_the_reading_order(look_at, tmp_path):
+def test_tab_order_follows_the_reading_order(look_at, tmp_path):
     dialog = look_at(write_awkward(tmp_path / "a.csv"))
     dialog.resize(1080, 700)  # room for all columns
     dialog.controls.combos["delimiter"].setFocus()

@@ -1,4 +1,4 @@
-"""A window that is closed goes with all it has, at once and without the collector."""
+"""A closed window is deleted with everything it owns, at once and without the collector."""
 
 import gc
 
@@ -15,13 +15,13 @@ from tests.gui.conftest import PATIENCE
 from tests.gui.leftovers import Leftovers
 
 
-def end_what_is_to_end():
+def run_pending_deletions():
     QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 @pytest.fixture
 def closing(qtbot, table_file):
-    """A window that is deleted when it is closed, as the program's own are."""
+    """A window that is deleted on close, as in the program."""
     make_application("light")
     made = create_window(table_file)
     made.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -32,7 +32,7 @@ def closing(qtbot, table_file):
 
 
 @pytest.mark.slow
-def test_a_closed_window_leaves_nothing(closing, qtbot, run_to_end):
+def test_closed_window_is_deleted_completely(closing, qtbot, run_to_end):
     run_to_end(closing)
     for view in closing.views:
         closing.deck.show_view(view)
@@ -42,15 +42,15 @@ def test_a_closed_window_leaves_nothing(closing, qtbot, run_to_end):
     parts = [*closing.findChildren(QObject), *torn.findChildren(QObject), torn, closing]
     assert not gc.isenabled()
     closing.close()
-    end_what_is_to_end()
+    run_pending_deletions()
     assert [part for part in parts if shiboken6.isValid(part)] == []
     assert QApplication.topLevelWidgets() == []
 
 
 @pytest.mark.slow
-def test_what_comes_later_does_not_reach_a_closed_window(closing, qtbot):
+def test_closed_window_receives_no_later_events(closing, qtbot):
     closing.close()
-    end_what_is_to_end()
+    run_pending_deletions()
     field = QLineEdit()
     qtbot.addWidget(field)
     with qtbot.waitExposed(field):
@@ -62,27 +62,27 @@ def test_what_comes_later_does_not_reach_a_closed_window(closing, qtbot):
     QApplication.processEvents()
 
 
-def test_a_dialog_that_has_ended_is_gone(table_session, qtbot):
+def test_finished_dialog_is_deleted(table_session, qtbot):
     panel = DataPanel(table_session)
     qtbot.addWidget(panel)
-    panel._on_columns()
+    panel._ask_classes(table_session.table, "outcome")
     (dialog,) = panel.findChildren(QDialog)
     dialog.reject()
-    end_what_is_to_end()
+    run_pending_deletions()
     assert not shiboken6.isValid(dialog)
 
 
-def test_the_menus_of_a_plot_go_with_it(qtbot):
+def test_menus_of_a_plot_are_deleted_with_it(qtbot):
     plot = make_plot("some_plot", "across", "up")
     menus = plot.getPlotItem().ctrlMenu, plot.getPlotItem().stateGroup
     assert all(shiboken6.isValid(menu) for menu in menus)
     plot.close()
     plot.deleteLater()
-    end_what_is_to_end()
+    run_pending_deletions()
     assert not any(shiboken6.isValid(menu) for menu in menus)
 
 
-def test_what_is_left_over_is_found(qapp):
+def test_leftover_objects_are_found(qapp):
     before = Leftovers()
     kept = QLineEdit(objectName="forgotten")
     cycle = [QLineEdit(objectName="in_a_cycle")]

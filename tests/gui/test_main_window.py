@@ -1,4 +1,4 @@
-"""The window driven as a person would: real widgets, real actions, real data."""
+"""The window used as by a user: real widgets, real actions, real data."""
 
 import dataclasses
 import re
@@ -34,7 +34,7 @@ from aucstudio.project.work.job import Job
 from tests.gui.conftest import choose, on
 from tests.gui.fitting import unnamed_controls
 
-# Each test makes a window of its own.
+# Each test creates its own window.
 pytestmark = pytest.mark.slow
 
 PATIENCE = 60_000
@@ -51,7 +51,7 @@ def choose_method(window, key):
     combo.activated.emit(combo.currentIndex())
 
 
-def test_the_names_that_automation_relies_on(window):
+def test_object_names_for_automation_exist(window):
     assert window.objectName() == "main_window"
     for name in (
         "open_data",
@@ -83,7 +83,7 @@ def test_every_action_and_control_has_a_name(window, table_file):
     assert unnamed_controls(window) == []
 
 
-def test_run_is_possible_exactly_when_there_are_two_classes(window, table_file, tmp_path):
+def test_run_is_enabled_only_with_two_classes(window, table_file, tmp_path):
     run = window.findChild(QAction, "action_run")
     assert not run.isEnabled()
     window.open_now(table_file)
@@ -99,7 +99,7 @@ def test_run_is_possible_exactly_when_there_are_two_classes(window, table_file, 
     assert run.isEnabled()
 
 
-def test_a_bad_file_is_said_in_the_data_card_and_nothing_is_lost(window, table_file, tmp_path):
+def test_unreadable_file_is_reported_and_the_table_kept(window, table_file, tmp_path):
     window.open_now(table_file)
     empty = tmp_path / "empty.csv"
     empty.write_text("")
@@ -109,7 +109,7 @@ def test_a_bad_file_is_said_in_the_data_card_and_nothing_is_lost(window, table_f
 
 
 def stop_a_long_run(window, qtbot):
-    """Start an AUC-SVM with a hard margin, and stop it once its picture has moved."""
+    """Start an AUC-SVM with a hard margin, and stop it once its picture has changed."""
     choose_method(window, "auc-svm")
     field = window.workplace.method_panel.form.editors["C"]
     field.clear()
@@ -134,14 +134,16 @@ def look_at_every_view(window, qtbot):
 
 
 @pytest.mark.slow
-def test_from_a_csv_to_an_exported_model(window, qtbot, tmp_path, answers, run_to_end, monkeypatch):
-    """Open, train, stop one, compare, save, reopen: the numbers are equal; export and score."""
+def test_workflow_from_a_csv_to_an_exported_model(
+    window, qtbot, tmp_path, answers, run_to_end, monkeypatch
+):
+    """Open, train, stop one run, compare, save, reopen with equal numbers, export and score."""
     data = make_sample("payments", tmp_path)[0]
     window.open_now(data)
     for method in ("auc-rls", "svm-pauc", "logistic"):
         choose_method(window, method)
         run_to_end(window)
-    # A fit that is slow to see the stop is not given up here: how slow depends on the machine.
+    # A fit that stops late is not abandoned here, because the delay depends on the machine.
     monkeypatch.setattr(Job.__init__, "__defaults__", (None, PATIENCE / 1000))
     stop_a_long_run(window, qtbot)
     records = [run.record for run in window.session.shown_runs()]
@@ -173,7 +175,7 @@ def test_from_a_csv_to_an_exported_model(window, qtbot, tmp_path, answers, run_t
     np.testing.assert_array_equal(scores[split.test_rows], split.test_scores)
 
 
-def test_a_model_can_be_trained_anew_on_all_rows(ran, qtbot, tmp_path, answers):
+def test_model_can_be_refit_on_all_rows(ran, qtbot, tmp_path, answers):
     answers.save_path = str(tmp_path / "all.aucmodel")
     shown = ran.session.shown_runs()[0]
     dialog = ExportModelDialog(ran.session, shown, ran)
@@ -183,7 +185,7 @@ def test_a_model_can_be_trained_anew_on_all_rows(ran, qtbot, tmp_path, answers):
     assert "all 160 labelled rows" in load_model(tmp_path / "all.aucmodel").trained_on
 
 
-def test_a_threshold_is_chosen_with_the_model(ran, qtbot, answers, tmp_path):
+def test_threshold_is_chosen_in_the_export_dialog(ran, qtbot, answers, tmp_path):
     (shown,) = ran.session.shown_runs()
     dialog = ExportModelDialog(ran.session, shown, ran)
     chooser = dialog.choice.chooser
@@ -208,7 +210,7 @@ def test_a_threshold_is_chosen_with_the_model(ran, qtbot, answers, tmp_path):
     dialog.deleteLater()
 
 
-def test_a_model_is_taken_away_for_other_programs(ran, qtbot, answers, tmp_path):
+def test_model_is_exported_to_json_and_script(ran, qtbot, answers, tmp_path):
     (shown,) = ran.session.shown_runs()
     for key, content in (("script", b"def score("), ("json", b'"intercept"')):
         dialog = ExportModelDialog(ran.session, shown, ran)
@@ -227,7 +229,7 @@ def test_a_model_is_taken_away_for_other_programs(ran, qtbot, answers, tmp_path)
 
 
 def save_figure(window):
-    """Press Save picture, and Save in its dialog; give the dialog."""
+    """Press Save picture, and Save in its dialog; return the dialog."""
     window.findChild(QAction, "action_export_figure").trigger()
     dialog = window.findChild(ExportFigureDialog)
     dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
@@ -235,7 +237,7 @@ def save_figure(window):
 
 
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
-def test_the_roc_figure_is_saved(ran, tmp_path, answers, ending):
+def test_roc_figure_is_saved(ran, tmp_path, answers, ending):
     path = tmp_path / f"roc.{ending}"
     answers.save_path = str(path)
     save_figure(ran)
@@ -253,49 +255,49 @@ def test_the_roc_figure_is_saved(ran, tmp_path, answers, ending):
     assert not answers.errors
 
 
-def test_a_figure_that_cannot_be_written_is_said(ran, answers, tmp_path):
+def test_failed_save_of_a_figure_is_reported(ran, answers, tmp_path):
     answers.save_path = str(tmp_path / "no such folder" / "roc.png")
     dialog = save_figure(ran)
     assert "cannot write" in dialog.words.text()
     dialog.reject()
 
 
-def test_report_and_command_of_a_run(
+def test_report_card_and_command_of_a_run_are_saved(
     window, answers, run_to_end, table_file, tmp_path, qtbot, monkeypatch
 ):
     window.open_now(table_file)
     choose_method(window, "auc-svm")
     run_to_end(window)
     answers.save_path = str(tmp_path / "report.html")
-    told = []
-    window.session.message.connect(told.append)
+    messages = []
+    window.session.message.connect(messages.append)
     window.findChild(QAction, "action_export_report").trigger()
-    qtbot.waitUntil(lambda: f"Saved {answers.save_path}" in told, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: f"Saved {answers.save_path}" in messages, timeout=PATIENCE)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "AUC-SVM" in page
     assert "data:image/svg+xml" in page
     answers.save_path = str(tmp_path / "card.md")
     monkeypatch.setattr(QInputDialog, "getItem", lambda *_, **__: ("town", True))
     window.findChild(QAction, "action_model_card").trigger()
-    qtbot.waitUntil(lambda: f"Saved {answers.save_path}" in told, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: f"Saved {answers.save_path}" in messages, timeout=PATIENCE)
     card = (tmp_path / "card.md").read_text(encoding="utf-8")
     assert "## Performance on held-out rows" in card
     assert "## Results by town" in card
     answers.save_path = str(tmp_path / "run.sh")
     window.findChild(QAction, "action_export_script").trigger()
-    qtbot.waitUntil(lambda: f"Saved {answers.save_path}" in told, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: f"Saved {answers.save_path}" in messages, timeout=PATIENCE)
     text = (tmp_path / "run.sh").read_text(encoding="utf-8")
     assert str(table_file) in text
     assert 'method = "auc-svm"' in text
     assert "aucstudio run" in text
     answers.save_path = str(tmp_path / "run.toml")
     window.findChild(QAction, "action_export_script").trigger()
-    qtbot.waitUntil(lambda: f"Saved {answers.save_path}" in told, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: f"Saved {answers.save_path}" in messages, timeout=PATIENCE)
     (experiment,) = read_study(tmp_path / "run.toml").experiments
     assert experiment.id == window.session.shown_runs()[0].record.experiment.id
 
 
-def test_a_setting_out_of_range_is_said_beside_it(window, qtbot, table_file):
+def test_setting_out_of_range_is_reported_beside_its_field(window, qtbot, table_file):
     window.open_now(table_file)
     choose_method(window, "svm-pauc")
     field = window.workplace.method_panel.form.editors["fpr_range"]
@@ -306,7 +308,7 @@ def test_a_setting_out_of_range_is_said_beside_it(window, qtbot, table_file):
     assert "the smaller first" in hint.text()
 
 
-def test_tuning_is_one_press_and_says_what_it_chose(window, qtbot, table_file):
+def test_tune_button_reports_the_chosen_settings(window, qtbot, table_file):
     window.open_now(table_file)
     choose_method(window, "auc-svm")
     window.workplace.method_panel.tune.click()
@@ -322,8 +324,8 @@ def test_tuning_is_one_press_and_says_what_it_chose(window, qtbot, table_file):
     assert window.session.plan.params["auc-svm"]["C"] == found.chosen["C"]
 
 
-def test_a_run_that_was_made_before_is_offered_instead(ran, run_to_end, qtbot):
-    """58 runs of the same settings stood in a list, and nobody said a word."""
+def test_repeated_run_offers_the_existing_one(ran, run_to_end, qtbot):
+    """A run with the settings of an earlier one shows a notice, and Run adds no second one."""
     choose_method(ran, "rls")
     run_to_end(ran)
     choose_method(ran, "auc-rls")
@@ -344,7 +346,7 @@ def test_a_run_that_was_made_before_is_offered_instead(ran, run_to_end, qtbot):
     assert not notice.isVisible()
 
 
-def test_leave_pair_out_is_for_methods_with_a_closed_form(window, qtbot, table_file, run_to_end):
+def test_leave_pair_out_is_limited_to_closed_form_methods(window, qtbot, table_file, run_to_end):
     window.open_now(table_file)
     scheme, metric = (
         window.workplace.validation_panel.fields["scheme"],
@@ -373,7 +375,7 @@ def test_leave_pair_out_is_for_methods_with_a_closed_form(window, qtbot, table_f
     assert window.session.shown_runs()[-1].record.searches[0].metric == "leave-pair-out"
 
 
-def test_what_would_not_fit_is_said_before_it_starts(window, table_file, monkeypatch):
+def test_run_that_exceeds_memory_is_rejected_before_the_start(window, table_file, monkeypatch):
     monkeypatch.setattr("aucstudio.engine.cost.largest_memory", lambda _: 1e6)
     window.open_now(table_file)
     choose_method(window, "auc-svm")
@@ -387,7 +389,7 @@ def test_what_would_not_fit_is_said_before_it_starts(window, table_file, monkeyp
     assert "pairs under a kernel would take about" in hint.text()
 
 
-def test_an_experiment_file_opens_its_table_and_runs(window, qtbot, tmp_path):
+def test_experiment_file_opens_its_table_and_runs(window, qtbot, tmp_path):
     window.open_path(make_study("two-scorers", tmp_path))
     qtbot.waitUntil(
         lambda: len(window.session.records) == 2 and not window.session.busy, timeout=PATIENCE
@@ -403,12 +405,12 @@ def test_closing_during_a_run_does_not_hang(qtbot, tmp_path):
     window.workplace.method_panel.form.editors["C"].edited.emit()
     window.actions_.run.trigger()
     qtbot.waitUntil(lambda: window.session.live is not None, timeout=PATIENCE)
-    window.close()  # it is asked, and answered: stop
+    window.close()  # the question is answered with "stop"
     qtbot.waitUntil(lambda: not window.session.busy, timeout=PATIENCE)
     window.deleteLater()
 
 
-def test_an_example_study_trains_its_methods_on_the_same_rows(window, qtbot):
+def test_example_study_trains_its_methods_on_the_same_rows(window, qtbot):
     window.welcome.findChild(QWidget, "welcome_example_xor").click()
     qtbot.waitUntil(
         lambda: len(window.session.records) == 5 and not window.session.busy, timeout=PATIENCE
@@ -437,7 +439,7 @@ def test_the_window_fits_a_small_screen(ran):
     assert compare.tables.runs_table.columnWidth(0) > 100
 
 
-def test_the_method_card_says_what_a_fit_will_cost(window, table_file):
+def test_method_card_estimates_time_and_memory(window, table_file):
     cost = window.findChild(QWidget, "method_cost")
     assert not cost.text()
     window.open_now(table_file)
@@ -451,7 +453,7 @@ def test_the_method_card_says_what_a_fit_will_cost(window, table_file):
 
 
 @pytest.mark.slow
-def test_run_names_the_method_that_it_will_run(window, qtbot, table_file):
+def test_run_button_names_the_method(window, qtbot, table_file):
     window.open_now(table_file)
     button = window.findChild(QPushButton, "strip_run")
     assert button.text() == "Run AUC-RLS"
@@ -460,7 +462,7 @@ def test_run_names_the_method_that_it_will_run(window, qtbot, table_file):
     assert button.text() == button.accessibleName() == "Run Logistic regression"
 
 
-def test_enter_presses_run_where_a_new_table_puts_the_keys(window, qtbot, table_file):
+def test_enter_runs_the_method_after_opening_a_table(window, qtbot, table_file):
     window.open_now(table_file)
     button = window.findChild(QPushButton, "strip_run")
     qtbot.waitUntil(button.isEnabled)

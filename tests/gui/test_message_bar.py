@@ -1,4 +1,4 @@
-"""The bar that tells what went wrong: never in the way, nothing lost."""
+"""The message bar: non-modal, and no message is lost."""
 
 import pytest
 from PySide6.QtCore import Qt
@@ -16,7 +16,7 @@ def bar(qtbot):
     return made
 
 
-def test_it_is_seen_only_while_there_is_something_to_say(bar):
+def test_bar_is_visible_only_with_messages(bar):
     assert bar.isHidden()
     bar.add("the disk is full")
     assert not bar.isHidden()
@@ -27,7 +27,7 @@ def test_it_is_seen_only_while_there_is_something_to_say(bar):
     assert bar.isHidden()
 
 
-def test_a_fact_is_not_framed_as_a_failure(bar):
+def test_information_is_not_styled_as_a_failure(bar):
     bar.add("the disk is full")
     assert bar.property("role") == "failure"
     bar.inform("Two runs kept")
@@ -36,7 +36,7 @@ def test_a_fact_is_not_framed_as_a_failure(bar):
     assert bar.property("role") == "failure"
 
 
-def test_several_are_counted_and_can_be_stepped_through(bar):
+def test_several_messages_are_counted_and_browsed(bar):
     for sentence in ("First", "Second", "Third"):
         bar.add(sentence)
     assert bar.words.text() == "Third"
@@ -53,7 +53,7 @@ def test_several_are_counted_and_can_be_stepped_through(bar):
     assert bar.count.isHidden()
 
 
-def test_what_is_long_stands_under_details(bar):
+def test_long_text_is_shown_under_details(bar):
     bar.add("Run a is damaged\n\nRun b is damaged", "Traceback: here")
     assert bar.words.text() == "Run a is damaged"
     assert bar.details.isHidden()
@@ -64,7 +64,7 @@ def test_what_is_long_stands_under_details(bar):
     assert bar.details.isHidden()
 
 
-def test_it_is_used_by_the_keyboard_alone_and_read_out(bar, qtbot):
+def test_bar_works_by_keyboard_and_screen_reader(bar, qtbot):
     bar.add("First", "more")
     bar.add("Second")
     assert bar.accessibleName() == "Messages"
@@ -79,7 +79,7 @@ def test_it_is_used_by_the_keyboard_alone_and_read_out(bar, qtbot):
     assert bar.isHidden()
 
 
-def test_of_very_many_the_latest_are_kept(bar):
+def test_only_the_latest_messages_are_kept(bar):
     for k in range(500):
         bar.add(f"message {k}")
     assert len(bar.messages) == 200
@@ -87,7 +87,7 @@ def test_of_very_many_the_latest_are_kept(bar):
     assert bar.words.text() == "Message 499"
 
 
-def test_a_sentence_begins_with_a_capital_and_a_file_keeps_its_name(qtbot):
+def test_messages_are_capitalised_except_file_names(qtbot):
     bar = MessageBar()
     qtbot.addWidget(bar)
     bar.add("the run failed")
@@ -96,7 +96,7 @@ def test_a_sentence_begins_with_a_capital_and_a_file_keeps_its_name(qtbot):
     assert bar.shown.sentence == "pima.csv, row 3: not a number"
 
 
-def test_a_status_that_is_too_wide_is_elided(qtbot):
+def test_wide_status_text_is_elided(qtbot):
     make_application("light")
     line = StatusLine()
     qtbot.addWidget(line)

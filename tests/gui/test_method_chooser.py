@@ -14,7 +14,7 @@ from tests.gui.conftest import PATIENCE, choose
 
 @pytest.fixture
 def panel(table_session, qtbot):
-    """The card; held until the chooser has gone that is its child."""
+    """The card, kept alive until its child, the chooser, is deleted."""
     session = table_session
     made = MethodPanel(session, *(QAction(session) for _ in range(3)))
     qtbot.addWidget(made)
@@ -38,16 +38,16 @@ def groups(chooser):
 
 
 @pytest.mark.parametrize("key", METHODS)
-def test_every_method_says_in_words_what_it_is_and_when_to_take_it(key):
-    told = METHODS[key].describe()
-    assert told["family"] in FAMILIES
-    assert told["trains_for"] in AIMS
-    assert told["in_words"] != told["title"]
-    assert told["use_when"].endswith((".", "!"))
-    assert told["scorer"] == METHODS[key].shape_words()
+def test_every_method_has_a_description_and_a_use_case(key):
+    described = METHODS[key].describe()
+    assert described["family"] in FAMILIES
+    assert described["trains_for"] in AIMS
+    assert described["in_words"] != described["title"]
+    assert described["use_when"].endswith((".", "!"))
+    assert described["scorer"] == METHODS[key].shape_words()
 
 
-def test_all_methods_stand_in_their_families_below_where_to_start(chooser):
+def test_methods_are_listed_by_family_below_start_here(chooser):
     assert groups(chooser)[0] == "Start here"
     assert groups(chooser)[-len(FAMILIES) :] == list(FAMILIES.values())
     assert set(rows(chooser)) == set(METHODS)
@@ -56,7 +56,7 @@ def test_all_methods_stand_in_their_families_below_where_to_start(chooser):
     assert METHODS["auc-rls"].use_when in chooser.words.text()
 
 
-def test_the_search_finds_words_of_names_families_and_uses(chooser, qtbot):
+def test_search_finds_names_families_and_use_cases(chooser, qtbot):
     qtbot.keyClicks(chooser.search, "range fpr")
     assert "svm-pauc" in rows(chooser)
     assert "rls" not in rows(chooser)
@@ -73,7 +73,7 @@ def test_the_search_finds_words_of_names_families_and_uses(chooser, qtbot):
     assert not chooser.run.isEnabled()
 
 
-def test_keys_alone_choose_a_method(panel, chooser, qtbot, table_session):
+def test_method_is_chosen_by_keyboard(panel, chooser, qtbot, table_session):
     qtbot.keyClicks(chooser.search, "boosted decision trees")
     qtbot.keyClick(chooser.search, Qt.Key.Key_Return)
     assert table_session.plan.method == "gradient-boosting"
@@ -81,7 +81,7 @@ def test_keys_alone_choose_a_method(panel, chooser, qtbot, table_session):
     assert not chooser.isVisible()
 
 
-def test_what_is_ticked_is_run_on_the_same_splits(panel, chooser, qtbot, table_session):
+def test_ticked_methods_run_on_the_same_splits(panel, chooser, qtbot, table_session):
     wanted = ["auc-rls", "rls", "logistic"]
     for row, key in zip(chooser._rows, rows(chooser), strict=True):
         if key in wanted:
@@ -101,7 +101,7 @@ def test_what_is_ticked_is_run_on_the_same_splits(panel, chooser, qtbot, table_s
     assert rows(again).count("logistic") >= 2
 
 
-def test_a_tick_shows_wherever_the_method_stands_and_leaves_running_as_the_only_end(chooser):
+def test_tick_marks_all_entries_of_a_method_and_disables_choose(chooser):
     key = Qt.ItemDataRole.UserRole
     chooser.tree.setCurrentItem(chooser._rows[-1])
     first, *others = [row for row in chooser._rows if row.data(0, key) == "auc-rls"]
@@ -115,7 +115,7 @@ def test_a_tick_shows_wherever_the_method_stands_and_leaves_running_as_the_only_
     assert not chooser.choose.isEnabled()
 
 
-def test_nothing_is_started_where_one_of_them_cannot_be(panel, chooser, table_session, monkeypatch):
+def test_no_run_starts_if_one_method_exceeds_memory(panel, chooser, table_session, monkeypatch):
     chooser.ticked = {"auc-rls", "auc-svm"}
     monkeypatch.setattr("aucstudio.engine.cost.largest_memory", lambda _: 1e6)
     table_session.put_plan(table_session.plan.with_setting("auc-svm", "kernel", "rbf"))
@@ -125,7 +125,7 @@ def test_nothing_is_started_where_one_of_them_cannot_be(panel, chooser, table_se
     assert not table_session.queue
 
 
-def test_what_is_too_large_cannot_be_ticked_and_says_why(panel, table_session, monkeypatch):
+def test_method_too_large_for_memory_cannot_be_ticked(panel, table_session, monkeypatch):
     monkeypatch.setattr("aucstudio.project.runs.estimate.machine_memory", lambda: 2e6)
     panel.choose.click()
     chooser = panel.findChild(MethodChooser)
@@ -137,7 +137,7 @@ def test_what_is_too_large_cannot_be_ticked_and_says_why(panel, table_session, m
     assert not chooser.run.isEnabled()
 
 
-def test_the_list_of_the_field_has_families_that_cannot_be_chosen(panel, table_session):
+def test_family_headings_in_the_method_list_are_disabled(panel, table_session):
     combo, model = panel.combo, panel.combo.model()
     heads = [k for k in range(combo.count()) if combo.itemData(k) is None]
     assert [combo.itemText(k) for k in heads] == list(FAMILIES.values())

@@ -12,7 +12,7 @@ from aucstudio.gui.pages.model.tree import place
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.explain.importance import permutation_importance
 from aucstudio.project.explain.trees import Node
-from tests.gui.conftest import choose, make_record, points, put, settle
+from tests.gui.conftest import choose, make_record, points, put, refresh_and_wait
 
 TWICE = Validation("holdout", test_size=0.5, repeats=2)
 
@@ -26,8 +26,8 @@ def offered(view):
     return [view.picture_combo.itemData(k) for k in range(view.picture_combo.count())]
 
 
-def turn_to(qtbot, view, key):
-    """Choose a picture as a person does."""
+def choose_picture(qtbot, view, key):
+    """Choose a picture as a user does."""
     index = view.picture_combo.findData(key)
     view.picture_combo.setCurrentIndex(index)
     view.picture_combo.activated.emit(index)
@@ -47,13 +47,13 @@ def turn_to(qtbot, view, key):
         ("auc-ensemble", {"library": "few"}, ["members", "importance", "curves", "row"]),
     ],
 )
-def test_only_pictures_that_mean_something(qtbot, table_session, view, method, params, pictures):
+def test_only_applicable_pictures_are_offered(qtbot, table_session, view, method, params, pictures):
     put(table_session, make_record(table_session.table, method, params))
     table_session.point_at(row=3)
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     assert offered(view) == pictures
     for key in pictures:
-        part = turn_to(qtbot, view, key)
+        part = choose_picture(qtbot, view, key)
         assert part is view.part
         assert part.isVisible()
         assert view.figure() is part.plot
@@ -63,9 +63,9 @@ def test_only_pictures_that_mean_something(qtbot, table_session, view, method, p
         assert lengths.pop() > 0
 
 
-def test_weights_are_means_with_their_range(qtbot, table_session, view):
+def test_weights_are_means_over_splits_with_their_range(qtbot, table_session, view):
     record = put(table_session, make_record(table_session.table, validation=TWICE))
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     chart = view.part.chart
     for place_, row in zip(points(chart.dots), chart.rows, strict=True):
         own = [
@@ -86,10 +86,10 @@ def test_weights_are_means_with_their_range(qtbot, table_session, view):
 
 
 @pytest.mark.slow
-def test_importance_is_that_of_the_project(qtbot, table_session, view):
+def test_importance_matches_the_project_layer(qtbot, table_session, view):
     record = put(table_session, make_record(table_session.table, validation=TWICE))
-    settle(qtbot, view)
-    part = turn_to(qtbot, view, "importance")
+    refresh_and_wait(qtbot, view)
+    part = choose_picture(qtbot, view, "importance")
     band = table_session.plan.band
     expected = permutation_importance(record, table_session.table, band)
     for measure in ("auc", "pauc"):
@@ -106,10 +106,10 @@ def test_importance_is_that_of_the_project(qtbot, table_session, view):
 
 
 @pytest.mark.slow
-def test_the_first_column_may_not_matter_significantly(qtbot, table_session, view):
+def test_sentence_says_if_no_column_matters_significantly(qtbot, table_session, view):
     put(table_session, make_record(table_session.table))
-    settle(qtbot, view)
-    part = turn_to(qtbot, view, "importance")
+    refresh_and_wait(qtbot, view)
+    part = choose_picture(qtbot, view, "importance")
     noise = np.zeros_like(part.found.drops)
     noise[:, 0::2], noise[:, 1::2] = 0.2, -0.1
     part.found = dataclasses.replace(part.found, drops=noise)
@@ -120,13 +120,11 @@ def test_the_first_column_may_not_matter_significantly(qtbot, table_session, vie
 
 
 @pytest.mark.slow
-def test_importance_follows_the_range_and_no_figure_stands_under_other_settings(
-    qtbot, table_session, view
-):
+def test_importance_is_recomputed_for_other_settings(qtbot, table_session, view):
     record = put(table_session, make_record(table_session.table))
     table_session.set_band(0.0, 0.3)
-    settle(qtbot, view)
-    part = turn_to(qtbot, view, "importance")
+    refresh_and_wait(qtbot, view)
+    part = choose_picture(qtbot, view, "importance")
     assert part.measure_combo.currentData() == "pauc"
     choose(part.measure_combo, "auc")
     table_session.set_band(0.2, 0.9)
@@ -134,8 +132,8 @@ def test_importance_follows_the_range_and_no_figure_stands_under_other_settings(
     assert part.found is None
     assert not part.data()
     assert "Shuffling" in view.sentence.text()
-    settle(qtbot, view)
-    assert part.measure_combo.currentData() == "auc"  # as it was chosen
+    refresh_and_wait(qtbot, view)
+    assert part.measure_combo.currentData() == "auc"  # the user's choice is kept
     choose(part.measure_combo, "pauc")
     expected = permutation_importance(record, table_session.table, (0.2, 0.9)).summary("pauc")[0]
     assert_allclose(sorted(row.value for row in part.chart.rows), sorted(expected))
@@ -147,10 +145,10 @@ def test_importance_follows_the_range_and_no_figure_stands_under_other_settings(
 
 
 @pytest.mark.slow
-def test_a_stop_keeps_what_is_finished_and_goes_on_later(qtbot, table_session, view):
+def test_stopped_importance_is_partial_and_can_be_resumed(qtbot, table_session, view):
     put(table_session, make_record(table_session.table, "auc-split", validation=TWICE))
-    settle(qtbot, view)
-    part = turn_to(qtbot, view, "importance")
+    refresh_and_wait(qtbot, view)
+    part = choose_picture(qtbot, view, "importance")
     whole = part.found
     part.repeats_box.setValue(200)
     qtbot.waitUntil(lambda: part.stop_button.isVisible() and part.bar_done.value() > 0)
@@ -168,10 +166,10 @@ def test_a_stop_keeps_what_is_finished_and_goes_on_later(qtbot, table_session, v
 
 
 @pytest.mark.slow
-def test_score_curves_of_the_split_that_is_pointed_at(qtbot, table_session, view):
+def test_score_curves_follow_the_selected_split(qtbot, table_session, view):
     record = put(table_session, make_record(table_session.table, "pauc-boost", validation=TWICE))
-    settle(qtbot, view)
-    part = turn_to(qtbot, view, "curves")
+    refresh_and_wait(qtbot, view)
+    part = choose_picture(qtbot, view, "curves")
     spans = part.found.spans
     assert part.found.column == max(spans, key=spans.get)
     assert part.column_combo.itemData(0) == part.found.column
@@ -190,10 +188,10 @@ def test_score_curves_of_the_split_that_is_pointed_at(qtbot, table_session, view
     assert view.split_combo.currentIndex() == 1
 
 
-def test_the_tree_says_who_ends_where(qtbot, table_session, view):
+def test_tree_counts_the_rows_of_each_leaf(qtbot, table_session, view):
     record = put(table_session, make_record(table_session.table, "auc-split"))
-    settle(qtbot, view)
-    part = turn_to(qtbot, view, "tree")
+    refresh_and_wait(qtbot, view)
+    part = choose_picture(qtbot, view, "tree")
     split = record.splits[0]
     leaves = [p for p in part.placed.walk() if not p.children]
     assert sum(p.node.positives for p in leaves) == split.train_positive.sum()
@@ -206,10 +204,10 @@ def test_the_tree_says_who_ends_where(qtbot, table_session, view):
 
 
 @pytest.mark.slow
-def test_an_ensemble_has_many_trees_to_choose_from(qtbot, table_session, view):
+def test_tree_of_an_ensemble_can_be_chosen(qtbot, table_session, view):
     record = put(table_session, make_record(table_session.table, "gradient-boosting"))
-    settle(qtbot, view)
-    part = turn_to(qtbot, view, "tree")
+    refresh_and_wait(qtbot, view)
+    part = choose_picture(qtbot, view, "tree")
     scorer = record.splits[0].model.scorer
     assert part.tree_box.maximum() == len(scorer.roots)
     part.tree_box.setValue(3)
@@ -217,17 +215,17 @@ def test_an_ensemble_has_many_trees_to_choose_from(qtbot, table_session, view):
     assert part.found.index == scorer.roots[2]
 
 
-def test_without_its_table_a_run_says_so(qtbot, table_session, view):
+def test_run_without_its_table_asks_to_open_it(qtbot, table_session, view):
     put(table_session, make_record(table_session.table, "auc-split"))
     table_session.study.table = None
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     for key in offered(view):
-        turn_to(qtbot, view, key)
+        choose_picture(qtbot, view, key)
         assert "Open the table" in view.sentence.text()
     assert not view.row_part.row_box.isEnabled()
 
 
-def test_a_parent_stands_between_its_children():
+def test_parent_node_is_centred_above_its_children():
     leaf = Node(1, 1, 1, 1, 0.0, "", False, 1)
     root = Node(0, 0, 2, 2, np.nan, "a ≤ 1", False, 2, leaf, dataclasses.replace(leaf, index=2))
     placed = place(root, 5)
@@ -245,11 +243,11 @@ def test_long_names_keep_both_ends():
 
 
 @pytest.mark.slow
-def test_members_stand_with_their_weights(qtbot, table_session, view):
+def test_members_are_listed_with_their_weights(qtbot, table_session, view):
     record = make_record(table_session.table, "auc-ensemble", {"library": "few"}, TWICE)
     put(table_session, record)
-    settle(qtbot, view)
-    part = turn_to(qtbot, view, "members")
+    refresh_and_wait(qtbot, view)
+    part = choose_picture(qtbot, view, "members")
     members = [{m.title: m for m in split.model.scorer.members} for split in record.splits]
     assert len(members) == 2
     for row in part.chart.rows:

@@ -1,4 +1,4 @@
-"""What stands still while a run is in progress is painted from pictures, and looks the same."""
+"""Static plot items are cached as pixmaps during a run and look the same."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def pixels(plot):
     return rows.astype(int)
 
 
-def test_kept_pictures_look_as_the_items_do(plot, qtbot):
+def test_cached_items_look_like_uncached_ones(plot, qtbot):
     still = plot.plot([0, 1, 2], [0, 1, 0], pen="r")
     moving = plot.plot([0, 1, 2], [1, 0, 1], pen="b")
     qtbot.wait(1)
@@ -53,14 +53,14 @@ def test_kept_pictures_look_as_the_items_do(plot, qtbot):
     assert np.abs(pixels(plot) - kept).max() <= 2
 
 
-def test_what_comes_later_is_kept_too(plot):
+def test_items_added_later_are_cached(plot):
     plot.keep_still([])
     late = plot.plot([0, 1], [0, 1])
     plot.keep_still([])
     assert late.curve.cacheMode() == KEPT
 
 
-def test_on_paper_lines_stay_lines(plot):
+def test_saved_picture_has_vector_lines(plot):
     plot.plot([0, 1, 2], [0, 1, 0], pen="r")
     plot.keep_still([])
     buffer = QBuffer()
@@ -74,7 +74,7 @@ def test_on_paper_lines_stay_lines(plot):
     assert plot.getAxis("left").cacheMode() == KEPT
 
 
-def test_the_extent_grows_in_steps_around_a_fit_in_progress(qtbot, table_session):
+def test_axis_range_grows_in_steps_during_a_fit(qtbot, table_session):
     make_application("light")
     plots, holder = TrainingPlots(), QWidget()
     qtbot.addWidget(holder)

@@ -1,6 +1,6 @@
-"""Markup in names: whatever a file, column, class or run is called, it is shown letter for letter.
+"""Markup in the names of files, columns, classes and runs is shown as plain text.
 
-A pipe stands for a file on this machine that a name asks for: nobody may open it.
+A pipe takes the place of a local file that a name refers to: the program must never open it.
 """
 
 import ast
@@ -39,7 +39,7 @@ SHOWN = Qt.ItemDataRole.DisplayRole
 
 
 class Trap:
-    """A pipe, and whether anybody has opened it."""
+    """A pipe that records whether it was opened."""
 
     def __init__(self, path):
         os.mkfifo(path)
@@ -50,7 +50,7 @@ class Trap:
 
     def _wait(self):
         while not self._closing:
-            # Returns once there is a reader, who then finds the end of the file.
+            # Returns once there is a reader, which then reads the end of the file.
             os.close(os.open(self.path, os.O_WRONLY))
             self.opened = self.opened or not self._closing
 
@@ -76,7 +76,7 @@ def hostile(trap, what):
 
 @pytest.fixture
 def hostile_file(trap, tmp_path):
-    """A table whose every name is markup; a file's name holds no slash."""
+    """A table whose every name is markup; the file's name contains no slash."""
     rng = np.random.default_rng(0)
     positive = rng.random(120) < 0.4
     path = tmp_path / "<b>MARK <img src=trap> &lt;.csv"
@@ -92,7 +92,7 @@ def hostile_file(trap, tmp_path):
 
 
 class Walk:
-    """Everything that shows text; what would be rendered, and how many places hold a name."""
+    """Visits everything that shows text; collects rendered markup and counts the names seen."""
 
     def __init__(self):
         self.rendered, self.seen = [], Counter()
@@ -115,7 +115,7 @@ class Walk:
             self.seen["title"] += "MARK" in widget.windowTitle()
 
     def _text(self, kind, text, is_rich):
-        """In rich text a name has lost its angle brackets, whatever else stands there."""
+        """Record rich text in which a name has lost its angle brackets."""
         self.seen[kind] += "MARK" in text
         if is_rich and re.search(r"<b>MARK|<img|&lt; \{0\}|&lt; <img", text):
             self.rendered.append((kind, text))
@@ -136,7 +136,7 @@ class Walk:
             self.rendered.append(("drawn", html))
 
     def _model(self, model):
-        # A list has one column, and its count of columns is not for us.
+        # A list model has one column, and its ``columnCount`` is private.
         columns = 1 if isinstance(model, QAbstractListModel) else model.columnCount(QModelIndex())
         for row in range(model.rowCount(QModelIndex())):
             for column in range(columns):
@@ -153,7 +153,7 @@ class Walk:
 
 
 def scored(qtbot, dialog, path):
-    """Score a table that lacks a column and has a new level, and allow the former."""
+    """Score a table that lacks a column and has a new level, and allow the missing column."""
     text = path.read_text(encoding="utf-8")
     later = path.with_name(f"<i>later {path.name}")
     later.write_text(text.replace(" first", " fast", 1).replace(" north", " west"), "utf-8")
@@ -169,7 +169,7 @@ def scored(qtbot, dialog, path):
 
 
 @pytest.mark.slow
-def test_no_name_is_rendered_anywhere(window, hostile_file, trap, qtbot, tmp_path):
+def test_markup_in_names_is_never_rendered(window, hostile_file, trap, qtbot, tmp_path):
     walk, session = Walk(), window.session
     assert window.open_now(hostile_file) is not None
     for method in ("auc-rls", "auc-split", "kernel-rank-svm"):
@@ -198,13 +198,13 @@ def test_no_name_is_rendered_anywhere(window, hostile_file, trap, qtbot, tmp_pat
         dialog.deleteLater()
     assert walk.rendered == []
     assert not trap.opened
-    # The walk passes where names are.
+    # The walk has visited places with names.
     for kind in ("label", "tooltip", "drawn", "cell", "cell tooltip", "title"):
         assert walk.seen[kind] > 0, kind
 
 
 @pytest.mark.slow
-def test_recent_files_are_named_by_their_letters(window, hostile_file, tmp_path):
+def test_markup_in_recent_files_is_shown_as_text(window, hostile_file, tmp_path):
     window.open_now(hostile_file)
     save_as(window.session, tmp_path / "<b>MARK <img src=trap> &lt;.aucproj")
     window.welcome.refresh()
@@ -215,7 +215,7 @@ def test_recent_files_are_named_by_their_letters(window, hostile_file, tmp_path)
 
 
 @pytest.mark.slow
-def test_a_message_is_text(window):
+def test_markup_in_messages_is_shown_as_text(window):
     box = plain_text.message_box(QMessageBox.Icon.Warning, "AUC Studio", "no <b>x</b> here", window)
     assert box.textFormat() == Qt.TextFormat.PlainText
     assert box.text() == "no <b>x</b> here"
@@ -223,7 +223,7 @@ def test_a_message_is_text(window):
 
 
 @pytest.mark.parametrize("name", ["<b>x</b>", "&lt;", "<img src='/tmp/x'>", "<i>b\nc"])
-def test_a_tooltip_shows_each_letter(name, qtbot, monkeypatch):
+def test_markup_in_tooltips_is_shown_as_text(name, qtbot, monkeypatch):
     label = plain_text.PlainLabel("x")
     qtbot.addWidget(label)
     plain_text.plain_tooltip(label, name)
@@ -239,11 +239,11 @@ def test_a_tooltip_shows_each_letter(name, qtbot, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["", "plain", "AUC < .5", "a & b", "1 <2", "two\n<i>lines"])
-def test_what_qt_takes_for_text_stays_as_it_is(name):
+def test_plain_tooltips_are_not_escaped(name):
     assert plain_text.tip_text(name) == name
 
 
-def test_markup_is_made_of_escaped_parts():
+def test_joined_markup_escapes_its_parts():
     made = plain_text.rich("<b>{}</b>{}", "<i>", plain_text.rich("<u>{}</u>", "&"))
     assert made == "<b>&lt;i&gt;</b><u>&amp;</u>"
     assert plain_text.tip_text(made) == made
@@ -261,7 +261,7 @@ def calls(tree):
 
 
 def escapes(path):
-    """Where a module shows text without going through the one place for it."""
+    """Return the lines where a module shows text without ``plain_text``."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     found = []
     for name, node in calls(tree):
@@ -272,7 +272,7 @@ def escapes(path):
             if not guarded and not _is_no_text(node):
                 found.append((node.lineno, name))
         elif name in {"setTextFormat", "LabelItem"} or (
-            # A document's own title is text.
+            # The title of a document is plain text.
             name == "setTitle" and path.name not in {"printing.py", "drawing.py"}
         ):
             found.append((node.lineno, name))
@@ -281,7 +281,7 @@ def escapes(path):
 
 
 def _is_no_text(node):
-    """Item data of another role than the tooltip's."""
+    """Return whether a call sets item data of a role other than the tooltip's."""
     return not any(isinstance(n, ast.Attribute) and n.attr == "ToolTipRole" for n in ast.walk(node))
 
 

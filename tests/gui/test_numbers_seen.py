@@ -1,4 +1,4 @@
-"""Numbers and words of the pictures that can be read: ends of axes, labels, plurals, widths."""
+"""Readable numbers and words: ends of axes, labels, plurals, widths."""
 
 import dataclasses
 
@@ -22,16 +22,14 @@ from tests.gui.conftest import choose, make_record, put
 # ----------------------------------------------------------------- axes
 
 
-def test_the_end_of_a_range_has_a_place_of_its_own_among_few_rows():
+def test_range_end_is_distinct_on_a_log_axis_of_few_rows():
     log, _ = axes.make_axes("log", 4, 5)
     across, up = axes.make_axes("probit", 4, 5)
     assert axes.place(log, 0.0) < axes.place(log, 0.1) < axes.place(log, 0.2)
-    assert axes.ends(across) == axes.ends(up)  # the line of chance then goes from end to end
+    assert axes.ends(across) == axes.ends(up)  # so the chance line goes from corner to corner
 
 
-def test_the_last_numbers_of_the_axes_are_written_and_their_titles_are_in_the_middle(
-    table_session, open_view
-):
+def test_axis_end_labels_are_shown_and_titles_centred(table_session, open_view):
     put(table_session, make_record(table_session.table, "auc-rls"), "Run")
     view = open_view(RocView, table_session)
     view.resize(480, 480)
@@ -45,13 +43,13 @@ def test_the_last_numbers_of_the_axes_are_written_and_their_titles_are_in_the_mi
             middle = axis.mapRectFromItem(axis.label, axis.label.boundingRect()).center()
             off = middle - room.center()
             assert abs(off.x() if lies else off.y()) <= 2, (face, side)
-            # A number at the very end is within what the axis may paint on.
+            # A number at the very end is within the area of the axis.
             end = room.right() if lies else room.top()
             beyond = axis.boundingRect()
             assert abs((beyond.right() if lies else beyond.top()) - end) >= BEYOND - 1e-6
 
 
-def test_counts_are_marked_at_whole_rows(qapp):
+def test_count_axis_has_integer_ticks(qapp):
     axis = HeightAxis("left")
     axis.setLogMode(x=False, y=True)
     levels = axis.tickValues(np.log10(0.7), np.log10(240), 500)
@@ -62,14 +60,14 @@ def test_counts_are_marked_at_whole_rows(qapp):
 # ----------------------------------------------------------------- numbers in words
 
 
-def test_scores_keep_their_zeros_and_a_range_has_one_number_of_decimals():
+def test_scores_have_significant_digits_and_ranges_equal_decimals():
     assert [number(x) for x in (-9.67, 0.2, 12.5, 1500.0)] == ["−9.670", "0.2000", "12.50", "1500"]
-    told = band_sentence((0.1, 0.2), (0.0297345, 0.37163))
-    assert told == "The FPR range 0.1 … 0.2 lies at scores between 0.0297 and 0.3716."
+    sentence = band_sentence((0.1, 0.2), (0.0297345, 0.37163))
+    assert sentence == "The FPR range 0.1 … 0.2 lies at scores between 0.0297 and 0.3716."
     assert band_sentence((0.0, 0.1), (-5.4251, np.inf)).endswith("above −5.425.")
 
 
-def test_the_first_digits_of_a_long_setting_are_seen(qtbot):
+def test_long_setting_shows_its_first_digits(qtbot):
     form = ParamForm()
     qtbot.addWidget(form)
     form.set_method(METHODS["svm"])
@@ -80,7 +78,7 @@ def test_the_first_digits_of_a_long_setting_are_seen(qtbot):
 # ----------------------------------------------------------------- the table
 
 
-def test_the_card_counts_in_words_and_tells_each_thing_once(session, tmp_path, qtbot):
+def test_data_card_reports_each_fact_once(session, tmp_path, qtbot):
     lines = [f"{k},{'' if k == 3 else k % 7},{'' if k == 5 else 'pn'[k % 2]}" for k in range(40)]
     path = tmp_path / "few.csv"
     path.write_text("\n".join(["a,b,y", *lines]) + "\n")
@@ -93,15 +91,15 @@ def test_the_card_counts_in_words_and_tells_each_thing_once(session, tmp_path, q
         facts.text()
         == "40 rows · 1 number · 1 ignored · 1 missing value (numbers: training median)"
     )
-    told = panel.findChild(QLabel, "data_routine_notes").text()
-    assert told.count("no label") == 1
-    assert "1 row has no label and is not used in training" in told
-    assert "without" not in told
+    notes = panel.findChild(QLabel, "data_routine_notes").text()
+    assert notes.count("no label") == 1
+    assert "1 row has no label and is not used in training" in notes
+    assert "without" not in notes
     session.put_plan(dataclasses.replace(session.plan, method="gradient-boosting"))
     assert facts.text().endswith("1 missing value (numbers: left to the method)")
 
 
-def test_heads_of_figures_stand_over_them(qtbot):
+def test_number_headers_are_right_aligned(qtbot):
     specs = (ColumnSpec("Name", str), ColumnSpec("Count", str, is_figure=True))
     model, role = TableModel(specs, None), Qt.ItemDataRole.TextAlignmentRole
     view = TableView("counts", "Counts", model, 24)
@@ -112,7 +110,7 @@ def test_heads_of_figures_stand_over_them(qtbot):
         assert model.index(0, place).data(role) & side
 
 
-def test_the_start_page_is_not_scrolled_where_all_of_it_is_seen(qtbot):
+def test_start_page_has_no_scroll_bar_if_it_fits(qtbot):
     page = WelcomePage()
     qtbot.addWidget(page)
     area = page.findChild(QScrollArea)
@@ -122,9 +120,7 @@ def test_the_start_page_is_not_scrolled_where_all_of_it_is_seen(qtbot):
     qtbot.waitUntil(lambda: area.verticalScrollBar().maximum() == 0)
 
 
-def test_a_comparison_of_nothing_keeps_its_controls_above_and_says_what_to_do(
-    table_session, open_view
-):
+def test_empty_comparison_keeps_its_controls_and_shows_a_hint(table_session, open_view):
     view = open_view(CompareView, table_session)
     view.resize(700, 560)
     QApplication.processEvents()
@@ -135,7 +131,7 @@ def test_a_comparison_of_nothing_keeps_its_controls_above_and_says_what_to_do(
     assert view.sentence.text().endswith("press Run to see how runs compare.")
 
 
-def test_the_card_says_what_happens_to_missing_values_of_each_kind(session, tmp_path, qtbot):
+def test_data_card_explains_missing_categories(session, tmp_path, qtbot):
     lines = [f"{k % 7},{'' if k == 3 else 'uv'[k % 2]},{'pn'[k % 2]}" for k in range(40)]
     path = tmp_path / "few.csv"
     path.write_text("\n".join(["b,c,y", *lines]) + "\n")

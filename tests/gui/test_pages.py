@@ -1,4 +1,4 @@
-"""What every page does: empty states, failed runs, themes, names for automation."""
+"""Behaviour shared by all pages: empty states, failed runs, themes, names for automation."""
 
 import dataclasses
 import importlib
@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from aucstudio.gui.common.theme import DARK, LIGHT, apply_theme
 from aucstudio.gui.desk.actions import VIEWS
-from tests.gui.conftest import make_record, put, settle, shown
+from tests.gui.conftest import make_record, put, refresh_and_wait, shown
 
 CONTROLS = QAbstractButton, QAbstractSpinBox, QComboBox, QLineEdit
 
@@ -33,7 +33,7 @@ def words_of(page, qtbot):
     return shown(page, qtbot) + page.figure().accessibleDescription()
 
 
-def test_an_empty_page_says_what_to_do(page, table_session, qtbot):
+def test_empty_page_shows_the_next_step(page, table_session, qtbot):
     if page.objectName() != "data_view":
         words = words_of(page, qtbot)
         assert any(next_step in words for next_step in ("No run yet", "No search yet"))
@@ -42,7 +42,7 @@ def test_an_empty_page_says_what_to_do(page, table_session, qtbot):
     assert "Open a table" in words_of(page, qtbot)
 
 
-def test_a_failed_run_says_why(page, table_session, qtbot):
+def test_page_shows_the_error_of_a_failed_run(page, table_session, qtbot):
     if page.objectName() in ("roc_view", "compare_view", "data_view"):
         pytest.skip("shows the checked runs or the table")
     failed = dataclasses.replace(
@@ -54,13 +54,13 @@ def test_a_failed_run_says_why(page, table_session, qtbot):
     assert "ut of memory." in words
 
 
-def test_another_theme_keeps_what_is_shown(page, table_session, qtbot):
+def test_changing_the_theme_keeps_the_content(page, table_session, qtbot):
     put(table_session, make_record(table_session.table))
     before, numbers = words_of(page, qtbot), page.figure_data()
     try:
         apply_theme(QApplication.instance(), "dark")
         page.restyle()
-        settle(qtbot, page)
+        refresh_and_wait(qtbot, page)
         assert words_of(page, qtbot) == before
         np.testing.assert_equal(page.figure_data(), numbers)
         for plot in page.plots():

@@ -13,14 +13,14 @@ def form(qtbot):
 
 
 @pytest.mark.parametrize("key", METHODS)
-def test_a_form_shows_every_default_and_gives_it_back(form, key):
+def test_form_returns_the_defaults(form, key):
     form.set_method(METHODS[key])
     defaults = {name: p.default for name, p in declared_params(METHODS[key]).items()}
     assert form.value() == defaults
 
 
 @pytest.mark.parametrize("key", METHODS)
-def test_values_put_in_come_out(form, key):
+def test_form_returns_the_values_set(form, key):
     form.set_method(METHODS[key])
     values = {}
     for name, declared in declared_params(METHODS[key]).items():
@@ -38,7 +38,7 @@ def test_values_put_in_come_out(form, key):
     assert form.value() == values
 
 
-def test_a_choice_that_no_form_offers_is_kept_as_the_run_has_it(form):
+def test_value_that_is_not_offered_is_kept_as_in_the_run(form):
     form.set_method(METHODS["auc-ensemble"])
     values = {**form.value(), "library": "logistic C=0.1; rankboost"}
     form.setValue(values)
@@ -48,7 +48,7 @@ def test_a_choice_that_no_form_offers_is_kept_as_the_run_has_it(form):
     assert form.value()["library"] == "quick"
 
 
-def test_a_setting_shows_only_where_it_means_something(form, qtbot):
+def test_inapplicable_settings_are_hidden(form, qtbot):
     form.set_method(METHODS["auc-svm"])
     form.show()
     editors = form.editors
@@ -59,28 +59,28 @@ def test_a_setting_shows_only_where_it_means_something(form, qtbot):
     assert not editors["degree"].isVisible()
 
 
-def test_a_bad_value_is_said_beside_its_field_and_goes_nowhere(form, qtbot):
+def test_invalid_value_is_reported_and_not_emitted(form, qtbot):
     form.set_method(METHODS["auc-svm"])
     form.show()
     field = form.editors["C"]
     field.clear()
-    heard = []
-    form.valueChanged.connect(lambda: heard.append(1))
+    emitted = []
+    form.valueChanged.connect(lambda: emitted.append(1))
     qtbot.keyClicks(field, "-3")
     hint = form.findChild(object, "hint_C")
     assert hint.isVisible()
     assert "greater than 0" in hint.text()
-    assert not heard
+    assert not emitted
     with pytest.raises(InvalidSetting):
         form.value()
     field.clear()
     qtbot.keyClicks(field, "3")
-    assert heard
+    assert emitted
     assert form.value()["C"] == 3.0
     assert not hint.isVisible()
 
 
-def test_a_bad_value_does_not_hide_behind_a_kernel(form, qtbot):
+def test_hidden_invalid_value_falls_back_to_the_last_valid_one(form, qtbot):
     form.set_method(METHODS["auc-svm"])
     form.setValue({"kernel": "rbf", "gamma": 0.5})
     form.editors["gamma"].setText("wide")
@@ -114,7 +114,7 @@ def test_gamma_shows_its_sigma(form, qtbot):
     assert "σ = 1" in form.findChild(object, "hint_gamma").text()
 
 
-def test_a_width_relative_to_the_data_is_typed_and_stepped(form, qtbot):
+def test_relative_width_is_typed_and_stepped(form, qtbot):
     form.set_method(METHODS["auc-rls"])
     form.show()
     form.setValue({"kernel": "rbf", "gamma": "scale/4"})
@@ -129,7 +129,7 @@ def test_a_width_relative_to_the_data_is_typed_and_stepped(form, qtbot):
     assert form.value()["gamma"] == "scale*16"
 
 
-def test_a_value_that_is_held_already_changes_neither_text_nor_cursor(form, qtbot):
+def test_setting_the_same_value_keeps_text_and_cursor(form, qtbot):
     form.set_method(METHODS["auc-svm"])
     field = form.editors["C"]
     field.clear()
@@ -141,7 +141,7 @@ def test_a_value_that_is_held_already_changes_neither_text_nor_cursor(form, qtbo
     assert field.text() == "20"
 
 
-def test_a_bad_text_stays_until_another_value_comes_or_it_is_put_away(form, qtbot):
+def test_invalid_text_is_kept_until_another_value_is_set(form, qtbot):
     form.set_method(METHODS["auc-svm"])
     field = form.editors["C"]
     qtbot.keyClicks(field, "e")

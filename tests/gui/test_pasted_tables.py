@@ -1,4 +1,4 @@
-"""A table comes from the clipboard, or in any format, into the window."""
+"""Open tables from the clipboard and in every offered format."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ def clipboard():
 
 
 @pytest.mark.slow
-def test_a_table_is_pasted_kept_and_found_again(window, qtbot, clipboard, table_file):
+def test_pasted_table_is_saved_and_can_be_reopened(window, qtbot, clipboard, table_file):
     clipboard.setText(table_file.read_text(encoding="utf-8").replace(",", "\t"))
     with qtbot.waitSignal(window.session.files.opened, timeout=PATIENCE):
         window.actions_.paste_table.trigger()
@@ -35,7 +35,7 @@ def test_a_table_is_pasted_kept_and_found_again(window, qtbot, clipboard, table_
 
 
 @pytest.mark.slow
-def test_an_empty_clipboard_is_a_sentence(window, qtbot, clipboard, answers):
+def test_pasting_an_empty_clipboard_is_reported(window, qtbot, clipboard, answers):
     clipboard.clear()
     before = window.session.table
     with qtbot.waitSignal(window.session.files.opener.refused, timeout=PATIENCE):
@@ -45,7 +45,7 @@ def test_an_empty_clipboard_is_a_sentence(window, qtbot, clipboard, answers):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", [".xls", ".sav"])
-def test_what_the_open_dialog_offers_is_opened(window, qtbot, answers, ending):
+def test_every_format_of_the_open_dialog_is_opened(window, qtbot, answers, ending):
     assert f"*{ending}" in prompts.TABLES
     answers.open_path = str(FORMATS / f"cases{ending}")
     with qtbot.waitSignal(window.session.files.opened, timeout=PATIENCE):

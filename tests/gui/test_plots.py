@@ -1,4 +1,4 @@
-"""Every plot: zoomed within bounds, always brought back, with one menu and one read-out."""
+"""Every plot: bounded zoom, reset, one menu and one read-out."""
 
 import numpy as np
 import pyqtgraph as pg
@@ -19,7 +19,7 @@ NONE, SHIFT = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier
 
 @pytest.fixture(autouse=True)
 def _every_move_counts():
-    """Pyqtgraph leaves out moves that follow each other within some milliseconds."""
+    """Process every mouse move; pyqtgraph skips moves within a few milliseconds."""
     before = pg.getConfigOption("mouseRateLimit")
     pg.setConfigOption("mouseRateLimit", -1)
     yield
@@ -60,7 +60,7 @@ def wheel(plot, notches, at=None):
 
 
 def mouse(plot, kind, place, button=LEFT, modifiers=NONE):
-    """Send what a mouse does; the scene leaves some of it unanswered, which QTest calls a fault."""
+    """Send a mouse event directly; QTest fails if the scene ignores one."""
     kinds = QEvent.Type
     where = QPointF(place)
     held = Qt.MouseButton.NoButton if kind == kinds.MouseButtonRelease else button
@@ -97,7 +97,7 @@ def at(plot, x, y):
 
 
 @pytest.mark.slow
-def test_the_wheel_stays_near_what_is_drawn(plot):
+def test_wheel_zoom_is_limited_to_the_data(plot):
     home = shown(plot)
     wheel(plot, -60)
     low, high = shown(plot).T
@@ -110,7 +110,7 @@ def test_the_wheel_stays_near_what_is_drawn(plot):
 
 
 @pytest.mark.parametrize("way", ["double click", "button", "key", "menu"])
-def test_both_axes_come_back(plot, qtbot, way):
+def test_reset_restores_both_axes(plot, qtbot, way):
     home = shown(plot)
     assert not plot.reset_button.isVisible()
     wheel(plot, 4, at(plot, 5.0, 2.5))
@@ -128,11 +128,11 @@ def test_both_axes_come_back(plot, qtbot, way):
     plot.grab()
     np.testing.assert_allclose(shown(plot), home, atol=0.05)
     assert not plot.reset_button.isVisible()
-    plot.set_whole((0.0, 100.0), (0.0, 5.0))  # it follows the full extent again
+    plot.set_whole((0.0, 100.0), (0.0, 5.0))  # the view follows the full extent again
     np.testing.assert_allclose(shown(plot)[0], (0, 100))
 
 
-def test_a_whole_that_is_said_is_what_comes_back(plot):
+def test_reset_restores_the_declared_extent(plot):
     plot.set_whole((0.0, 4.0), (1.0, 3.0), air=0.0)
     np.testing.assert_allclose(shown(plot), [(0, 4), (1, 3)])
     plot.getViewBox().setRange(xRange=(-9, 9), yRange=(-9, 9), padding=0)
@@ -140,12 +140,12 @@ def test_a_whole_that_is_said_is_what_comes_back(plot):
     wheel(plot, 4, at(plot, 2.0, 1.5))
     zoomed = shown(plot)
     plot.set_whole((0.0, 5.0), (1.0, 3.0), air=0.0)
-    np.testing.assert_allclose(shown(plot), zoomed)  # a person's view is a person's
+    np.testing.assert_allclose(shown(plot), zoomed)  # a view zoomed by the user is kept
     double_click(plot)
     np.testing.assert_allclose(shown(plot), [(0, 5), (1, 3)])
 
 
-def test_shift_and_drag_draw_a_box_and_move_nothing_else(plot):
+def test_shift_drag_zooms_to_a_box_and_moves_nothing_else(plot):
     region = pg.LinearRegionItem((0.0, 10.0))
     plot.addItem(region, ignoreBounds=True)
     plot.grab()
@@ -154,18 +154,18 @@ def test_shift_and_drag_draw_a_box_and_move_nothing_else(plot):
     assert region.getRegion() == (0.0, 10.0)
 
 
-def test_the_menu_lets_the_next_drag_draw_a_box(plot):
+def test_menu_makes_the_next_drag_zoom_to_a_box(plot):
     menu = plot_menu(plot, (), ())
     menu.findChild(QAction, "plot_box_action").trigger()
     drag(plot, at(plot, 2.0, 0.5), at(plot, 6.0, 4.0))
     boxed = shown(plot)
     np.testing.assert_allclose(boxed, [(2, 6), (0.5, 4)], atol=0.1)
     drag(plot, at(plot, 3.0, 2.0), at(plot, 4.0, 2.0))
-    np.testing.assert_allclose(np.diff(shown(plot)), np.diff(boxed))  # moved, no box again
+    np.testing.assert_allclose(np.diff(shown(plot)), np.diff(boxed))  # panned, no second box
     assert shown(plot)[0][0] < boxed[0][0] - 0.5
 
 
-def test_a_box_is_given_up_by_escape_or_by_a_twitch(plot, qtbot):
+def test_zoom_box_is_cancelled_by_escape_or_a_tiny_drag(plot, qtbot):
     home = shown(plot)
     plot.draw_box()
     qtbot.keyClick(plot, Qt.Key.Key_Escape)
@@ -173,7 +173,7 @@ def test_a_box_is_given_up_by_escape_or_by_a_twitch(plot, qtbot):
     np.testing.assert_allclose(shown(plot), home)
 
 
-def test_keys_zoom_and_move(plot, qtbot):
+def test_keys_zoom_and_pan(plot, qtbot):
     home = shown(plot)
     qtbot.keyClick(plot, Qt.Key.Key_Plus)
     zoomed = shown(plot)
@@ -188,7 +188,7 @@ def test_keys_zoom_and_move(plot, qtbot):
     np.testing.assert_allclose(shown(plot), home)
 
 
-def test_a_plot_that_is_not_moved_is_not_zoomed(plot):
+def test_fixed_plot_cannot_be_zoomed(plot):
     plot.setMouseEnabled(False, False)
     plot.setXRange(2, 3)
     before = shown(plot)
@@ -198,7 +198,7 @@ def test_a_plot_that_is_not_moved_is_not_zoomed(plot):
     assert not plot.reset_button.isVisible()
 
 
-def test_the_menu_has_the_verbs_and_the_axes(plot, qtbot):
+def test_plot_menu_has_its_actions_and_axes(plot, qtbot):
     done = []
     verb = QAction("Copy picture", plot)
     verb.triggered.connect(lambda: done.append("copied"))
@@ -219,9 +219,7 @@ def test_the_menu_has_the_verbs_and_the_axes(plot, qtbot):
     assert combo.currentText() == "Logarithmic"
 
 
-def test_a_right_click_opens_the_pages_menu_and_chooses_nothing(
-    table_session, open_view, monkeypatch
-):
+def test_right_click_opens_the_menu_and_selects_nothing(table_session, open_view, monkeypatch):
     opened = []
     monkeypatch.setattr(QMenu, "popup", lambda menu, place: opened.append(menu))
     view = open_view(RocView, table_session)
@@ -240,7 +238,7 @@ def test_a_right_click_opens_the_pages_menu_and_chooses_nothing(
 
 
 @pytest.mark.slow
-def test_the_window_offers_picture_and_numbers_in_every_plots_menu(window, run_to_end):
+def test_every_plot_menu_exports_picture_and_numbers(window, run_to_end):
     window.open_example("two-gaussians")
     run_to_end(window)
     for view in window.views:
@@ -262,7 +260,7 @@ def test_the_window_offers_picture_and_numbers_in_every_plots_menu(window, run_t
 # ------------------------------------------------------------- the read-out
 
 
-def test_the_read_out_is_never_cut(plot):
+def test_readout_is_never_cut(plot):
     readout = Readout("some_readout", "Words at the pointer", plot)
     words = "Run   threshold 0.4   FPR 0.100   TPR 0.800   precision 0.500   F1 0.62   TP 8 of 10"
     inside = plot.rect()
@@ -277,7 +275,7 @@ def test_the_read_out_is_never_cut(plot):
     assert not readout.isVisible()
 
 
-def test_parts_that_are_set_apart_stand_on_lines():
+def test_readout_parts_are_placed_on_lines():
     assert in_lines("Run   a 1   b 2") == "Run\na 1   b 2"
     assert in_lines("Run") == "Run"
     long = in_lines("Run   " + "   ".join(f"part {k} of many" for k in range(6)))
@@ -293,7 +291,7 @@ def roc_view(table_session, open_view, qtbot):
     return view
 
 
-def test_what_is_dragged_is_what_is_read_out(roc_view, table_session):
+def test_readout_shows_the_point_being_dragged(roc_view, table_session):
     view, box = roc_view, roc_view.canvas.box
     first = next(view.lines.of(table_session.shown_runs()[0].record.id))
     x, y = (float(values[len(values) // 2]) for values in first.points)
@@ -301,14 +299,14 @@ def test_what_is_dragged_is_what_is_read_out(roc_view, table_session):
     handle.dragged.emit(0.4, 0.6)
     assert view.readout.text().startswith("Chosen   threshold ")
     view.plot.scene().sigMouseMoved.emit(box.mapViewToScene(QPointF(x, y)))
-    assert view.readout.text().startswith("Chosen   threshold ")  # not the curve that lies there
+    assert view.readout.text().startswith("Chosen   threshold ")  # not the curve at the same place
     handle.released.emit()
     assert not view.readout.isVisible()
     view.plot.scene().sigMouseMoved.emit(box.mapViewToScene(QPointF(x, y)))
     assert view.readout.isVisible()
 
 
-def test_a_range_that_is_dragged_tells_its_area(roc_view, table_session):
+def test_readout_shows_the_partial_auc_of_a_dragged_range(roc_view, table_session):
     view = roc_view
     view.canvas.band_item.setRegion((0.1, 0.4))
     assert view.readout.text().startswith("Chosen   FPR 0.1 … 0.4   pAUC 0.")
@@ -317,7 +315,7 @@ def test_a_range_that_is_dragged_tells_its_area(roc_view, table_session):
     assert not view.readout.isVisible()
 
 
-def test_an_operating_point_over_an_edge_of_the_range_is_what_is_dragged(roc_view, table_session):
+def test_operating_point_over_a_range_edge_is_dragged_first(roc_view, table_session):
     view = roc_view
     point = view.layers.point.point
     table_session.set_band(point.fpr, point.fpr + 0.2)

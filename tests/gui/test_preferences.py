@@ -1,4 +1,4 @@
-"""The preferences' file: what is kept, what is forgiven, and who else may write it."""
+"""The preferences file: saving, damaged files and concurrent writers."""
 
 import json
 
@@ -23,7 +23,7 @@ def kept(path):
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def test_what_is_put_is_there_at_the_next_start(qapp, path):
+def test_preferences_are_restored_at_the_next_start(qapp, path):
     first = PreferencesFile(path)
     first.put(theme="dark", text_size=150, roc=Axes(face="pr", layers={"costs": True}))
     first.put_in("windows", "main_window", WindowPlace((10, 20, 1300, 800), maximised=True))
@@ -35,7 +35,7 @@ def test_what_is_put_is_there_at_the_next_start(qapp, path):
     assert first.now.tables["runs_table"].shown == ("name", "auc")
 
 
-def test_nothing_is_written_while_nothing_changes(qapp, path):
+def test_unchanged_preferences_are_not_written(qapp, path):
     own = PreferencesFile(path)
     own.put(theme="system")
     own.flush()
@@ -43,11 +43,11 @@ def test_nothing_is_written_while_nothing_changes(qapp, path):
 
 
 @pytest.mark.slow
-def test_changes_are_written_after_a_pause_without_waiting(qtbot, path):
+def test_changes_are_written_after_a_delay(qtbot, path):
     own = PreferencesFile(path)
-    with qtbot.waitSignal(own.changed) as told:
+    with qtbot.waitSignal(own.changed) as signal:
         own.put(theme="dark")
-    assert told.args == ["theme"]
+    assert signal.args == ["theme"]
     qtbot.waitUntil(path.exists)
     assert kept(path) == {"theme": "dark"}
 
@@ -56,7 +56,7 @@ def test_changes_are_written_after_a_pause_without_waiting(qtbot, path):
     "changes",
     [{"theme": "blue"}, {"text_size": 20}, {"fpr_range": (0.5, 0.5)}, {"fpr_range": (-0.1, 2.0)}],
 )
-def test_what_no_preference_can_be_is_refused(qapp, path, changes):
+def test_invalid_preference_is_rejected(qapp, path, changes):
     own = PreferencesFile(path)
     with pytest.raises(ValueError, match=r"Expected|Invalid|FPR"):
         own.put(**changes)
@@ -64,7 +64,7 @@ def test_what_no_preference_can_be_is_refused(qapp, path, changes):
 
 
 @pytest.mark.parametrize("content", [b"{", b"\xff\xfe", b"[1, 2]", b"[" * 100_000, b""])
-def test_a_damaged_file_is_set_aside_with_a_sentence(qapp, path, content):
+def test_damaged_file_is_renamed_and_reported(qapp, path, content):
     path.parent.mkdir()
     path.write_bytes(content)
     own = PreferencesFile(path)
@@ -77,7 +77,7 @@ def test_a_damaged_file_is_set_aside_with_a_sentence(qapp, path, content):
     assert kept(path) == {"theme": "light"}
 
 
-def test_a_value_that_cannot_be_costs_the_others_nothing(qapp, path):
+def test_invalid_value_does_not_discard_the_others(qapp, path):
     path.parent.mkdir()
     document = {"theme": 7, "text_size": 125, "fpr_range": [0.4, 0.1], "windows": {"a": 1}}
     path.write_text(json.dumps(document))
@@ -86,7 +86,7 @@ def test_a_value_that_cannot_be_costs_the_others_nothing(qapp, path):
     assert not own.problem
 
 
-def test_what_a_newer_program_keeps_there_stays(qapp, path):
+def test_unknown_keys_of_a_newer_version_are_kept(qapp, path):
     path.parent.mkdir()
     newer = {"theme": {"name": "dusk"}, "voice": "calm", "roc": {"face": "roc", "glow": 3}}
     path.write_text(json.dumps(newer))
@@ -97,7 +97,7 @@ def test_what_a_newer_program_keeps_there_stays(qapp, path):
     assert kept(path) == expected
 
 
-def test_two_programs_write_one_file(qapp, path):
+def test_changes_of_two_programs_are_merged(qapp, path):
     one, other = PreferencesFile(path), PreferencesFile(path)
     one.put_in("folders", "table", "/data")
     other.put_in("folders", "figure", "/figures")
@@ -113,7 +113,7 @@ def test_two_programs_write_one_file(qapp, path):
     }
 
 
-def test_a_folder_that_cannot_be_written_is_no_matter(qapp, tmp_path):
+def test_unwritable_folder_is_ignored(qapp, tmp_path):
     (tmp_path / "home").write_text("a file where the folder should be")
     own = PreferencesFile(tmp_path / "home" / "preferences.json")
     own.put(theme="dark")
@@ -121,14 +121,14 @@ def test_a_folder_that_cannot_be_written_is_no_matter(qapp, tmp_path):
     assert own.now.theme == "dark"
 
 
-def test_methods_used_lately_come_once_and_the_latest_first(qapp, path):
+def test_recent_methods_are_unique_and_newest_first(qapp, path):
     own = PreferencesFile(path)
     for method in ("svm", "auc-rls", "svm", "a", "b", "c", "d", "e"):
         own.note_method(method)
     assert own.now.recent_methods == ("e", "d", "c", "b", "a", "svm")
 
 
-def test_all_windows_have_the_same(qapp, tmp_path, monkeypatch):
+def test_windows_share_the_preferences(qapp, tmp_path, monkeypatch):
     assert preferences() is preferences()
     here = preferences()
     monkeypatch.setenv("AUCSTUDIO_HOME", str(tmp_path / "elsewhere"))

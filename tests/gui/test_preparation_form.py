@@ -16,12 +16,12 @@ pytestmark = pytest.mark.slow
 
 
 def take(combo, value):
-    """Choose as a person does, who is told of by another signal."""
+    """Choose as a user does, which emits ``activated``."""
     combo.setCurrentIndex(combo.findData(value))
     combo.activated.emit(combo.currentIndex())
 
 
-def test_preprocessing_is_one_line_that_can_be_changed_and_undone(window, table_file, qtbot):
+def test_preprocessing_is_shown_changed_and_undone(window, table_file, qtbot):
     window.open_now(table_file)
     session, form = window.session, window.workplace.method_panel.preparation
     line = window.findChild(QLabel, "preparation_line")
@@ -52,7 +52,7 @@ def test_preprocessing_is_one_line_that_can_be_changed_and_undone(window, table_
     assert all(w.objectName() and w.accessibleName() for w in fields)
 
 
-def test_what_a_method_keeps_is_not_filled_in(window, table_file):
+def test_imputation_is_disabled_if_the_method_keeps_missing_values(window, table_file):
     window.open_now(table_file)
     choose(window.workplace.method_panel.combo, "gradient-boosting")
     line = window.findChild(QLabel, "preparation_line")
@@ -60,7 +60,7 @@ def test_what_a_method_keeps_is_not_filled_in(window, table_file):
     assert not window.findChild(QComboBox, "impute_combo").isEnabled()
 
 
-def test_a_run_brings_its_preprocessing_back(table_once):
+def test_settings_of_a_run_include_its_preprocessing(table_once):
     choice = PreparationChoice(scale="min-max")
     planned = plan_experiment(
         DataReference.to_table(table_once), "auc-rls", {}, Validation(), preparation=choice

@@ -1,4 +1,4 @@
-"""Pictures for print: size, type and lines as asked for, and a window that does not notice."""
+"""Pictures for print: requested size, fonts and lines, without changing the window."""
 
 import csv
 import io
@@ -23,7 +23,7 @@ from aucstudio.gui.exports import columns_as_csv
 from aucstudio.project.errors import InputError
 from tests.gui.conftest import PATIENCE
 
-# Each test makes a window of its own.
+# Each test creates its own window.
 pytestmark = pytest.mark.slow
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -31,7 +31,7 @@ DASH = (8.0, 4.0)
 
 
 class Sample(PageView):
-    """A page with what pictures consist of, in known sizes and colours."""
+    """A page with all elements of pictures, in known sizes and colours."""
 
     def __init__(self, session):
         super().__init__(session, "sample_view", "Sample")
@@ -69,7 +69,7 @@ def texts(drawing):
 
 
 def stroke(drawing, colour):
-    """Give width and dashes, in points, of the lines of a colour."""
+    """Return width and dashes, in points, of the lines of a colour."""
     (group,) = [g for g in marks(drawing, "g") if g.get("stroke") == colour and len(g)]
     scale = _points_per_unit(drawing)
     dashes = group.get("stroke-dasharray", "")
@@ -85,7 +85,7 @@ def _points_per_unit(drawing):
 
 
 def streams(pdf):
-    """Give the unpacked streams of a PDF."""
+    """Return the decompressed streams of a PDF."""
     found = re.findall(rb"stream\r?\n(.*?)endstream", pdf, re.DOTALL)
     unpacked = []
     for stream in found:
@@ -97,7 +97,7 @@ def streams(pdf):
 
 
 @pytest.mark.parametrize(("width", "height"), [(85.0, 68.0), (170.0, 110.0)])
-def test_an_svg_has_the_size_in_millimetres_and_text_as_text(view, width, height):
+def test_svg_has_its_size_in_millimetres_and_text_as_text(view, width, height):
     drawing = printing.draw(view, Sheet(width, height))
     root = ET.fromstring(drawing.svg())
     assert (root.get("width"), root.get("height")) == (f"{width:g}mm", f"{height:g}mm")
@@ -110,7 +110,7 @@ def test_an_svg_has_the_size_in_millimetres_and_text_as_text(view, width, height
 
 
 @pytest.mark.parametrize("points", [6.0, 8.0, 10.0])
-def test_type_and_lines_have_their_size_in_points(view, points):
+def test_fonts_and_lines_have_their_size_in_points(view, points):
     drawing = printing.draw(view, Sheet(font=points, line=0.75))
     scale = _points_per_unit(drawing)
     sizes = [float(mark.get("font-size")) * scale for mark in marks(drawing, "text")]
@@ -125,14 +125,14 @@ def test_type_and_lines_have_their_size_in_points(view, points):
 
 
 @pytest.mark.parametrize("caption", [False, True])
-def test_a_footnote_goes_with_the_picture(view, monkeypatch, caption):
+def test_footnote_is_part_of_the_picture(view, monkeypatch, caption):
     monkeypatch.setattr(view, "footnote", lambda: "† Not trained for this range")
     written = " ".join(texts(printing.draw(view, Sheet(caption=caption))))
     assert "† Not trained for this range" in written
     assert ("One plain sentence" in written) == caption
 
 
-def test_lines_lie_where_the_data_is(view):
+def test_lines_are_drawn_at_the_data(view):
     """The line from 0, 0 to 1, 1 goes from corner to corner of the axes."""
     root = ET.fromstring(printing.draw(view, Sheet()).svg())
     (group,) = [g for g in root.iter(f"{SVG}g") if g.get("stroke") == LIGHT.runs[1] and len(g)]
@@ -145,8 +145,8 @@ def test_lines_lie_where_the_data_is(view):
     assert (ys[0] - ys[1]) * (xs[0] - xs[1]) < 0
 
 
-def test_marks_after_a_clip_within_the_axes_keep_to_the_axes(view):
-    """A text within the axes has a clip of its own; the line over it is still cut off at theirs."""
+def test_lines_after_a_nested_clip_are_clipped_to_the_axes(view):
+    """A text within the axes has its own clip; a line after it is still clipped to the axes."""
     words = pg.TextItem("words", color="#123456")
     view.plot.addItem(words)
     words.setPos(0.5, 0.2)
@@ -168,8 +168,8 @@ def test_marks_after_a_clip_within_the_axes_keep_to_the_axes(view):
     assert all(width < 0.95 * wide for width in widths)
 
 
-def test_what_lies_outside_the_axes_is_not_painted(view):
-    """The line from -5 to 5 is cut off at the axes, in every format."""
+def test_data_outside_the_axes_is_not_painted(view):
+    """The line from -5 to 5 is clipped at the axes in every format."""
     drawing = printing.draw(view, Sheet(line=2.0))
     image = drawing.image(200)
     sought = QColor("#abcdef").rgb()
@@ -187,7 +187,7 @@ def test_what_lies_outside_the_axes_is_not_painted(view):
 
 
 @pytest.mark.parametrize("dpi", [150, 300, 600])
-def test_a_png_has_its_pixels_and_says_how_many_go_to_an_inch(view, dpi, tmp_path):
+def test_png_has_its_size_and_resolution(view, dpi, tmp_path):
     sheet = Sheet(dpi=dpi)
     path = tmp_path / "picture.png"
     printing.write_figure(printing.draw(view, sheet), path, sheet)
@@ -203,13 +203,13 @@ def test_a_png_has_its_pixels_and_says_how_many_go_to_an_inch(view, dpi, tmp_pat
     assert near.sum() == pytest.approx(dpi / 72, abs=1.5)
 
 
-def test_a_pdf_has_fonts_lines_and_no_pictures(view):
+def test_pdf_has_fonts_and_vector_lines(view):
     sheet = Sheet(title="A title of its own")
     pdf = printing.draw(view, sheet).pdf(sheet.title)
     assert pdf.startswith(b"%PDF")
     assert b"/FontFile" in pdf
     assert b"/Subtype /Image" not in pdf
-    # The clips and antialiasing bring no picture; text is shown by a font's own operator.
+    # Clips and antialiasing add no bitmap; text is shown by a font operator.
     content = b"".join(streams(pdf))
     assert content.count(b"BT") >= 5
     assert content.count(b" l\n") + content.count(b" l ") > 20
@@ -219,7 +219,7 @@ def test_a_pdf_has_fonts_lines_and_no_pictures(view):
     assert numbers[3] == pytest.approx(68 / 25.4 * 72, abs=1)
 
 
-def test_title_and_caption_stand_above_and_below(view):
+def test_title_and_caption_are_above_and_below(view):
     plain = printing.draw(view, Sheet())
     both = printing.draw(view, Sheet(title="A title", caption=True))
     assert "A title" in texts(both)
@@ -229,7 +229,7 @@ def test_title_and_caption_stand_above_and_below(view):
 
 
 @pytest.mark.slow
-def test_print_is_light_whatever_the_window_wears(view, window):
+def test_saved_picture_is_light_in_any_theme(view, window):
     window.set_theme("dark")
     view.restyle()
     view.plot.plot([0, 1], [0.2, 0.2], pen=pen(DARK.runs[2], 2.0))
@@ -239,7 +239,7 @@ def test_print_is_light_whatever_the_window_wears(view, window):
     assert LIGHT.runs[2] in light
     assert LIGHT.muted in light
     assert DARK.card not in light
-    # The grid too: nothing is drawn in a colour that was mixed with the dark background.
+    # The grid, too, has no colour blended with the dark background.
     used = set(re.findall(r'stroke="(#[0-9a-f]{6})"', light))
     roles = {value for value in vars(LIGHT).values() if isinstance(value, str)}
     assert used <= roles | set(LIGHT.runs) | {"#abcdef", "#000000", "#ffffff"}
@@ -247,7 +247,7 @@ def test_print_is_light_whatever_the_window_wears(view, window):
     assert DARK.runs[2] in dark
 
 
-def test_the_window_is_the_same_afterwards(view):
+def test_drawing_does_not_change_the_window(view):
     before = view.grab().toImage()
     ranges = view.plot.getViewBox().viewRange()
     printing.fitting(view, Sheet())
@@ -257,7 +257,7 @@ def test_the_window_is_the_same_afterwards(view):
     assert view.grab().toImage() == before
 
 
-def test_two_plots_keep_their_places(view, qtbot):
+def test_both_plots_of_a_page_are_drawn(view, qtbot):
     view.below.show()
     qtbot.waitUntil(lambda: view.below.width() > 100 and view.below.isVisible())
     drawing = printing.draw(view, Sheet(170.0, 80.0))
@@ -266,7 +266,7 @@ def test_two_plots_keep_their_places(view, qtbot):
     assert "Second" in found
 
 
-def test_a_page_that_was_never_shown_is_drawn_too(session, qtbot):
+def test_page_that_was_never_shown_is_drawn(session, qtbot):
     hidden = Sample(session)
     qtbot.addWidget(hidden)
     root = ET.fromstring(printing.draw(hidden, Sheet()).svg())
@@ -276,7 +276,7 @@ def test_a_page_that_was_never_shown_is_drawn_too(session, qtbot):
     assert np.ptp(np.array(numbers, float)[::2]) > 0.7 * wide
 
 
-def test_type_is_smaller_where_the_layout_would_not_fit(view):
+def test_font_shrinks_if_the_layout_does_not_fit(view):
     key = pg.LabelItem("A key that is much too long for one column " * 3)
     view.plot.plotItem.layout.addItem(key, 5, 1)
     view.grab()
@@ -285,12 +285,12 @@ def test_type_is_smaller_where_the_layout_would_not_fit(view):
     assert printing.fitting(view, fitted).font == pytest.approx(fitted.font, rel=0.06)
 
 
-def test_any_other_ending_is_refused(view, tmp_path):
+def test_unknown_file_extension_is_rejected(view, tmp_path):
     with pytest.raises(InputError, match=r"picture\.bmp has another ending"):
         printing.write_figure(printing.draw(view, Sheet()), tmp_path / "picture.bmp", Sheet())
 
 
-def test_the_clipboard_has_an_image_and_svg(view):
+def test_clipboard_has_an_image_and_svg(view):
     printing.copy_to_clipboard(printing.on_screen(view), 192)
     data = QGuiApplication.clipboard().mimeData()
     image = data.imageData()
@@ -311,7 +311,7 @@ def dialog(view, session, qtbot):
     return made
 
 
-def test_the_dialog_saves_what_is_set_and_remembers_it(dialog, view, session, answers, tmp_path):
+def test_dialog_saves_and_remembers_its_settings(dialog, view, session, answers, tmp_path):
     preset = dialog.findChild(QComboBox, "figure_preset")
     preset.setCurrentIndex(2)
     preset.activated.emit(2)
@@ -331,7 +331,7 @@ def test_the_dialog_saves_what_is_set_and_remembers_it(dialog, view, session, an
     again.deleteLater()
 
 
-def test_a_size_of_ones_own_is_named_so(dialog):
+def test_custom_size_is_shown_as_other_size(dialog):
     preset = dialog.findChild(QComboBox, "figure_preset")
     dialog.findChild(QDoubleSpinBox, "figure_height").setValue(55.0)
     assert preset.currentText() == "Other size"
@@ -351,7 +351,7 @@ def test_the_preview_shows_the_picture(dialog, qtbot):
     assert {"#ffffff", LIGHT.runs[1]} <= seen
 
 
-def test_a_file_that_cannot_be_written_is_said_in_the_dialog(dialog, answers, tmp_path):
+def test_failed_save_is_reported_in_the_dialog(dialog, answers, tmp_path):
     answers.save_path = str(tmp_path / "no such folder" / "one.pdf")
     dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
     assert "cannot write" in dialog.words.text()
@@ -368,7 +368,7 @@ def test_copy_fills_the_clipboard(dialog):
 # ----------------------------------------------------------------- numbers
 
 
-def test_numbers_go_through_csv_unchanged():
+def test_csv_preserves_the_numbers():
     rng = np.random.default_rng(3)
     columns = {
         "run, name": ["a,b", 'say "so"', "line\nbreak", "ü"],
@@ -386,9 +386,7 @@ def test_numbers_go_through_csv_unchanged():
     assert [float(cell) for cell in back[3][2:]] == columns["missing"][2:]
 
 
-def test_the_data_behind_a_picture_is_saved(
-    qtbot, window, table_file, answers, tmp_path, monkeypatch
-):
+def test_figure_data_is_saved(qtbot, window, table_file, answers, tmp_path, monkeypatch):
     window.open_now(table_file)
     view = window.deck.active()
     monkeypatch.setattr(view, "figure_data", lambda: {"fpr": np.array([0.0, 1 / 3]), "run": "ab"})

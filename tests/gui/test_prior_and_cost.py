@@ -1,4 +1,4 @@
-"""Prior and cost of a miss: kept in the project, one step of the history, seldom written."""
+"""Prior and cost of a miss: saved in the project, one undo step, few writes."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from tests.gui.conftest import on, save_as, train
 CHOSEN = Stakes(prior=0.0002, miss=25.0)
 
 
-def test_a_reopened_project_has_its_prior_and_cost(session, table_file, tmp_path, qtbot):
+def test_reopened_project_has_its_prior_and_cost(session, table_file, tmp_path, qtbot):
     path = tmp_path / "kept.aucproj"
     session.files.open_now(table_file, "table")
     train(qtbot, session)
@@ -19,22 +19,22 @@ def test_a_reopened_project_has_its_prior_and_cost(session, table_file, tmp_path
     save_as(session, path)
     session.files.open_now(table_file, "table")
     assert session.stakes == Stakes()
-    told = []
-    on(session, "stakes", lambda: told.append(session.stakes))
+    notified = []
+    on(session, "stakes", lambda: notified.append(session.stakes))
     session.files.open_now(path, "project")
     assert session.stakes == CHOSEN
-    assert told == [CHOSEN]
+    assert notified == [CHOSEN]
     assert not session.undo_stack.canUndo()
 
 
-def test_a_project_without_prior_and_cost_is_read():
+def test_project_without_prior_and_cost_is_read():
     document = Plan(stakes=CHOSEN).as_json()
     assert Plan.from_json(document).stakes == CHOSEN
     del document["stakes"]
     assert Plan.from_json(document) == Plan()
 
 
-def test_a_slider_that_is_dragged_is_one_step_and_no_write(
+def test_dragging_a_slider_is_one_undo_step_and_one_write(
     session, table_file, tmp_path, qtbot, monkeypatch
 ):
     session.files.open_now(table_file, "table")
@@ -53,7 +53,7 @@ def test_a_slider_that_is_dragged_is_one_step_and_no_write(
     assert session.undo_stack.count() == 2  # the prior, then the cost
     chosen = session.stakes
     assert chosen.prior == pytest.approx(prior_at(139), rel=0.05)
-    # All of it is put down together, once the slider has come to rest.
+    # Everything is written together once the slider has stopped.
     assert written == []
     session.save_plan()
     assert len(written) == 1
@@ -66,7 +66,7 @@ def test_a_slider_that_is_dragged_is_one_step_and_no_write(
     assert session.stakes == chosen
 
 
-def test_each_of_cases_prior_and_cost_is_undone_by_itself(table_session):
+def test_cases_prior_and_cost_are_undone_separately(table_session):
     session = table_session
     session.weigh(prior=0.2)
     session.weigh(prior=0.1)

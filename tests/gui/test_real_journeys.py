@@ -1,4 +1,4 @@
-"""What an analyst does from the first table to the last figure, by real events on a real screen."""
+"""The workflow from the first table to the last figure, by real events on a real screen."""
 
 import csv
 
@@ -18,7 +18,7 @@ METHODS = ("Pairwise least squares", "Logistic regression (linear)", "Linear Ran
 
 @pytest.fixture
 def files(tmp_path):
-    """Where everything of a journey lies."""
+    """The paths of all files of a workflow."""
     return {
         "folder": tmp_path,
         "table": write_table(tmp_path / "study.csv"),
@@ -30,7 +30,7 @@ def files(tmp_path):
 
 
 def runs_done(count):
-    return lambda desk: desk["settled"] and [how for _name, how in desk["runs"]] == ["done"] * count
+    return lambda desk: desk["idle"] and [how for _name, how in desk["runs"]] == ["done"] * count
 
 
 def says_saved(words):
@@ -38,7 +38,7 @@ def says_saved(words):
 
 
 def in_front(hand, name):
-    """Wait until the window of that name has the keyboard."""
+    """Wait until the window of that name has the focus."""
     hand.until("window", name)
 
 
@@ -49,7 +49,7 @@ def open_table(hand, files):
     hand.click("welcome_open_data")
     hand.answer_with_file(files["table"])
     hand.until("table", str(files["table"]))
-    hand.settled()
+    hand.wait_until_idle()
 
 
 def choose_method(hand):
@@ -89,7 +89,7 @@ def drag_band(hand):
     before = hand.ask("desk")["band"]
     hand.drag(hand.place("spot", before[1], 0.2), hand.place("spot", 0.3, 0.2))
     hand.wait("the range to end at 0.3", lambda desk: abs(desk["band"][1] - 0.3) < 0.02, "desk")
-    assert hand.settled()["band"][0] == before[0]
+    assert hand.wait_until_idle()["band"][0] == before[0]
 
 
 def read_threshold(hand):
@@ -101,7 +101,7 @@ def read_threshold(hand):
     hand.fill("operating_bound", "0.05")
     hand.press("Tab")
     hand.wait("a threshold to be pointed at", lambda desk: desk["threshold"] != 0.0, "desk")
-    hand.settled()
+    hand.wait_until_idle()
     said = hand.ask("widget", "operating_threshold")["text"].replace("−", "-")
     assert float(said) == pytest.approx(hand.ask("desk")["threshold"], rel=1e-4)
 
@@ -131,19 +131,19 @@ def save(hand, files):
     hand.choose("File", "Save project")
     hand.answer_with_file(files["project"])
     hand.until("saved", True)
-    hand.settled()
+    hand.wait_until_idle()
 
 
-def what_is_seen(hand):
-    """What must be the same when the study is opened again."""
-    hand.settled()
+def visible_state(hand):
+    """Return the state that must be the same when the study is reopened."""
+    hand.wait_until_idle()
     desk = hand.ask("desk")
     figures = hand.wait("the figures of all runs", bool, "figures")
     return {key: desk[key] for key in ("table", "method", "band", "runs")}, figures
 
 
 def assert_files_agree(files):
-    """The exported model gives the scores that the window saved."""
+    """Check that the exported model returns the scores that the window saved."""
     model = load_model(files["model"])
     with files["scores"].open(newline="", encoding="utf-8") as lines:
         scores = [float(row["score"]) for row in csv.DictReader(lines)]
@@ -157,7 +157,7 @@ def open_table_by_keys(hand, files):
     hand.press("ctrl+o")
     hand.answer_with_file(files["table"])
     hand.until("table", str(files["table"]))
-    hand.settled()
+    hand.wait_until_idle()
 
 
 def run_by_keys(hand):
@@ -190,7 +190,7 @@ def turn_pages(hand):
         for page in pages:
             hand.press(f"ctrl+{key}")
             hand.until("page", page)
-            hand.settled()
+            hand.wait_until_idle()
 
 
 def set_range_and_threshold(hand):
@@ -209,7 +209,7 @@ def set_range_and_threshold(hand):
     hand.fill("operating_bound", "0.05")
     hand.press("Tab")
     hand.wait("a threshold to be pointed at", lambda desk: desk["threshold"] != 0.0, "desk")
-    hand.settled()
+    hand.wait_until_idle()
 
 
 def export_by_keys(hand, files):
@@ -241,7 +241,7 @@ def save_by_keys(hand, files):
     hand.until("saved", True)
 
 
-def test_a_day_by_keys_alone(files):
+def test_workflow_by_keyboard(files):
     with real_desk.screen(1200, 800) as environment:
         with real_desk.program(environment, files["folder"]) as hand:
             open_table_by_keys(hand, files)
@@ -251,18 +251,18 @@ def test_a_day_by_keys_alone(files):
             export_by_keys(hand, files)
             score_by_keys(hand, files)
             save_by_keys(hand, files)
-            before = what_is_seen(hand)
+            before = visible_state(hand)
             hand.press("ctrl+q")
             assert hand.ended() == 0
         with real_desk.program(environment, files["folder"]) as hand:
             hand.press("ctrl+shift+o")
             hand.answer_with_file(files["project"])
             hand.until("saved", True)
-            assert what_is_seen(hand) == before
+            assert visible_state(hand) == before
     assert_files_agree(files)
 
 
-def test_a_day_by_pointer(files):
+def test_workflow_by_pointer(files):
     with real_desk.screen(1600, 1000) as environment:
         with real_desk.program(environment, files["folder"]) as hand:
             open_table(hand, files)
@@ -274,18 +274,18 @@ def test_a_day_by_pointer(files):
             export_model(hand, files)
             score_table(hand, files)
             save(hand, files)
-            before = what_is_seen(hand)
+            before = visible_state(hand)
             hand.choose("File", "Quit")
             assert hand.ended() == 0
         with real_desk.program(environment, files["folder"]) as hand:
             hand.click("recent_file_0")
             hand.until("saved", True)
-            assert what_is_seen(hand) == before
+            assert visible_state(hand) == before
     assert_files_agree(files)
 
 
 def write_awkward(path):
-    """Write a table as an office does: titles, semicolons, decimal commas, gaps, a total."""
+    """Write an office export: titles, semicolons, decimal commas, missing values, a total."""
     lines = ["Export vom 5.1.2023, Klinik Süd", "", "Nummer;Alter;Wert (mg/l);Ort;Ergebnis"]
     for k in range(120):
         value = "k.A." if k % 17 == 0 else f"1.{200 + 37 * k % 211 + 90 * (k % 3 == 0)},5"
@@ -297,8 +297,8 @@ def write_awkward(path):
     return path
 
 
-def test_an_awkward_table_leads_to_its_curve_in_four_clicks(files):
-    """Open, the file, Run: what is typed here for the file is one click in its dialog."""
+def test_awkward_table_needs_four_clicks_to_its_curve(files):
+    """Open, choose the file, Run; typing the path here counts as one click in its dialog."""
     table, clicks = write_awkward(files["folder"] / "klinik.csv"), 0
     with (
         real_desk.screen(1200, 800) as environment,
@@ -316,7 +316,7 @@ def test_an_awkward_table_leads_to_its_curve_in_four_clicks(files):
 
 
 def find_the_best(hand):
-    """Begin with a few seconds to spend, look at its page, and wait for the end of it."""
+    """Start a search of a few seconds, open its page, and wait until it ends."""
     hand.click("find_best_button")
     in_front(hand, "find_best_dialog")
     hand.click("best_high")
@@ -330,10 +330,10 @@ def find_the_best(hand):
     headline = "best_view_sentence_headline"
     hand.wait("a leader", lambda said: said and "leads" in said["text"], "widget", headline)
     hand.click("best_stop_button")
-    hand.wait("a run to be listed", lambda desk: desk["settled"] and bool(desk["runs"]), "desk")
+    hand.wait("a run to be listed", lambda desk: desk["idle"] and bool(desk["runs"]), "desk")
 
 
-def test_the_best_model_by_pointer(files):
+def test_find_the_best_by_pointer(files):
     with real_desk.screen(1200, 800) as environment:
         with real_desk.program(environment, files["folder"]) as hand:
             open_table(hand, files)
@@ -346,13 +346,13 @@ def test_the_best_model_by_pointer(files):
             in_front(hand, "main_window")
             score_table(hand, files)
             save(hand, files)
-            before = what_is_seen(hand)
+            before = visible_state(hand)
             hand.choose("File", "Quit")
             assert hand.ended() == 0
         with real_desk.program(environment, files["folder"]) as hand:
             hand.click("recent_file_0")
             hand.until("saved", True)
-            assert what_is_seen(hand) == before
+            assert visible_state(hand) == before
             hand.click_tab("Best")
             hand.place("widget", "best_export_button")
     assert_files_agree(files)

@@ -1,4 +1,4 @@
-"""The tabs under a real pointer: a drag that only Qt sees must never eat a click."""
+"""Tabs under a real pointer: a drag that only Qt sees must not swallow a click."""
 
 import pytest
 
@@ -26,6 +26,6 @@ def test_each_click_on_a_tab_opens_its_page(hand):
         x, y = tabs[name]["x"], tabs[name]["y"]
         hand.do("mousemove", x, y, "click", 1)
         hand.until("page", name)
-        # Hover: a hand leaves along the tabs, over the picture and back.
+        # Hover: the pointer moves along the tabs, over the picture and back.
         for dx, dy in ((4, 0), (12, 1), (24, 2), (40, 3), (30, 200), (24, 2)):
             hand.do("mousemove", x + dx, y + dy)

@@ -1,4 +1,4 @@
-"""The script that paints everything: nothing is forgotten, and the page shows it all."""
+"""The script that paints every page, dialog and menu, and its overview page."""
 
 import importlib.util
 from pathlib import Path
@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QDialog, QWidget
 from aucstudio.gui.pages.roc import axes
 from aucstudio.gui.pages.roc.lines import FACES
 
-# Each test makes a window of its own.
+# Each test creates its own window.
 pytestmark = pytest.mark.slow
 
 PATH = Path(__file__).parents[2] / "packaging" / "render_views.py"
@@ -25,7 +25,7 @@ def script(monkeypatch):
     return made
 
 
-def test_every_page_face_and_kind_of_axes_is_painted(script, window, table_file):
+def test_every_page_curve_and_axis_kind_is_painted(script, window, table_file):
     window.open_now(table_file)
     scenes = script.window_scenes(window)
     expected = {f"page {view.title}" for view in window.views}

@@ -1,4 +1,4 @@
-"""Bent axes: places, ticks, and the lines, ranges and small plots that stand on them."""
+"""Non-linear ROC axes: transforms, ticks, curves, ranges, bands and the inset."""
 
 import dataclasses
 
@@ -20,7 +20,7 @@ from tests.gui.roc_runs import BAND, records, show, table, view  # noqa: F401  (
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 
 
-def stand_on(view, kind):
+def use_axis(view, kind):
     choose(view.choices.axis_combo, kind)
     QApplication.processEvents()
 
@@ -38,14 +38,14 @@ def counts(record):
 
 
 @pytest.mark.parametrize("kind", ["log", "probit"])
-def test_places_go_back_to_their_rates(kind):
+def test_axis_transform_is_invertible(kind):
     for axis, rows in zip(axes.make_axes(kind, 40, 250), (250, 40), strict=True):
         rates = np.r_[0.0, np.linspace(0.5 / rows, 1 - 0.5 / rows, 99)[1:-1], 1.0]
         assert np.allclose(axis.backward(axis.forward(rates)), rates, atol=1e-12)
         assert (np.diff(axis.forward(rates)) > 0).all()
 
 
-def test_zero_and_one_stand_half_a_row_inside():
+def test_rates_0_and_1_are_placed_half_a_row_inside():
     log, _ = axes.make_axes("log", 40, 250)
     assert axes.place(log, 0.0) == axes.place(log, 0.001) == np.log10(0.002)
     across, up = axes.make_axes("probit", 40, 250)
@@ -54,7 +54,7 @@ def test_zero_and_one_stand_half_a_row_inside():
 
 
 @pytest.mark.parametrize("kind", ["log", "probit"])
-def test_a_slanted_line_follows_the_axis_and_steps_stay_steps(kind):
+def test_slanted_lines_follow_the_axis_and_steps_stay_steps(kind):
     along, up = axes.make_axes(kind, 500, 500)
     x, y = axes.placed(np.array([0.0, 0.4, 0.4, 1.0]), np.array([0.0, 0.6, 0.8, 1.0]), along, up)
     grid = np.linspace(0.002, 0.39, 200)
@@ -84,7 +84,7 @@ def test_ticks_are_few_apart_and_at_round_rates(qapp, kind, part):
         assert axes.place(axis, rate) == pytest.approx(place, abs=1e-6)
 
 
-def test_the_whole_logarithmic_axis_marks_zero_and_the_decades(qapp):
+def test_log_axis_has_ticks_at_zero_and_the_decades(qapp):
     axis, _ = axes.make_axes("log", 300, 4000)
     item = axes.RateAxis("bottom")
     item.show_axis(axis)
@@ -96,22 +96,22 @@ def test_the_whole_logarithmic_axis_marks_zero_and_the_decades(qapp):
 
 
 @pytest.mark.parametrize("kind", ["log", "probit"])
-def test_the_curve_is_the_engines_on_every_axis(view, session, records, kind):
+def test_curve_matches_the_engine_on_every_axis(view, session, records, kind):
     show(session, records, "RLS")
-    stand_on(view, kind)
+    use_axis(view, kind)
     split = records["RLS"].splits[0]
     curve = roc.roc_curve(split.test_positive, split.test_scores).corners()
     along, up = axes.make_axes(kind, *counts(records["RLS"]))
     drawn = np.column_stack(view.lines.drawn[0].item.getData())
     corners = np.column_stack([along.forward(curve.fpr), up.forward(curve.tpr)])
-    for corner in corners:  # points between may come in addition
+    for corner in corners:  # further points may be between them
         assert np.abs(drawn - corner).sum(axis=1).min() < 1e-9
     assert (np.diff(drawn, axis=0) >= 0).all()
 
 
-def test_probit_axes_are_those_of_the_detection_error_trade_off(view, session, records):
+def test_probit_axes_match_the_detection_error_tradeoff(view, session, records):
     show(session, records, "RLS")
-    stand_on(view, "probit")
+    use_axis(view, "probit")
     split = records["RLS"].splits[0]
     curve = roc.roc_curve(split.test_positive, split.test_scores)
     # Rates half a row away from 0 and 1, where the quantiles would be infinite.
@@ -124,9 +124,9 @@ def test_probit_axes_are_those_of_the_detection_error_trade_off(view, session, r
 
 
 @pytest.mark.parametrize("kind", ["log", "probit"])
-def test_an_edge_is_dragged_on_every_axis(view, session, records, kind):
+def test_range_edge_is_dragged_on_every_axis(view, session, records, kind):
     show(session, records, "RLS")
-    stand_on(view, kind)
+    use_axis(view, kind)
     item = view.canvas.band_item
     assert item.band() == pytest.approx(BAND)
     item.lines[1].setValue(axes.place(view.canvas.along, 0.25))
@@ -135,7 +135,7 @@ def test_an_edge_is_dragged_on_every_axis(view, session, records, kind):
     assert session.plan.band == (0.05, 0.25)
     session.set_band(0.02, 0.5)
     assert item.band() == pytest.approx((0.02, 0.5))
-    stand_on(view, "linear")
+    use_axis(view, "linear")
     assert item.getRegion() == (0.02, 0.5)
     assert session.plan.band == (0.02, 0.5)
 
@@ -143,7 +143,7 @@ def test_an_edge_is_dragged_on_every_axis(view, session, records, kind):
 @pytest.mark.parametrize("kind", ["linear", "log", "probit"])
 def test_zoom_shows_the_range_alone(view, session, records, qtbot, kind):
     show(session, records, "RLS")
-    stand_on(view, kind)
+    use_axis(view, kind)
     session.set_band(0.1, 0.4)
     qtbot.mouseClick(view.choices.zoom_button, Qt.MouseButton.LeftButton)
     left, right = view.canvas.box.viewRange()[0]
@@ -152,23 +152,23 @@ def test_zoom_shows_the_range_alone(view, session, records, qtbot, kind):
     assert (left, right) == pytest.approx((ends[0] - air, ends[1] + air))
 
 
-def test_pointing_reads_the_same_on_every_axis(view, session, records):
+def test_readout_is_the_same_on_every_axis(view, session, records):
     show(session, records, "RLS")
     vertex = 20
-    told = []
+    readouts = []
     for kind in axes.KINDS:
-        stand_on(view, kind)
+        use_axis(view, kind)
         across, up = view.lines.drawn[0].points
         view.point_at(across[vertex], up[vertex])
-        told.append(view.readout.text())
-    assert told[0] == told[1] == told[2]
-    assert "threshold" in told[0]
+        readouts.append(view.readout.text())
+    assert readouts[0] == readouts[1] == readouts[2]
+    assert "threshold" in readouts[0]
 
 
 # ----------------------------------------------------------------- inset, bands, training range
 
 
-def test_the_inset_magnifies_the_range_and_follows_it(view, session, records):
+def test_inset_magnifies_the_range_and_follows_it(view, session, records):
     show(session, records, "RLS", "Logistic")
     inset = view.canvas.inset
     assert not inset.isVisible()
@@ -188,8 +188,8 @@ def test_the_inset_magnifies_the_range_and_follows_it(view, session, records):
     assert not inset.isVisible()
 
 
-def test_a_point_of_the_inset_lies_where_it_should(view, session, records):
-    """The inset's corners are the range's edges: its lines are painted between them alone."""
+def test_inset_paints_lines_only_within_the_range(view, session, records):
+    """The corners of the inset are the edges of the range: lines are painted only between them."""
     show(session, records, "RLS")
     view.choices.inset_action.trigger()
     QApplication.processEvents()
@@ -205,7 +205,7 @@ def test_a_point_of_the_inset_lies_where_it_should(view, session, records):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["pointwise", "kolmogorov"])
-def test_a_band_is_the_engines(view, session, records, qtbot, kind):
+def test_confidence_band_matches_the_engine(view, session, records, qtbot, kind):
     show(session, records, "RLS")
     view.choices.choose(confidence=kind)
     qtbot.waitUntil(lambda: not view.busy())
@@ -221,7 +221,7 @@ def test_a_band_is_the_engines(view, session, records, qtbot, kind):
     assert box.top() == pytest.approx(expected.low.min())
     assert f"Band: {found.words}." in view.sentence.text()
     for axis in ("log", "probit"):
-        stand_on(view, axis)
+        use_axis(view, axis)
         box = drawn_bands(view)[0].path().boundingRect()
         assert (box.left(), box.right()) == pytest.approx(axes.ends(view.canvas.along))
         assert box.bottom() == pytest.approx(axes.place(view.canvas.up, expected.high.max()))
@@ -230,7 +230,7 @@ def test_a_band_is_the_engines(view, session, records, qtbot, kind):
     assert "Band:" not in view.sentence.text()
 
 
-def test_the_bootstrap_band_holds_the_curve(records):
+def test_bootstrap_band_contains_the_curve(records):
     found = bounds_of(records["RLS"], "simultaneous")
     split = records["RLS"].splits[0]
     tpr = roc.tpr_at(roc.roc_curve(split.test_positive, split.test_scores), found.fpr)
@@ -238,7 +238,7 @@ def test_the_bootstrap_band_holds_the_curve(records):
     assert "simultaneous" in found.words
 
 
-def test_the_band_of_several_splits_is_the_corrected_t_of_each_place(records):
+def test_band_over_splits_is_the_corrected_t_interval(records):
     record = records["RLS x4"]
     found = bounds_of(record, "simultaneous")
     known = curve_figures.run_curves(record).curves
@@ -253,7 +253,7 @@ def test_the_band_of_several_splits_is_the_corrected_t_of_each_place(records):
 
 
 @pytest.mark.slow
-def test_of_many_runs_only_the_chosen_one_has_a_band(view, session, records, qtbot):
+def test_only_the_selected_of_many_runs_has_a_band(view, session, records, qtbot):
     many = {f"run {k}": dataclasses.replace(records["RLS"], id=f"r{k}") for k in range(4)}
     show(session, many, *many)
     view.choices.choose(confidence="pointwise")
@@ -261,7 +261,7 @@ def test_of_many_runs_only_the_chosen_one_has_a_band(view, session, records, qtb
     assert len(drawn_bands(view)) == 1
 
 
-def test_the_range_is_what_the_method_trains_for_unless_it_is_unlinked(view, session, records):
+def test_link_action_ties_the_range_setting_to_the_fpr_range(view, session, records):
     action = view.choices.train_action
     assert not action.isEnabled()
     assert "whole ROC curve" in action.toolTip()
@@ -282,7 +282,7 @@ def test_the_range_is_what_the_method_trains_for_unless_it_is_unlinked(view, ses
     assert not action.isChecked()
 
 
-def test_a_run_trained_for_another_range_is_marked(view, session, records, qtbot):
+def test_run_trained_for_another_range_is_marked(view, session, records, qtbot):
     show(session, records, "RLS", "SVM-pAUC")
     assert "SVM-pAUC was trained for FPR 0 … 0.3: not the range shown." in shown(view, qtbot)
     assert view.footnote() == "SVM-pAUC was trained for FPR 0 … 0.3: not the range shown."
@@ -292,7 +292,7 @@ def test_a_run_trained_for_another_range_is_marked(view, session, records, qtbot
     assert not words.trained_elsewhere(records["RLS"], (0.5, 0.6))
 
 
-def test_long_curves_are_compared_beside_the_window(view, session, records, qtbot):
+def test_long_curves_are_compared_in_the_background(view, session, records, qtbot):
     rng = np.random.default_rng(0)
     positive = rng.random(30_000) < 0.2
     split = dataclasses.replace(

@@ -41,7 +41,7 @@ def plot(qtbot):
 
 @pytest.fixture
 def scene(session, plot):
-    """Make the scene of the session's runs on one kind of axes, whole or through a window."""
+    """Build the scene of the session's runs on one kind of axes, whole or zoomed."""
 
     def scene(kind="linear", window=None):
         runs = tuple(session.checked_runs())
@@ -73,7 +73,7 @@ def add(session, method="auc-rls", name="Run", **changes):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("threshold", [-0.8, 0.0, 0.37, 1e6, -1e6])
-def test_the_point_lies_where_the_threshold_says(session, plot, scene, kind, threshold):
+def test_point_is_at_the_rates_of_the_threshold(session, plot, scene, kind, threshold):
     split = add(session).splits[0]
     session.point_at(threshold=threshold)
     layer = OperatingPointLayer(plot, session)
@@ -86,7 +86,7 @@ def test_the_point_lies_where_the_threshold_says(session, plot, scene, kind, thr
     np.testing.assert_allclose(points(layer.handle), [place])
 
 
-def test_the_card_counts_the_rows_and_ten_thousand_cases(session, plot, scene):
+def test_card_counts_rows_and_ten_thousand_cases(session, plot, scene):
     split = add(session).splits[0]
     session.point_at(threshold=0.2)
     session.weigh(prior=0.001)
@@ -144,7 +144,7 @@ def test_every_vertex_can_be_reached(session, plot, scene):
         assert counts == (curve.tp[vertex], curve.fp[vertex])
 
 
-def test_a_click_near_the_curve_places_the_point_and_one_far_off_does_not(session, plot, scene):
+def test_only_a_click_near_the_curve_places_the_point(session, plot, scene):
     add(session)
     layer = OperatingPointLayer(plot, session)
     layer.show(scene())
@@ -173,7 +173,7 @@ def test_a_click_near_the_curve_places_the_point_and_one_far_off_does_not(sessio
     assert (layer.point.fpr, layer.point.tpr) == (trace.x[20], trace.y[20])
 
 
-def test_on_an_average_the_point_keeps_the_split_s_rate(session, plot, scene):
+def test_point_on_an_average_curve_keeps_the_fpr_of_the_split(session, plot, scene):
     record = add(session, validation=Validation(repeats=4))
     session.point_at(split=2, threshold=0.1)
     layer = OperatingPointLayer(plot, session)
@@ -190,7 +190,7 @@ def test_on_an_average_the_point_keeps_the_split_s_rate(session, plot, scene):
     assert (negatives >= lower).mean() > 0.25
 
 
-def test_nothing_is_drawn_without_a_run_or_on_another_face(qtbot, session, plot, scene):
+def test_layers_are_empty_without_a_run_or_roc_curve(qtbot, session, plot, scene):
     add(session)
     layers = [kind(plot, session) for kind in (OperatingPointLayer, CostLayer, IsometricLayer)]
     qtbot.addWidget(layers[1].panel)
@@ -210,7 +210,7 @@ def test_nothing_is_drawn_without_a_run_or_on_another_face(qtbot, session, plot,
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("prior", "miss"), [(0.3, 1.0), (0.02, 40.0), (1e-6, 1.0), (0.5, 0.05)])
-def test_the_best_point_is_the_cheapest_vertex(qtbot, session, plot, scene, kind, prior, miss):
+def test_best_point_has_the_least_expected_cost(qtbot, session, plot, scene, kind, prior, miss):
     split = add(session).splits[0]
     session.weigh(prior=prior, miss=miss)
     layer = CostLayer(plot, session)
@@ -229,7 +229,7 @@ def test_the_best_point_is_the_cheapest_vertex(qtbot, session, plot, scene, kind
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_line_touches_the_hull_from_above(qtbot, session, plot, scene, kind):
+def test_cost_line_touches_the_hull_from_above(qtbot, session, plot, scene, kind):
     add(session)
     session.weigh(prior=0.2, miss=2.0)
     layer = CostLayer(plot, session)
@@ -239,7 +239,7 @@ def test_the_line_touches_the_hull_from_above(qtbot, session, plot, scene, kind)
     layer.show(shown)
     x, y = layer.line.getData()
     fpr, tpr = shown.x.backward(x), shown.y.backward(y)
-    # What lies beyond the ends of a bent axis is drawn at them.
+    # Rates beyond the ends of a non-linear axis are drawn at its ends.
     inside = (fpr > 0) & (tpr > 0) & (tpr < 1) | (kind == "linear")
     costs = expected_cost(tpr, fpr, 0.2, 2.0)[inside]
     np.testing.assert_allclose(costs, layer.best.cost, rtol=1e-6)
@@ -248,7 +248,7 @@ def test_the_line_touches_the_hull_from_above(qtbot, session, plot, scene, kind)
     assert inside.sum() > (50 if kind != "linear" else 1)
 
 
-def test_the_hull_of_an_average_lies_on_and_above_it(session):
+def test_hull_of_an_average_curve_is_on_or_above_it(session):
     trace = run_curves(add(session, validation=Validation(repeats=3))).average
     x, y = hull_of(trace)
     dx, dy = np.diff(x), np.diff(y)
@@ -258,7 +258,7 @@ def test_the_hull_of_an_average_lies_on_and_above_it(session):
     assert set(zip(x.tolist(), y.tolist(), strict=True)) <= on
 
 
-def test_prior_and_cost_are_read_and_shown(qtbot, session, plot, scene):
+def test_prior_and_cost_are_parsed_and_shown(qtbot, session, plot, scene):
     record = add(session)
     layer = CostLayer(plot, session)
     qtbot.addWidget(layer.panel)
@@ -291,11 +291,11 @@ def test_prior_and_cost_are_read_and_shown(qtbot, session, plot, scene):
 
 
 @pytest.mark.parametrize("prior", [1e-6, 3e-4, 0.02, 0.5, 0.99])
-def test_the_slider_is_even_in_the_logarithm(prior):
+def test_prior_slider_is_logarithmic(prior):
     assert prior_at(prior_step(prior)) == pytest.approx(prior, rel=0.02)
 
 
-def test_the_best_threshold_gets_an_interval(session, plot, scene, qtbot):
+def test_best_threshold_has_an_interval(session, plot, scene, qtbot):
     add(session)
     layer = CostLayer(plot, session)
     qtbot.addWidget(layer.panel)
@@ -324,7 +324,7 @@ def test_isometrics_are_lines_of_equal_value(session, plot, scene, kind, measure
     for level, part in zip(layer.levels, np.split(np.column_stack([x, y]), ends), strict=False):
         part = part[~np.isnan(part[:, 0])]
         fpr, tpr = shown.x.backward(part[:, 0]), shown.y.backward(part[:, 1])
-        # Rates of exactly 0 or 1 stand for all that lie beyond the ends of a bent axis.
+        # Rates beyond the ends of a non-linear axis are mapped to exactly 0 or 1.
         inside = (fpr > shown.x.low) & (fpr < shown.x.high) & (tpr > shown.y.low) & (tpr < 0.999)
         values = overlays.MEASURES[measure](tpr[inside], fpr[inside], 9.0)
         np.testing.assert_allclose(values, level, rtol=1e-6, atol=1e-9)
@@ -333,7 +333,7 @@ def test_isometrics_are_lines_of_equal_value(session, plot, scene, kind, measure
     ]
 
 
-def test_isometrics_follow_the_window_and_the_prior(session, plot, scene):
+def test_isometrics_follow_the_zoom_and_the_prior(session, plot, scene):
     add(session)
     layer = IsometricLayer(plot, session)
     layer.enabled, layer.measure = True, "precision"
@@ -355,7 +355,7 @@ def test_isometrics_follow_the_window_and_the_prior(session, plot, scene):
     ("ends", "levels"),
     [((0.0, 1.0, 0.5), [0.2, 0.4, 0.6, 0.8]), ((0.0, 1.0, 1e-4), None), ((0.5, 0.5, 0.5), [])],
 )
-def test_levels_are_round(ends, levels):
+def test_isometric_levels_are_round(ends, levels):
     found = overlays.round_levels(*ends)
     if levels is not None:
         assert found == levels
@@ -369,14 +369,14 @@ def test_levels_are_round(ends, levels):
 
 
 def area_of(path):
-    """Signed areas of a filled path, added up."""
+    """Return the sum of the signed areas of a filled path."""
     polygons = path.toFillPolygon()
     corners = np.array([(p.x(), p.y()) for p in polygons])
     x, y = corners.T
     return 0.5 * abs(np.dot(x, np.roll(y, -1)) - np.dot(y, np.roll(x, -1)))
 
 
-def test_the_filled_regions_have_the_area_of_the_difference(session, plot, scene):
+def test_filled_regions_add_up_to_the_auc_difference(session, plot, scene):
     a, b = add(session), add(session, "svm", "Other")
     session.compare_with(a.id)
     layer = DifferenceLayer(plot, session)
@@ -394,7 +394,7 @@ def test_the_filled_regions_have_the_area_of_the_difference(session, plot, scene
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_between_runs_along_both_lines(session, scene, kind):
+def test_filled_outline_follows_both_curves(session, scene, kind):
     a, b = add(session), add(session, "svm", "Other")
     shown = scene(kind)
     traces = [run_curves(record).average for record in (a, b)]
@@ -406,7 +406,7 @@ def test_between_runs_along_both_lines(session, scene, kind):
         np.testing.assert_allclose(found[at], np.interp(inner, trace.x, trace.y), atol=1e-12)
 
 
-def test_the_difference_is_tested_as_the_engine_does(session, plot, scene, qtbot):
+def test_difference_is_tested_as_by_the_engine(session, plot, scene, qtbot):
     a, b = add(session, name="One"), add(session, "svm", "Other")
     session.compare_with(a.id)
     session.set_band(0.0, 0.5)
@@ -425,7 +425,7 @@ def test_the_difference_is_tested_as_the_engine_does(session, plot, scene, qtbot
     assert f"{area:+.3f}".replace("-", "−") in layer.words
 
 
-def test_without_a_second_run_it_says_how_to_choose_one(session, plot, scene):
+def test_difference_layer_explains_how_to_choose_a_second_run(session, plot, scene):
     add(session)
     layer = DifferenceLayer(plot, session)
     layer.enabled = True
@@ -440,7 +440,7 @@ def test_without_a_second_run_it_says_how_to_choose_one(session, plot, scene):
 # ------------------------------------------------------------- places, and the page
 
 
-def test_the_switches_are_in_the_menu(session, open_view, qtbot):
+def test_layers_are_switched_in_the_menu(session, open_view, qtbot):
     add(session)
     view = open_view(RocView, session)
     menu = view.choices.show_menu
@@ -462,7 +462,7 @@ def test_the_switches_are_in_the_menu(session, open_view, qtbot):
     view.restyle()
 
 
-def test_a_page_that_was_hidden_shows_the_threshold_of_now(session, open_view, qtbot):
+def test_hidden_page_shows_the_current_threshold_when_shown(session, open_view, qtbot):
     add(session)
     view = open_view(RocView, session)
     view.hide()

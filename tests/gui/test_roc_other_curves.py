@@ -1,4 +1,4 @@
-"""The other faces of a ranking against scikit-learn, brute force and the engine."""
+"""Precision-recall, gain, lift and cost curves against scikit-learn, brute force and the engine."""
 
 import numpy as np
 import pytest
@@ -13,11 +13,11 @@ from aucstudio.gui.pages.roc.lines import FACES, shapes_of
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.project.runs.progress import Look
-from tests.gui.conftest import choose, put_in_flight, shown
+from tests.gui.conftest import choose, set_running_job, shown
 from tests.gui.roc_runs import (  # noqa: F401  (fixtures)
     named_in_legend,
     records,
-    show_face,
+    show_curve_kind,
     table,
     view,
 )
@@ -35,7 +35,7 @@ def tied(rows=400):
     return roc.roc_curve(y, np.round(y + rng.normal(size=rows), 1))
 
 
-def test_precision_and_recall_are_scikit_learns(records):
+def test_precision_and_recall_match_scikit_learn(records):
     y, scores = held_out(records["RLS"])
     recall, precision = shapes_of(records["RLS"], FACES["precision"]).average.points
     theirs = precision_recall_curve(y, scores, drop_intermediate=False)
@@ -46,8 +46,8 @@ def test_precision_and_recall_are_scikit_learns(records):
 
 
 @pytest.mark.parametrize("key", ["precision", "gain", "lift"])
-def test_between_its_points_a_line_is_what_ties_taken_in_part_give(key):
-    """Along a segment of ties a share of both its classes is predicted positive."""
+def test_curve_between_points_interpolates_ties(key):
+    """Along a segment of ties, an equal share of both classes is predicted positive."""
     curve, face = tied(), FACES[key]
     x, y = face.path(curve)
     assert (np.diff(x) >= 0).all()
@@ -67,7 +67,7 @@ def test_between_its_points_a_line_is_what_ties_taken_in_part_give(key):
             assert face.height(curve, expected[0]) == pytest.approx(expected[1])
 
 
-def test_gain_and_lift_at_a_tenth_count_the_first_tenth_of_the_rows():
+def test_gain_and_lift_count_the_first_tenth_of_the_rows():
     rng = np.random.default_rng(2)
     y, scores = rng.random(500) < 0.2, rng.normal(size=500)
     scores += y
@@ -77,7 +77,7 @@ def test_gain_and_lift_at_a_tenth_count_the_first_tenth_of_the_rows():
     assert FACES["lift"].figure(curve) == pytest.approx(10 * found)
 
 
-def test_the_cost_line_is_the_least_of_all_thresholds():
+def test_cost_curve_is_the_minimum_over_thresholds():
     curve, face = tied(), FACES["cost"]
     mix = np.linspace(0, 1, 41)
     every = mix[:, None] * (1 - curve.tpr) + (1 - mix[:, None]) * curve.fpr
@@ -87,7 +87,7 @@ def test_the_cost_line_is_the_least_of_all_thresholds():
 
 
 @pytest.mark.parametrize("key", ["precision", "gain", "lift", "cost"])
-def test_several_splits_are_averaged_at_each_place(records, key):
+def test_splits_are_averaged_at_each_place(records, key):
     record, face = records["RLS x4"], FACES[key]
     shape = shapes_of(record, face).average
     known = curve_figures.run_curves(record).curves
@@ -99,8 +99,8 @@ def test_several_splits_are_averaged_at_each_place(records, key):
 
 
 @pytest.mark.parametrize("key", list(FACES))
-def test_every_face_is_drawn_with_its_own_axes_legend_and_sentence(view, records, key, qtbot):
-    show_face(view, records, "RLS", "Logistic", face=key)
+def test_every_curve_kind_has_its_axes_legend_and_sentence(view, records, key, qtbot):
+    show_curve_kind(view, records, "RLS", "Logistic", face=key)
     face = FACES[key]
     axes = {side: view.plot.getAxis(side).labelText for side in ("bottom", "left")}
     assert axes == {"bottom": face.x_title, "left": face.y_title}
@@ -125,26 +125,26 @@ def test_every_face_is_drawn_with_its_own_axes_legend_and_sentence(view, records
         assert top > y.max()
 
 
-def test_the_sentence_of_a_face_names_the_best_and_what_chance_gives(view, records):
-    show_face(view, records, "RLS", "Logistic", face="precision")
+def test_sentence_names_the_best_run_and_the_chance_level(view, records):
+    show_curve_kind(view, records, "RLS", "Logistic", face="precision")
     figures = {n: average_precision_score(*held_out(records[n])) for n in ("RLS", "Logistic")}
     best = max(figures, key=figures.get)
-    told = view.sentence.text()
-    assert told.startswith(best) or "and" in told.split(" have ")[0]
-    assert f"{figures[best]:.3f}" in told
+    sentence = view.sentence.text()
+    assert sentence.startswith(best) or "and" in sentence.split(" have ")[0]
+    assert f"{figures[best]:.3f}" in sentence
     share = held_out(records["RLS"])[0].mean()
-    assert f"Chance gives {share:.3f}, the share of positives." in told
-    show_face(view, records, "RLS", face="cost")
+    assert f"Chance gives {share:.3f}, the share of positives." in sentence
+    show_curve_kind(view, records, "RLS", face="cost")
     assert view.sentence.text().startswith("RLS: mean cost ")
 
 
-def test_several_splits_have_the_corrected_interval(view, records):
-    show_face(view, records, "RLS x4", face="precision")
+def test_mean_over_splits_has_the_corrected_interval(view, records):
+    show_curve_kind(view, records, "RLS x4", face="precision")
     figures = [average_precision_score(*held_out(records["RLS x4"], k)) for k in range(4)]
     found = inference.splits_interval(figures, 0.95, test_fraction=0.5)
-    told = view.canvas.legend.toolTip()
-    assert f">{found.value:.3f}<" in told
-    assert f">{found.low:.3f}–{found.high:.3f}<" in told
+    tooltip = view.canvas.legend.toolTip()
+    assert f">{found.value:.3f}<" in tooltip
+    assert f">{found.low:.3f}–{found.high:.3f}<" in tooltip
     assert "means over splits" in view.sentence.text()
 
 
@@ -157,21 +157,21 @@ def test_several_splits_have_the_corrected_interval(view, records):
         ("cost", ("expected cost",)),
     ],
 )
-def test_pointing_reads_values_in_every_face(view, records, key, words):
-    show_face(view, records, "RLS", face=key)
+def test_readout_shows_values_of_every_curve_kind(view, records, key, words):
+    show_curve_kind(view, records, "RLS", face=key)
     across, up = view.lines.drawn[0].points
     view.point_at(across[2], up[2])
     for word in words:
         assert word in view.readout.text()
     assert view.canvas.marker.getData()[0][0] == across[2]
-    show_face(view, records, "RLS x4", face=key)
+    show_curve_kind(view, records, "RLS x4", face=key)
     view.point_at(0.4, 0.4)
     assert "over 4 splits" in view.readout.text()
 
 
-def test_the_nearest_point_is_that_of_all_points(view, records):
+def test_nearest_point_matches_brute_force(view, records):
     for key in ("roc", "precision", "lift"):
-        show_face(view, records, "RLS", face=key)
+        show_curve_kind(view, records, "RLS", face=key)
         drawn = view.lines.drawn[0]
         x, y = drawn.points
         rng = np.random.default_rng(1)
@@ -182,8 +182,8 @@ def test_the_nearest_point_is_that_of_all_points(view, records):
 
 
 @pytest.mark.parametrize("key", list(FACES))
-def test_the_numbers_behind_the_picture(view, records, key):
-    show_face(view, records, "RLS", "RLS x4", face=key)
+def test_figure_data_matches_the_curves(view, records, key):
+    show_curve_kind(view, records, "RLS", "RLS x4", face=key)
     choose(view.choices.curve_combo, "every")
     QApplication.processEvents()
     data = view.figure_data()
@@ -199,15 +199,15 @@ def test_the_numbers_behind_the_picture(view, records, key):
     if key == "cost":
         assert np.isnan(cuts).all()
     else:
-        # A case is called positive where its score is greater, as everywhere.
+        # A case is predicted positive if its score is greater, as everywhere.
         split = records["RLS x4"].splits[2]
         called = split.test_scores[:, None] > cuts
         assert np.array_equal(called[split.test_positive].sum(axis=0), curve.tp)
         assert np.array_equal(called[~split.test_positive].sum(axis=0), curve.fp)
 
 
-def test_the_numbers_of_an_average_have_no_threshold(view, records):
-    show_face(view, records, "RLS x4", face="roc")
+def test_figure_data_of_an_average_has_no_threshold(view, records):
+    show_curve_kind(view, records, "RLS x4", face="roc")
     data = view.figure_data()
     average = curve_figures.run_curves(records["RLS x4"]).average
     assert np.array_equal(data["fpr"], average.x)
@@ -219,17 +219,17 @@ def test_the_numbers_of_an_average_have_no_threshold(view, records):
 @pytest.mark.slow
 @pytest.mark.parametrize("key", list(FACES))
 @pytest.mark.parametrize("kind", ["linear", "log"])
-def test_the_run_in_flight_is_drawn_in_every_face(view, records, key, kind):
-    show_face(view, records, "RLS", face=key)
+def test_running_job_is_drawn_as_every_curve_kind(view, records, key, kind):
+    show_curve_kind(view, records, "RLS", face=key)
     choose(view.choices.axis_combo, kind)
     QApplication.processEvents()
     y, scores = held_out(records["RLS"])
     live = LiveRun(records["RLS"].experiment, RunLook("RankSVM", 3))
     live.picture = Look(y, scores**3, records["RLS"].splits[0].model.scorer)
-    put_in_flight(view.session, live)
-    finished, flying = view.lines.drawn[0].item.getData(), view.canvas.live_item.getData()
-    assert np.array_equal(finished, flying)  # the same order of the rows
+    set_running_job(view.session, live)
+    finished, running = view.lines.drawn[0].item.getData(), view.canvas.live_item.getData()
+    assert np.array_equal(finished, running)  # the same order of the rows
     figure = words.figure_cells(FACES[key], view.session.run(records["RLS"].id))[0]
     assert f" is training: {FACES[key].figure_title} {figure}" in view.sentence.text()
-    put_in_flight(view.session, None)
+    set_running_job(view.session, None)
     assert len(view.canvas.live_item.getData()[0]) == 0

@@ -1,4 +1,4 @@
-"""Thinned lines against the whole ones: pixel for pixel, and vertex for vertex."""
+"""Thinned lines against the full ones, pixel by pixel and vertex by vertex."""
 
 import numpy as np
 import pyqtgraph as pg
@@ -39,7 +39,7 @@ def rates(curve):
 
 
 def painted(x, y, window, width):
-    """Paint a line without antialiasing, whose result would depend on how often it is painted."""
+    """Paint a line without antialiasing, which would depend on repeated painting."""
     left, right, bottom, top = window
     image = QImage(*PIXELS, QImage.Format.Format_Grayscale8)
     image.fill(QColor("white"))
@@ -56,19 +56,19 @@ def painted(x, y, window, width):
 
 
 def windows(line):
-    """The whole line, and ever smaller parts round some of its points."""
+    """Yield the extent of the whole line and of ever smaller parts around some points."""
     width, height = line.x[-1] - line.x[0], line.y[-1] - line.y[0]
     yield line.x[0] - 0.02 * width, line.x[-1] + 0.02 * width, -0.02 * height, 1.02 * height
     for share, part in ((0.2, 3), (0.5, 12), (0.5, 60), (0.8, 300)):
         k = int(share * (len(line.x) - 1))
-        # No vertex exactly between two pixels, where rounding decides which of them is painted.
+        # Avoid vertices exactly between two pixels, where rounding decides which one is painted.
         left, bottom = line.x[k] - 0.4123 * width / part, line.y[k] - 0.3987 * height / part
         yield left, left + width / part, bottom, bottom + height / part
 
 
 @pytest.mark.parametrize("kind", ["random", "tied", "staircase"])
 @pytest.mark.parametrize("axis", ["linear", "log", "probit"])
-def test_no_pixel_differs_from_the_whole_curve(qapp, ranked, kind, axis):
+def test_thinned_curve_paints_the_same_pixels(qapp, ranked, kind, axis):
     curve = ranked[kind]
     line = PlacedLine(
         *axes.placed(*rates(curve), *axes.make_axes(axis, curve.positives, curve.negatives))
@@ -83,7 +83,7 @@ def test_no_pixel_differs_from_the_whole_curve(qapp, ranked, kind, axis):
 
 
 @pytest.mark.parametrize("key", ["precision", "lift"])
-def test_lines_that_go_up_and_down_keep_their_extremes(qapp, ranked, key):
+def test_thinned_line_keeps_its_extremes(qapp, ranked, key):
     line = PlacedLine(*FACES[key].path(ranked["random"]))
     assert not line.rises
     for part in (1, 4, 40):
@@ -103,7 +103,7 @@ def test_lines_that_go_up_and_down_keep_their_extremes(qapp, ranked, key):
         assert np.abs(reached).max() <= 1
 
 
-def test_a_part_begins_where_the_line_does_so_that_dashes_stay():
+def test_visible_part_starts_at_the_line_start_to_keep_dashes():
     x = np.linspace(0, 1, 101)
     line = PlacedLine(x, x)
     seen, _ = line.seen((0.5, 0.51, 0.5, 0.51), PIXELS)
@@ -111,7 +111,7 @@ def test_a_part_begins_where_the_line_does_so_that_dashes_stay():
     assert len(seen) < 8
 
 
-def test_a_window_beside_the_line_shows_little():
+def test_window_beside_the_line_has_few_points():
     x = np.linspace(0, 1, 10_001)
     line = PlacedLine(x, x**0.5)
     for window in ((2.0, 3.0, 0.0, 1.0), (-2.0, -1.0, 0.0, 1.0), (0.0, 0.1, 0.9, 1.0)):
@@ -120,7 +120,7 @@ def test_a_window_beside_the_line_shows_little():
 
 @pytest.mark.parametrize("turns", [False, True])
 @pytest.mark.parametrize("dash", [(), (4.0, 3.0)])
-def test_a_wide_curve_is_painted_where_the_painter_would(qapp, ranked, turns, dash):
+def test_wide_line_covers_the_pixels_of_the_qt_painter(qapp, ranked, turns, dash):
     x, y = rates(ranked["tied"]) if not turns else FACES["precision"].path(ranked["tied"])
     pen = QPen(QColor("black"), 2.0)
     pen.setCosmetic(True)

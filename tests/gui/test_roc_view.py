@@ -1,4 +1,4 @@
-"""The ROC picture against the engine and against brute force."""
+"""The ROC page against the engine and brute force."""
 
 import dataclasses
 import threading
@@ -21,18 +21,18 @@ from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.results.comparison import AUC, PAUC, compare_runs
 from aucstudio.project.results.summary import auc_summary, pauc_summary
 from aucstudio.project.runs.progress import Look
-from tests.gui.conftest import choose, make_record, put_in_flight, shown
+from tests.gui.conftest import choose, make_record, set_running_job, shown
 from tests.gui.roc_runs import (  # noqa: F401  (fixtures)
     BAND,
     named_in_legend,
     records,
     show,
-    show_face,
+    show_curve_kind,
     table,
     view,
 )
 
-# The offscreen platform says so of every window that is shown.
+# The offscreen platform warns so for every window shown.
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 
 
@@ -41,13 +41,13 @@ def lines(view):
 
 
 def turned(record):
-    """The same run with its scores upside down."""
+    """Return the same run with negated scores."""
     splits = tuple(dataclasses.replace(s, test_scores=-s.test_scores) for s in record.splits)
     return dataclasses.replace(record, id=f"{record.id}-turned", splits=splits)
 
 
 def brute_partial_auc(positive, scores, alpha, beta):
-    """Trapezoid area on a fine grid of the staircase built point by point."""
+    """Return the trapezoid area on a fine grid of the curve built point by point."""
     order = np.unique(scores)[::-1]
     tpr = np.r_[0, [(scores[positive] >= t).mean() for t in order]]
     fpr = np.r_[0, [(scores[~positive] >= t).mean() for t in order]]
@@ -59,7 +59,7 @@ def brute_partial_auc(positive, scores, alpha, beta):
     return area
 
 
-def test_a_curve_is_the_engines(view, session, records):
+def test_curve_matches_the_engine(view, session, records):
     show(session, records, "RLS", "Logistic")
     drawn = lines(view)
     assert len(drawn) == 2
@@ -72,7 +72,7 @@ def test_a_curve_is_the_engines(view, session, records):
     assert pens[0].dashPattern() != pens[1].dashPattern()
 
 
-def test_the_legend_names_runs_and_its_tip_has_their_areas(view, session, records):
+def test_legend_names_runs_and_its_tooltip_lists_areas(view, session, records):
     show(session, records, "RLS", "Logistic")
     assert named_in_legend(view) == ["RLS", "Logistic"]
     tip = view.canvas.legend.toolTip()
@@ -89,18 +89,18 @@ def test_the_legend_names_runs_and_its_tip_has_their_areas(view, session, record
             assert f">{number}<" in tip
 
 
-def test_the_legend_lies_in_the_free_corner_and_gives_way_to_the_curves(view, records):
+def test_legend_uses_a_free_corner_or_is_hidden(view, records):
     legend, box = view.canvas.legend, view.canvas.box
 
     def place():
         middle, room = legend.mapRectToParent(legend.boundingRect()).center(), box.rect().center()
         return middle.x() > room.x(), middle.y() > room.y()
 
-    corners = {"roc": (1, 1), "precision": (0, 1), "gain": (1, 1), "lift": (1, 0), "cost": (0, 0)}
+    corners = {"roc": (1, 1), "precision": (1, 0), "gain": (1, 1), "lift": (1, 0), "cost": (0, 0)}
     for face, corner in corners.items():
-        show_face(view, records, "RLS", face=face)
+        show_curve_kind(view, records, "RLS", face=face)
         assert place() == corner
-    show_face(view, records, "RLS", face="roc")
+    show_curve_kind(view, records, "RLS", face="roc")
     choose(view.choices.axis_combo, "log")
     QApplication.processEvents()
     assert place() == (0, 0)
@@ -111,7 +111,7 @@ def test_the_legend_lies_in_the_free_corner_and_gives_way_to_the_curves(view, re
 
 
 @pytest.mark.parametrize("scale", ["normalized", "raw", "mcclish"])
-def test_the_area_can_be_shown_on_three_scales(view, session, records, scale):
+def test_partial_auc_is_shown_on_three_scales(view, session, records, scale):
     show(session, records, "RLS")
     view.choices.choose(area=scale)
     (run,) = session.checked_runs()
@@ -121,7 +121,7 @@ def test_the_area_can_be_shown_on_three_scales(view, session, records, scale):
     assert f"{curve_figures.SCALES[scale]} {curve_figures.area_words(area, scale)}" in words
 
 
-def test_dragging_an_edge_moves_the_plan_and_the_areas(view, session, records):
+def test_dragging_an_edge_updates_the_range_and_the_areas(view, session, records):
     show(session, records, "RLS")
     line = view.lines.drawn[0].item
     view.canvas.band_item.lines[1].setValue(0.23456789)
@@ -130,7 +130,7 @@ def test_dragging_an_edge_moves_the_plan_and_the_areas(view, session, records):
     split = records["RLS"].splits[0]
     area = roc.partial_auc(split.test_positive, split.test_scores, 0.0, 0.23)
     assert f">{area.normalized:.3f}<" in view.canvas.legend.toolTip()
-    assert view.lines.drawn[0].item is line  # the curves stay
+    assert view.lines.drawn[0].item is line  # the curves are not redrawn
     view.canvas.band_item.lines[0].setValue(0.9)  # against the other edge
     assert session.plan.band == (0.229, 0.23)
     assert session.undo_stack.count() == 1
@@ -152,7 +152,7 @@ def drag(item, start, end, first=True):
     )
 
 
-def test_the_band_keeps_its_width_when_moved_as_a_whole(view, session):
+def test_moved_band_keeps_its_width(view, session):
     session.set_band(0.1, 0.3)
     drag(view.canvas.band_item, 0.2, 0.5)
     assert session.plan.band == (0.4, 0.6)
@@ -162,7 +162,7 @@ def test_the_band_keeps_its_width_when_moved_as_a_whole(view, session):
     assert session.plan.band == (0.0, 0.2)
 
 
-def test_the_boxes_set_the_band_exactly_and_push_the_other_edge(view, session):
+def test_range_fields_set_the_band_and_push_the_other_edge(view, session):
     view.choices.band_high.setValue(0.05)
     assert session.plan.band == (0.0, 0.05)
     assert view.canvas.band_item.getRegion() == (0.0, 0.05)
@@ -177,7 +177,7 @@ def test_the_boxes_set_the_band_exactly_and_push_the_other_edge(view, session):
     assert session.plan.band == (0.999, 1.0)
 
 
-def test_a_band_set_elsewhere_is_shown_and_not_written_back(view, session):
+def test_band_set_elsewhere_is_shown_without_rounding(view, session):
     session.set_band(0.02, 0.123456)
     assert session.plan.band == (0.02, 0.123456)
     assert view.canvas.band_item.getRegion() == (0.02, 0.123456)
@@ -197,11 +197,11 @@ def test_a_band_set_elsewhere_is_shown_and_not_written_back(view, session):
         (0.123456, 0.99996, (0.1, 0.2), (0.1235, 1.0)),
     ],
 )
-def test_a_dragged_band_is_rounded_and_kept_wide_enough(low, high, old, fitted):
+def test_dragged_band_is_rounded_with_a_minimum_width(low, high, old, fitted):
     assert curve_figures.fit_band(low, high, old) == fitted
 
 
-def test_the_shade_is_the_selected_runs_partial_area(view, session, records):
+def test_shaded_area_is_the_partial_auc_of_the_selected_run(view, session, records):
     show(session, records, "RLS", "Logistic", select=1)
     session.set_band(0.033, 0.471)
     x, y = view.canvas.shade_item.getData()
@@ -216,11 +216,11 @@ def test_the_shade_is_the_selected_runs_partial_area(view, session, records):
     assert view.canvas.shade_item.opts["brush"].color().name() == run_colour(LIGHT, 0).name()
 
 
-def test_pointing_reads_the_nearest_vertex(view, session, records):
+def test_readout_shows_the_nearest_vertex(view, session, records):
     show(session, records, "RLS")
     split = records["RLS"].splits[0]
     positive, scores = split.test_positive, split.test_scores
-    # Where scores are greater, as everywhere: between this row and the next one.
+    # Scores must be greater, as everywhere: the threshold is between this row and the next.
     threshold = np.sort(scores)[::-1][29:31].mean()
     called = scores > threshold
     tp, fp = int((called & positive).sum()), int((called & ~positive).sum())
@@ -246,14 +246,14 @@ def test_pointing_reads_the_nearest_vertex(view, session, records):
     assert not view.readout.isVisible()
 
 
-def test_the_origin_calls_nobody(view, session, records):
+def test_readout_at_the_origin_has_no_precision(view, session, records):
     show(session, records, "RLS")
     view.point_at(0.0, 0.0)
     assert "threshold above all scores" in view.readout.text()
     assert "precision –" in view.readout.text()
 
 
-def test_a_hidden_run_leaves_the_picture(view, session, records):
+def test_unchecked_run_is_removed_from_the_picture(view, session, records):
     show(session, records, "RLS", "Logistic")
     session.set_look(records["RLS"].id, "Hide", visible=False)
     QApplication.processEvents()
@@ -263,20 +263,20 @@ def test_a_hidden_run_leaves_the_picture(view, session, records):
     session.set_look(records["Logistic"].id, "Hide", visible=False)
     QApplication.processEvents()
     assert "tick or select a run" in view.canvas.hint.toPlainText()
-    assert not view.sentence.text()  # said once is enough
+    assert not view.sentence.text()  # the hint already says it
     assert not view.canvas.legend.isVisible()
 
 
-def test_the_run_in_flight_is_drawn_until_it_ends(view, session, records):
+def test_running_job_is_drawn_until_it_ends(view, session, records):
     show(session, records, "RLS")
     split = records["RLS"].splits[0]
     live = LiveRun(records["RLS"].experiment, RunLook("RankSVM", 3))
-    put_in_flight(session, live)
+    set_running_job(session, live)
     assert (
         view.canvas.live_item.getData()[0] is None or len(view.canvas.live_item.getData()[0]) == 0
     )
     live.picture = Look(split.test_positive, split.test_scores**3, split.model.scorer)
-    put_in_flight(session, session.live)
+    set_running_job(session, session.live)
     corners = roc.roc_curve(split.test_positive, split.test_scores**3).corners()
     assert np.array_equal(view.canvas.live_item.getData(), [corners.fpr, corners.tpr])
     area = roc.auc(split.test_positive, split.test_scores)
@@ -285,15 +285,15 @@ def test_the_run_in_flight_is_drawn_until_it_ends(view, session, records):
     words = f"RankSVM is training: AUC {area:.3f}, pAUC {part:.3f}."
     assert words in view.sentence.text()
     live.picture = Look(split.test_positive, -split.test_scores, split.model.scorer)
-    put_in_flight(session, session.live)
+    set_running_job(session, session.live)
     assert f"AUC {1 - area:.3f}" in view.sentence.text()
-    put_in_flight(session, None)
+    set_running_job(session, None)
     assert len(view.canvas.live_item.getData()[0]) == 0
     assert named_in_legend(view) == ["RLS"]
     assert "training" not in view.sentence.text()
 
 
-def test_several_splits_are_averaged_or_shown_one_by_one(view, session, records):
+def test_splits_are_averaged_or_drawn_separately(view, session, records):
     assert not view.choices.curve_combo.isVisible()
     show(session, records, "RLS x4")
     assert view.choices.curve_combo.isVisible()
@@ -316,7 +316,7 @@ def test_several_splits_are_averaged_or_shown_one_by_one(view, session, records)
     assert "split " in view.readout.text()
 
 
-def test_the_sentence_says_what_to_do_first(view, session, records, table):
+def test_hint_shows_the_next_step(view, session, records, table):
     assert "Open a table" in view.canvas.hint.toPlainText()
     session.study.table = table
     session.notify({"table"})
@@ -324,40 +324,40 @@ def test_the_sentence_says_what_to_do_first(view, session, records, table):
     assert "press Run to see its ROC curve" in view.canvas.hint.toPlainText()
     assert view.canvas.hint.isVisible()
     assert not view.sentence.text()
-    put_in_flight(session, LiveRun(records["RLS"].experiment, RunLook("RLS", 0)))
+    set_running_job(session, LiveRun(records["RLS"].experiment, RunLook("RLS", 0)))
     assert "RLS is training" in view.canvas.hint.toPlainText()
-    put_in_flight(session, None)
+    set_running_job(session, None)
 
 
-def test_the_sentence_about_one_run(view, session, records, qtbot):
+def test_sentence_about_one_run(view, session, records, qtbot):
     show(session, records, "RLS")
     area, part = auc_summary(records["RLS"]), pauc_summary(records["RLS"], BAND)
-    told = shown(view, qtbot)
-    assert f"AUC {area.value:.3f} (95 % {area.low:.3f}–{area.high:.3f})" in told
-    assert f"pAUC {part.value:.3f} (95 % {part.low:.3f}–{part.high:.3f}) in FPR 0 … 0.1" in told
+    sentence = shown(view, qtbot)
+    assert f"AUC {area.value:.3f} (95 % {area.low:.3f}–{area.high:.3f})" in sentence
+    assert f"pAUC {part.value:.3f} (95 % {part.low:.3f}–{part.high:.3f}) in FPR 0 … 0.1" in sentence
     negatives = int((~records["RLS"].splits[0].test_positive).sum())
-    assert f"{int(np.ceil(negatives / 10))} negatives in the range: too few" in told
-    assert "A random ranking has a normalised pAUC of 0.050 there." in told
+    assert f"{int(np.ceil(negatives / 10))} negatives in the range: too few" in sentence
+    assert "A random ranking has a normalised pAUC of 0.050 there." in sentence
     session.set_band(0.0, 1.0)
     assert f"{negatives} negatives in the range." in shown(view, qtbot)
     assert "few" not in shown(view, qtbot)
     assert "pAUC" not in shown(view, qtbot)
 
 
-def test_the_sentence_compares_the_two_best_on_the_same_rows(view, session, records, qtbot):
+def test_sentence_compares_the_two_best_on_the_same_rows(view, session, records, qtbot):
     show(session, records, "RLS", "Logistic")
     a, b = (records[name].splits[0] for name in ("RLS", "Logistic"))
     test = inference.pauc_test(a.test_positive, a.test_scores, b.test_scores, *BAND)
-    told = shown(view, qtbot)
+    sentence = shown(view, qtbot)
     leader = "RLS" if test.difference > 0 else "Logistic"
-    assert f"{leader} is " in told or "are level" in told
-    assert f"p = {test.p:.2f}" in told
-    assert told.count("significant") == 1
-    assert ("not significant" in told) == (test.p >= 0.05)
+    assert f"{leader} is " in sentence or "are level" in sentence
+    assert f"p = {test.p:.2f}" in sentence
+    assert sentence.count("significant") == 1
+    assert ("not significant" in sentence) == (test.p >= 0.05)
 
 
-def test_the_sentence_settles_what_is_clear(records):
-    """A run against its own scores upside down, beside a third that is in neither's way."""
+def test_sentence_reports_a_significant_difference(records):
+    """Compare a run with its own scores negated."""
     best = records["RLS"]
     runs = [ShownRun(turned(best), RunLook("Wrong", 0)), ShownRun(best, RunLook("Right", 1))]
     said = texts.roc_sentence(runs, (0.0, 0.5))
@@ -374,7 +374,7 @@ def test_the_sentence_settles_what_is_clear(records):
     assert f"Wrong (AUC {1 - auc_summary(best).value:.3f}) ranks in reverse" in said.more
 
 
-def test_the_sentence_over_splits_uses_their_differences(records):
+def test_sentence_over_splits_tests_paired_differences(records):
     a, b = records["RLS x4"], records["Logistic x4"]
     runs = [ShownRun(a, RunLook("RLS", 0)), ShownRun(b, RunLook("Logistic", 1))]
     differences = np.array(
@@ -386,15 +386,15 @@ def test_the_sentence_over_splits_uses_their_differences(records):
     )
     differences *= np.sign(differences.mean()) / 0.1
     found = inference.splits_interval(differences, 0.95, test_fraction=0.5, bounds=(-1, 1))
-    told = texts.roc_sentence(runs, BAND).text
+    sentence = texts.roc_sentence(runs, BAND).text
     assert found.low < 0
     interval = f"{found.low:.3f} to {found.high:.3f}".replace("-", "−")
-    assert f"Mean of 4 splits, 95 % {interval}, p = " in told
-    assert "in the smallest split" in told
+    assert f"Mean of 4 splits, 95 % {interval}, p = " in sentence
+    assert "in the smallest split" in sentence
 
 
 def noisy(record, noise, seed):
-    """The record with scores of known quality: its labels and normal noise."""
+    """Return the record with scores of known quality: its labels plus normal noise."""
     (split,) = record.splits
     draws = np.random.default_rng(seed).normal(size=(2, len(split.test_scores)))
     scores = split.test_positive + draws[0] + noise * draws[1]
@@ -403,8 +403,8 @@ def noisy(record, noise, seed):
 
 
 @pytest.mark.slow
-def test_the_sentence_and_the_compare_page_give_one_verdict(records):
-    """What stands for one pair alone may not stand once it was picked from several."""
+def test_sentence_and_compare_page_agree_on_significance(records):
+    """A difference significant as a single pair may not be after correction for several pairs."""
     found = set()
     for seed in range(40):
         made = [noisy(records["RLS"], noise, seed) for noise in (0.0, 1.0, 1.02)]
@@ -415,33 +415,33 @@ def test_the_sentence_and_the_compare_page_give_one_verdict(records):
             areas = [pauc_summary(record, band).value for record in made]
             best = set(np.argsort(areas)[-2:].tolist())
             (pair,) = (p for p in pairs if {int(p.a[-1]), int(p.b[-1])} == best)
-            told = texts.roc_sentence(runs, band).text
-            assert (": significant." in told) == pair.significant
-            assert "Holm-corrected p" in told
+            sentence = texts.roc_sentence(runs, band).text
+            assert (": significant." in sentence) == pair.significant
+            assert "Holm-corrected p" in sentence
             found.add((pair.significant, pair.p < 0.05))
     assert found == {(True, True), (False, True), (False, False)}
 
 
-def test_nothing_is_settled_where_too_few_rows_decide(records):
+def test_too_few_rows_are_not_tested(records):
     best = records["RLS"]
     runs = [ShownRun(turned(best), RunLook("Wrong", 0)), ShownRun(best, RunLook("Right", 1))]
     band = (0.0, 0.015)
-    told = texts.roc_sentence(runs, band).text
+    sentence = texts.roc_sentence(runs, band).text
     reason = compare_runs([(r.look.name, r.record) for r in runs], band, PAUC)[0].reason
     assert reason.endswith(" in the range")
-    assert f": not significant. No test: {reason}." in told
+    assert f": not significant. No test: {reason}." in sentence
     alone = texts.roc_sentence(runs[1:], (0.0, 0.001)).text
     assert "(no interval: less than one negative in the range)" in alone
 
 
 def test_runs_on_different_rows_are_not_tested(records):
     runs = [ShownRun(records[n], RunLook(n, k)) for k, n in enumerate(("RLS", "Logistic x4"))]
-    told = texts.roc_sentence(runs, BAND).text
-    assert "on different test rows" in told
-    assert "significant" not in told
+    sentence = texts.roc_sentence(runs, BAND).text
+    assert "on different test rows" in sentence
+    assert "significant" not in sentence
 
 
-def test_zoom_to_the_band_and_back(view, session, records, qtbot):
+def test_zoom_button_zooms_to_the_range_and_back(view, session, records, qtbot):
     show(session, records, "RLS")
     session.set_band(0.2, 0.4)
     qtbot.mouseClick(view.choices.zoom_button, Qt.MouseButton.LeftButton)
@@ -455,7 +455,7 @@ def test_zoom_to_the_band_and_back(view, session, records, qtbot):
     assert view.canvas.box.viewRange()[0] == pytest.approx([-0.02, 1.02])
 
 
-def test_another_theme_keeps_the_data(view, session, records):
+def test_changing_the_theme_keeps_the_curves(view, session, records):
     show(session, records, "RLS", "Logistic")
     before, names = lines(view), named_in_legend(view)
     try:
@@ -471,7 +471,7 @@ def test_another_theme_keeps_the_data(view, session, records):
     view.restyle()
 
 
-def test_nothing_is_drawn_while_hidden(view, session, records):
+def test_hidden_page_draws_nothing(view, session, records):
     view.hide()
     show(session, records, "RLS")
     session.set_band(0.1, 0.2)
@@ -481,9 +481,7 @@ def test_nothing_is_drawn_while_hidden(view, session, records):
     assert view.canvas.band_item.getRegion() == (0.1, 0.2)
 
 
-def test_curves_of_very_many_rows_are_made_beside_the_window(
-    session, view, table, qtbot, monkeypatch
-):
+def test_long_curves_are_computed_in_the_background(session, view, table, qtbot, monkeypatch):
     record = make_record(table, "rls")
     threads, real, gate = [], curve_figures.curve_of, threading.Event()
 
@@ -504,7 +502,7 @@ def test_curves_of_very_many_rows_are_made_beside_the_window(
 
 
 @pytest.mark.parametrize("count", [2, 9, 14])
-def test_a_saved_picture_names_every_run(view, session, records, count):
+def test_saved_picture_names_every_run(view, session, records, count):
     names = [f"Method {k + 1}" for k in range(count)]
     runs = {name: dataclasses.replace(records["RLS"], id=name) for name in names}
     show(session, runs, *names)
@@ -517,7 +515,7 @@ def test_a_saved_picture_names_every_run(view, session, records, count):
     ("held", "high"),
     [(Qt.KeyboardModifier.NoModifier, 0.2), (Qt.KeyboardModifier.AltModifier, 0.2043)],
 )
-def test_a_dragged_edge_stops_at_round_rates_unless_alt_is_held(
+def test_dragged_edge_snaps_to_round_rates_unless_alt_is_held(
     view, session, monkeypatch, held, high
 ):
     monkeypatch.setattr(QApplication, "keyboardModifiers", lambda: held)
@@ -526,7 +524,7 @@ def test_a_dragged_edge_stops_at_round_rates_unless_alt_is_held(
     assert view.canvas.band_item.getRegion() == (0.0, high)
 
 
-def test_a_range_dragged_as_a_whole_starts_at_a_round_rate_and_keeps_its_width(view, session):
+def test_dragged_range_snaps_its_start_and_keeps_its_width(view, session):
     session.set_band(0.1, 0.3456)
     drag(view.canvas.band_item, 0.2, 0.5037)
     low, high = session.plan.band
@@ -535,7 +533,7 @@ def test_a_range_dragged_as_a_whole_starts_at_a_round_rate_and_keeps_its_width(v
 
 
 @pytest.mark.parametrize("axis", ["log", "probit"])
-def test_round_rates_are_finer_where_a_bent_axis_is_wider(view, session, records, axis):
+def test_snap_rates_are_finer_where_the_axis_is_stretched(view, session, records, axis):
     show(session, records, "RLS")
     choose(view.choices.axis_combo, axis)
     view.refresh()

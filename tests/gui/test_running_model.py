@@ -1,4 +1,4 @@
-"""The weights of a run in progress on the page Model, against the scorer that is in progress."""
+"""The weights of a running job on the Model page, against its current scorer."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from aucstudio.gui.state.runner import LiveRun
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.runs.progress import Look
-from tests.gui.conftest import choose, make_record, points, put, put_in_flight, settle
+from tests.gui.conftest import choose, make_record, points, put, refresh_and_wait, set_running_job
 
 
 @pytest.fixture
@@ -27,23 +27,23 @@ def record(table_session):
 
 
 @pytest.fixture
-def fly(table_session, record):
-    """Have a run in progress reach a scorer; as many seconds into its fit as given."""
+def update_running_job(table_session, record):
+    """Make the running job report a scorer, some seconds into its fit."""
 
-    def fly(weights, seconds=0.0, split=0, scorer=None):
+    def update_running_job(weights, seconds=0.0, split=0, scorer=None):
         live = table_session.live
         if live is None:
             live = LiveRun(record.experiment, RunLook("Flying", 2), splits=2)
-            put_in_flight(table_session, live)
+            set_running_job(table_session, live)
         live.split = split
         live.preparation = record.splits[split].model.preparation
         held = record.splits[split].test_positive
         scorer = scorer or LinearScorer(np.asarray(weights, dtype=float))
         live.picture = Look(held, np.zeros(len(held)), scorer, seconds=seconds)
-        put_in_flight(table_session, table_session.live)
+        set_running_job(table_session, table_session.live)
         return live
 
-    return fly
+    return update_running_job
 
 
 def drawn(view):
@@ -57,12 +57,12 @@ def expected(record, weights):
     return dict(zip(record.splits[0].model.preparation.feature_names, weights, strict=True))
 
 
-def test_weights_move_with_the_run(view, record, fly):
+def test_weights_follow_the_running_job(view, record, update_running_job):
     rng = np.random.default_rng(0)
     count = len(record.splits[0].coef)
     for k in range(3):
         weights = rng.normal(size=count)
-        fly(weights, seconds=1.0 + 0.1 * k)
+        update_running_job(weights, seconds=1.0 + 0.1 * k)
         assert view.part is view.weights
         assert view.weights.isVisible()
         assert drawn(view) == pytest.approx(expected(record, weights))
@@ -74,7 +74,7 @@ def test_weights_move_with_the_run(view, record, fly):
         assert weights.max() < high
 
 
-def test_rows_change_places_seldom(view, record, fly):
+def test_rows_are_reordered_rarely(view, record, update_running_job):
     count = len(record.splits[0].coef)
     falling = np.arange(count, 0.0, -1.0)
     names = record.splits[0].model.preparation.feature_names
@@ -82,39 +82,39 @@ def test_rows_change_places_seldom(view, record, fly):
     def rows():
         return [row.name for row in view.weights.chart.rows]
 
-    fly(falling, seconds=1.0)
+    update_running_job(falling, seconds=1.0)
     assert rows() == list(names)
-    fly(falling[::-1], seconds=1.5)
+    update_running_job(falling[::-1], seconds=1.5)
     assert rows() == list(names)
     assert drawn(view) == pytest.approx(expected(record, falling[::-1]))
-    fly(falling[::-1], seconds=2.0)
+    update_running_job(falling[::-1], seconds=2.0)
     assert rows() == list(names)[::-1]
-    fly(falling, seconds=0.1, split=1)
+    update_running_job(falling, seconds=0.1, split=1)
     assert rows() == list(record.splits[1].model.preparation.feature_names)
     assert "split 2 of 2" in view.sentence.text()
 
 
-def test_only_the_dots_are_painted_anew(view, record, fly):
+def test_update_repaints_only_the_dots(view, record, update_running_job):
     weights = np.linspace(-1.0, 1.0, len(record.splits[0].coef))
-    fly(weights, seconds=1.0)
+    update_running_job(weights, seconds=1.0)
     chart = view.weights.chart
     before = chart.plot.getViewBox().viewRange(), chart.plot.getAxis("left")._tickLevels
-    fly(weights / 2, seconds=1.1)
+    update_running_job(weights / 2, seconds=1.1)
     assert (chart.plot.getViewBox().viewRange(), chart.plot.getAxis("left")._tickLevels) == before
     assert chart.dots.cacheMode() == QGraphicsItem.CacheMode.NoCache
     kept = QGraphicsItem.CacheMode.DeviceCoordinateCache
     assert chart.plot.getAxis("left").cacheMode() == kept
-    told = []
-    view.weights.message.connect(told.append)
-    put_in_flight(view.session, view.session.live)
-    assert told == []
+    messages = []
+    view.weights.message.connect(messages.append)
+    set_running_job(view.session, view.session.live)
+    assert messages == []
 
 
-def test_the_numbers_are_those_of_the_moment(view, record, fly):
+def test_figure_data_matches_the_current_weights(view, record, update_running_job):
     rng = np.random.default_rng(1)
     for seconds, split in ((1.0, 0), (1.2, 0), (0.1, 1)):
         weights = rng.normal(size=len(record.splits[0].coef))
-        fly(weights, seconds=seconds, split=split)
+        update_running_job(weights, seconds=seconds, split=split)
         data = view.figure_data()
         at = dict(zip(data["feature"], data["weight_per_sd"], strict=True))
         assert at == pytest.approx(expected(record, weights))
@@ -124,11 +124,13 @@ def test_the_numbers_are_those_of_the_moment(view, record, fly):
         assert set(data["split"]) == {split + 1}
 
 
-def test_the_page_of_the_run_follows_when_it_ends(view, record, fly, table_session, qtbot):
-    fly(np.ones(len(record.splits[0].coef)))
+def test_finished_run_replaces_the_live_weights(
+    view, record, update_running_job, table_session, qtbot
+):
+    update_running_job(np.ones(len(record.splits[0].coef)))
     put(table_session, record, "Ended")
-    put_in_flight(table_session, None)
-    settle(qtbot, view)
+    set_running_job(table_session, None)
+    refresh_and_wait(qtbot, view)
     mean = np.mean([split.coef for split in record.splits], axis=0)
     assert drawn(view) == pytest.approx(expected(record, mean))
     assert "has the largest weight in Ended" in view.sentence.text()
@@ -136,41 +138,45 @@ def test_the_page_of_the_run_follows_when_it_ends(view, record, fly, table_sessi
     assert not view.follow_check.isVisible()
 
 
-def test_between_two_fits_the_weights_stay(view, record, fly):
+def test_weights_are_kept_between_two_fits(view, record, update_running_job):
     weights = np.arange(1.0, len(record.splits[0].coef) + 1)
-    live = fly(weights)
+    live = update_running_job(weights)
     live.split, live.picture = 1, None
-    put_in_flight(view.session, view.session.live)
+    set_running_job(view.session, view.session.live)
     assert drawn(view) == pytest.approx(expected(record, weights))
     assert view.weights.isVisible()
 
 
-def test_the_chosen_run_can_be_kept_in_view(view, record, fly, table_session, qtbot):
+def test_selected_run_can_be_kept_in_view(view, record, update_running_job, table_session, qtbot):
     put(table_session, record, "Chosen")
-    settle(qtbot, view)
-    fly(np.full(len(record.splits[0].coef), 7.0))
+    refresh_and_wait(qtbot, view)
+    update_running_job(np.full(len(record.splits[0].coef), 7.0))
     assert view.sentence.text().startswith("Flying")
     assert view.follow_check.isVisible()
     view.follow_check.click()
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     assert "Chosen" in view.sentence.text()
     assert view.picture_combo.isVisible()
 
 
-def test_who_looks_at_another_picture_goes_on_doing_so(view, record, fly, table_session, qtbot):
+def test_running_job_does_not_replace_another_picture(
+    view, record, update_running_job, table_session, qtbot
+):
     put(table_session, record, "Chosen")
-    settle(qtbot, view)
+    refresh_and_wait(qtbot, view)
     choose(view.picture_combo, "importance")
     view.picture_combo.activated.emit(view.picture_combo.currentIndex())
     qtbot.waitUntil(lambda: not view.busy())
-    fly(np.full(len(record.splits[0].coef), 7.0))
+    update_running_job(np.full(len(record.splits[0].coef), 7.0))
     assert view.part.key == "importance"
     assert not view.follow_check.isVisible()
 
 
-def test_a_scorer_without_weights_leaves_the_page_empty(view, record, fly, table_session):
+def test_scorer_without_weights_shows_an_empty_page(
+    view, record, update_running_job, table_session
+):
     other = make_record(table_session.table, "auc-split").splits[0].model.scorer
-    fly(None, scorer=other)
+    update_running_job(None, scorer=other)
     assert not view.weights.isVisible()
     assert view.sentence.text() == (
         "Flying is training; the contributions of columns appear when it ends."
@@ -178,16 +184,16 @@ def test_a_scorer_without_weights_leaves_the_page_empty(view, record, fly, table
     assert view.figure_data() == {}
 
 
-def test_weights_that_are_no_numbers_are_passed_over(view, record, fly):
+def test_non_finite_weights_are_ignored(view, record, update_running_job):
     weights = np.ones(len(record.splits[0].coef))
-    fly(weights)
-    fly(np.full(len(weights), np.nan))
+    update_running_job(weights)
+    update_running_job(np.full(len(weights), np.nan))
     assert drawn(view) == pytest.approx(expected(record, weights))
-    fly(0 * weights)
+    update_running_job(0 * weights)
     assert "All weights are still 0" in view.sentence.text()
 
 
-def test_of_very_many_weights_the_largest_are_drawn(table_session, open_view, tmp_path):
+def test_only_the_largest_of_many_weights_are_drawn(table_session, open_view, tmp_path):
     rng = np.random.default_rng(2)
     rows = rng.normal(size=(40, MOST_ROWS + 20))
     table_session.study.table = read_table(write_wide(tmp_path / "wide.csv", rows))
@@ -198,7 +204,7 @@ def test_of_very_many_weights_the_largest_are_drawn(table_session, open_view, tm
     live.preparation = record.splits[0].model.preparation
     held = record.splits[0].test_positive
     live.picture = Look(held, np.zeros(len(held)), LinearScorer(weights))
-    put_in_flight(table_session, live)
+    set_running_job(table_session, live)
     largest = np.sort(np.abs(weights))[::-1][:MOST_ROWS]
     assert_allclose(np.abs(list(drawn(view).values())), largest)
     assert f"Of {len(weights)} weights the {MOST_ROWS}" in view.sentence.text()

@@ -1,4 +1,4 @@
-"""Several runs in progress: shown each, stopped together, begun only where they fit."""
+"""Several runs at once: listed, stopped together, and started only if memory suffices."""
 
 import dataclasses
 
@@ -19,7 +19,7 @@ from tests.gui.conftest import PATIENCE, Gate, on
 
 @pytest.fixture
 def held(monkeypatch):
-    """Fits that stand still once their run has finished a split, each until it is let go."""
+    """Fits that block after the first split of their run until released."""
     gates = {
         method: Gate(monkeypatch, METHODS[method], "_fit", call=2)
         for method in ("auc-rls", "rls", "rank-svm")
@@ -33,7 +33,7 @@ def open_all(gates):
         gate.open()
 
 
-def begin(session, table_file, *methods):
+def start_runs(session, table_file, *methods):
     session.files.open_now(table_file, "table")
     folds = Validation(scheme="folds", folds=3)
     for method in methods:
@@ -45,14 +45,14 @@ def texts(model):
     return [model.index(row, 0).data() for row in range(model.rowCount())]
 
 
-def test_two_fly_at_once_and_each_is_shown(session, table_file, qtbot, held):
+def test_two_runs_train_at_once_and_both_are_listed(session, table_file, qtbot, held):
     queue = QueueList(session)
     qtbot.addWidget(queue)
     strip = ProgressStrip(session, QAction("&Run"), QAction("&Stop"))
     qtbot.addWidget(strip)
     strip.resize(900, 30)
     session.runs.run_at_once(2)
-    begin(session, table_file, "auc-rls", "rls", "rank-svm")
+    start_runs(session, table_file, "auc-rls", "rls", "rank-svm")
     held["auc-rls"].wait(qtbot)
     held["rls"].wait(qtbot)
     assert [live.experiment.method for live in session.running] == ["auc-rls", "rls"]
@@ -71,11 +71,11 @@ def test_two_fly_at_once_and_each_is_shown(session, table_file, qtbot, held):
 
 @pytest.fixture
 def shown_queue(session, table_file, qtbot, held):
-    """One run in training, and two that wait, in a list that is shown."""
+    """A visible list with one run in training and two in the queue."""
     queue = QueueList(session)
     qtbot.addWidget(queue)
     queue.resize(280, 300)
-    begin(session, table_file, "auc-rls", "rls", "rank-svm")
+    start_runs(session, table_file, "auc-rls", "rls", "rank-svm")
     held["auc-rls"].wait(qtbot)
     queue.show()
     return queue
@@ -86,7 +86,7 @@ def click_row(qtbot, queue, row):
     qtbot.mouseClick(queue.view.viewport(), Qt.MouseButton.LeftButton, pos=at)
 
 
-def test_what_trains_and_what_waits_is_listed_with_its_progress(shown_queue, qtbot, session, held):
+def test_running_and_queued_runs_are_listed(shown_queue, qtbot, session, held):
     queue = shown_queue
     assert texts(queue.model) == ["AUC-RLS", "RLS", "RankSVM"]
     qtbot.waitUntil(lambda: queue.model.index(0, 1).data() == "training 33 %", timeout=PATIENCE)
@@ -96,7 +96,7 @@ def test_what_trains_and_what_waits_is_listed_with_its_progress(shown_queue, qtb
     assert not queue.isVisible()
 
 
-def test_what_waits_changes_places_and_is_taken_out(shown_queue, qtbot, session, held):
+def test_queued_runs_are_reordered_and_removed(shown_queue, qtbot, session, held):
     queue = shown_queue
     click_row(qtbot, queue, 0)
     assert not queue.up.isEnabled()
@@ -105,7 +105,7 @@ def test_what_waits_changes_places_and_is_taken_out(shown_queue, qtbot, session,
     assert not queue.down.isEnabled()
     qtbot.mouseClick(queue.up, Qt.MouseButton.LeftButton)
     assert texts(queue.model) == ["AUC-RLS", "RankSVM", "RLS"]
-    assert queue.chosen().experiment.method == "rank-svm"  # it stays chosen where it went
+    assert queue.chosen().experiment.method == "rank-svm"  # it stays selected at its new place
     qtbot.keyClick(queue.view, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
     assert texts(queue.model) == ["AUC-RLS", "RLS", "RankSVM"]
     assert queue.stop_this.text() == "Take out"
@@ -117,7 +117,7 @@ def test_what_waits_changes_places_and_is_taken_out(shown_queue, qtbot, session,
     assert methods == ["auc-rls", "rls"]
 
 
-def test_one_run_is_stopped_and_the_queue_goes_on(shown_queue, qtbot, session, held):
+def test_stopping_one_run_continues_the_queue(shown_queue, qtbot, session, held):
     queue = shown_queue
     click_row(qtbot, queue, 0)
     qtbot.mouseClick(queue.stop_this, Qt.MouseButton.LeftButton)
@@ -129,9 +129,9 @@ def test_one_run_is_stopped_and_the_queue_goes_on(shown_queue, qtbot, session, h
 
 
 @pytest.mark.slow
-def test_stop_ends_all_and_keeps_what_each_has_finished(session, table_file, qtbot, held):
+def test_stop_all_keeps_the_finished_splits(session, table_file, qtbot, held):
     session.runs.run_at_once(2)
-    begin(session, table_file, "auc-rls", "rls", "rank-svm")
+    start_runs(session, table_file, "auc-rls", "rls", "rank-svm")
     held["auc-rls"].wait(qtbot)
     held["rls"].wait(qtbot)
     session.stop()
@@ -143,7 +143,7 @@ def test_stop_ends_all_and_keeps_what_each_has_finished(session, table_file, qtb
     assert len(session.project.runs()) == 2
 
 
-def test_one_that_would_not_fit_beside_the_other_waits(
+def test_run_that_exceeds_memory_beside_another_waits(
     session, table_file, qtbot, held, monkeypatch
 ):
     session.runs.run_at_once(2)
@@ -154,7 +154,7 @@ def test_one_that_would_not_fit_beside_the_other_waits(
         raise InputError("2 runs at once would take about 3 GB")
 
     monkeypatch.setattr("aucstudio.gui.state.session_runs.check_size_at_once", refuse)
-    begin(session, table_file, "auc-rls", "rls")
+    start_runs(session, table_file, "auc-rls", "rls")
     held["auc-rls"].wait(qtbot)
     assert asked[-1] == (["rls", "auc-rls"], 2)
     assert len(session.running) == 1
@@ -166,11 +166,9 @@ def test_one_that_would_not_fit_beside_the_other_waits(
     assert len(session.records) == 2
 
 
-def test_a_run_asked_for_while_another_is_prepared_is_not_lost(
-    session, table_file, qtbot, monkeypatch
-):
+def test_run_requested_during_preparation_is_queued(session, table_file, qtbot, monkeypatch):
     gate = Gate(monkeypatch, project_handle, "new_unsaved_project")
-    begin(session, table_file, "auc-rls")
+    start_runs(session, table_file, "auc-rls")
     gate.wait(qtbot)
     for method in ("rls", "rank-svm"):
         session.edit(dataclasses.replace(session.plan, method=method), "choose")
@@ -186,12 +184,10 @@ def test_a_run_asked_for_while_another_is_prepared_is_not_lost(
     assert len(session.project.runs()) == 3
 
 
-def test_a_missing_test_file_is_a_failed_run_and_the_queue_goes_on(
-    session, table_file, qtbot, tmp_path
-):
+def test_missing_test_file_fails_its_run_only(session, table_file, qtbot, tmp_path):
     session.files.open_now(table_file, "table")
-    told = []
-    session.failed.connect(lambda sentence, _trace: told.append(sentence))
+    errors = []
+    session.failed.connect(lambda sentence, _trace: errors.append(sentence))
     gone = tmp_path / "gone.csv"
     gone.write_bytes(table_file.read_bytes())
     schemes = (
@@ -208,14 +204,14 @@ def test_a_missing_test_file_is_a_failed_run_and_the_queue_goes_on(
     records = list(session.records.values())
     assert [record.status for record in records] == [DONE, FAILED, DONE, DONE]
     assert str(gone) in records[1].error
-    assert len(told) == 1
-    assert str(gone) in told[0]
+    assert len(errors) == 1
+    assert str(gone) in errors[0]
     assert [record.status for record in session.project.runs()] == [DONE, FAILED, DONE, DONE]
 
 
 @pytest.mark.slow
-def test_stop_ends_this_run_and_the_next_one_begins(session, table_file, qtbot, held):
-    begin(session, table_file, "auc-rls", "rls")
+def test_stop_ends_the_run_and_starts_the_next(session, table_file, qtbot, held):
+    start_runs(session, table_file, "auc-rls", "rls")
     held["auc-rls"].wait(qtbot)
     session.study.runner.stop(session.live)
     held["rls"].wait(qtbot)
@@ -224,19 +220,19 @@ def test_stop_ends_this_run_and_the_next_one_begins(session, table_file, qtbot, 
     assert [record.status for record in session.records.values()] == [STOPPED, DONE]
 
 
-def test_runs_that_wait_are_moved_and_cancelled_one_by_one(session, table_file, qtbot, held):
-    begin(session, table_file, "auc-rls", "rls", "rank-svm", "rls")
+def test_queue_moves_and_cancels_single_runs(session, table_file, qtbot, held):
+    start_runs(session, table_file, "auc-rls", "rls", "rank-svm", "rls")
     held["auc-rls"].wait(qtbot)
     first, second, third = session.queue
-    heard = []
-    on(session, "live", lambda: heard.append(list(session.queue)))
+    queues = []
+    on(session, "live", lambda: queues.append(list(session.queue)))
     session.study.runner.move(second, -1)
-    assert heard[-1] == [second, first, third]
+    assert queues[-1] == [second, first, third]
     session.study.runner.move(second, -1)
-    assert heard[-1] == [second, first, third]
+    assert queues[-1] == [second, first, third]
     session.study.runner.move(second, 1)
-    session.study.runner.cancel(first)  # and not the third, which has the same settings
-    assert heard[-1] == [second, third]
+    session.study.runner.cancel(first)  # but not the third, which has the same settings
+    assert queues[-1] == [second, third]
     open_all(held)
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
     names = [run.look.name for run in session.shown_runs()]
@@ -244,11 +240,9 @@ def test_runs_that_wait_are_moved_and_cancelled_one_by_one(session, table_file, 
 
 
 @pytest.mark.slow
-def test_a_slow_disk_holds_up_the_run_alone_and_it_can_be_stopped(
-    session, table_file, qtbot, monkeypatch
-):
+def test_run_waiting_for_a_slow_disk_can_be_stopped(session, table_file, qtbot, monkeypatch):
     gate = Gate(monkeypatch, runner, "planned_run")
-    begin(session, table_file, "auc-rls")
+    start_runs(session, table_file, "auc-rls")
     gate.wait(qtbot)
     session.stop()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
@@ -257,14 +251,14 @@ def test_a_slow_disk_holds_up_the_run_alone_and_it_can_be_stopped(
 
 
 @pytest.mark.slow
-def test_the_menu_chooses_how_many(window, table_file, qtbot, monkeypatch):
+def test_menu_sets_the_number_of_simultaneous_runs(window, table_file, qtbot, monkeypatch):
     place = window.session.runs._place
     assert isinstance(place, Processes)
     chosen = [action for action in window.findChildren(QAction) if "at_once" in action.objectName()]
     assert chosen[0].isChecked()
     chosen[-1].trigger()
     assert place.at_once == int(chosen[-1].text()) >= 1
-    begin(window.session, table_file, "auc-rls", "rls", "rank-svm")
+    start_runs(window.session, table_file, "auc-rls", "rls", "rank-svm")
     qtbot.waitUntil(lambda: not window.session.busy and not window.session.queue, timeout=PATIENCE)
     assert [record.status for record in window.session.records.values()] == [DONE] * 3
     chosen[0].trigger()

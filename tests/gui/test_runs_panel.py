@@ -1,4 +1,4 @@
-"""The run list as a lab book's page: real rows, real keys, and nothing lost while runs come in."""
+"""The run list: real rows and keys, and no edit is lost while runs are added."""
 
 import dataclasses
 import itertools
@@ -50,7 +50,7 @@ def panel(table_session, records, qtbot):
 
 
 class Windows(QObject):
-    """Collects what is shown as a window of its own."""
+    """Collects widgets shown as top-level windows."""
 
     def __init__(self):
         super().__init__()
@@ -62,7 +62,7 @@ class Windows(QObject):
         return False
 
 
-def test_a_panel_made_where_a_run_is_chosen_opens_no_window(table_session, records, qtbot, qapp):
+def test_panel_with_a_selected_run_opens_no_window(table_session, records, qtbot, qapp):
     fill(table_session, {"plain": records[0]})
     watch = Windows()
     qapp.installEventFilter(watch)
@@ -76,7 +76,7 @@ def test_a_panel_made_where_a_run_is_chosen_opens_no_window(table_session, recor
 
 
 def fill(session, runs):
-    """Put runs into the list, the last one chosen."""
+    """Add runs to the list, with the last one selected."""
     looks = {}
     for k, (name, record) in enumerate(runs.items()):
         record = dataclasses.replace(record, id=name)
@@ -87,7 +87,7 @@ def fill(session, runs):
 
 
 def wait(qtbot, panel):
-    """Wait until every figure that is in view is there."""
+    """Wait until all visible figures are computed."""
     qtbot.waitUntil(lambda: not panel.session.is_band_moving, timeout=PATIENCE)
     panel.view.viewport().repaint()
     qtbot.waitUntil(lambda: not panel.model.figures.busy, timeout=PATIENCE)
@@ -114,7 +114,7 @@ def choose(panel, *runs):
 
 
 def trigger(menu, name):
-    """Trigger an action of a menu; the menu goes as it does when it closes."""
+    """Trigger an action of a menu, and delete the menu as on closing."""
     next(action for action in all_actions(menu) if action.objectName() == name).trigger()
 
 
@@ -128,7 +128,7 @@ def all_actions(menu):
 # ----------------------------------------------------------------- rows
 
 
-def test_the_model_keeps_qts_rules(panel, session, records, qtmodeltester):
+def test_item_model_passes_qts_model_checks(panel, session, records, qtmodeltester):
     qtmodeltester.check(panel.model)
     panel.model.sort(0, Qt.SortOrder.DescendingOrder)
     fill(session, {"later": records[0]})
@@ -143,7 +143,7 @@ def listed(found):
     return f"{found.value:.3f} {low}–{high}"
 
 
-def test_a_row_shows_the_figures_of_its_run(panel, session, records):
+def test_row_shows_the_figures_of_its_run(panel, session, records):
     area, part = auc_summary(records[0]), pauc_summary(records[0], session.plan.band)
     assert cell(panel, "plain", "auc").data() == listed(area)
     assert cell(panel, "plain", "pauc").data().startswith(listed(part))
@@ -158,15 +158,15 @@ def test_hold_out_and_folds_look_different(panel):
     assert cell(panel, "folded", "scheme").data() == "5 folds × 2"
     panel.resize(296, 900)
     QApplication.processEvents()
-    # Without a column of its own it stands under the name.
+    # Without its own column, the scheme is shown below the name.
     below = panel.view.itemDelegate()._below
     assert below(cell(panel, "plain", "name")) == "hold-out 25 %"
     assert below(cell(panel, "folded", "name")) == "5 folds × 2"
     assert below(cell(panel, "stiff", "name")).replace("\xa0", " ") == "hold-out 25 % · λ = 100000"
 
 
-def test_a_rename_editor_outlives_the_runs_that_come_in(panel, session, records, qtbot):
-    """The list used to be laid anew with each run that ended, and what was typed was gone."""
+def test_rename_editor_stays_open_while_runs_are_added(panel, session, records, qtbot):
+    """Rebuilding the list on each finished run used to discard the text being typed."""
     session.select("stiff")
     press(qtbot, panel, Key.Key_F2)
     editor = panel.view.findChild(QLineEdit)
@@ -184,13 +184,13 @@ def test_a_rename_editor_outlives_the_runs_that_come_in(panel, session, records,
     qtbot.keyClicks(editor, "me")
     qtbot.keyClick(editor, Key.Key_Return)
     qtbot.waitUntil(lambda: session.plan.looks["stiff"].name == "half a name", timeout=PATIENCE)
-    # What was chosen meanwhile is marked once the editor is closed.
+    # A selection made meanwhile is shown once the editor is closed.
     qtbot.waitUntil(
         lambda: panel.view.current_run().record.id == session.selected == "later", timeout=PATIENCE
     )
 
 
-def test_rows_come_and_go_without_a_reset(panel, session, records, qtbot):
+def test_rows_are_added_and_removed_without_a_reset(panel, session, records, qtbot):
     with qtbot.assertNotEmitted(panel.model.modelReset):
         fill(session, {"later": records[0]})
         session.set_look("stiff", "Remove run", removed=True)
@@ -200,8 +200,8 @@ def test_rows_come_and_go_without_a_reset(panel, session, records, qtbot):
     assert names(panel) == ["narrow"]
 
 
-def test_another_record_of_the_same_id_shows_its_own_figures(panel, session, qtbot):
-    """A stopped and a whole run of one experiment share an id in two studies."""
+def test_records_with_the_same_id_show_their_own_figures(panel, session, qtbot):
+    """A stopped and a complete run of one experiment share an id in two studies."""
     shown = session.run("plain")
     before = cell(panel, "plain", "auc").data()
     split = shown.record.splits[0]
@@ -215,9 +215,7 @@ def test_another_record_of_the_same_id_shows_its_own_figures(panel, session, qtb
 
 
 @pytest.mark.slow
-def test_figures_of_thousands_of_rows_are_computed_as_they_come_into_view(
-    panel, session, records, qtbot
-):
+def test_figures_are_computed_only_for_visible_rows(panel, session, records, qtbot):
     runs = {f"run {k}": record for k, record in zip(range(2000), itertools.cycle(records))}
     fill(session, runs)
     wait(qtbot, panel)
@@ -238,7 +236,7 @@ def test_figures_of_thousands_of_rows_are_computed_as_they_come_into_view(
 # ----------------------------------------------------------------- order
 
 
-def test_any_column_sorts_and_what_has_no_value_stays_last(panel, session, records, qtbot):
+def test_every_column_sorts_with_missing_values_last(panel, session, records, qtbot):
     failed = dataclasses.replace(records[0], status=FAILED, splits=(), error="no rows")
     fill(session, {"broken": failed})
     header = panel.view.horizontalHeader()
@@ -268,13 +266,13 @@ def test_any_column_sorts_and_what_has_no_value_stays_last(panel, session, recor
         ("too wide", ["plain"]),
     ],
 )
-def test_typing_filters_by_everything_that_is_known(panel, session, qtbot, typed, found):
+def test_filter_matches_all_fields(panel, session, qtbot, typed, found):
     session.set_look("plain", "Edit notes", notes="Too wide, I think")
     qtbot.keyClicks(panel.filter, typed)
     qtbot.waitUntil(lambda: panel.model.needle == typed, timeout=PATIENCE)
     qtbot.waitUntil(lambda: names(panel) == found, timeout=PATIENCE)
     assert panel.count.text() == f"{len(found)} of 4"
-    # What is being looked at stays, with a row or without.
+    # The selected run stays selected even without a visible row.
     assert session.selected == "folded"
 
 
@@ -287,7 +285,7 @@ def test_escape_clears_the_filter(panel, qtbot):
     qtbot.waitUntil(lambda: names(panel) == there, timeout=PATIENCE)
 
 
-def test_a_filter_that_finds_nothing_says_so(panel, qtbot):
+def test_filter_without_matches_shows_a_message(panel, qtbot):
     qtbot.keyClicks(panel.filter, "zebra")
     qtbot.keyClick(panel.filter, Key.Key_Return)
     assert panel.unfound.text() == "No run matches “zebra”."
@@ -300,7 +298,7 @@ def test_a_filter_that_finds_nothing_says_so(panel, qtbot):
 # ----------------------------------------------------------------- verbs
 
 
-def test_space_checks_all_chosen_rows_in_one_step(panel, session, qtbot):
+def test_space_checks_all_selected_rows_in_one_step(panel, session, qtbot):
     panel.view.setFocus()
     press(qtbot, panel, Key.Key_A, Qt.KeyboardModifier.ControlModifier)
     assert panel.count.text() == "4 of 4 chosen"
@@ -310,11 +308,11 @@ def test_space_checks_all_chosen_rows_in_one_step(panel, session, qtbot):
     assert len(session.checked_runs()) == 4
 
 
-def test_delete_takes_the_chosen_rows_out_in_one_step(panel, session, qtbot):
+def test_delete_removes_the_selected_rows_in_one_step(panel, session, qtbot):
     choose(panel, "stiff", "narrow")
     press(qtbot, panel, Key.Key_Delete)
     assert names(panel) == ["plain", "folded"]
-    assert session.selected == "folded"  # the next one below
+    assert session.selected == "folded"  # the next row below
     assert session.undo_stack.undoText() == "Remove 2 runs"
     session.undo_stack.undo()
     assert names(panel) == list(NAMES)
@@ -329,14 +327,14 @@ def test_the_last_row_can_be_deleted(panel, session, qtbot):
     assert not panel.details.isVisible()
 
 
-def test_removing_never_touches_the_records(panel, session):
+def test_removing_runs_keeps_their_records(panel, session):
     choose(panel, "plain")
     trigger(panel.make_menu(), "menu_remove")
     assert names(panel) == ["stiff", "narrow", "folded"]
     assert set(session.records) == set(NAMES)
 
 
-def test_all_none_and_the_chosen_alone_are_checked(panel, session):
+def test_list_buttons_check_all_none_or_the_selected(panel, session):
     def press_list(name):
         panel.actions_.list_menu(panel.list_menu)
         trigger(panel.list_menu, name)
@@ -348,7 +346,7 @@ def test_all_none_and_the_chosen_alone_are_checked(panel, session):
     assert press_list("list_check_chosen") == ["plain", "folded"]
 
 
-def test_the_menu_is_for_all_chosen_rows(panel, session, qtbot):
+def test_menu_applies_to_all_selected_rows(panel, session, qtbot):
     choose(panel, "plain", "narrow")
     menu = panel.make_menu()
     enabled = {action.objectName(): action.isEnabled() for action in all_actions(menu)}
@@ -362,7 +360,7 @@ def test_the_menu_is_for_all_chosen_rows(panel, session, qtbot):
     assert (session.selected, session.compared) == ("plain", "narrow")
 
 
-def test_the_menu_key_opens_the_menu_at_the_row(panel, session, qtbot, monkeypatch):
+def test_menu_key_opens_the_menu_at_the_row(panel, session, qtbot, monkeypatch):
     opened = []
     monkeypatch.setattr(QMenu, "popup", lambda menu, _at: opened.append(menu.objectName()))
     session.select("stiff")
@@ -375,7 +373,7 @@ def test_the_menu_key_opens_the_menu_at_the_row(panel, session, qtbot, monkeypat
     assert opened == ["run_menu"]
 
 
-def test_renaming_by_the_menu_opens_the_editor(panel, session, qtbot):
+def test_menu_rename_opens_the_editor(panel, session, qtbot):
     choose(panel, "narrow")
     trigger(panel.make_menu(), "menu_rename")
     editor = panel.view.findChild(QLineEdit)
@@ -385,20 +383,20 @@ def test_renaming_by_the_menu_opens_the_editor(panel, session, qtbot):
     qtbot.waitUntil(lambda: names(panel)[2] == "second", timeout=PATIENCE)
 
 
-def test_check_marks_hide_a_run(panel, session):
+def test_unticking_hides_a_run(panel, session):
     index = panel.model.index(0, 0)
     panel.model.setData(index, Qt.CheckState.Unchecked, Qt.ItemDataRole.CheckStateRole)
     assert [run.look.name for run in session.checked_runs()] == ["stiff", "narrow", "folded"]
 
 
-def test_choosing_a_row_chooses_the_run(panel, session, qtbot):
+def test_selecting_a_row_selects_the_run(panel, session, qtbot):
     place = panel.view.visualRect(panel.model.index(0, 0)).center()
     qtbot.mouseClick(panel.view.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert session.selected == "plain"
     assert "Method AUC-RLS" in panel.details.text()
 
 
-def test_keys_walk_through_the_rows(panel, session, qtbot):
+def test_arrow_keys_move_through_the_rows(panel, session, qtbot):
     session.select("plain")
     press(qtbot, panel, Key.Key_Down)
     assert session.selected == "stiff"
@@ -410,7 +408,7 @@ def test_keys_walk_through_the_rows(panel, session, qtbot):
 
 
 @pytest.mark.slow
-def test_notes_are_written_in_the_card_and_kept_in_the_plan(panel, session, qtbot):
+def test_notes_of_the_card_are_saved_in_the_plan(panel, session, qtbot):
     session.select("stiff")
     notes = panel.details.notes
     notes.setFocus()
@@ -427,7 +425,7 @@ def test_notes_are_written_in_the_card_and_kept_in_the_plan(panel, session, qtbo
     assert Plan.from_json(session.plan.as_json()) == session.plan
 
 
-def test_what_is_being_typed_as_a_note_is_never_rewritten(panel, session, records, qtbot):
+def test_note_being_typed_is_not_overwritten(panel, session, records, qtbot):
     session.select("stiff")
     notes = panel.details.notes
     notes.setFocus()
@@ -441,7 +439,7 @@ def test_what_is_being_typed_as_a_note_is_never_rewritten(panel, session, record
     assert notes.toPlainText() == "from the list"
 
 
-def test_notes_are_written_in_the_list(panel, session, qtbot):
+def test_notes_can_be_edited_in_the_list(panel, session, qtbot):
     panel.view.choose_columns(["auc", "notes"])
     index = cell(panel, "narrow", "notes")
     panel.view.setCurrentIndex(index)
@@ -463,19 +461,19 @@ def test_notes_are_written_in_the_list(panel, session, qtbot):
         (1000, {"auc", "pauc", "tpr", "gap", "scheme", "settings", "range", "notes"}),
     ],
 )
-def test_as_many_columns_as_fit(panel, width, least):
+def test_number_of_columns_follows_the_width(panel, width, least):
     panel.resize(width, 900)
     QApplication.processEvents()
     shown = panel.view.shown_columns()
     assert shown[0] == "name"
     assert least <= set(shown)
     assert panel.view.horizontalScrollBar().maximum() == 0
-    # Nobody has dragged a column: none has a width of its own.
+    # No column was dragged, so none has a custom width.
     assert panel.view.look() == TableLook()
     assert panel.view.columnWidth(0) >= 110
 
 
-def test_chosen_columns_stay_and_are_remembered(panel, session, qtbot):
+def test_chosen_columns_are_remembered(panel, session, qtbot):
     menu = panel.view.fill_column_menu(QMenu(panel))
     trigger(menu, "runs_column_day")
     trigger(menu, "runs_column_gap")
@@ -502,7 +500,7 @@ def test_chosen_columns_stay_and_are_remembered(panel, session, qtbot):
     assert again.view.shown_columns() == ["name", "auc", "pauc"]
 
 
-def test_every_column_explains_itself(panel):
+def test_every_column_has_a_tooltip(panel):
     tips = [
         panel.model.headerData(k, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
         for k in range(len(COLUMNS))
@@ -514,7 +512,7 @@ def test_every_column_explains_itself(panel):
 # ----------------------------------------------------------------- warnings
 
 
-def test_a_fallback_is_a_warning_on_the_row_and_in_the_card(panel, session, table, qtbot):
+def test_fallback_is_a_warning_on_the_row_and_in_the_card(panel, session, table, qtbot):
     widened = make_record(table, "svm-pauc", {"C": 1e-6, "fpr_range": (0.0, 0.1)})
     fill(session, {"widened": widened})
     assert cell(panel, "widened", "name").data(CAUTION).startswith("FPR range widened to 0 … ")
@@ -527,7 +525,7 @@ def test_a_fallback_is_a_warning_on_the_row_and_in_the_card(panel, session, tabl
     assert panel.details.remarks.text() == ""
 
 
-def test_the_mark_of_another_range_is_explained_where_it_stands(panel, session, qtbot):
+def test_dagger_of_another_range_is_explained(panel, session, qtbot):
     tip = Qt.ItemDataRole.ToolTipRole
     assert cell(panel, "narrow", "pauc").data(BELOW).endswith("†")
     words = "† Trained for FPR 0 … 0.3, not for the range shown, 0 … 0.1."
@@ -540,7 +538,7 @@ def test_the_mark_of_another_range_is_explained_where_it_stands(panel, session, 
     assert "†" not in panel.details.text() + cell(panel, "narrow", "pauc").data()
 
 
-def test_a_failed_run_says_why(panel, session, records):
+def test_failed_run_shows_its_error(panel, session, records):
     failed = dataclasses.replace(records[0], status=FAILED, splits=(), error="choose fewer folds")
     stopped = dataclasses.replace(records[0], status=STOPPED)
     fill(session, {"stopped": stopped, "broken": failed})
@@ -553,7 +551,7 @@ def test_a_failed_run_says_why(panel, session, records):
     assert "Stopped by the user: finished fits are kept." in panel.details.warnings.sentences
 
 
-def test_a_stopped_run_says_what_its_figures_rest_on(panel, session, records):
+def test_stopped_run_names_the_basis_of_its_figures(panel, session, records):
     record = dataclasses.replace(records[0], status=STOPPED)
     thrice = dataclasses.replace(record.experiment, validation=Validation(repeats=3))
     half = dataclasses.replace(record.splits[0], converged=False)
@@ -572,7 +570,7 @@ def test_a_stopped_run_says_what_its_figures_rest_on(panel, session, records):
 # ----------------------------------------------------------------- the card
 
 
-def test_the_card_has_the_partial_area_on_top_where_a_range_is_set(panel, session, qtbot):
+def test_card_leads_with_the_partial_auc_if_a_range_is_set(panel, session, qtbot):
     session.select("plain")
     wait(qtbot, panel)
     record, details = session.records["plain"], panel.details
@@ -593,7 +591,7 @@ def test_the_card_has_the_partial_area_on_top_where_a_range_is_set(panel, sessio
     assert details.sure.text() == f"95 % {area.low:.3f}–{area.high:.3f}"
 
 
-def test_a_figure_without_an_interval_says_so_and_why(panel, session, table, qtbot):
+def test_missing_interval_is_explained(panel, session, table, qtbot):
     fill(session, {"two": make_record(table, validation=Validation(scheme="folds", folds=2))})
     wait(qtbot, panel)
     reason = auc_summary(session.records["two"]).reason
@@ -604,7 +602,7 @@ def test_a_figure_without_an_interval_says_so_and_why(panel, session, table, qtb
         assert reason in beside.toolTip()
 
 
-def test_the_card_shows_three_figures_and_unfolds_the_others(panel, qtbot):
+def test_card_shows_three_figures_and_unfolds_the_others(panel, qtbot):
     wait(qtbot, panel)
     details = panel.details
     assert [line[0] for line in details.table.lines()] == ["AUC", "TPR at FPR 0.1"]
@@ -620,10 +618,10 @@ def test_the_card_shows_three_figures_and_unfolds_the_others(panel, qtbot):
         shown = [label for label in table.findChildren(QLabel) if label.isVisible()]
         assert all(label.toolTip().rstrip().endswith(".") for label in shown)
         values = [label for label in shown if label.objectName().endswith("_value")]
-        assert len({label.geometry().right() for label in values}) == 1  # they end at one edge
+        assert len({label.geometry().right() for label in values}) == 1  # right-aligned
 
 
-def test_the_card_names_settings_in_one_form(panel, session):
+def test_card_names_settings_with_their_symbols(panel, session):
     session.select("stiff")
     assert "Regularisation λ 100000" in panel.details.text()
     session.select("narrow")
@@ -631,7 +629,7 @@ def test_the_card_names_settings_in_one_form(panel, session):
 
 
 @pytest.mark.parametrize("width", [296, 344, 600, 1000])
-def test_nothing_of_the_card_is_cut(panel, session, qtbot, width):
+def test_card_is_never_cut(panel, session, qtbot, width):
     panel.resize(width, 900)
     session.select("narrow")
     wait(qtbot, panel)
@@ -640,7 +638,7 @@ def test_nothing_of_the_card_is_cut(panel, session, qtbot, width):
     assert area.widget().width() <= area.viewport().width()
 
 
-def test_the_wrong_way_round_is_said_only_where_chance_is_excluded(panel, session, qtbot):
+def test_reversed_ranking_is_reported_only_if_significant(panel, session, qtbot):
     record = session.records["plain"]
     split = record.splits[0]
     turned = dataclasses.replace(split, test_scores=-split.test_scores)

@@ -1,11 +1,11 @@
-"""Names that are typed into a save dialog: endings are added, and nothing is replaced unasked."""
+"""Names typed into a save dialog: extensions are added, and overwriting is confirmed."""
 
 import pytest
 from PySide6.QtWidgets import QFileDialog
 
 from aucstudio.gui.common import prompts
 
-ask_save_path = prompts.ask_save_path  # the one of the program: tests answer in its place
+ask_save_path = prompts.ask_save_path  # the real function, which the ``answers`` fixture replaces
 PICTURES = "PDF (*.pdf);;SVG (*.svg)"
 
 
@@ -18,17 +18,17 @@ PICTURES = "PDF (*.pdf);;SVG (*.svg)"
         (".hidden", "PDF (*.pdf)", ".hidden.pdf"),
     ],
 )
-def test_a_name_gets_the_ending_of_the_format_chosen_beside_it(
+def test_file_name_gets_the_extension_of_the_chosen_format(
     monkeypatch, tmp_path, typed, chosen, saved
 ):
-    told = str(tmp_path / typed), chosen
-    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: told)
+    answer = str(tmp_path / typed), chosen
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: answer)
     assert ask_save_path(None, "Save", "a.pdf", PICTURES) == str(tmp_path / saved)
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: ("", ""))
     assert ask_save_path(None, "Save", "a.pdf", PICTURES) is None
 
 
-def test_a_name_that_is_there_with_its_ending_is_asked_for_again(monkeypatch, tmp_path):
+def test_existing_file_with_the_added_extension_is_confirmed(monkeypatch, tmp_path):
     there, asked = tmp_path / "one.svg", []
     there.write_text("older")
 

@@ -1,4 +1,4 @@
-"""Scoring a table in the window: what is refused, allowed, told, saved, and dropped."""
+"""Scoring a table in the window: rejected and allowed columns, reports, saving, cancelling."""
 
 import csv
 import threading
@@ -35,7 +35,7 @@ def read_rows(path):
 
 @pytest.fixture
 def later(tmp_path):
-    """Write a later table: as the first one, with its rows or its header changed."""
+    """Write a later table: a copy of the first one with its rows or header changed."""
 
     def write(change=lambda _rows: None, header=lambda names: names, name="later.csv"):
         rows = read_rows(write_table(tmp_path / "source.csv", rows=60, seed=3))
@@ -70,7 +70,7 @@ def dialog_of(session, qtbot, table_file):
 
 @pytest.fixture
 def press(qtbot):
-    """Press a button, and wait until the dialog is at rest."""
+    """Press a button, and wait until the dialog is idle."""
 
     def press(dialog, button):
         qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
@@ -102,7 +102,7 @@ def box_of(dialog, column, setting=None):
 
 
 @pytest.mark.slow
-def test_the_action_waits_for_a_run_with_a_model(window, table_file, qtbot):
+def test_action_is_enabled_with_a_run_with_a_model(window, table_file, qtbot):
     assert not window.actions_.score_table.isEnabled()
     window.session.files.open_now(table_file, "table")
     assert not window.actions_.score_table.isEnabled()
@@ -113,7 +113,7 @@ def test_the_action_waits_for_a_run_with_a_model(window, table_file, qtbot):
     dialog.reject()
 
 
-def test_scores_what_was_met_and_saves_what_the_command_saves(
+def test_scored_table_equals_that_of_the_command_line(
     dialog_of, later, choose_table, press, answers, tmp_path, capsys
 ):
     def change(rows):
@@ -162,7 +162,7 @@ def test_scores_what_was_met_and_saves_what_the_command_saves(
 
 
 @pytest.mark.slow
-def test_a_renamed_column_is_refused_offered_and_allowed(dialog_of, later, choose_table, press):
+def test_renamed_column_is_rejected_until_allowed(dialog_of, later, choose_table, press):
     path = later(header=lambda names: [names[0].upper(), *names[1:]])
     dialog = dialog_of()
     choose_table(dialog, path)
@@ -176,7 +176,7 @@ def test_a_renamed_column_is_refused_offered_and_allowed(dialog_of, later, choos
     box = box_of(dialog, "x0")
     assert box.isVisible()
     dialog.form.label.setFocus()
-    for _ in range(2):  # the area that scrolls comes between
+    for _ in range(2):  # the scroll area takes the first Tab
         dialog.focusNextChild()
     assert dialog.focusWidget() is box
     assert "x0" in box.accessibleName()
@@ -196,7 +196,7 @@ def scores_in(dialog):
 
 
 @pytest.mark.slow
-def test_another_notation_is_read_by_a_box(dialog_of, later, choose_table, press):
+def test_check_box_accepts_another_number_format(dialog_of, later, choose_table, press):
     def change(rows):
         for row in rows:
             row[:4] = [cell.replace(".", ",") for cell in row[:4]]
@@ -219,7 +219,7 @@ def test_another_notation_is_read_by_a_box(dialog_of, later, choose_table, press
 
 
 @pytest.mark.slow
-def test_numbers_out_of_range_are_taken_by_a_box(dialog_of, later, choose_table, press):
+def test_check_box_accepts_numbers_out_of_range(dialog_of, later, choose_table, press):
     def change(rows):
         for row in rows:
             row[0] = f"{1e6 + float(row[0]):.6f}"
@@ -236,7 +236,7 @@ def test_numbers_out_of_range_are_taken_by_a_box(dialog_of, later, choose_table,
 
 
 @pytest.mark.slow
-def test_every_column_that_is_wholly_unknown_has_a_box(dialog_of, later, choose_table, press):
+def test_every_unreadable_column_has_a_check_box(dialog_of, later, choose_table, press):
     def change(rows):
         for row in rows:
             row[1], row[4] = "", row[4].upper()
@@ -259,7 +259,7 @@ def test_every_column_that_is_wholly_unknown_has_a_box(dialog_of, later, choose_
 
 
 @pytest.mark.slow
-def test_a_table_without_label_or_another_label(dialog_of, later, choose_table, press):
+def test_label_can_be_absent_or_another_column(dialog_of, later, choose_table, press):
     dialog = dialog_of()
     choose_table(dialog, later(header=lambda names: [*names[:-1], "verdict"]))
     assert dialog.form.label.currentText() == "none"
@@ -271,7 +271,7 @@ def test_a_table_without_label_or_another_label(dialog_of, later, choose_table, 
     assert "AUC 0." in dialog.report.figure.text()
 
 
-def test_an_ignored_identifier_is_written_with_the_scores(dialog_of, press, choose_table, tmp_path):
+def test_ignored_identifier_is_written_with_the_scores(dialog_of, press, choose_table, tmp_path):
     names, *rows = read_rows(write_table(tmp_path / "t.csv", rows=60))
     path = tmp_path / "named.csv"
     with path.open("w", newline="", encoding="utf-8") as file:
@@ -289,7 +289,7 @@ def test_an_ignored_identifier_is_written_with_the_scores(dialog_of, press, choo
 
 
 @pytest.mark.slow
-def test_after_several_splits_a_model_of_all_rows_scores(
+def test_refit_model_scores_after_several_splits(
     dialog_of, later, choose_table, press, answers, tmp_path
 ):
     path = later()
@@ -313,7 +313,7 @@ def test_after_several_splits_a_model_of_all_rows_scores(
 
 
 @pytest.mark.slow
-def test_a_model_of_a_file_scores(dialog_of, later, press, tmp_path, qtbot, answers):
+def test_model_of_a_file_scores(dialog_of, later, press, tmp_path, qtbot, answers):
     path = later()
     dialog = dialog_of()
     dialog.form.from_file.click()  # and no file is chosen
@@ -346,7 +346,7 @@ def test_a_model_of_a_file_scores(dialog_of, later, press, tmp_path, qtbot, answ
 
 @pytest.mark.slow
 @pytest.mark.parametrize("what", ["table", "model"])
-def test_a_file_that_is_none_is_told(dialog_of, tmp_path, what, qtbot):
+def test_invalid_file_is_reported(dialog_of, tmp_path, what, qtbot):
     dialog = dialog_of()
     path = tmp_path / {"table": "empty.csv", "model": "no.aucmodel"}[what]
     path.write_text("")
@@ -357,7 +357,7 @@ def test_a_file_that_is_none_is_told(dialog_of, tmp_path, what, qtbot):
 
 
 class Held:
-    """Scoring that waits in its middle; what is told of its progress decides how it ends."""
+    """Scoring that blocks halfway and ends as its progress callback decides."""
 
     def __init__(self, monkeypatch):
         self.begun, self.go, self.ended = (threading.Event() for _ in range(3))
@@ -379,7 +379,7 @@ class Held:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("way", ["cancel", "close", "another table"])
-def test_what_is_given_up_stops_and_is_never_heard(
+def test_cancelled_scoring_stops_and_its_result_is_dropped(
     dialog_of, later, choose_table, press, qtbot, monkeypatch, way
 ):
     path = later()
@@ -391,8 +391,8 @@ def test_what_is_given_up_stops_and_is_never_heard(
     assert dialog.busy
     assert dialog.progress.isVisible()
     assert not dialog.score.isEnabled()
-    landed = []
-    monkeypatch.setattr(dialog.report, "show_report", lambda *given: landed.append(given))
+    reports = []
+    monkeypatch.setattr(dialog.report, "show_report", lambda *given: reports.append(given))
     if way == "cancel":
         press(dialog, dialog.progress.cancel)
         assert dialog.score.isEnabled()
@@ -404,17 +404,17 @@ def test_what_is_given_up_stops_and_is_never_heard(
     folder = dialog._folder
     held.go.set()
     assert held.ended.wait(30)
-    # Asked at its next step whether to go on.
+    # The scoring is cancelled at its next step.
     assert isinstance(held.error, Cancelled) or type(held.error).__name__ == "Stopped"
     QApplication.processEvents()
-    assert landed == []
+    assert reports == []
     assert not list(folder.glob("*.csv"))
     if way == "close":
         assert not folder.exists()
 
 
 @pytest.mark.slow
-def test_names_are_shown_letter_for_letter(dialog_of, later, choose_table, press):
+def test_markup_in_names_is_shown_as_text(dialog_of, later, choose_table, press):
     dialog = dialog_of()
     hostile = "<b>A & B</b>"
 
@@ -435,7 +435,7 @@ def test_names_are_shown_letter_for_letter(dialog_of, later, choose_table, press
 
 
 @pytest.mark.slow
-def test_what_the_model_knows_is_shown_before_a_row_is_read(dialog_of, later, choose_table):
+def test_matched_columns_are_shown_before_scoring(dialog_of, later, choose_table):
     dialog = dialog_of()
     choose_table(dialog, later(header=lambda names: ["X0", *names[1:-1], "verdict"]))
     assert dialog.report.isVisible()
@@ -450,7 +450,7 @@ def test_what_the_model_knows_is_shown_before_a_row_is_read(dialog_of, later, ch
 
 
 @pytest.mark.slow
-def test_a_parquet_table_is_scored_and_its_scores_are_saved_as_parquet(
+def test_parquet_table_is_scored_and_saved_as_parquet(
     dialog_of, later, choose_table, press, answers, tmp_path
 ):
     def change(rows):
@@ -491,7 +491,7 @@ def test_a_parquet_table_is_scored_and_its_scores_are_saved_as_parquet(
 
 
 @pytest.mark.slow
-def test_the_curve_of_a_labelled_table_with_its_areas(dialog_of, later, choose_table, press):
+def test_labelled_table_shows_its_roc_curve_and_areas(dialog_of, later, choose_table, press):
     dialog = dialog_of()
     dialog._session.set_band(0.0, 0.3)
     choose_table(dialog, later())
@@ -515,7 +515,7 @@ def test_the_curve_of_a_labelled_table_with_its_areas(dialog_of, later, choose_t
     assert curve.isHidden()
 
 
-def test_a_thinned_outline_has_the_same_area():
+def test_thinned_curve_has_the_same_area():
     rng = np.random.default_rng(2)
     y = rng.random(200_000) < 0.2
     curve = roc.roc_curve(y, rng.normal(size=len(y)) + y)
@@ -525,7 +525,7 @@ def test_a_thinned_outline_has_the_same_area():
 
 
 @pytest.mark.slow
-def test_the_labels_are_those_of_the_threshold_of_the_study(
+def test_predicted_classes_use_the_threshold_of_the_study(
     dialog_of, later, choose_table, press, answers, tmp_path
 ):
     dialog = dialog_of()
@@ -552,7 +552,7 @@ def test_the_labels_are_those_of_the_threshold_of_the_study(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rows", [0, 1])
-def test_a_table_with_hardly_a_row(dialog_of, later, choose_table, press, rows):
+def test_table_with_at_most_one_row_has_no_curve(dialog_of, later, choose_table, press, rows):
     def change(lines):
         del lines[rows:]
 
@@ -568,7 +568,7 @@ def test_a_table_with_hardly_a_row(dialog_of, later, choose_table, press, rows):
 
 
 @pytest.mark.slow
-def test_what_was_scored_stays_until_its_threshold_moves(dialog_of, later, choose_table, press):
+def test_moving_the_threshold_discards_the_scores(dialog_of, later, choose_table, press):
     dialog = dialog_of()
     choose_table(dialog, later())
     press(dialog, dialog.score)

@@ -18,7 +18,7 @@ from aucstudio.project.data.validation import Validation
 from aucstudio.project.results.score_distribution import ScoreDistribution, bin_edges
 from aucstudio.project.results.thresholds import Confusion
 from aucstudio.project.runs.progress import Look
-from tests.gui.conftest import make_record, put, put_in_flight, shown
+from tests.gui.conftest import make_record, put, set_running_job, shown
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def add(session):
 
 
 def counted(view):
-    """Read the confusion matrix off the window."""
+    """Return the confusion matrix shown in the window."""
     texts = [view.findChild(QLabel, f"count_{name}").text() for name in ("tp", "fn", "fp", "tn")]
     return [int(text.split()[1].replace(",", "")) for text in texts]
 
@@ -71,7 +71,7 @@ def test_curves_are_densities_over_common_bins(view, add, qtbot):
     np.testing.assert_array_equal(view.curves[0].xData, view.curves[1].xData)
 
 
-def test_own_threshold_counts_as_predict_does(view, add, qtbot):
+def test_default_threshold_counts_match_predict(view, add, qtbot):
     split = add(name="AUC-RLS").splits[0]
     text = shown(view, qtbot)
     tp, fn, fp, tn = brute_force(split, 0.0)
@@ -83,7 +83,7 @@ def test_own_threshold_counts_as_predict_does(view, add, qtbot):
     assert view.findChild(QLabel, "rate_precision").text() == f"{tp / (tp + fp):.3f}"
 
 
-def test_dragging_the_line_recounts(view, add, qtbot):
+def test_dragging_the_threshold_updates_the_counts(view, add, qtbot):
     split = add().splits[0]
     shown(view, qtbot)
     for threshold in (-0.7, 0.31, float(np.sort(split.test_scores)[20])):
@@ -92,7 +92,7 @@ def test_dragging_the_line_recounts(view, add, qtbot):
     assert view.findChild(QDoubleSpinBox, "threshold_box").value() == round(threshold, 4)
 
 
-def test_threshold_beyond_all_scores(view, add, qtbot):
+def test_threshold_beyond_all_scores_has_no_precision(view, add, qtbot):
     split = add().splits[0]
     shown(view, qtbot)
     view.line.setValue(1e6)
@@ -103,7 +103,7 @@ def test_threshold_beyond_all_scores(view, add, qtbot):
     assert counted(view) == brute_force(split, -1e6)
 
 
-def test_spin_box_and_button_move_the_line(view, add, qtbot):
+def test_spin_box_and_button_move_the_threshold(view, add, qtbot):
     split = add().splits[0]
     shown(view, qtbot)
     box = view.findChild(QDoubleSpinBox, "threshold_box")
@@ -117,7 +117,7 @@ def test_spin_box_and_button_move_the_line(view, add, qtbot):
 
 
 @pytest.mark.slow
-def test_threshold_stays_until_another_run_is_chosen(view, add, qtbot):
+def test_threshold_is_kept_until_another_run_is_selected(view, add, qtbot):
     first = add()
     shown(view, qtbot)
     view.set_threshold(0.5)
@@ -131,7 +131,7 @@ def test_threshold_stays_until_another_run_is_chosen(view, add, qtbot):
 
 
 @pytest.mark.parametrize("threshold", [-9.0, -1.0, 0.0, 0.123, 1.0, 9.0])
-def test_wrong_parts_hold_the_area_beyond_the_threshold(threshold):
+def test_misclassified_areas_lie_beyond_the_threshold(threshold):
     rng = np.random.default_rng(3)
     positive = rng.random(300) < 0.4
     found = ScoreDistribution.of(
@@ -145,7 +145,7 @@ def test_wrong_parts_hold_the_area_beyond_the_threshold(threshold):
     assert masses[1] == pytest.approx(float((low * np.diff(edges) * (1 - share)).sum()))
 
 
-def test_several_splits_are_offered(view, add, qtbot):
+def test_split_can_be_chosen(view, add, qtbot):
     record = add(Validation(repeats=3))
     shown(view, qtbot)
     combo = view.findChild(QComboBox, "scores_split_combo")
@@ -159,7 +159,7 @@ def test_several_splits_are_offered(view, add, qtbot):
     assert not combo.isVisible()
 
 
-def test_class_names_are_those_of_the_data(view, add, qtbot):
+def test_class_names_come_from_the_data(view, add, qtbot):
     add()
     shown(view, qtbot)
     assert view.findChild(QLabel, "actual_positive").text() == "is yes"
@@ -168,7 +168,7 @@ def test_class_names_are_those_of_the_data(view, add, qtbot):
     assert [words.text for _, words in legend.items] == ["yes", "no", "wrong side"]
 
 
-def test_the_plot_keeps_to_its_place_beside_the_figures(view, add, qtbot):
+def test_plot_does_not_overlap_the_figures(view, add, qtbot):
     add()
     view.resize(560, 700)
     shown(view, qtbot)
@@ -177,47 +177,47 @@ def test_the_plot_keeps_to_its_place_beside_the_figures(view, add, qtbot):
     assert view.plot.getPlotItem().size().width() <= view.plot.width()
 
 
-def test_run_in_flight_shows_distributions_alone(view, add, session, qtbot):
+def test_running_job_shows_only_distributions(view, add, session, qtbot):
     record = add()
     shown(view, qtbot)
     split = record.splits[0]
     scores = split.test_scores * 3 + 1
     look = Look(split.test_positive, scores, split.model.scorer)
-    put_in_flight(session, LiveRun(record.experiment, RunLook("Flying", 2), picture=look))
+    set_running_job(session, LiveRun(record.experiment, RunLook("Flying", 2), picture=look))
     heights, edges = np.histogram(scores[split.test_positive], bin_edges(scores), density=True)
     np.testing.assert_allclose(view.curves[0].yData, heights)
     np.testing.assert_array_equal(view.curves[0].xData, edges)
     assert not view.readout.isVisible()
     assert not view.line.isVisible()
     assert view.sentence.text().startswith("Flying is training")
-    put_in_flight(session, None)
+    set_running_job(session, None)
     assert counted(view) == brute_force(split, 0.0)
     assert view.line.isVisible()
 
 
-def test_the_chosen_run_can_be_kept_in_view(view, add, session, qtbot):
+def test_selected_run_can_be_kept_in_view(view, add, session, qtbot):
     record = add()
     split = record.splits[0]
     look = Look(split.test_positive, split.test_scores * 9, split.model.scorer)
-    put_in_flight(session, LiveRun(record.experiment, RunLook("Flying", 2), picture=look))
+    set_running_job(session, LiveRun(record.experiment, RunLook("Flying", 2), picture=look))
     view.follow_check.click()
     shown(view, qtbot)
     assert view.readout.isVisible()
     assert view.curves[0].xData[-1] == pytest.approx(split.test_scores.max())
 
 
-def test_bins_of_equal_and_of_spread_scores():
+def test_bins_of_constant_and_of_heavy_tailed_scores():
     assert np.isfinite(bin_edges(np.zeros(5))).all()
     assert np.all(np.diff(bin_edges(np.full(5, 1e9))) > 0)
     rng = np.random.default_rng(0)
     assert 21 <= len(bin_edges(rng.standard_cauchy(5_000))) <= 61
 
 
-# ------------------------------------------------------------- linked with the other views
+# ------------------------------------------------------------- shared focus
 
 
 @pytest.mark.slow
-def test_threshold_split_and_row_are_those_of_the_focus(view, add, session, qtbot):
+def test_threshold_split_and_row_follow_the_focus(view, add, session, qtbot):
     record = add(Validation(repeats=3))
     shown(view, qtbot)
     session.point_at(split=1, threshold=0.2)
@@ -242,7 +242,7 @@ def test_threshold_split_and_row_are_those_of_the_focus(view, add, session, qtbo
 
 
 @pytest.mark.slow
-def test_the_worst_rows_are_listed_and_point(view, add, session, qtbot):
+def test_worst_rows_are_listed_and_selectable(view, add, session, qtbot):
     split = add().splits[0]
     shown(view, qtbot)
     worst = view.worst
@@ -272,7 +272,7 @@ def test_misranked_pairs_of_the_rows_add_up_to_the_auc(add):
         assert Worst.of(split, positive, most=m + n).pairs.sum() == pytest.approx(wrong)
 
 
-def test_the_band_is_shaded_between_its_thresholds(view, add, session, qtbot):
+def test_fpr_range_is_shaded_between_its_thresholds(view, add, session, qtbot):
     split = add().splits[0]
     session.set_band(0.1, 0.4)
     shown(view, qtbot)
@@ -289,7 +289,7 @@ def test_the_band_is_shaded_between_its_thresholds(view, add, session, qtbot):
 
 
 @pytest.mark.slow
-def test_few_rows_get_a_mark_each(view, add, qtbot):
+def test_few_rows_are_drawn_as_single_marks(view, add, qtbot):
     split = add().splits[0]
     shown(view, qtbot)
     for rug, of_class in zip(
@@ -302,7 +302,7 @@ def test_few_rows_get_a_mark_each(view, add, qtbot):
 
 
 @pytest.mark.slow
-def test_counts_stand_on_a_logarithmic_axis(view, add, qtbot):
+def test_counts_have_a_logarithmic_axis(view, add, qtbot):
     split = add().splits[0]
     shown(view, qtbot)
     view.scale_combo.setCurrentIndex(1)
@@ -319,7 +319,7 @@ def test_counts_stand_on_a_logarithmic_axis(view, add, qtbot):
     np.testing.assert_allclose(above.yData, view.curves[1].yData[-len(above.yData) :])
 
 
-def test_the_numbers_behind_the_picture(view, add, qtbot):
+def test_figure_data_lists_every_score(view, add, qtbot):
     record = add(Validation(repeats=2), name="Mine")
     shown(view, qtbot)
     data = view.figure_data()
@@ -337,7 +337,7 @@ def test_the_numbers_behind_the_picture(view, add, qtbot):
 
 
 @pytest.mark.slow
-def test_a_narrow_page_belongs_to_the_plot(view, add, qtbot):
+def test_narrow_page_hides_the_figures(view, add, qtbot):
     add()
     shown(view, qtbot)
     assert view.side.isVisible()
@@ -345,14 +345,15 @@ def test_a_narrow_page_belongs_to_the_plot(view, add, qtbot):
     assert not view.side.isVisible()
 
 
-def test_signs_that_name_classes_are_quoted_in_sentences():
-    told = threshold_sentence("Run", 0.0, Confusion(5, 1, 2, 8), ("+", "-")).headline
+def test_class_names_that_are_signs_are_quoted():
+    headline = threshold_sentence("Run", 0.0, Confusion(5, 1, 2, 8), ("+", "-")).headline
     assert (
-        told == "At the default threshold 0, Run misses 1 of 6 “+” and wrongly flags 2 of 10 “-”."
+        headline
+        == "At the default threshold 0, Run misses 1 of 6 “+” and wrongly flags 2 of 10 “-”."
     )
 
 
-def test_the_figures_are_whole_after_the_text_is_made_larger(view, add, qtbot, qapp):
+def test_figures_are_not_cut_with_larger_text(view, add, qtbot, qapp):
     view.resize(1300, 1000)
     add()
     shown(view, qtbot)

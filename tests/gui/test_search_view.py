@@ -1,4 +1,4 @@
-"""The Search page draws what was judged, says what it is worth, and hands settings to the form."""
+"""The Search page draws the tested settings and applies them to the form."""
 
 import dataclasses
 import itertools
@@ -22,11 +22,11 @@ from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.runs.tuning import Search, Tuning
-from tests.gui.conftest import choose, make_record, points, put, put_in_flight, shown
+from tests.gui.conftest import choose, make_record, points, put, set_running_job, shown
 
 C_GRID = tuple(10.0**k for k in range(-2, 5))
 C_CANDIDATES = tuple({"C": C} for C in C_GRID)
-# Fold by fold, so that means and spreads are known: C = 10 leads, 100 is close behind.
+# Areas by fold, with known means and spreads: C = 10 leads, 100 is close behind.
 C_AREAS = np.array([0.70, 0.74, 0.78, 0.84, 0.83, 0.80, 0.75])[:, None] + np.array(
     [-0.04, -0.02, 0.0, 0.02, 0.04]
 )
@@ -48,7 +48,7 @@ def searched(candidates, areas, metric="auc", problems=None):
 
 @pytest.fixture
 def add(session):
-    """Put a run with the given searches into the list; its fit is a real but untuned one."""
+    """Add a run with the given searches to the list; its fit is real but untuned."""
     base = make_record(session.table, "auc-svm")
 
     def add(*searches, method="auc-svm", params=None, name="Run", **changes):
@@ -78,7 +78,7 @@ def product(**grids):
 
 
 def leaf_search(areas_of=lambda k: 0.5 + 0.01 * k):
-    """Two settings, all combinations; the areas rise with the number of the candidate."""
+    """Return a search over all combinations of two settings; areas rise with the candidate."""
     grid = product(min_samples_leaf=(20, 10, 5), max_depth=(3, 5))
     spread = np.array([-0.01, 0.01])
     return searched(grid, [areas_of(k) + spread for k in range(len(grid))])
@@ -99,7 +99,7 @@ def scene_place(picture, x, y):
 
 
 def click(qtbot, picture, x, y):
-    QApplication.processEvents()  # the view's range settles when it is painted
+    QApplication.processEvents()  # the view range is updated on painting
     plot = picture.plot
     place = plot.mapFromScene(scene_place(picture, x, y))
     qtbot.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(place.x(), place.y()))
@@ -109,7 +109,7 @@ def click(qtbot, picture, x, y):
 
 
 @pytest.mark.slow
-def test_the_line_is_the_search_of_the_record(view, session, qtbot):
+def test_line_shows_the_search_of_the_record(view, session, qtbot):
     experiment = plan_experiment(
         DataReference.to_table(session.table), "auc-svm", {}, Validation(), (0.0, 0.3), Tuning()
     )
@@ -129,7 +129,7 @@ def test_the_line_is_the_search_of_the_record(view, session, qtbot):
     assert not view.heat.plot.isVisible()
 
 
-def test_axes_carry_label_symbol_measure_and_powers(view, add, qtbot):
+def test_axes_show_label_symbol_measure_and_powers(view, add, qtbot):
     add(c_search(metric="pauc"))
     shown(view, qtbot)
     bottom, left = (view.profile.plot.getAxis(side) for side in ("bottom", "left"))
@@ -146,7 +146,7 @@ def test_axes_carry_label_symbol_measure_and_powers(view, add, qtbot):
     ]
 
 
-def test_sentence_says_what_ranks_best_and_how_sure(view, add, qtbot):
+def test_sentence_names_the_best_setting_and_its_error(view, add, qtbot):
     add(c_search(), name="AUC-SVM, tuned")
     error = C_AREAS[3].std(ddof=1) / np.sqrt(5)
     near = sum(abs(row.mean() - 0.84) <= error for row in C_AREAS) - 1
@@ -156,12 +156,12 @@ def test_sentence_says_what_ranks_best_and_how_sure(view, add, qtbot):
     )
 
 
-def test_the_edge_of_the_grid_is_said(view, add, qtbot):
+def test_best_setting_at_the_grid_edge_is_reported(view, add, qtbot):
     add(c_search(C_AREAS[::-1] + np.arange(7)[:, None]))
     assert "It lies on the edge of the grid: no C above 10000 was tested." in shown(view, qtbot)
 
 
-def test_no_edge_where_the_setting_itself_ends(view, add, qtbot):
+def test_limit_of_a_setting_is_no_grid_edge(view, add, qtbot):
     grid = [{"l2_regularization": value} for value in (10.0, 1.0, 0.1, 0.0)]
     add(searched(grid, [[0.6], [0.7], [0.8], [0.9]]), method="gradient-boosting")
     text = shown(view, qtbot)
@@ -172,7 +172,7 @@ def test_no_edge_where_the_setting_itself_ends(view, add, qtbot):
 
 
 @pytest.mark.slow
-def test_candidates_level_with_the_best(view, add, qtbot):
+def test_ties_with_the_best_are_reported(view, add, qtbot):
     areas = C_AREAS.copy()
     areas[4] = areas[3]
     add(c_search(areas))
@@ -201,7 +201,7 @@ def test_leave_pair_out_has_no_spread(view, add, qtbot):
 
 
 @pytest.mark.slow
-def test_two_settings_are_cells_of_the_means(view, add, qtbot):
+def test_two_settings_are_drawn_as_a_heat_map(view, add, qtbot):
     found = leaf_search()
     add(found, method="auc-split")
     shown(view, qtbot)
@@ -241,7 +241,7 @@ def test_cells_that_were_not_tested_are_blank(view, add, qtbot):
 
 
 @pytest.mark.slow
-def test_the_scale_has_numbers_at_their_shades(view, add, qtbot):
+def test_colour_scale_has_ticks_at_their_values(view, add, qtbot):
     add(leaf_search(), method="auc-split")
     shown(view, qtbot)
     (ticks,) = view.heat.plot.getAxis("right")._tickLevels
@@ -251,7 +251,7 @@ def test_the_scale_has_numbers_at_their_shades(view, add, qtbot):
         assert (place + 0.5) / 2 == pytest.approx((float(text) - low) / (high - low), abs=0.02)
 
 
-def test_of_a_sampled_grid_the_best_at_each_value(view, add, qtbot):
+def test_sampled_grid_shows_the_best_at_each_value(view, add, qtbot):
     grid = product(gamma=(0.25, 1.0, 4.0), regularization=(1.0, 4.0))[:-1]
     means = [0.7, 0.6, 0.8, 0.9, 0.5]
     add(searched(grid, [[m - 0.01, m + 0.01] for m in means]), method="auc-rls")
@@ -265,7 +265,7 @@ def test_of_a_sampled_grid_the_best_at_each_value(view, add, qtbot):
     assert view.profile.plot.getAxis("bottom").labelText == "Regularisation λ"
 
 
-def test_words_lie_side_by_side_and_have_no_line(view, add, qtbot):
+def test_categorical_settings_are_drawn_without_a_line(view, add, qtbot):
     grid = product(class_weight=(None, "balanced"), C=(1.0, 10.0), gamma=(0.25, 1.0))
     add(searched(grid, np.linspace(0.6, 0.9, 8)[:, None]), method="svm")
     shown(view, qtbot)
@@ -280,7 +280,7 @@ def test_words_lie_side_by_side_and_have_no_line(view, add, qtbot):
 # ----------------------------------------------------------------- several splits
 
 
-def test_all_splits_average_the_means(view, add, qtbot):
+def test_all_splits_show_the_average(view, add, qtbot):
     other = c_search(np.roll(C_AREAS, -1, axis=0))
     third = c_search(C_AREAS + 0.01)
     record = add(c_search(), other, third)
@@ -308,7 +308,7 @@ def test_all_splits_average_the_means(view, add, qtbot):
     assert "Chosen" not in heads(view)
 
 
-def test_an_unfinished_split_does_not_blur_the_mean():
+def test_unfinished_split_is_left_out_of_the_mean():
     partial = C_AREAS.copy()
     partial[3:, 4] = np.nan
     found = over_splits([c_search(), c_search(C_AREAS + 0.02), c_search(partial)])
@@ -318,7 +318,7 @@ def test_an_unfinished_split_does_not_blur_the_mean():
 # ----------------------------------------------------------------- stopped, problems, empty
 
 
-def test_a_stopped_search_says_how_far_it_got(view, add, qtbot):
+def test_stopped_search_reports_its_progress(view, add, qtbot):
     areas = C_AREAS.copy()
     areas[:, 2:] = np.nan
     areas[4:, 1] = np.nan
@@ -334,7 +334,7 @@ def test_a_stopped_search_says_how_far_it_got(view, add, qtbot):
 
 
 @pytest.mark.slow
-def test_problems_are_text_in_the_table_and_the_sentence(view, add, qtbot):
+def test_failed_candidates_are_reported(view, add, qtbot):
     areas = C_AREAS.copy()
     areas[6] = np.nan
     add(c_search(areas, problems={6: "C is too large for this table"}))
@@ -350,7 +350,7 @@ def test_problems_are_text_in_the_table_and_the_sentence(view, add, qtbot):
     assert cells(view, "Mean")[-1] == "–"  # last either way
 
 
-def test_empty_states_say_what_to_do(view, add, session, qtbot):
+def test_empty_states_show_the_next_step(view, add, session, qtbot):
     assert "press Tune" in shown(view, qtbot)
     untuned = make_record(session.table, "auc-svm")
     together = dataclasses.replace(untuned.experiment, members=("a", "b"))
@@ -374,10 +374,10 @@ def test_empty_states_say_what_to_do(view, add, session, qtbot):
     assert shown(view, qtbot).startswith("Open a table")
 
 
-# ----------------------------------------------------------------- the person
+# ----------------------------------------------------------------- interaction
 
 
-def test_rows_and_points_are_chosen_together(view, add, qtbot):
+def test_selection_of_rows_and_points_is_in_sync(view, add, qtbot):
     add(c_search())
     shown(view, qtbot)
     assert view.chosen == 3
@@ -392,7 +392,7 @@ def test_rows_and_points_are_chosen_together(view, add, qtbot):
     )
 
 
-def test_cells_are_chosen_by_a_click(view, add, qtbot):
+def test_click_selects_a_heat_map_cell(view, add, qtbot):
     add(leaf_search(), method="auc-split")
     shown(view, qtbot)
     click(qtbot, view.heat, 2.2, 0.9)  # 20 rows, depth 5
@@ -402,14 +402,14 @@ def test_cells_are_chosen_by_a_click(view, add, qtbot):
     assert view.chosen == 1
 
 
-def test_the_pointer_reads_a_candidate_and_lets_go(view, add, qtbot):
+def test_hovering_shows_a_candidate(view, add, qtbot):
     add(c_search())
     shown(view, qtbot)
     QApplication.processEvents()
     scene = view.profile.plot.scene()
     scene.sigMouseMoved.emit(scene_place(view.profile, 3.02, 0.80))
     assert view.hover.text() == "0.800, standard error 0.014 with C = 1000 (5 folds, rank 3 of 7)"
-    assert " with C = 10 (" in view.readout.text()  # the chosen one stays
+    assert " with C = 10 (" in view.readout.text()  # the selected one stays
     scene.sigMouseMoved.emit(scene_place(view.profile, 3.5, 0.9))
     assert not view.hover.isVisible()
     scene.sigMouseMoved.emit(scene_place(view.profile, 3.02, 0.80))
@@ -418,7 +418,7 @@ def test_the_pointer_reads_a_candidate_and_lets_go(view, add, qtbot):
     assert not view.hover.isVisible()
 
 
-def test_a_column_is_sorted_by_a_click_and_the_choice_stays(view, add, qtbot):
+def test_sorting_a_column_keeps_the_selection(view, add, qtbot):
     add(c_search())
     shown(view, qtbot)
     view.table.selectRow(view.table.sheet.shown.index(6))
@@ -433,7 +433,7 @@ def test_a_column_is_sorted_by_a_click_and_the_choice_stays(view, add, qtbot):
     assert view.table.sheet.heads[column][-1] in "▾▴"
 
 
-def test_settings_of_a_candidate_go_into_the_form_undoably(view, add, session, qtbot):
+def test_settings_of_a_candidate_are_applied_with_undo(view, add, session, qtbot):
     add(c_search(), params={"kernel": "poly"})
     shown(view, qtbot)
     before = session.plan
@@ -450,18 +450,18 @@ def test_settings_of_a_candidate_go_into_the_form_undoably(view, add, session, q
 # ----------------------------------------------------------------- live
 
 
-def fly(session, record, search, **changes):
+def update_running_job(session, record, search, **changes):
     look = RunLook("Flying", 2)
-    put_in_flight(session, LiveRun(record.experiment, look, search=search, **changes))
+    set_running_job(session, LiveRun(record.experiment, look, search=search, **changes))
     return session.live
 
 
-def test_the_search_in_flight_is_shown_as_it_grows(view, add, session, qtbot):
+def test_running_search_is_updated(view, add, session, qtbot):
     record = add(c_search())
     shown(view, qtbot)
     areas = np.full_like(C_AREAS, np.nan)
     areas[:3, 0] = C_AREAS[:3, 0]
-    live = fly(session, record, c_search(areas.copy()))
+    live = update_running_job(session, record, c_search(areas.copy()))
     assert view.sentence.text() == (
         "Flying is searching: 3 of 35 fits done; C = 1 leads so far (AUC: 0.740)."
     )
@@ -469,26 +469,28 @@ def test_the_search_in_flight_is_shown_as_it_grows(view, add, session, qtbot):
     assert view.follow_check.isVisible()
     drawn = view.standing
     live.search = c_search(areas.copy())
-    put_in_flight(session, session.live)
-    assert view.standing is drawn  # nothing new was judged
+    set_running_job(session, session.live)
+    assert view.standing is drawn  # no new result
     areas[:, 0], areas[:5, 1] = C_AREAS[:, 0], C_AREAS[:5, 1]
     live.search = c_search(areas.copy())
-    put_in_flight(session, session.live)
+    set_running_job(session, session.live)
     np.testing.assert_allclose(points(view.profile.means)[:, 1], np.nanmean(areas, axis=1))
     assert "12 of 35 fits done; C = 10 leads so far" in view.sentence.text()
     live.stopping = True
-    put_in_flight(session, session.live)
+    set_running_job(session, session.live)
     assert view.sentence.text().startswith("Flying is stopping: 12 of 35")
-    put_in_flight(session, None)
+    set_running_job(session, None)
     np.testing.assert_allclose(points(view.profile.means)[:, 1], C_AREAS.mean(axis=1))
     assert not view.follow_check.isVisible()
 
 
 @pytest.mark.parametrize("method", ["auc-svm", "auc-split"])
-def test_a_search_that_has_just_begun(view, add, session, method):
+def test_search_without_results_shows_its_size(view, add, session, method):
     whole = c_search() if method == "auc-svm" else leaf_search()
     record = add(whole, method=method)
-    fly(session, record, dataclasses.replace(whole, areas=np.full_like(whole.areas, np.nan)))
+    update_running_job(
+        session, record, dataclasses.replace(whole, areas=np.full_like(whole.areas, np.nan))
+    )
     size = whole.areas.size
     assert view.sentence.text() == f"Flying is searching: 0 of {size} fits done."
     assert view.chosen is None
@@ -497,32 +499,34 @@ def test_a_search_that_has_just_begun(view, add, session, method):
     assert set(cells(view, "Mean")) == {"–"}
     areas = np.where(np.arange(size).reshape(whole.areas.shape) < 1, whole.areas, np.nan)
     session.live.search = dataclasses.replace(whole, areas=areas)
-    put_in_flight(session, session.live)
+    set_running_job(session, session.live)
     assert view.chosen == 0
     (selected,) = view.table.selectionModel().selectedRows()
     assert view.table.sheet.shown[selected.row()] == 0
 
 
-def test_after_the_search_it_says_what_is_trained(view, add, session):
-    fly(session, add(c_search()), c_search(), split=1, splits=4)
+def test_sentence_says_which_settings_are_trained(view, add, session):
+    update_running_job(session, add(c_search()), c_search(), split=1, splits=4)
     assert view.sentence.text().startswith("Flying: C = 10 ranks best in 5 folds")
     assert view.sentence.text().endswith("It trains with these now, split 2 of 4.")
 
 
-def test_the_chosen_run_can_be_kept_in_view(view, add, session, qtbot):
+def test_selected_run_can_be_kept_in_view(view, add, session, qtbot):
     record = add(c_search())
-    fly(session, record, c_search(C_AREAS[::-1]))
+    update_running_job(session, record, c_search(C_AREAS[::-1]))
     np.testing.assert_allclose(points(view.profile.means)[:, 1], C_AREAS[::-1].mean(axis=1))
     view.follow_check.click()
     shown(view, qtbot)
     np.testing.assert_allclose(points(view.profile.means)[:, 1], C_AREAS.mean(axis=1))
 
 
-def test_a_choice_stays_while_the_search_goes_on(view, add, session):
-    live = fly(session, add(c_search()), c_search(np.where(np.arange(5) < 2, C_AREAS, np.nan)))
+def test_selection_is_kept_during_the_search(view, add, session):
+    live = update_running_job(
+        session, add(c_search()), c_search(np.where(np.arange(5) < 2, C_AREAS, np.nan))
+    )
     view.table.selectRow(view.table.sheet.shown.index(6))
     live.search = c_search(np.where(np.arange(5) < 3, C_AREAS, np.nan))
-    put_in_flight(session, session.live)
+    set_running_job(session, session.live)
     assert view.chosen == 6
     assert view.table.sheet.shown[view.table.currentIndex().row()] == 6
 
@@ -531,7 +535,7 @@ def test_a_choice_stays_while_the_search_goes_on(view, add, session):
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
-def test_shades_go_one_way(theme):
+def test_colour_scale_is_monotonic(theme):
     shades = sequential(theme).map(np.linspace(0, 1, 9), mode="qcolor")
     steps = np.diff([0.30 * c.redF() + 0.59 * c.greenF() + 0.11 * c.blueF() for c in shades])
     assert np.all(steps < 0) if theme is LIGHT else np.all(steps > 0)
@@ -560,7 +564,7 @@ def test_the_page_fits_a_narrow_window(view, add, qtbot):
     assert view.table.viewport().height() >= 3 * 26
 
 
-def test_widths_relative_to_the_data_stand_in_their_order():
+def test_relative_widths_are_sorted_by_size():
     grid = [{"gamma": value} for value in ("scale*4", "scale/256", "scale", "scale/4", "scale*16")]
     (setting,) = searched_settings("auc-rls", grid)
     assert list(setting.values) == ["scale/256", "scale/4", "scale", "scale*4", "scale*16"]

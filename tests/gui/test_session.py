@@ -20,7 +20,7 @@ from tests.gui.conftest import PATIENCE, Gate, on, save_as
 
 @pytest.fixture
 def run(session, table_file, qtbot):
-    """Run a method on the table, which is open, to its end."""
+    """Run a method on the open table to its end."""
     session.files.open_now(table_file, "table")
 
     def go(method, **params):
@@ -33,7 +33,7 @@ def run(session, table_file, qtbot):
     return go
 
 
-def test_a_finished_run_is_on_disk_before_it_is_listed(session, table_file, qtbot):
+def test_finished_run_is_saved_before_it_is_listed(session, table_file, qtbot):
     session.files.open_now(table_file, "table")
     seen = []
 
@@ -48,7 +48,7 @@ def test_a_finished_run_is_on_disk_before_it_is_listed(session, table_file, qtbo
     assert all(on_disk >= listed for listed, on_disk in seen)
 
 
-def test_saving_and_reopening_gives_equal_numbers_and_looks(session, run, tmp_path):
+def test_reopened_project_has_equal_numbers_and_looks(session, run, tmp_path):
     first, second = run("auc-rls"), run("svm-pauc", fpr_range=(0.0, 0.5))
     session.set_look(first.id, "Rename run", name="mine", colour=5, visible=False)
     session.set_band(0.0, 0.25)
@@ -63,7 +63,7 @@ def test_saving_and_reopening_gives_equal_numbers_and_looks(session, run, tmp_pa
     assert session.table is not None
 
 
-def test_a_table_that_is_gone_leaves_the_runs(session, run, table_file, tmp_path):
+def test_missing_table_is_reported_and_runs_are_kept(session, run, table_file, tmp_path):
     record = run("auc-rls")
     save_as(session, tmp_path / "named.aucproj")
     table_file.unlink()
@@ -74,7 +74,7 @@ def test_a_table_that_is_gone_leaves_the_runs(session, run, table_file, tmp_path
     assert session.table is None
 
 
-def test_a_table_that_changed_is_told(session, run, table_file, tmp_path):
+def test_changed_table_is_reported(session, run, table_file, tmp_path):
     run("auc-rls")
     save_as(session, tmp_path / "named.aucproj")
     write_table(table_file, seed=9)
@@ -82,7 +82,7 @@ def test_a_table_that_changed_is_told(session, run, table_file, tmp_path):
     assert "has changed" in warnings[0]
 
 
-def test_a_run_lost_in_flight_is_told_at_the_next_start(session, run, ended_owner):
+def test_run_lost_in_a_crash_is_reported_once(session, run, ended_owner):
     record = run("auc-rls")
     session.project.begin_run(record.experiment)
     path = session.project.path
@@ -92,7 +92,7 @@ def test_a_run_lost_in_flight_is_told_at_the_next_start(session, run, ended_owne
     assert session.files.open_now(path, "project").warnings == []
 
 
-def test_undo_takes_back_an_edit_but_never_a_run(session, run):
+def test_undo_reverts_edits_but_not_runs(session, run):
     session.set_band(0.0, 0.3)
     record = run("auc-rls")
     session.set_look(record.id, "Rename run", name="other")
@@ -104,7 +104,7 @@ def test_undo_takes_back_an_edit_but_never_a_run(session, run):
     assert record.id in session.plan.looks
 
 
-def test_edits_of_one_thing_in_a_row_are_one_step(session, table_file):
+def test_repeated_edits_of_a_field_are_one_undo_step(session, table_file):
     session.files.open_now(table_file, "table")
     for beta in (0.2, 0.3, 0.4):
         session.set_band(0.0, beta)
@@ -113,7 +113,7 @@ def test_edits_of_one_thing_in_a_row_are_one_step(session, table_file):
     assert session.plan.band == (0.0, 0.1)
 
 
-def test_runs_queue_and_get_their_own_colours(session, table_file, qtbot):
+def test_queued_runs_get_distinct_names_and_colours(session, table_file, qtbot):
     session.files.open_now(table_file, "table")
     for method in ("auc-rls", "auc-svm", "auc-rls"):
         session.edit(dataclasses.replace(session.plan, method=method), "choose")
@@ -125,7 +125,7 @@ def test_runs_queue_and_get_their_own_colours(session, table_file, qtbot):
 
 
 @pytest.mark.slow
-def test_stopping_a_run_keeps_its_finished_splits(session, table_file, qtbot, monkeypatch):
+def test_stopped_run_keeps_its_finished_splits(session, table_file, qtbot, monkeypatch):
     gate = Gate(monkeypatch, METHODS["auc-rls"], "_fit", call=3)
     session.files.open_now(table_file, "table")
     plan = dataclasses.replace(session.plan, validation=Validation(scheme="folds", folds=5))
@@ -141,7 +141,7 @@ def test_stopping_a_run_keeps_its_finished_splits(session, table_file, qtbot, mo
     assert len(session.project.runs()) == 1
 
 
-def test_settings_of_a_run_go_back_into_the_form(session, run):
+def test_settings_of_a_run_are_applied_to_the_form(session, run):
     record = run("auc-svm", C=3.0)
     run("auc-rls")
     session.reuse_settings(record.id)
@@ -149,15 +149,15 @@ def test_settings_of_a_run_go_back_into_the_form(session, run):
     assert session.plan.params["auc-svm"]["C"] == 3.0
 
 
-def test_validation_that_comes_with_the_settings_of_a_run_is_reported(session, run):
-    record, told = run("auc-svm"), []
-    session.message.connect(told.append)
+def test_validation_applied_from_a_run_is_reported(session, run):
+    record, messages = run("auc-svm"), []
+    session.message.connect(messages.append)
     session.reuse_settings(record.id)
-    assert told == []
+    assert messages == []
     before = Validation("folds")
     session.change("Change validation", validation=before)
     session.reuse_settings(record.id)
-    assert told == [text("validation_of_run", scheme="Hold-out")]
+    assert messages == [text("validation_of_run", scheme="Hold-out")]
     session.undo_stack.undo()
     assert session.plan.validation == before
 
@@ -166,14 +166,14 @@ def test_leaving_a_study_counts_the_listed_runs(session, run, tmp_path):
     record = run("auc-svm")
     run("auc-rls")
     session.set_look(record.id, "Remove run", removed=True)
-    name, told = session.study.name, []
-    session.informed.connect(told.append)
+    name, messages = session.study.name, []
+    session.informed.connect(messages.append)
     other = write_table(tmp_path / "other.csv")
     session.files.open_now(other, "table")
-    assert told == [text("study_left", study=name, runs=1)]
+    assert messages == [text("study_left", study=name, runs=1)]
 
 
-def test_nothing_is_started_with_a_bad_setting(session, table_file):
+def test_invalid_setting_starts_no_run(session, table_file):
     session.files.open_now(table_file, "table")
     plan = dataclasses.replace(session.plan, method="auc-svm", params={"auc-svm": {"C": 0.0}})
     session.edit(plan, "bad")
@@ -183,7 +183,7 @@ def test_nothing_is_started_with_a_bad_setting(session, table_file):
     assert session.project is None
 
 
-def test_a_file_that_cannot_be_read_leaves_everything(session, table_file, tmp_path):
+def test_unreadable_file_leaves_the_session_unchanged(session, table_file, tmp_path):
     table = session.files.open_now(table_file, "table").table
     for name, content in (("empty.csv", ""), ("binary.csv", "\0\1\2" * 50), ("one.csv", "a\n1\n2")):
         path = tmp_path / name
@@ -195,14 +195,14 @@ def test_a_file_that_cannot_be_read_leaves_everything(session, table_file, tmp_p
         session.files.open_now(tmp_path / "absent.csv", "table")
 
 
-def test_a_disk_that_fails_keeps_the_run_and_says_so(session, run, tmp_path):
-    told = []
-    session.failed.connect(lambda sentence, _trace: told.append(sentence))
+def test_run_is_kept_and_reported_if_the_disk_fails(session, run, tmp_path):
+    messages = []
+    session.failed.connect(lambda sentence, _trace: messages.append(sentence))
     kept = run("auc-rls")
     shutil.rmtree(session.project.path.parent)
     again = run("auc-rls")
     assert again.status == DONE
-    assert any("cannot read or write the project" in sentence for sentence in told)
+    assert any("cannot read or write the project" in sentence for sentence in messages)
     assert "1 run not saved" in session.study.status
     assert list(session.records) == [kept.id, again.id] == [kept.id, f"{kept.id}-2"]
     save_as(session, tmp_path / "rescued.aucproj")
@@ -210,7 +210,7 @@ def test_a_disk_that_fails_keeps_the_run_and_says_so(session, run, tmp_path):
     assert ids(session.project) == [kept.id, again.id]
 
 
-def test_a_plan_survives_json():
+def test_plan_round_trips_through_json():
     plan = Plan(
         Validation(scheme="folds", repeats=2),
         "svm-pauc",
@@ -222,13 +222,13 @@ def test_a_plan_survives_json():
 
 
 def ids(project):
-    """Of the runs that a project file holds."""
+    """Return the ids of the runs in a project file."""
     return [record.id for record in ProjectFile.open(project.path).runs()]
 
 
 @pytest.fixture
 def held(session, table_file, qtbot, monkeypatch):
-    """A run that is under way until it is released; always released in the end."""
+    """A running job that blocks until released, at the latest after the test."""
     session.files.open_now(table_file, "table")
     made = Gate(monkeypatch, METHODS["auc-rls"], "_fit")
     session.runs.run_methods()
@@ -238,7 +238,7 @@ def held(session, table_file, qtbot, monkeypatch):
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
 
 
-def test_a_run_under_way_ends_in_the_file_it_was_saved_as(session, held, qtbot, tmp_path):
+def test_running_job_is_saved_in_the_new_file_after_save_as(session, held, qtbot, tmp_path):
     unnamed = session.project.path
     save_as(session, tmp_path / "first.aucproj")
     save_as(session, tmp_path / "second.aucproj")
@@ -248,19 +248,17 @@ def test_a_run_under_way_ends_in_the_file_it_was_saved_as(session, held, qtbot, 
     assert ids(session.project) == list(session.records) != []
     assert session.study.status == "All runs saved in second.aucproj"
     assert session.project.unfinished_runs().lost == []
-    # The named file of before stays, and does not wait for a run that ended elsewhere.
+    # The previous named file stays and does not expect the run saved elsewhere.
     first = ProjectFile.open(tmp_path / "first.aucproj")
     assert first.runs() == []
     assert first.unfinished_runs().lost == []
 
 
-def test_a_run_under_way_ends_in_the_file_that_is_written_beside_the_window(
-    session, held, qtbot, tmp_path, monkeypatch
-):
+def test_run_that_ends_during_a_save_is_saved(session, held, qtbot, tmp_path, monkeypatch):
     disk = Gate(monkeypatch, project_handle, "write_project")
     session.files.begin_save(tmp_path / "named.aucproj")
     disk.wait(qtbot)
-    held.open()  # it ends while the file is written, and waits for it
+    held.open()  # the run ends while the file is being written, and waits for it
     disk.open()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
     assert session.project.path == tmp_path / "named.aucproj"
@@ -268,14 +266,14 @@ def test_a_run_under_way_ends_in_the_file_that_is_written_beside_the_window(
     assert session.study.is_saved
 
 
-def test_a_crash_after_save_as_is_told_in_the_new_file(session, held, tmp_path, monkeypatch):
+def test_crash_after_save_as_is_reported_in_the_new_file(session, held, tmp_path, monkeypatch):
     save_as(session, tmp_path / "named.aucproj")
     monkeypatch.setattr(Owner, "lives", lambda _owner: False)
     lost = ProjectFile.open(tmp_path / "named.aucproj").unfinished_runs().lost
     assert [experiment.method for experiment in lost] == ["auc-rls"]
 
 
-def test_a_run_that_is_not_taken_in_yet_is_saved_too(session, held, tmp_path):
+def test_finished_run_not_yet_listed_is_saved(session, held, tmp_path):
     held.open()
     (task,) = session.study.runner._running.values()
     assert task.wait(PATIENCE / 1000)
@@ -284,7 +282,7 @@ def test_a_run_that_is_not_taken_in_yet_is_saved_too(session, held, tmp_path):
     assert len(ids(session.project)) == 1
 
 
-def test_a_late_run_stays_out_of_another_study_of_the_same_table(
+def test_late_run_is_not_added_to_another_study_of_the_table(
     session, held, table_file, tmp_path, qtbot
 ):
     save_as(session, tmp_path / "its own.aucproj")
@@ -297,7 +295,7 @@ def test_a_late_run_stays_out_of_another_study_of_the_same_table(
 
 
 @pytest.mark.parametrize("harm", ["deleted", "empty", "truncated", "damaged", "folder gone"])
-def test_saving_as_rescues_what_a_broken_file_holds(session, run, tmp_path, harm):
+def test_save_as_rescues_runs_of_a_broken_file(session, run, tmp_path, harm):
     first = run("auc-rls")
     (tmp_path / "place").mkdir()
     path = tmp_path / "place" / "broken.aucproj"
@@ -327,7 +325,7 @@ def test_saving_as_rescues_what_a_broken_file_holds(session, run, tmp_path, harm
         np.testing.assert_array_equal(again.test_scores, before.splits[0].test_scores)
 
 
-def test_a_save_that_fails_leaves_everything(session, run, tmp_path):
+def test_failed_save_leaves_the_session_unchanged(session, run, tmp_path):
     record = run("auc-rls")
     path = session.project.path
     with pytest.raises(InputError, match="cannot save the project as"):
@@ -337,7 +335,7 @@ def test_a_save_that_fails_leaves_everything(session, run, tmp_path):
     assert ids(session.project) == [record.id]
 
 
-def test_saving_onto_itself_keeps_the_file(session, run, tmp_path):
+def test_save_as_onto_itself_keeps_the_file(session, run, tmp_path):
     record = run("auc-rls")
     save_as(session, session.project.path)
     assert ids(session.project) == [record.id]
@@ -346,13 +344,13 @@ def test_saving_onto_itself_keeps_the_file(session, run, tmp_path):
     assert ids(session.project) == [record.id]
 
 
-def test_another_table_during_a_run_leaves_the_run_in_its_project(
+def test_running_job_stays_in_its_project_after_opening_a_table(
     session, held, qtbot, tmp_path, table
 ):
     save_as(session, tmp_path / "its own.aucproj")
     session.runs.run_methods()  # waits
-    told = []
-    session.message.connect(told.append)
+    messages = []
+    session.message.connect(messages.append)
     session.files.open_now(write_table(tmp_path / "another.csv", seed=5), "table")
     assert session.project is None
     assert session.running == []
@@ -361,41 +359,41 @@ def test_another_table_during_a_run_leaves_the_run_in_its_project(
     held.open()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
     assert session.records == {}
-    assert "AUC-RLS (2) ended in its own" in told
+    assert "AUC-RLS (2) ended in its own" in messages
     assert session.files.open_now(tmp_path / "its own.aucproj", "project").warnings == []
     assert [run.record.status for run in session.shown_runs()] == [DONE, DONE]
     assert [run.look.name for run in session.shown_runs()] == ["AUC-RLS", "AUC-RLS (2)"]
 
 
-def test_a_study_brings_its_own_selection_focus_and_undo(session, run, tmp_path):
+def test_study_has_its_own_selection_focus_and_undo(session, run, tmp_path):
     run("auc-rls")
     session.point_at(row=150, pair=(150, 3))
     session.set_band(0.0, 0.3)
-    heard = []
-    on(session, "focus", lambda: heard.append(session.focus))
+    notified = []
+    on(session, "focus", lambda: notified.append(session.focus))
     session.files.open_now(write_table(tmp_path / "shorter.csv", rows=60), "table")
-    assert heard == [Focus()]
+    assert notified == [Focus()]
     assert session.selected is None
     assert not session.undo_group.canUndo()
 
 
-def test_late_answers_of_a_study_that_was_left_change_nothing(session, run, table_file, tmp_path):
+def test_late_results_of_a_closed_study_are_ignored(session, run, table_file, tmp_path):
     run("auc-rls")
     old = session.study
     save_as(session, tmp_path / "old.aucproj")
     session.files.open_now(table_file, "table")
-    told = []
-    session.failed.connect(lambda sentence, _trace: told.append(sentence))
+    messages = []
+    session.failed.connect(lambda sentence, _trace: messages.append(sentence))
     plan = session.plan
     changed = dataclasses.replace(old.plan, band=(0.0, 0.7))
     documents = [{"window": made.as_json()} for made in (old.plan, changed)]
     session._plan_joined.emit(old, *documents)
     assert session.plan == plan
-    assert told == []
+    assert messages == []
     assert session.records == {}
 
 
-def test_label_positive_class_and_roles_are_undone(session, table_file):
+def test_label_positive_class_and_roles_can_be_undone(session, table_file):
     session.files.open_now(table_file, "table")
     before = session.table
     other = next(name for name in before.classes if name != before.positive)
@@ -405,7 +403,7 @@ def test_label_positive_class_and_roles_are_undone(session, table_file):
     assert session.undo_stack.undoText() == "Change column roles"
     session.undo_stack.undo()
     assert len(session.table.features) == len(before.features)
-    assert session.focus.pair is None  # it may be no pair of a positive and a negative any more
+    assert session.focus.pair is None  # it may no longer be a pair of a positive and a negative
     assert session.undo_stack.undoText() == "Change positive class"
     session.undo_stack.undo()
     assert session.table is before
@@ -413,7 +411,7 @@ def test_label_positive_class_and_roles_are_undone(session, table_file):
     assert session.table.positive == other
 
 
-def test_who_looks_at_an_older_run_goes_on_doing_so(session, run):
+def test_finished_run_is_not_selected_while_another_is_viewed(session, run):
     first, second = run("auc-rls"), run("rls")
     assert session.selected == second.id
     session.select(first.id)
@@ -425,7 +423,7 @@ def test_who_looks_at_an_older_run_goes_on_doing_so(session, run):
 
 @pytest.fixture
 def reading(session, table_file, qtbot, monkeypatch):
-    """A table that is being read until the gate is opened."""
+    """A table whose reading blocks until the gate is opened."""
     gate = Gate(monkeypatch, study_reading, "read_table")
     session.files.begin_open(table_file, study_reading.TABLE)
     gate.wait(qtbot)
@@ -434,7 +432,7 @@ def reading(session, table_file, qtbot, monkeypatch):
 
 @pytest.fixture
 def saving(session, run, tmp_path, qtbot, monkeypatch):
-    """A study with a run that is being saved as named.aucproj until the gate is opened."""
+    """A study whose save as named.aucproj blocks until the gate is opened."""
     run("auc-rls")
     gate = Gate(monkeypatch, project_handle, "write_project")
     gate.before = session.project.path
@@ -443,9 +441,7 @@ def saving(session, run, tmp_path, qtbot, monkeypatch):
     return gate
 
 
-def test_a_file_on_a_slow_disk_is_waited_for_without_holding_up_anything(
-    session, reading, table_file, qtbot
-):
+def test_reading_from_a_slow_disk_does_not_block_the_session(session, reading, table_file, qtbot):
     assert session.busy
     assert session.table is None
     session.set_band(0.0, 0.5)
@@ -456,32 +452,30 @@ def test_a_file_on_a_slow_disk_is_waited_for_without_holding_up_anything(
     assert session.plan.band == (0.0, 0.5)
 
 
-def test_opening_is_cancelled_and_its_late_answer_dropped(session, reading):
-    heard = []
-    session.files.opened.connect(heard.append)
-    session.files.opener.refused.connect(lambda *told: heard.append(told))
+def test_cancelled_opening_drops_its_late_result(session, reading):
+    results = []
+    session.files.opened.connect(results.append)
+    session.files.opener.refused.connect(lambda *answer: results.append(answer))
     job = session.files.opener._work._job
     session.stop()
     assert not session.busy
     reading.open()
     assert job.wait(PATIENCE / 1000)
-    assert heard == []
+    assert results == []
     assert session.table is None
 
 
-def test_of_two_files_that_are_asked_for_the_last_one_counts(session, reading, tmp_path, qtbot):
-    heard = []
-    session.files.opened.connect(lambda found: heard.append(found.path))
+def test_last_of_two_requested_files_is_opened(session, reading, tmp_path, qtbot):
+    opened = []
+    session.files.opened.connect(lambda found: opened.append(found.path))
     last = write_table(tmp_path / "last.csv", seed=2)
     session.files.begin_open(last, study_reading.TABLE)
     reading.open()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
-    assert heard == [last]
+    assert opened == [last]
 
 
-def test_saving_goes_on_beside_the_window_and_a_second_save_waits_its_turn(
-    session, saving, tmp_path, qtbot
-):
+def test_second_save_waits_for_the_first(session, saving, tmp_path, qtbot):
     (record,) = session.records.values()
     session.files.begin_save(tmp_path / "second.aucproj")
     session.set_look(record.id, "Rename run", name="renamed meanwhile")
@@ -495,7 +489,7 @@ def test_saving_goes_on_beside_the_window_and_a_second_save_waits_its_turn(
     assert session.plan.looks[record.id].name == "renamed meanwhile"
 
 
-def test_a_save_that_is_cancelled_leaves_the_file_of_before(session, saving, tmp_path, qtbot):
+def test_cancelled_save_keeps_the_previous_file(session, saving, tmp_path, qtbot):
     session.stop()
     saving.open()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
@@ -504,9 +498,7 @@ def test_a_save_that_is_cancelled_leaves_the_file_of_before(session, saving, tmp
     assert list(tmp_path.glob("*named*")) == []
 
 
-def test_a_save_of_a_study_that_was_left_meanwhile_is_that_study_s(
-    session, saving, table_file, tmp_path, qtbot
-):
+def test_save_finishes_after_its_study_is_closed(session, saving, table_file, tmp_path, qtbot):
     kept = list(session.records)
     session.files.open_now(table_file, "table")
     saving.open()
@@ -516,7 +508,7 @@ def test_a_save_of_a_study_that_was_left_meanwhile_is_that_study_s(
     assert ids(ProjectFile(tmp_path / "named.aucproj")) == kept
 
 
-def test_closing_while_a_file_is_read_ends_in_order(session, reading):
+def test_closing_during_reading_ends_cleanly(session, reading):
     session.close()
     reading.open()
     assert not session.busy

@@ -1,4 +1,4 @@
-"""Two windows on one project, and a project with damaged runs, as a window meets them."""
+"""Two windows on one project, and projects with damaged runs."""
 
 import dataclasses
 
@@ -17,7 +17,7 @@ PATIENCE = 30_000
 
 @pytest.fixture
 def path(session, table_file, tmp_path, qtbot):
-    """A saved project of two runs that ``session`` is open on."""
+    """A saved project of two runs, open in ``session``."""
     session.files.open_now(table_file, "table")
     train(qtbot, session)
     train(qtbot, session, method="rls")
@@ -39,24 +39,24 @@ def empty_cache(monkeypatch):
     monkeypatch.setattr(source, "_cache", BoundedCache(1 << 30))
 
 
-def test_two_windows_keep_what_either_changed(session, path, other, qtbot):
+def test_changes_of_two_windows_are_merged(session, path, other, qtbot):
     first, second = session.records
     assert other.files.open_now(path, "project").warnings == []
-    told = []
-    session.message.connect(told.append)
+    messages = []
+    session.message.connect(messages.append)
     other.set_look(first, "Rename run", name="renamed there")
     other.save_plan()
     session.set_look(second, "Rename run", name="renamed here")
     session.save_plan()
     qtbot.waitUntil(lambda: session.plan.looks[first].name == "renamed there", timeout=PATIENCE)
     assert session.plan.looks[second].name == "renamed here"
-    assert any("Another window changed this project" in sentence for sentence in told)
+    assert any("Another window changed this project" in sentence for sentence in messages)
     session.save_plan()
     names = {run: look["name"] for run, look in _window(path)["looks"].items()}
     assert names == {first: "renamed there", second: "renamed here"}
 
 
-def test_a_run_that_another_window_listed_stays_listed(session, path, other, qtbot):
+def test_run_listed_by_another_window_stays_listed(session, path, other, qtbot):
     other.files.open_now(path, "project")
     train(qtbot, other, method="svm")
     other.save_plan()
@@ -71,7 +71,7 @@ def _window(path):
     return ProjectFile.open(path).plan()["window"]
 
 
-def test_a_damaged_run_is_left_out_and_told_when_the_project_is_opened(session, path, other):
+def test_damaged_run_is_skipped_and_reported_on_opening(session, path, other):
     first, second = session.records
     damage_run(path, "test_scores", 1)
     warnings = other.files.open_now(path, "project").warnings
@@ -81,36 +81,36 @@ def test_a_damaged_run_is_left_out_and_told_when_the_project_is_opened(session, 
     assert [run.record.id for run in other.shown_runs()] == [second]
 
 
-def test_a_run_found_damaged_later_leaves_the_list(session, path, other, qtbot, monkeypatch):
+def test_run_found_damaged_later_is_removed_from_the_list(session, path, other, qtbot, monkeypatch):
     first, second = session.records
     damage_run(path, "train_scores", 1)
-    monkeypatch.setattr(study_reading, "_READ_SECONDS", -1.0)  # all is left to the reader
-    told = []
-    other.failed.connect(lambda sentence, _trace: told.append(sentence))
+    monkeypatch.setattr(
+        study_reading, "_READ_SECONDS", -1.0
+    )  # everything is left to the background reader
+    messages = []
+    other.failed.connect(lambda sentence, _trace: messages.append(sentence))
     assert other.files.open_now(path, "project").warnings == []
     qtbot.waitUntil(lambda: list(other.records) == [second], timeout=PATIENCE)
-    (sentence,) = told
+    (sentence,) = messages
     assert f"({first})" in sentence
     assert other.selected == second
 
 
-def test_a_run_found_damaged_while_saving_does_not_keep_the_others(
-    session, path, other, tmp_path, monkeypatch
-):
+def test_run_found_damaged_during_a_save_is_skipped(session, path, other, tmp_path, monkeypatch):
     first, second = session.records
     monkeypatch.setattr(study_reading, "_READ_SECONDS", -1.0)
     monkeypatch.setattr(study_reading, "find_damaged", lambda *_, **__: ({}, []))
     other.files.open_now(path, "project")
     damage_run(path, "model", 1)
-    told = []
-    other.failed.connect(lambda sentence, _trace: told.append(sentence))
+    messages = []
+    other.failed.connect(lambda sentence, _trace: messages.append(sentence))
     save_as(other, tmp_path / "saved.aucproj")
     assert [run.id for run in ProjectFile.open(tmp_path / "saved.aucproj").runs()] == [second]
-    assert len(told) == 1
-    assert first in told[0]
+    assert len(messages) == 1
+    assert first in messages[0]
 
 
-def test_many_runs_that_no_window_has_seen_get_their_looks_at_once(session, path):
+def test_many_new_runs_get_distinct_names_and_colours(session, path):
     (record,) = list(session.records.values())[:1]
     records = [dataclasses.replace(record, id=f"r{k}") for k in range(1_000)]
     looks = session.plan.with_all_looks(records).looks
@@ -118,7 +118,7 @@ def test_many_runs_that_no_window_has_seen_get_their_looks_at_once(session, path
     assert len({look.colour for look in looks.values()}) == len(looks)
 
 
-def test_a_plan_is_written_down_as_it_stood_when_it_was_taken(table_session):
+def test_plan_snapshot_does_not_change_later(table_session):
     before = table_session.plan.as_json()
     taken = table_session.study.document()
     table_session.set_band(0.2, 0.3)

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QApplication, QLabel
 
 from aucstudio.gui.desk.side_columns import NARROW, Sides
 
-# Each test makes a window of its own.
+# Each test creates its own window.
 pytestmark = pytest.mark.slow
 
 WIDE, SLIM = NARROW + 200, NARROW - 200
@@ -33,7 +33,7 @@ def toggle(window, name):
     window.findChild(QAction, f"action_{name}").trigger()
 
 
-def test_the_runs_are_a_page_of_the_left_column_while_the_window_is_narrow(opened, resize, qtbot):
+def test_run_list_moves_to_the_left_column_in_a_narrow_window(opened, resize, qtbot):
     sides, runs = opened.workplace.sides, opened.workplace.runs_panel
     resize(WIDE)
     assert sides.indexOf(runs) == 2
@@ -54,7 +54,7 @@ def test_the_runs_are_a_page_of_the_left_column_while_the_window_is_narrow(opene
 
 
 @pytest.mark.parametrize("width", [WIDE, SLIM])
-def test_each_column_is_hidden_and_shown(opened, resize, width):
+def test_side_columns_can_be_hidden_and_shown(opened, resize, width):
     sides = opened.workplace.sides
     resize(width)
     toggle(opened, "show_runs")
@@ -67,7 +67,7 @@ def test_each_column_is_hidden_and_shown(opened, resize, width):
     assert opened.workplace.runs_panel.isVisible()
     assert not sides.setup.isVisible()
     toggle(opened, "show_setup")
-    assert sides.setup.isVisible()  # what is asked for comes to the front
+    assert sides.setup.isVisible()  # the requested page comes to the front
     assert opened.workplace.runs_panel.isVisible() == (width == WIDE)
 
 
@@ -82,13 +82,13 @@ def test_a_hidden_column_stays_hidden_at_another_width(opened, resize):
     assert opened.workplace.sides.left.isTabVisible(1)
 
 
-def test_the_picture_keeps_most_of_a_narrow_window(opened, resize, qtbot):
+def test_picture_takes_most_of_a_narrow_window(opened, resize, qtbot):
     resize(SLIM)
     qtbot.waitUntil(lambda: opened.deck.width() > 0.55 * opened.workplace.sides.width())
 
 
 @pytest.mark.parametrize("width", [WIDE, SLIM])
-def test_run_and_stop_stand_beside_the_menus_which_stay(opened, resize, width):
+def test_run_strip_is_beside_the_menus(opened, resize, width):
     resize(width)
     bar, strip = opened.menuBar(), opened.strip
     places = [bar.actionGeometry(action) for action in bar.actions()]
@@ -96,10 +96,10 @@ def test_run_and_stop_stand_beside_the_menus_which_stay(opened, resize, width):
     assert strip.parentWidget() is bar
     assert strip.x() > max(place.right() for place in places)
     assert strip.geometry().right() <= bar.width()
-    assert strip.width() > width / 2  # room for what is being done
+    assert strip.width() > width / 2  # room for the progress text
 
 
-def test_in_a_very_narrow_window_the_one_column_takes_all_of_it(qtbot):
+def test_very_narrow_window_shows_one_column(qtbot):
     sides = Sides(QLabel("set up"), QLabel("look"), QLabel("compare"))
     qtbot.addWidget(sides)
     sides.show()
@@ -112,7 +112,7 @@ def test_in_a_very_narrow_window_the_one_column_takes_all_of_it(qtbot):
             assert sides.left.width() == width
 
 
-def test_a_page_that_is_not_seen_asks_for_no_room(qtbot):
+def test_hidden_page_does_not_affect_the_minimum_size(qtbot):
     tall = QLabel("compare")
     tall.setMinimumHeight(500)
     sides = Sides(QLabel("set up"), QLabel("look"), tall)
@@ -126,7 +126,7 @@ def test_a_page_that_is_not_seen_asks_for_no_room(qtbot):
     assert sides.minimumSizeHint().height() > 500
 
 
-def test_a_page_that_is_asked_for_comes_to_the_front(opened, qtbot):
+def test_requested_page_comes_to_the_front(opened, qtbot):
     sides = opened.workplace.sides
     opened.resize(780, 700)
     qtbot.waitUntil(lambda: sides.left.indexOf(sides.middle) >= 0)

@@ -1,4 +1,4 @@
-"""Dialogs that stay open and disks that are slow: what happens meanwhile is not lost."""
+"""Slow dialogs and slow disks: events that happen meanwhile are not lost."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from tests.gui.slowness import LateAnswer, SlowDisk, meanwhile
 
 @pytest.fixture
 def slow(monkeypatch):
-    """Make a function of a module, or of a class, wait; whatever waits is let go on in the end."""
+    """Make a function of a module or class block; all calls are released after the test."""
     made = []
 
     def slow(owner, name):
@@ -31,7 +31,7 @@ def wait(qtbot):
 
 
 @pytest.mark.slow
-def test_a_run_that_ends_behind_the_save_dialog_is_saved(
+def test_run_that_ends_behind_the_save_dialog_is_saved(
     window, wait, monkeypatch, table_file, tmp_path
 ):
     path = tmp_path / "kept.aucproj"
@@ -49,9 +49,7 @@ def test_a_run_that_ends_behind_the_save_dialog_is_saved(
 
 
 @pytest.mark.slow
-def test_a_cancelled_dialog_changes_nothing_that_came_behind_it(
-    window, wait, monkeypatch, table_file
-):
+def test_cancelled_dialog_keeps_changes_made_behind_it(window, wait, monkeypatch, table_file):
     window.open_now(table_file)
     wait(lambda: window.session.table is not None)
     table = window.session.table
@@ -67,7 +65,7 @@ def test_a_cancelled_dialog_changes_nothing_that_came_behind_it(
 
 
 @pytest.mark.slow
-def test_the_window_answers_while_a_table_is_read_slowly(window, wait, slow, answers, table_file):
+def test_window_responds_during_slow_reading(window, wait, slow, answers, table_file):
     disk = slow(scratch, "folder")
     answers.open_path = str(table_file)
     seen = []
@@ -86,7 +84,7 @@ def test_the_window_answers_while_a_table_is_read_slowly(window, wait, slow, ans
 
 
 @pytest.mark.slow
-def test_a_slow_reading_can_be_stopped(window, wait, slow, answers, table_file):
+def test_slow_reading_can_be_stopped(window, wait, slow, answers, table_file):
     disk = slow(scratch, "folder")
     answers.open_path = str(table_file)
 

@@ -1,4 +1,4 @@
-"""The start: what a window that shows its start page has not loaded and not made yet."""
+"""Startup: which modules and widgets the start page does not load or create."""
 
 import os
 import subprocess
@@ -35,7 +35,7 @@ def starting(qtbot):
     """A window as the program opens it, at its start page."""
     make_application("light")
     made = MainWindow()
-    made.resize(1440, 900)  # in a narrow one the columns are pages, and the pictures are in front
+    made.resize(1440, 900)  # in a narrow window the columns are pages behind the pictures
     with qtbot.waitExposed(made):
         made.show()
     yield made
@@ -44,19 +44,19 @@ def starting(qtbot):
 
 
 @pytest.mark.slow
-def test_the_start_page_waits_for_no_library_that_only_a_study_needs(tmp_path):
+def test_start_page_loads_no_libraries_of_a_study(tmp_path):
     environment = os.environ | {"AUCSTUDIO_HOME": str(tmp_path)}
     command = [sys.executable, "-c", START]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
 
 
-def test_every_method_is_the_class_that_its_id_promises():
+def test_every_method_class_has_its_id():
     assert [method.key for method in METHODS.values()] == list(METHODS)
     assert len(set(METHODS.values())) == len(METHODS)
 
 
-def test_the_start_page_stands_alone(starting):
+def test_start_page_creates_no_workplace(starting):
     assert starting.welcome.isVisible()
     assert not starting.has_workplace
     verbs = starting.actions_
@@ -65,7 +65,7 @@ def test_the_start_page_stands_alone(starting):
         assert not verb.isEnabled()
 
 
-def test_the_workplace_is_made_behind_the_start_page(starting, qtbot):
+def test_workplace_is_created_hidden_behind_the_start_page(starting, qtbot):
     get_ready(starting)
     qtbot.waitUntil(lambda: starting.has_workplace, timeout=PATIENCE)
     qtbot.waitUntil(starting.welcome.isVisible, timeout=PATIENCE)
@@ -76,7 +76,7 @@ def test_the_workplace_is_made_behind_the_start_page(starting, qtbot):
 
 
 @pytest.mark.slow
-def test_a_table_brings_the_workplace_and_one_page(starting, qtbot, table_file):
+def test_opening_a_table_creates_the_workplace_and_one_page(starting, qtbot, table_file):
     starting.open_path(table_file)
     qtbot.waitUntil(lambda: starting.session.table is not None, timeout=PATIENCE)
     qtbot.waitUntil(lambda: starting.deck.isVisible(), timeout=PATIENCE)
@@ -87,7 +87,7 @@ def test_a_table_brings_the_workplace_and_one_page(starting, qtbot, table_file):
 
 
 @pytest.mark.slow
-def test_a_view_is_made_when_its_tab_is_clicked(starting, qtbot, table_file):
+def test_view_is_created_when_its_tab_is_clicked(starting, qtbot, table_file):
     starting.open_now(table_file)
     deck, bar = starting.deck, starting.deck.tiles[0].bar
     qtbot.waitUntil(bar.isVisible, timeout=PATIENCE)
@@ -103,7 +103,7 @@ def test_a_view_is_made_when_its_tab_is_clicked(starting, qtbot, table_file):
 
 
 @pytest.mark.slow
-def test_the_views_of_an_arrangement_are_made_one_in_a_turn(starting, qtbot, table_file):
+def test_views_of_an_arrangement_are_created_one_per_turn(starting, qtbot, table_file):
     starting.open_now(table_file)
     deck = starting.deck
     qtbot.waitUntil(deck.isVisible, timeout=PATIENCE)
@@ -117,7 +117,7 @@ def test_the_views_of_an_arrangement_are_made_one_in_a_turn(starting, qtbot, tab
 
 
 @pytest.mark.slow
-def test_a_view_that_was_never_shown_can_be_torn_off(starting, table_file):
+def test_view_that_was_never_shown_can_be_torn_off(starting, table_file):
     starting.open_now(table_file)
     deck = starting.deck
     deck.bring_forward("model_view")

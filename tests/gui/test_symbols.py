@@ -1,4 +1,4 @@
-"""A run's marker: told apart by shape alone, and the same in every picture, on screen and paper."""
+"""Run markers: distinct by shape alone, and the same in every picture, on screen and saved."""
 
 import dataclasses
 import itertools
@@ -19,7 +19,7 @@ from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.pages.training.training_view import TrainingView
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.project.data.validation import Validation
-from tests.gui.conftest import make_record, put, settle, shown
+from tests.gui.conftest import make_record, put, refresh_and_wait, shown
 
 ROUNDS = len(DASHES) * len(SYMBOLS)
 INDEX = [id(symbol) for symbol in SYMBOLS]
@@ -32,7 +32,7 @@ def session(table_session):
 
 @pytest.fixture
 def three(session):
-    """Three runs in other colours than their places in the list."""
+    """Three runs whose colours differ from their places in the list."""
     for name, colour in (("a", 5), ("b", 3), ("c", 10)):
         record = make_record(session.table, "logistic", {}, Validation(repeats=2))
         record = dataclasses.replace(record, id=name)
@@ -41,13 +41,13 @@ def three(session):
     return session.shown_runs()
 
 
-def which(symbol):
-    """Tell which of the symbols this is."""
+def symbol_index(symbol):
+    """Return the index of a symbol."""
     return INDEX.index(id(symbol))
 
 
 def painted(image):
-    """Give how far each pixel of a picture is covered."""
+    """Return the coverage of each pixel of an image."""
     image = image.convertToFormat(QImage.Format.Format_Alpha8)
     rows = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), -1)
     return rows[:, : image.width()] / 255.0
@@ -65,20 +65,20 @@ def stamp(symbol, size):
     return painted(image)
 
 
-def test_dash_and_marker_alone_tell_runs_apart():
+def test_runs_have_distinct_pairs_of_dash_and_marker():
     assert len(SYMBOLS) == len(LIGHT.runs)
-    pairs = {(run_dash(k), which(run_symbol(k))) for k in range(ROUNDS)}
+    pairs = {(run_dash(k), symbol_index(run_symbol(k))) for k in range(ROUNDS)}
     assert len(pairs) == ROUNDS
 
 
-def test_colour_and_marker_tell_the_points_of_many_runs_apart():
-    pairs = {(k % len(LIGHT.runs), which(run_symbol(k))) for k in range(ROUNDS // 2)}
+def test_runs_have_distinct_pairs_of_colour_and_marker():
+    pairs = {(k % len(LIGHT.runs), symbol_index(run_symbol(k))) for k in range(ROUNDS // 2)}
     assert len(pairs) == ROUNDS // 2
-    assert len({which(run_symbol(k)) for k in range(len(SYMBOLS))}) == len(SYMBOLS)
+    assert len({symbol_index(run_symbol(k)) for k in range(len(SYMBOLS))}) == len(SYMBOLS)
 
 
 @pytest.mark.parametrize("symbol", SYMBOLS, ids=range(len(SYMBOLS)))
-def test_a_marker_stands_in_the_middle_of_its_square(symbol):
+def test_marker_is_centred_in_its_square(symbol):
     box = symbol.boundingRect()
     assert QRectF(-0.501, -0.501, 1.002, 1.002).contains(box)
     assert max(box.width(), box.height()) >= 0.85
@@ -88,13 +88,13 @@ def test_a_marker_stands_in_the_middle_of_its_square(symbol):
 
 
 def test_markers_differ_at_nine_pixels():
-    """Of a lighter marker, at least a fifth lies outside the other, or the other way about."""
+    """At least a fifth of the smaller marker lies outside the other."""
     for one, other in itertools.combinations([stamp(symbol, 9) for symbol in SYMBOLS], 2):
         apart = np.abs(one - other).sum()
         assert apart > 0.2 * min(one.sum(), other.sum())
 
 
-def test_the_sample_has_the_marker_in_its_middle_and_a_line_on_either_side(session):
+def test_swatch_has_a_centred_marker_and_a_line_on_both_sides(session):
     for k in range(len(SYMBOLS)):
         cover = painted(swatch(RunLook("", k)).pixmap(SWATCH).toImage())
         assert cover.shape == (SWATCH.height(), SWATCH.width())
@@ -104,14 +104,14 @@ def test_the_sample_has_the_marker_in_its_middle_and_a_line_on_either_side(sessi
         assert cover[[0, 1, -2, -1], :11].sum() == 0
 
 
-def test_in_a_small_square_the_marker_is_alone_and_as_large(session):
+def test_small_swatch_has_only_the_marker_at_full_size(session):
     small = painted(swatch(RunLook("", 1), MARKER).pixmap(MARKER).toImage())
     whole = painted(swatch(RunLook("", 1)).pixmap(SWATCH).toImage())
     np.testing.assert_allclose(small[2:14, 4:12], whole[:, 12:20], atol=0.02)
     assert small[:, :3].sum() == 0
 
 
-def test_a_chosen_row_does_not_tint_the_sample(session):
+def test_selected_row_does_not_tint_the_swatch(session):
     for size in (SWATCH, MARKER):
         icon = swatch(RunLook("", 2), size)
         plain, chosen = icon.pixmap(size), icon.pixmap(size, QIcon.Mode.Selected)
@@ -124,25 +124,25 @@ def test_compare_marks_runs_and_their_splits(session, three, open_view, qtbot):
     forest = view.picture.forest
     colours = {run.look.name: run.look.colour for run in three}
     names = [run.name for run in view.shown.found.runs]
-    expected = [which(run_symbol(colours[name])) for name in names]
+    expected = [symbol_index(run_symbol(colours[name])) for name in names]
     assert sorted(expected) == sorted([5, 3, 4])
-    assert [which(symbol) for symbol in forest.dots.data["symbol"]] == expected
-    assert [which(symbol) for symbol in forest.splits.data["symbol"]] == np.repeat(
+    assert [symbol_index(symbol) for symbol in forest.dots.data["symbol"]] == expected
+    assert [symbol_index(symbol) for symbol in forest.splits.data["symbol"]] == np.repeat(
         expected, 2
     ).tolist()
 
 
-def test_roc_marks_the_operating_point_and_what_is_pointed_at(session, three, open_view, qtbot):
+def test_roc_marks_the_operating_point_and_the_hovered_vertex(session, three, open_view, qtbot):
     view = open_view(RocView, session)
     for run in three:
         session.select(run.record.id)
-        settle(qtbot, view)
+        refresh_and_wait(qtbot, view)
         assert view.layers.point.handle.opts["symbol"] is run_symbol(run.look.colour)
     view.canvas.mark((0.5, 0.5), 6)
     assert view.canvas.marker.opts["symbol"] is run_symbol(6)
 
 
-def test_training_marks_the_looks_of_each_run(session, three, open_view, qtbot):
+def test_training_marks_the_checkpoints_of_each_run(session, three, open_view, qtbot):
     view = open_view(TrainingView, session)
     shown(view, qtbot)
     lines = view.plots_.lower_lines[0]
@@ -157,7 +157,7 @@ def test_training_marks_the_looks_of_each_run(session, three, open_view, qtbot):
     assert lines._marker.opts["symbol"] is run_symbol(lines.drawn[0].course.look.colour)
 
 
-def test_the_whiskers_of_a_model_have_its_marker(session, qtbot):
+def test_model_chart_dots_have_the_marker_of_the_run(session, qtbot):
     chart = WhiskerChart("marked_chart", "Weight")
     qtbot.addWidget(chart)
     rows = [Whisker("x", 1.0, 0.5, 1.5, ""), Whisker("y", 2.0, 1.0, 3.0, "")]
@@ -167,7 +167,7 @@ def test_the_whiskers_of_a_model_have_its_marker(session, qtbot):
 
 
 def corners(path):
-    """Give the corners of an SVG path without its place and size."""
+    """Return the corners of an SVG path, normalised for place and size."""
     numbers = np.array(re.findall(r"-?[\d.]+(?:e-?\d+)?", path), float)
     if len(numbers) < 6 or len(numbers) % 2:
         return None
@@ -182,8 +182,8 @@ def polygon(symbol):
     return places / np.ptp(places, axis=0).max()
 
 
-def test_on_paper_markers_are_shapes(session, three, open_view, qtbot):
-    """Each run's polygon is in the SVG in the run's colour; nothing is a picture."""
+def test_saved_picture_has_markers_as_polygons(session, three, open_view, qtbot):
+    """Each run's polygon is in the SVG in the run's colour; there is no bitmap."""
     view = open_view(CompareView, session)
     shown(view, qtbot)
     root = ET.fromstring(printing.draw(view, printing.Sheet()).svg())

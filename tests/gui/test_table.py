@@ -1,4 +1,4 @@
-"""The table that lists share: sorted, filtered and copied by keys and clicks."""
+"""The shared table widget: sorted, filtered and copied by keys and clicks."""
 
 import pytest
 from PySide6.QtCore import Qt
@@ -42,22 +42,22 @@ def click_head(table, column):
     QTest.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=at)
 
 
-def test_a_click_on_a_head_sorts_and_keeps_what_has_no_value_last(table):
+def test_click_on_a_header_sorts_with_missing_values_last(table):
     assert runs(table) == list(AREAS)
-    click_head(table, 1)  # of figures the best comes first
+    click_head(table, 1)  # numbers are sorted descending first
     assert runs(table) == ["logistic", "AUC-RLS", "SVM"]
     click_head(table, 1)
     assert runs(table) == ["AUC-RLS", "logistic", "SVM"]
 
 
-def test_a_row_stays_selected_wherever_it_goes(table):
+def test_sorting_keeps_the_selected_row(table):
     table.selectRow(2)
     click_head(table, 1)
     (chosen,) = table.selectionModel().selectedRows()
     assert chosen.data() == "logistic"
 
 
-def test_a_filter_holds_for_what_is_shown_later(table):
+def test_filter_applies_to_rows_shown_later(table):
     table.model().filter(lambda run: AREAS[run] is not None)
     assert runs(table) == ["AUC-RLS", "logistic"]
     table.model().show_items(["SVM", "logistic"])
@@ -68,21 +68,21 @@ def test_a_filter_holds_for_what_is_shown_later(table):
     ("selected", "text"),
     [((), "Run\tAUC\nAUC-RLS\t0.81\nSVM\t–\nlogistic\t0.9"), ((2,), "Run\tAUC\nlogistic\t0.9")],
 )
-def test_rows_are_copied_with_their_heads(table, selected, text):
+def test_rows_are_copied_with_their_headers(table, selected, text):
     for row in selected:
         table.selectRow(row)
     QTest.keyClick(table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     assert QGuiApplication.clipboard().text() == text
 
 
-def test_figures_end_at_the_right_under_their_heads(table):
+def test_numbers_and_their_headers_are_right_aligned(table):
     role, model = Qt.ItemDataRole.TextAlignmentRole, table.model()
     for column, side in enumerate((Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight)):
         assert model.headerData(column, Qt.Orientation.Horizontal, role) & side
         assert model.index(0, column).data(role) & side
 
 
-def test_a_sheet_has_a_bold_row_and_other_heads_when_asked(qtbot):
+def test_sheet_can_change_headers_and_have_a_bold_row(qtbot):
     model = SheetModel(("A", "B"), {1: "The second"}, (0,), None)
     model.show_rows([Row(("x", "1"), strong=True), Row(("y", "–"))], ("A", "C"))
     table = TableView("sheet", "Sheet", model, 26, 0)

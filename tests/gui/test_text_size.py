@@ -1,4 +1,4 @@
-"""Text that is made larger or smaller in the running window: menus, axes and rows follow."""
+"""Menus, axes and rows follow a change of the text size in the running window."""
 
 import pytest
 from PySide6.QtWidgets import QApplication, QCheckBox, QMenu, QPushButton, QStyle, QTableView
@@ -6,12 +6,12 @@ from PySide6.QtWidgets import QApplication, QCheckBox, QMenu, QPushButton, QStyl
 from aucstudio.gui.state.preferences import preferences
 from tests.gui.conftest import PATIENCE
 
-# The whole window is made.
+# The whole window is created.
 pytestmark = [pytest.mark.slow, pytest.mark.qt_log_ignore("propagateSizeHints")]
 
 
 def seen(window):
-    """Return the menus in sight, the font sizes of the axis titles and the height of a row."""
+    """Return the visible menus, the font sizes of the axis titles and the height of a row."""
     bar = window.menuBar()
     bar.adjustSize()
     places = {action.text(): bar.actionGeometry(action) for action in bar.actions()}
@@ -32,7 +32,7 @@ def signs(window):
     return indicator, button.iconSize().width(), views.sizeHint().width()
 
 
-def test_the_window_follows_the_text_size_there_and_back(window, table_file, qtbot):
+def test_window_follows_the_text_size(window, table_file, qtbot):
     window.resize(1440, 900)
     window.show()
     window.open_now(table_file)
@@ -46,7 +46,7 @@ def test_the_window_follows_the_text_size_there_and_back(window, table_file, qtb
     assert larger_rows == pytest.approx(2 * rows, abs=rows * 0.3)
     larger_indicator, larger_icon, larger_width = signs(window)
     assert min(larger_indicator / indicator, larger_icon / icon) > 1.7
-    assert larger_width < 2.2 * width  # one column, scrolled where the screen is too low
+    assert larger_width < 2.2 * width  # one column, scrolled if the screen is too low
     preferences().put(text_size=100)
     qtbot.waitUntil(lambda: seen(window) == (menus, fonts, rows), timeout=PATIENCE)
     assert QApplication.font().pointSizeF() == fonts["left"]

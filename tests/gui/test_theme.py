@@ -33,13 +33,13 @@ def contrast(a, b):
 
 
 @THEMES
-def test_no_two_of_many_runs_look_alike(theme):
+def test_run_looks_are_distinct(theme):
     count = len(theme.runs) * len(DASHES)
     looks = {(run_colour(theme, k).name(), run_dash(k)) for k in range(count)}
     assert len(looks) == count
 
 
-def test_fields_in_a_row_are_of_one_height(qapp, qtbot):
+def test_fields_have_the_same_height(qapp, qtbot):
     apply_theme(qapp, "light")
     fields = [kind() for kind in (QComboBox, QLineEdit, QSpinBox, QDoubleSpinBox)]
     for field in fields:
@@ -48,7 +48,7 @@ def test_fields_in_a_row_are_of_one_height(qapp, qtbot):
 
 
 @THEMES
-def test_text_can_be_read(theme):
+def test_text_has_enough_contrast(theme):
     for text, ground in itertools.product((theme.text, theme.muted), (theme.window, theme.card)):
         assert contrast(text, ground) >= 4.5
     assert contrast(theme.on_accent, theme.accent) >= 4.5
@@ -56,12 +56,12 @@ def test_text_can_be_read(theme):
 
 
 @THEMES
-def test_lines_stand_out_from_the_page(theme):
+def test_lines_have_enough_contrast(theme):
     for colour in (*theme.runs, theme.positive, theme.negative, theme.wrong):
         assert contrast(colour, theme.card) >= 3.0, colour
 
 
-def test_the_style_is_set_once_however_often_the_theme_changes(session, monkeypatch):
+def test_changing_the_theme_does_not_set_the_style_again(session, monkeypatch):
     application = QApplication.instance()
     styles = []
     monkeypatch.setattr(type(application), "setStyle", lambda _self, name: styles.append(name))
@@ -72,7 +72,7 @@ def test_the_style_is_set_once_however_often_the_theme_changes(session, monkeypa
 
 
 @pytest.mark.parametrize("segment", [False, True])
-def test_the_control_with_the_keyboard_looks_different(qapp, qtbot, segment):
+def test_focused_control_looks_different(qapp, qtbot, segment):
     apply_theme(qapp, "light")
     window = QWidget()
     button = QPushButton("one", window) if segment else QToolButton(window)

@@ -1,4 +1,4 @@
-"""One chooser in three places: a target asked in one of them is every view's, and undone as one."""
+"""One chooser in three places: they share the target, and a change is one undo step."""
 
 import itertools
 
@@ -31,7 +31,7 @@ def pages():
 
 @pytest.fixture
 def add(session, pages, qtbot):
-    """Put a run into the list, and wait until the pages show it."""
+    """Add a run to the list, and wait until the pages show it."""
 
     def add(name="Run", method="auc-rls", **validation):
         record = make_record(session.table, method, validation=Validation(**validation))
@@ -65,7 +65,7 @@ def open_dialog(session, qtbot):
 
 
 def write(qtbot, field, text):
-    """Type into a field as a person does: key by key, and Return."""
+    """Type into a field key by key, and press Return."""
     assert not field.isHidden()
     field.selectAll()
     qtbot.keyClicks(field, text)
@@ -81,7 +81,7 @@ def shown_rates(chooser):
     return tuple(float(chooser.card.rates[key].text()) for key in ("tpr", "fpr"))
 
 
-def test_a_false_positive_rate_is_asked_on_the_roc_page(session, add, roc_chooser, qtbot):
+def test_false_positive_rate_is_entered_on_the_roc_page(session, add, roc_chooser, qtbot):
     split = add().splits[0]
     choose(roc_chooser.rule, "fpr")
     write(qtbot, roc_chooser.fields["bound"], "5 %")
@@ -94,7 +94,7 @@ def test_a_false_positive_rate_is_asked_on_the_roc_page(session, add, roc_choose
 
 
 @pytest.mark.slow
-def test_each_place_shows_what_another_asked(
+def test_all_choosers_show_the_same_target(
     session, add, roc_chooser, scores_chooser, open_dialog, qtbot
 ):
     add()
@@ -109,7 +109,7 @@ def test_each_place_shows_what_another_asked(
         assert type(chooser) is ThresholdChooser
 
 
-def test_a_point_that_is_dragged_is_a_typed_threshold(session, add, roc_chooser, qtbot):
+def test_dragged_point_becomes_a_typed_threshold(session, add, roc_chooser, qtbot):
     split = add().splits[0]
     choose(roc_chooser.rule, "cost")
     qtbot.waitUntil(lambda: roc_chooser.rule.currentData() == "cost")
@@ -122,7 +122,7 @@ def test_a_point_that_is_dragged_is_a_typed_threshold(session, add, roc_chooser,
     )
 
 
-def test_a_number_is_typed_and_zero_is_the_model_s_own(session, add, scores_chooser, qtbot):
+def test_threshold_is_typed_and_zero_is_the_default(session, add, scores_chooser, qtbot):
     split = add().splits[0]
     write(qtbot, scores_chooser.fields["threshold"], "-0.25")
     assert session.focus.threshold == -0.25
@@ -133,17 +133,17 @@ def test_a_number_is_typed_and_zero_is_the_model_s_own(session, add, scores_choo
     assert scores_chooser.rule.currentData() == "own"
 
 
-def test_the_card_is_never_lower_than_its_lines(session, add, scores_chooser, pages, qtbot):
+def test_card_is_at_least_as_high_as_its_lines(session, add, scores_chooser, pages, qtbot):
     add()
     (page,) = pages
     page.resize(900, 260)
     qtbot.waitUntil(lambda: page.side.verticalScrollBar().maximum() > 0)
-    assert not scores_chooser.layout().hasHeightForWidth()  # nothing wraps, nothing remarked
+    assert not scores_chooser.layout().hasHeightForWidth()  # no wrapping text, no remarks
     card = scores_chooser.card
     assert card.height() >= card.minimumSizeHint().height()
 
 
-def test_used_everywhere_it_is_found_anew_on_every_run_and_split(
+def test_target_used_everywhere_is_applied_per_run_and_split(
     session, add, roc_chooser, scores_chooser, qtbot
 ):
     first, second = add("A", repeats=2), add("B", "logistic")
@@ -168,7 +168,7 @@ def test_used_everywhere_it_is_found_anew_on_every_run_and_split(
     assert len(set(places)) == 3
 
 
-def test_using_it_everywhere_is_one_step_that_is_undone(session, add, scores_chooser, qtbot):
+def test_use_for_all_runs_is_one_undo_step(session, add, scores_chooser, qtbot):
     add()
     choose(scores_chooser.rule, "tpr")
     there = session.focus.threshold
@@ -183,7 +183,7 @@ def test_using_it_everywhere_is_one_step_that_is_undone(session, add, scores_cho
     assert scores_chooser.rule.currentData() == "tpr"
 
 
-def test_it_is_kept_in_the_project(session, table_file, open_dialog, tmp_path, qtbot):
+def test_target_is_saved_in_the_project(session, table_file, open_dialog, tmp_path, qtbot):
     session.files.open_now(table_file, "table")
     record = train(qtbot, session)
     session.use_everywhere(Target("fpr", 0.15))
@@ -197,7 +197,7 @@ def test_it_is_kept_in_the_project(session, table_file, open_dialog, tmp_path, q
     assert (chooser.rule.currentData(), chooser.fields["bound"].text()) == ("fpr", "0.15")
 
 
-def test_a_plan_of_before_and_a_damaged_one():
+def test_older_and_damaged_plans_of_targets_are_read_or_rejected():
     document = Plan(target=Target("tpr", 0.9)).as_json()
     assert Plan.from_json(document).target == Target("tpr", 0.9)
     del document["target"]
@@ -206,25 +206,23 @@ def test_a_plan_of_before_and_a_damaged_one():
         read_plan({**Plan().as_json(), "target": {"rule": "best"}})
 
 
-def test_a_typed_threshold_is_the_same_fpr_on_another_run(
-    session, add, scores_chooser, pages, qtbot
-):
+def test_typed_threshold_keeps_its_fpr_on_another_run(session, add, scores_chooser, pages, qtbot):
     first, second = add("A"), add("B", "logistic")
     session.select(first.id)
     shown(pages[0], qtbot)
     write(qtbot, scores_chooser.fields["threshold"], "0.4")
     qtbot.mouseClick(scores_chooser.everywhere, Qt.MouseButton.LeftButton)
-    wished = rates(first.splits[0], 0.4)[1]
+    requested = rates(first.splits[0], 0.4)[1]
     session.select(second.id)
     split = second.splits[0]
     found = rates(split, session.focus.threshold)[1]
-    assert found <= wished < found + 1 / (~split.test_positive).sum()
+    assert found <= requested < found + 1 / (~split.test_positive).sum()
     qtbot.waitUntil(lambda: "same FPR" in scores_chooser.remarks.text())
     session.select(first.id)
     assert session.focus.threshold == 0.4
 
 
-def test_stakes_move_the_threshold_that_depends_on_them(session, add, scores_chooser, qtbot):
+def test_cost_threshold_follows_prior_and_cost(session, add, scores_chooser, qtbot):
     split = add().splits[0]
     choose(scores_chooser.rule, "cost")
     assert scores_chooser.fields["bound"].isHidden()
@@ -240,7 +238,7 @@ def test_stakes_move_the_threshold_that_depends_on_them(session, add, scores_cho
     assert session.stakes.prior is None
 
 
-def test_alerts_a_day_ask_for_the_cases_of_a_day(session, add, scores_chooser, qtbot):
+def test_alerts_per_day_need_the_cases_per_day(session, add, scores_chooser, qtbot):
     split = add().splits[0]
     choose(scores_chooser.rule, "alerts")
     assert "Enter the number of cases per day." in scores_chooser.problem.text()
@@ -254,7 +252,7 @@ def test_alerts_a_day_ask_for_the_cases_of_a_day(session, add, scores_chooser, q
     assert "a day (" in words
 
 
-def test_what_cannot_be_reached_is_said_and_not_saved(session, add, open_dialog, qtbot):
+def test_unreachable_target_disables_save(session, add, open_dialog, qtbot):
     record = add()
     session.select(record.id)
     session.weigh(prior=1e-6)
@@ -283,7 +281,7 @@ def test_what_cannot_be_reached_is_said_and_not_saved(session, add, open_dialog,
         ("own", "threshold", "nan", "The threshold is a number"),
     ],
 )
-def test_what_is_typed_wrongly_is_told_and_left_to_be_mended(
+def test_invalid_input_is_reported_and_kept(
     session, add, scores_chooser, qtbot, rule, field, text, words
 ):
     add()
@@ -297,7 +295,7 @@ def test_what_is_typed_wrongly_is_told_and_left_to_be_mended(
     assert (session.focus, session.stakes) == before
 
 
-def test_the_saved_model_has_the_threshold_that_is_shown(session, add, open_dialog, table):
+def test_saved_model_has_the_threshold_shown(session, add, open_dialog, table):
     split = add().splits[0]
     dialog = open_dialog()
     for rule in control_words("threshold_rule")["choices"]:
@@ -312,7 +310,7 @@ def test_the_saved_model_has_the_threshold_that_is_shown(session, add, open_dial
         np.testing.assert_array_equal(called, split.test_scores > model.threshold)
 
 
-def test_the_split_of_several_is_told(session, add, scores_chooser, qtbot):
+def test_split_is_named_if_there_are_several(session, add, scores_chooser, qtbot):
     add(repeats=3)
     session.point_at(split=1)
     qtbot.waitUntil(lambda: "Split 2 of 3" in scores_chooser.remarks.text())
@@ -329,7 +327,7 @@ def test_every_control_has_a_name_and_fits(session, add, roc_chooser, qtbot):
         assert roc_chooser.minimumSizeHint().width() <= roc_chooser.width()
 
 
-def test_on_a_low_page_the_figures_scroll_and_none_is_squeezed(session, add, open_view, qtbot):
+def test_figures_scroll_on_a_low_page(session, add, open_view, qtbot):
     record = make_record(session.table)
     put(session, record)
     view = open_view(ScoresView, session, (620, 420))
@@ -344,7 +342,7 @@ def test_on_a_low_page_the_figures_scroll_and_none_is_squeezed(session, add, ope
     assert view.worst.height() >= 150
 
 
-def test_class_names_that_begin_alike_are_told_apart(qtbot):
+def test_elided_class_names_stay_distinct(qtbot):
     card = ConfusionCard()
     qtbot.addWidget(card)
     card.name_classes("tested_positive", "tested_negative")
@@ -356,7 +354,7 @@ def test_class_names_that_begin_alike_are_told_apart(qtbot):
     assert [label.text() for label in card.heads] == ["predicted\nyes", "predicted\nno"]
 
 
-def test_moves_of_a_threshold_are_one_step_that_is_undone_on_its_run(session, add):
+def test_threshold_moves_are_one_undo_step_of_their_run(session, add):
     first, second = add(), add()
     session.select(first.id)
     for value in (0.3, 0.2, 0.1):

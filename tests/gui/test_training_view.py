@@ -1,4 +1,4 @@
-"""The Training page draws what was recorded, and says how the training ended."""
+"""The Training page draws the recorded curve and reports how the training ended."""
 
 import dataclasses
 
@@ -18,7 +18,7 @@ from aucstudio.notices.words import power_words
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.runs.progress import Look, Progress
 from aucstudio.project.runs.record import ScoresOnTheWay, Stage, TrainingCurve
-from tests.gui.conftest import PATIENCE, choose, make_record, put, put_in_flight, shown
+from tests.gui.conftest import PATIENCE, choose, make_record, put, set_running_job, shown
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def start_live(session, record, points, looks=()):
     live = LiveRun(record.experiment, RunLook("Flying", 3), points=points)
     for look in looks:
         live.looks.add(look)
-    put_in_flight(session, live)
+    set_running_job(session, live)
     return live
 
 
@@ -81,7 +81,7 @@ def look_at(split, scores, iteration):
     )
 
 
-def test_lines_are_the_recorded_curve(view, add, qtbot):
+def test_line_matches_the_recorded_curve(view, add, qtbot):
     record = add()
     show_objective(view)
     shown(view, qtbot)
@@ -92,7 +92,7 @@ def test_lines_are_the_recorded_curve(view, add, qtbot):
     assert companions(view.plots_.upper_lines[0]) == []
 
 
-def test_the_gap_is_how_far_the_objective_can_still_fall(view, add, qtbot):
+def test_gap_is_the_remaining_improvement_of_the_objective(view, add, qtbot):
     curve = add().splits[0].curve
     shown(view, qtbot)
     (line,) = steps(view)
@@ -100,14 +100,14 @@ def test_the_gap_is_how_far_the_objective_can_still_fall(view, add, qtbot):
     np.testing.assert_array_equal(line.y, np.where(proven, curve.gap, np.nan))
     item = view.plots_.upper_lines[0].items[0]
     assert item.getData()[1][0] == pytest.approx(np.log10(curve.gap[0]))
-    # One line a run: a dash tells runs apart, and nothing else.
+    # One line per run: only the dash distinguishes runs.
     assert companions(view.plots_.upper_lines[0]) == []
     held, train = areas(view)[0], companions(view.plots_.lower_lines[0])[0]
     assert held.pen.style() == train.pen.style()
     assert held.pen.width() > train.pen.width()
 
 
-def test_what_nothing_proves_is_not_called_converged(view, add, qtbot):
+def test_run_without_proof_is_not_called_converged(view, add, qtbot):
     add("rankboost", name="Boosted")
     assert shown(view, qtbot).startswith("Boosted was trained to its end")
     record = add(name="Line")
@@ -121,7 +121,7 @@ def test_what_nothing_proves_is_not_called_converged(view, add, qtbot):
     assert "Both was made of finished runs; nothing was trained" in shown(view, qtbot)
 
 
-def test_the_headline_says_whether_it_converged_and_overfits(view, add, qtbot):
+def test_headline_reports_convergence_and_overfitting(view, add, qtbot):
     record = add(name="Calm")
     text = shown(view, qtbot)
     assert text.startswith(
@@ -138,7 +138,7 @@ def test_the_headline_says_whether_it_converged_and_overfits(view, add, qtbot):
     )
 
 
-def test_seconds_instead_of_iterations(view, add, qtbot):
+def test_axis_can_show_seconds(view, add, qtbot):
     record = add()
     choose(view.x_combo, "seconds")
     shown(view, qtbot)
@@ -148,7 +148,7 @@ def test_seconds_instead_of_iterations(view, add, qtbot):
     assert view.plots_.lower.getAxis("bottom").labelText == "Seconds"
 
 
-def test_areas_are_of_the_kept_scores(view, session, add, qtbot):
+def test_areas_match_the_stored_scores(view, session, add, qtbot):
     split = add("auc-svm").splits[0]
     shown(view, qtbot)
     (held,), (train,) = areas(view), companions(view.plots_.lower_lines[0])
@@ -160,7 +160,7 @@ def test_areas_are_of_the_kept_scores(view, session, add, qtbot):
     np.testing.assert_allclose(held.y, expected, atol=1e-6)
 
 
-def test_partial_areas_follow_the_band(view, session, add, qtbot):
+def test_partial_areas_follow_the_fpr_range(view, session, add, qtbot):
     add("auc-svm")
     choose(view.lower_combo, "pauc")
     for band in ((0.0, 0.1), (0.0, 0.5)):
@@ -173,7 +173,7 @@ def test_partial_areas_follow_the_band(view, session, add, qtbot):
         assert f"pAUC at FPR 0 … {band[1]:g}" in text
 
 
-def test_every_split_has_a_line_and_one_is_strong(view, session, add, qtbot):
+def test_every_split_has_a_line_and_one_is_emphasised(view, session, add, qtbot):
     record = add(validation=Validation(repeats=3))
     show_objective(view)
     text = shown(view, qtbot)
@@ -191,7 +191,7 @@ def test_every_split_has_a_line_and_one_is_strong(view, session, add, qtbot):
     assert [line.is_strong for line in steps(view)] == [False, False, True]
 
 
-def test_one_split_is_what_all_point_at(view, session, add, qtbot):
+def test_single_split_follows_the_focus(view, session, add, qtbot):
     record = add(validation=Validation(repeats=3))
     show_objective(view)
     shown(view, qtbot)
@@ -205,10 +205,10 @@ def test_one_split_is_what_all_point_at(view, session, add, qtbot):
     assert view.split_combo.currentText() == "3 of 3"
 
 
-def test_checked_runs_are_drawn_over_each_other(view, session, add, qtbot):
+def test_checked_runs_are_overlaid(view, session, add, qtbot):
     first, second = add("auc-svm", name="A"), add("rank-svm", name="B")
     shown(view, qtbot)
-    view.grab()  # the ranges follow when they are painted
+    view.grab()  # the ranges are updated on painting
     assert not any(plot.is_zoomed() or plot.reset_button.isVisible() for plot in view.plots())
     assert [line.course.run for line in steps(view)] == [first.id, second.id]
     session.set_look(first.id, "Hide", visible=False)
@@ -219,7 +219,7 @@ def test_checked_runs_are_drawn_over_each_other(view, session, add, qtbot):
     assert [line.course.run for line in steps(view)] == [second.id, first.id]
 
 
-def test_the_numbers_behind_the_picture(view, session, add, qtbot):
+def test_figure_data_matches_the_curve(view, session, add, qtbot):
     record = add("auc-svm", name="A")
     shown(view, qtbot)
     data = view.figure_data()
@@ -237,7 +237,7 @@ def test_the_numbers_behind_the_picture(view, session, add, qtbot):
     assert data["valid_pauc"][-1] == pytest.approx(last.normalized, abs=1e-2)
 
 
-def test_a_peak_is_told_only_where_it_is_settled(view, add, qtbot):
+def test_peak_is_reported_only_if_significant(view, add, qtbot):
     record = add("auc-svm")
     split = record.splits[0]
     y = split.test_positive
@@ -259,7 +259,7 @@ def test_a_peak_is_told_only_where_it_is_settled(view, add, qtbot):
         assert ("at iteration 5 and ends at" in text) == (last is poor)
 
 
-def test_the_words_name_what_came_before_training(view, add, qtbot):
+def test_stages_before_training_are_named(view, add, qtbot):
     record = add()
     split = record.splits[0]
     stages = (Stage("landmarks", 0.0), Stage("scores", 0.5), Stage("training", 0.51))
@@ -269,7 +269,7 @@ def test_the_words_name_what_came_before_training(view, add, qtbot):
     assert "Before the first iteration: landmarks 0.50 s." in shown(view, qtbot)
 
 
-def test_an_earlier_record_has_no_areas(view, add, qtbot):
+def test_record_without_checkpoints_has_no_areas(view, add, qtbot):
     record = add()
     split = dataclasses.replace(record.splits[0], trajectory=None)
     put(view.session, dataclasses.replace(record, id="old", splits=(split,)))
@@ -279,7 +279,7 @@ def test_an_earlier_record_has_no_areas(view, add, qtbot):
     assert view.plots_.upper.getAxis("bottom").labelText == "Iteration"
 
 
-def test_pointing_reads_a_step_and_a_look(view, session, add, qtbot):
+def test_hovering_shows_iteration_and_checkpoint(view, session, add, qtbot):
     curve = add("auc-svm").splits[0].curve
     shown(view, qtbot)
     line, plots = areas(view)[0], view.plots_
@@ -293,7 +293,7 @@ def test_pointing_reads_a_step_and_a_look(view, session, add, qtbot):
     assert view.key.text().startswith("Above: upper bound on the remaining improvement")
 
 
-def test_one_step_says_so(view, add, qtbot):
+def test_one_step_solution_is_reported(view, add, qtbot):
     add("auc-rls", name="AUC-RLS")
     text = shown(view, qtbot)
     assert text.startswith("AUC-RLS was solved in one step; AUC ")
@@ -305,14 +305,14 @@ def test_one_step_says_so(view, add, qtbot):
     assert "one step" in view.findChild(QLabel, "training_hint").text()
 
 
-def test_unseen_iterations_are_no_single_step(view, add, qtbot):
+def test_unreported_iterations_are_counted(view, add, qtbot):
     record = add("svm", params={"kernel": "rbf"})
     text = shown(view, qtbot)
     assert f"{record.splits[0].n_iter:,} iterations" in text
     assert "reports no intermediate steps" in text
 
 
-def test_stopped_early(view, add, qtbot):
+def test_early_stop_is_reported(view, add, qtbot):
     record = add()
     split = dataclasses.replace(record.splits[0], converged=False)
     put(view.session, dataclasses.replace(record, id="limit", splits=(split,)))
@@ -321,7 +321,7 @@ def test_stopped_early(view, add, qtbot):
     assert "; stopped early by the user." in shown(view, qtbot)
 
 
-def test_without_a_certificate_the_objective_stands_in_place_of_the_gap(view, add, qtbot):
+def test_objective_replaces_the_gap_without_a_certificate(view, add, qtbot):
     record = add()
     objective = np.array([3.0, 1.0, 2.0])
     curve = TrainingCurve(np.arange(1, 4), np.arange(3) / 10, objective, np.full(3, np.nan))
@@ -335,7 +335,7 @@ def test_without_a_certificate_the_objective_stands_in_place_of_the_gap(view, ad
     assert view.upper_combo.currentText() == "Objective"
     assert not view.upper_combo.isEnabled()
     assert "remaining improvement" not in view.key.text()
-    # The gap is shown again with one that has a certificate, of that one alone.
+    # With a certified run added, the gap is shown again, for that run only.
     view.session.set_look(record.id, "Seen", visible=True)
     view.session.select(record.id)
     shown(view, qtbot)
@@ -350,7 +350,7 @@ def test_without_a_certificate_the_objective_stands_in_place_of_the_gap(view, ad
     assert {line.course.run for line in steps(view)} == {record.id, "bare"}
 
 
-def test_zero_gap_is_left_out_of_the_logarithm(view, add, qtbot):
+def test_zero_gap_is_left_out_of_the_log_axis(view, add, qtbot):
     record = add()
     curve = TrainingCurve(
         np.arange(1, 4), np.arange(3) / 10, np.array([3.0, 2.0, 1.0]), np.array([1.0, 0.1, 0.0])
@@ -363,7 +363,7 @@ def test_zero_gap_is_left_out_of_the_logarithm(view, add, qtbot):
     np.testing.assert_array_equal(line.y, [1.0, 0.1, np.nan])
 
 
-def test_run_in_flight(view, add, session, qtbot):
+def test_running_job_is_drawn_over_the_finished_run(view, add, session, qtbot):
     record = add()
     show_objective(view)
     shown(view, qtbot)
@@ -371,19 +371,19 @@ def test_run_in_flight(view, add, session, qtbot):
     np.testing.assert_array_equal(steps(view, live=True)[0].y, [5.0, 4.0])
     assert view.sentence.text().startswith("Flying is training: iteration 2, objective 4.00")
     assert "proven within 12 % of the optimum" in view.sentence.text()
-    # The finished run stays under it.
+    # The finished run stays drawn below it.
     np.testing.assert_array_equal(steps(view)[0].y, record.splits[0].curve.objective)
     before = view.plots_.upper_lines[0].drawn
     live.points.append((3, 0.03, 3.5, 0.1))
-    put_in_flight(session, session.live)
+    set_running_job(session, session.live)
     qtbot.waitUntil(lambda: len(steps(view, live=True)[0].x) == 3)
     assert view.plots_.upper_lines[0].drawn is before
-    put_in_flight(session, None)
+    set_running_job(session, None)
     qtbot.waitUntil(lambda: steps(view, live=True) == [])
     assert view.sentence.text().startswith("Run has converged; ")
 
 
-def test_live_areas_are_of_the_looks(view, add, session, qtbot):
+def test_live_areas_match_the_checkpoints(view, add, session, qtbot):
     record = add()
     split = record.splits[0]
     looks = [
@@ -408,7 +408,7 @@ def test_live_areas_are_of_the_looks(view, add, session, qtbot):
     assert len(live.looks) == 2
 
 
-def test_another_fit_begins_another_course(session):
+def test_next_fit_starts_a_new_curve(session):
     experiment = make_record(session.table).experiment
     live = LiveRun(experiment, RunLook("Flying", 0))
     preparation = None
@@ -420,7 +420,7 @@ def test_another_fit_begins_another_course(session):
         assert live.stages.stages() == (Stage("training", 0.0),)
 
 
-def test_very_many_live_points_are_thinned_to_the_last(view, add, session, qtbot):
+def test_many_live_points_are_thinned(view, add, session, qtbot):
     points = [(k, k / 100, 1.0 + 1 / k, np.nan) for k in range(1, 20_001)]
     start_live(session, add(), points)
     qtbot.waitUntil(lambda: len(steps(view, live=True)) == 1)
@@ -435,7 +435,7 @@ def legends(view):
     return [item for item in items if isinstance(item, Legend) and item.items]
 
 
-def test_the_legend_takes_on_another_theme(qtbot, view, add):
+def test_legend_follows_the_theme(qtbot, view, add):
     add()
     view.resize(760, 760)
     shown(view, qtbot)
@@ -450,13 +450,13 @@ def test_the_legend_takes_on_another_theme(qtbot, view, add):
         apply_theme(QApplication.instance(), "light")
 
 
-def test_areas_of_one_split_are_said_to_be(qtbot, view, add, session):
+def test_sentence_names_the_split_of_the_areas(qtbot, view, add, session):
     add(validation=Validation("folds", folds=3))
     session.point_at(split=1)
     assert "in split 2 of 3" in shown(view, qtbot)
 
 
-def test_one_legend_stands_above_both_plots(qtbot, view, add):
+def test_one_legend_is_above_both_plots(qtbot, view, add):
     one, two = add(name="One"), add("svm-pauc", name="Two")
     view.resize(760, 760)
     shown(view, qtbot)
@@ -472,7 +472,7 @@ def test_one_legend_stands_above_both_plots(qtbot, view, add):
     assert {one.id, two.id} == {line.course.run for line in areas(view)}
 
 
-def test_a_low_page_has_room_for_the_areas_alone(view, add, qtbot):
+def test_low_page_shows_only_the_areas(view, add, qtbot):
     add()
     shown(view, qtbot)
     assert view.plots_.upper.isVisible()

@@ -1,4 +1,4 @@
-"""A person verifies a run on the Training page, and finds what was found when coming back."""
+"""Verify a run on the Training page; the result is saved with the project."""
 
 import dataclasses
 import sys
@@ -54,7 +54,7 @@ def words(view):
 
 
 @pytest.mark.slow
-def test_verifying_shows_a_table_that_is_there_after_opening_again(
+def test_verification_table_is_kept_after_reopening(
     view, record, session, qtbot, open_view, tmp_path
 ):
     press(view, qtbot)
@@ -70,12 +70,12 @@ def test_verifying_shows_a_table_that_is_there_after_opening_again(
     session.files.open_now(tmp_path / "study.aucproj", "project")
     qtbot.waitUntil(lambda: not view._stale and view.verify_panel.isVisible(), timeout=PATIENCE)
     assert cells(view) == lines
-    # Saved under another name it goes along.
+    # Save as copies the verification.
     save_as(session, tmp_path / "other.aucproj")
     assert set(session.study.home.file.read().verifications) == {record.id}
 
 
-def test_a_second_press_cancels_and_nothing_is_kept(view, record, session, qtbot):
+def test_second_press_cancels_the_verification(view, record, session, qtbot):
     press(view, qtbot)
     qtbot.mouseClick(button(view), Qt.MouseButton.LeftButton)
     done(view, qtbot)
@@ -85,7 +85,7 @@ def test_a_second_press_cancels_and_nothing_is_kept(view, record, session, qtbot
 
 
 @pytest.mark.slow
-def test_a_table_that_is_gone_is_told_in_the_page(view, record, session, qtbot, table_file):
+def test_missing_table_is_reported_on_the_page(view, record, session, qtbot, table_file):
     table_file.unlink()
     press(view, qtbot)
     done(view, qtbot)
@@ -94,7 +94,7 @@ def test_a_table_that_is_gone_is_told_in_the_page(view, record, session, qtbot, 
     assert session.study.home.verified == {}
 
 
-def test_a_run_without_a_finished_fit_has_no_button(view, session, qtbot):
+def test_run_without_a_finished_fit_has_no_verify_button(view, session, qtbot):
     assert not button(view).isVisible()
     failed = dataclasses.replace(make_record(session.table, "svm-auc"), splits=(), status="failed")
     put(session, failed, "Failed")
@@ -102,7 +102,7 @@ def test_a_run_without_a_finished_fit_has_no_button(view, session, qtbot):
     assert not button(view).isVisible()
 
 
-def test_the_table_leaves_room_for_the_plots(view, record, session, qtbot):
+def test_verification_table_leaves_room_for_the_plots(view, record, session, qtbot):
     session.study.home.keep_verification(verify_run(record, 0, lambda *_: None))
     session.notify({"runs"})
     qtbot.waitUntil(lambda: view.verify_panel.isVisible(), timeout=PATIENCE)
@@ -113,7 +113,7 @@ def test_the_table_leaves_room_for_the_plots(view, record, session, qtbot):
     assert table.height() < 0.5 * view.height()
 
 
-def test_a_process_that_dies_is_told(view, record, session, qtbot, monkeypatch):
+def test_crashed_verification_process_is_reported(view, record, session, qtbot, monkeypatch):
     dies = [sys.executable, "-c", "raise SystemExit(7)"]
     monkeypatch.setattr("aucstudio.project.child_process.child_command", lambda *_: dies)
     press(view, qtbot)

@@ -1,4 +1,4 @@
-"""What every page has: controls that wrap, lists that end in an ellipsis, words that fit."""
+"""Shared by all pages: wrapping controls, elided combo boxes and sentences."""
 
 import pytest
 from PySide6.QtCore import QRect, Qt
@@ -48,14 +48,14 @@ def place(page, width):
     return [part.geometry() for part in page[2]]
 
 
-def test_a_row_with_room_is_one_line_and_a_stretch_pushes_the_rest_to_its_end(page):
+def test_wide_row_is_one_line_with_a_stretch(page):
     places = place(page, 1600)
     assert len({spot.center().y() for spot in places}) == 1
     assert places[-1].right() == 1599
     assert page[1].heightForWidth(1600) == max(part.sizeHint().height() for part in page[2])
 
 
-def test_lists_become_as_narrow_as_their_words_before_a_line_is_broken(page):
+def test_combo_boxes_shrink_before_the_row_wraps(page):
     hints = sum(part.sizeHint().width() for part in page[2]) + 8 * 6
     places = place(page, hints - 60)
     assert len({spot.center().y() for spot in places}) == 1
@@ -65,7 +65,7 @@ def test_lists_become_as_narrow_as_their_words_before_a_line_is_broken(page):
             assert spot.width() > part.fontMetrics().horizontalAdvance(part.currentText())
 
 
-def test_labels_of_lists_give_way_before_a_line_is_broken(page):
+def test_labels_are_hidden_before_the_row_wraps(page):
     line = max(part.sizeHint().height() for part in page[2])
     narrow = next(w for w in range(200, 1600, 5) if page[1].heightForWidth(w) == line)
     places = place(page, narrow)
@@ -75,7 +75,7 @@ def test_labels_of_lists_give_way_before_a_line_is_broken(page):
 
 
 @pytest.mark.parametrize("width", [250, 200, 150])
-def test_what_has_no_room_goes_on_below_and_nothing_is_cut(page, width):
+def test_narrow_row_wraps_without_cutting_controls(page, width):
     places = place(page, width)
     shown = [spot for spot in places if not spot.isEmpty()]
     assert len({spot.center().y() for spot in shown}) > 1
@@ -85,11 +85,11 @@ def test_what_has_no_room_goes_on_below_and_nothing_is_cut(page, width):
         assert whole.contains(spot)
         assert not any(spot.intersects(other) for other in shown[:k])
     for label, combo in zip(places[:6:2], places[1:6:2], strict=True):
-        # A name stays beside its list, or all of them give way.
+        # A label stays beside its combo box, or all labels are hidden.
         assert label.isEmpty() or label.center().y() == combo.center().y()
 
 
-def test_hidden_controls_take_no_room(page):
+def test_hidden_controls_take_no_space(page):
     before = page[1].heightForWidth(240)
     for part in page[2][2:]:
         part.hide()
@@ -97,7 +97,7 @@ def test_hidden_controls_take_no_room(page):
 
 
 @pytest.mark.parametrize("mode", [Qt.TextElideMode.ElideRight, Qt.TextElideMode.ElideMiddle])
-def test_a_list_too_narrow_for_its_words_ends_in_an_ellipsis(qtbot, mode):
+def test_narrow_combo_box_elides_its_text(qtbot, mode):
     long, cut = ElidedCombo(), ElidedCombo()
     text = "a name of a class that nobody would want to read · 192 · 8 %"
     long.elided = mode
@@ -131,7 +131,7 @@ def sentence(qtbot):
     return holder, made
 
 
-def test_a_sentence_keeps_its_height_whatever_it_says(qtbot, sentence):
+def test_sentence_has_a_constant_height(qtbot, sentence):
     holder, made = sentence
     made.setText("Short.")
     holder.layout().activate()
@@ -146,7 +146,7 @@ def test_a_sentence_keeps_its_height_whatever_it_says(qtbot, sentence):
         assert made.headline.height() >= made.headline.sizeHint().height()
 
 
-def test_a_headline_that_is_cut_stands_whole_in_its_tooltip_and_goes_on_under_more(qtbot, sentence):
+def test_elided_headline_is_in_its_tooltip_and_continued_in_more(qtbot, sentence):
     holder, made = sentence
     made.setText(WORDS * 3)
     assert made.headline.text().count("\n") == 1
@@ -155,13 +155,22 @@ def test_a_headline_that_is_cut_stands_whole_in_its_tooltip_and_goes_on_under_mo
     qtbot.mouseClick(made.more_button, Qt.MouseButton.LeftButton)
     parts = made.headline.text().removesuffix("…"), made.rest.text().removeprefix("…")
     words = [word for part in parts for word in part.replace("\u00a0", " ").split()]
-    assert words == made.text().split()  # none is cut, none comes twice
+    assert words == made.text().split()  # no word is cut or repeated
     holder.resize(4000, 800)
     qtbot.waitUntil(lambda: made.headline.toolTip() == "")
     assert made.headline.text() == WORDS * 3
 
 
-def test_more_unfolds_the_rest_and_keeps_its_height_too(qtbot, sentence):
+def test_headline_has_three_lines_on_a_narrow_tall_page(sentence):
+    holder, made = sentence
+    made.setText(WORDS * 3)
+    for width, height, lines in ((300, 800, 3), (290, 240, 2), (400, 800, 2)):
+        holder.resize(width, height)
+        holder.layout().activate()
+        assert made.headline.text().count("\n") == lines - 1
+
+
+def test_more_button_unfolds_the_rest_at_constant_height(qtbot, sentence):
     holder, made = sentence
     holder.resize(1600, 800)
     made.setText("It is so.")
@@ -178,12 +187,12 @@ def test_more_unfolds_the_rest_and_keeps_its_height_too(qtbot, sentence):
         made.setText(Statement("It is so.", more))
         holder.layout().activate()
         assert made.height() == open_height
-        assert made.more_button.isVisible()  # it can always be folded again
+        assert made.more_button.isVisible()  # it can be folded again
     qtbot.mouseClick(made.more_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: made.height() == folded)
 
 
-def test_on_a_small_page_the_rest_leaves_room_for_the_picture(qtbot, sentence):
+def test_unfolded_sentence_leaves_room_for_the_picture(qtbot, sentence):
     holder, made = sentence
     holder.resize(300, 160)
     made.setText(Statement("It is so.", WORDS * 8))
@@ -193,7 +202,7 @@ def test_on_a_small_page_the_rest_leaves_room_for_the_picture(qtbot, sentence):
     assert made.height() - folded <= 0.25 * holder.height()
 
 
-def test_the_first_sentence_of_several_is_the_headline():
+def test_first_sentence_is_the_headline():
     said = Statement.of("", "One.", "", "Two.").then("", "Three.")
     assert said == Statement("One.", "Two. Three.")
     assert said.text == "One. Two. Three."

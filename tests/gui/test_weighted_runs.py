@@ -1,4 +1,4 @@
-"""Pages show weighted figures of a weighted run, and say what of them is not weighted."""
+"""Pages show weighted figures of a weighted run, and name unweighted ones."""
 
 import numpy as np
 import pytest
@@ -44,7 +44,7 @@ def session(table_session, records):
     return table_session
 
 
-def test_the_curve_page_and_its_bands_are_weighted(session, records, open_view, qtbot):
+def test_roc_page_and_its_bands_are_weighted(session, records, open_view, qtbot):
     view = open_view(RocView, session)
     assert "Weighted by w." in shown(view, qtbot)
     runs = session.shown_runs()
@@ -72,12 +72,12 @@ def records_curve(split):
     ("page", "words"),
     [(ScoresView, "TPR"), (TrainingView, "AUC"), (CompareView, "weighted by w")],
 )
-def test_other_pages_tell_of_weighted_figures(session, open_view, qtbot, page, words):
+def test_other_pages_name_the_weights(session, open_view, qtbot, page, words):
     view = open_view(page, session)
     assert words in shown(view, qtbot)
 
 
-def test_a_threshold_says_that_counts_are_rows(session, records, open_view, qtbot):
+def test_threshold_card_counts_rows_and_weights_rates(session, records, open_view, qtbot):
     view = open_view(ScoresView, session)
     shown(view, qtbot)
     split = records["logistic"].splits[0]
@@ -88,16 +88,18 @@ def test_a_threshold_says_that_counts_are_rows(session, records, open_view, qtbo
     assert "Counts are rows; shares are weighted by w." in view.chooser._chosen.where
 
 
-def test_calibration_says_that_it_counts_rows_once(session, records, open_view, qtbot):
+def test_calibration_says_that_it_is_unweighted(session, records, open_view, qtbot):
     shown(open_view(CalibrationView, session), qtbot)
     assert "not weighted by w" in judge(records["logistic"], "platt").rows
 
 
-def test_the_card_names_the_weights(table):
+def test_data_card_names_the_weights(table):
     assert "rows weighted by w" in _facts(table, False, "median")
 
 
-def test_the_chosen_run_and_the_report_name_the_weights(session, records):
-    told = [line for line in _settings_lines(session.shown_runs()[1]) if line.title == "Table"]
-    assert "weighted by w" in told[0].value
+def test_run_card_and_report_name_the_weights(session, records):
+    table_lines = [
+        line for line in _settings_lines(session.shown_runs()[1]) if line.title == "Table"
+    ]
+    assert "weighted by w" in table_lines[0].value
     assert all("rows weighted by w; " in line for line in data_lines(records))

@@ -1,4 +1,4 @@
-"""The start page: recent files with what is in them, those that are gone, unsaved studies."""
+"""The start page: recent files with their content, missing files, unsaved studies."""
 
 import dataclasses
 import datetime
@@ -58,20 +58,20 @@ def facts(page, name):
         (datetime.datetime(2024, 3, 2, 12, 0), "2 March 2024"),
     ],
 )
-def test_days_are_named_as_people_do(then, words):
+def test_days_are_shown_in_relative_form(then, words):
     assert day_words(then, NOW) == words
 
 
-def test_recent_files_come_first_with_what_is_in_them(page, project, table_file, qtbot):
+def test_recent_files_are_listed_with_their_content(page, project, table_file, qtbot):
     workspace.remember_recent(table_file)
     workspace.remember_recent(project)
     made = page()
     qtbot.waitUntil(lambda: "best" in facts(made, "recent_file_0"), timeout=PATIENCE)
     assert made.findChild(QPushButton, "recent_file_0").text() == "churn.aucproj"
-    told = facts(made, "recent_file_0")
-    assert told.startswith("Project · study.csv · 2 runs · best ")
-    assert "pAUC 0." in told
-    assert str(project.parent) in told
+    facts_shown = facts(made, "recent_file_0")
+    assert facts_shown.startswith("Project · study.csv · 2 runs · best ")
+    assert "pAUC 0." in facts_shown
+    assert str(project.parent) in facts_shown
     assert facts(made, "recent_file_1").startswith("Table · ")
     assert made.findChild(QLabel, "recent_file_0_day").text().startswith("today, ")
     example = next(b for b in made.findChildren(QPushButton) if "welcome_example" in b.objectName())
@@ -80,7 +80,7 @@ def test_recent_files_come_first_with_what_is_in_them(page, project, table_file,
     )
 
 
-def test_a_file_that_is_gone_is_grey_and_can_be_removed(page, table_file, project, qtbot):
+def test_missing_recent_file_is_grey_and_can_be_removed(page, table_file, project, qtbot):
     workspace.remember_recent(project)
     workspace.remember_recent(table_file)
     os.remove(table_file)
@@ -93,7 +93,7 @@ def test_a_file_that_is_gone_is_grey_and_can_be_removed(page, table_file, projec
     assert made.findChild(QPushButton, "recent_file_0").text() == "churn.aucproj"
 
 
-def test_an_unsaved_study_is_named_by_its_table_and_day(page, qtbot, table):
+def test_unsaved_study_is_named_by_its_table_and_day(page, qtbot, table):
     made = workspace.new_unsaved_project(table.path)
     shown = page()
     assert shown.findChild(QPushButton, "unsaved_study_0").text() == "study"
@@ -103,7 +103,7 @@ def test_an_unsaved_study_is_named_by_its_table_and_day(page, qtbot, table):
     assert asked.args == [str(made.path)]
 
 
-def test_the_list_goes_by_keyboard(page, qtbot, project, table_file):
+def test_recent_files_are_chosen_by_keyboard(page, qtbot, project, table_file):
     workspace.remember_recent(table_file)
     workspace.remember_recent(project)
     made = page()
@@ -117,7 +117,7 @@ def test_the_list_goes_by_keyboard(page, qtbot, project, table_file):
     assert asked.args == [str(table_file.resolve())]
 
 
-def test_a_project_is_read_once_as_long_as_it_does_not_change(project, monkeypatch):
+def test_project_outline_is_cached_until_it_changes(project, monkeypatch):
     first = outline(project)
     monkeypatch.setattr("aucstudio.project.results.documents._facts", lambda _path: "read anew")
     assert outline(project) == first
@@ -125,13 +125,13 @@ def test_a_project_is_read_once_as_long_as_it_does_not_change(project, monkeypat
     assert outline(project).facts == "read anew"
 
 
-def test_a_failed_run_is_counted_as_in_the_window(project, table):
+def test_failed_runs_are_counted_as_in_the_window(project, table):
     failed = dataclasses.replace(make_record(table, "rls"), status=FAILED, splits=())
     ProjectFile(project).add_run(failed)
     assert " · 3 runs · " in outline(project).facts
 
 
-def test_recent_files_follow_the_buttons_by_tab_and_open_by_enter(page, project, qtbot):
+def test_tab_reaches_recent_files_and_enter_opens_them(page, project, qtbot):
     workspace.remember_recent(project)
     shown = page()
     shown.activateWindow()
@@ -146,5 +146,5 @@ def test_recent_files_follow_the_buttons_by_tab_and_open_by_enter(page, project,
     assert asked.args == [str(project)]
 
 
-def test_the_page_opens_with_the_keyboard_on_its_first_button(page, qtbot):
+def test_first_button_has_the_focus(page, qtbot):
     assert page().focusWidget().objectName() == "welcome_open_data"

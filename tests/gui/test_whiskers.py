@@ -1,4 +1,4 @@
-"""The dot-and-whisker chart: names, scrolling, and nothing where there is nothing."""
+"""The dot-and-whisker chart: names, scrolling, and no axes without rows."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def names_at_the_axis(chart):
     return [name for _, name in chart.plot.getAxis("left")._tickLevels[0]]
 
 
-def test_no_rows_leave_no_axes(chart):
+def test_chart_without_rows_has_no_axes(chart):
     assert not chart.plot.getPlotItem().isVisible()
     chart.show_rows(rows_of(["a"]), LOOK)
     assert chart.plot.getPlotItem().isVisible()
@@ -43,9 +43,9 @@ def test_no_rows_leave_no_axes(chart):
     assert not chart.note.isVisible()
 
 
-def test_long_names_are_cut_in_the_middle_and_told_in_full(chart, monkeypatch):
-    told = []
-    monkeypatch.setattr(QToolTip, "showText", lambda _place, tip, _on: told.append(tip))
+def test_long_names_are_elided_with_a_tooltip(chart, monkeypatch):
+    tips = []
+    monkeypatch.setattr(QToolTip, "showText", lambda _place, tip, _on: tips.append(tip))
     long = "a_column_with_a_name_of_more_than_sixty_letters_that_goes_on_and_on_2"
     chart.show_rows(rows_of([long, "b"]), LOOK)
     shown = names_at_the_axis(chart)[0]
@@ -56,10 +56,10 @@ def test_long_names_are_cut_in_the_middle_and_told_in_full(chart, monkeypatch):
     place = QPoint(4, 12)  # beside the first row
     event = QHelpEvent(QEvent.Type.ToolTip, place, chart.plot.mapToGlobal(place))
     QApplication.sendEvent(chart.plot.viewport(), event)
-    assert told == [f"tip of {long}"]
+    assert tips == [f"tip of {long}"]
 
 
-def test_what_does_not_fit_is_scrolled_to_and_counted(chart):
+def test_rows_that_do_not_fit_are_scrolled_and_counted(chart):
     names = [f"f{k}" for k in range(64)]
     chart.show_rows(rows_of(names), LOOK)
     QApplication.processEvents()  # the note takes its height
@@ -72,13 +72,13 @@ def test_what_does_not_fit_is_scrolled_to_and_counted(chart):
     assert (low, high) == pytest.approx((64 - fit - 0.5, 63.5))
 
 
-def test_of_very_many_rows_those_in_sight_are_named_and_told(chart):
-    told, names = [], [f"column{k}" for k in range(100_000)]
+def test_names_and_tooltips_are_made_only_for_visible_rows(chart):
+    asked, names = [], [f"column{k}" for k in range(100_000)]
     values = np.linspace(1.0, 0.0, len(names))
     none = np.full(len(names), np.nan)
 
     def tip(k):
-        told.append(k)
+        asked.append(k)
         return f"tip of {names[k]}"
 
     chart.show_rows(Whiskers(names, values, none, none, tip), LOOK)
@@ -87,7 +87,7 @@ def test_of_very_many_rows_those_in_sight_are_named_and_told(chart):
     assert names_at_the_axis(chart) == names[:fit]
     chart.scroller.setValue(50_000)
     assert names_at_the_axis(chart) == names[50_000 : 50_000 + fit]
-    assert told == []
+    assert asked == []
     assert chart.rows[7].tip == "tip of column7"
     room = chart.plot.getAxis("left").width()
     chart.scroller.setValue(chart.scroller.maximum())

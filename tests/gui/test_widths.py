@@ -1,4 +1,4 @@
-"""Windows from narrow to very wide, with text from ordinary to twice as large: nothing is cut."""
+"""No control is cut in narrow to very wide windows with text of 100 or 200 %."""
 
 import pytest
 from PySide6.QtWidgets import QApplication
@@ -9,10 +9,10 @@ from aucstudio.gui.state.preferences import preferences
 from tests.gui.conftest import PATIENCE, make_record, put
 from tests.gui.fitting import cut_controls
 
-# Each test makes a window of its own.
+# Each test creates its own window.
 pytestmark = pytest.mark.slow
 
-# With larger text what is cut is cut where it is narrow.
+# With larger text, controls are cut only in narrow windows, if at all.
 WIDTHS = {
     100: (1000, 1160, 1200, 1280, 1300, 1440, 1920, 3000),
     200: (1000, 1160, 1280, 1440, 1920),
@@ -36,7 +36,7 @@ def opened(request, qtbot, table_file, table):
     apply_theme(application, "light")
 
 
-def settle():
+def resize_and_wait():
     for _ in range(4):
         QApplication.processEvents()
 
@@ -47,12 +47,12 @@ def test_no_control_is_cut_at_any_width(opened):
         opened.resize(width, 900)
         for view in opened.views:
             opened.deck.show_view(view)
-            settle()
+            resize_and_wait()
             cut += [f"{width} px, {view.title}: {what}" for what in cut_controls(opened)]
             if opened.width() > width:
                 cut.append(f"{width} px, {view.title}: the window asks for {opened.width()}")
         for k in range(opened.workplace.sides.left.count()):
             opened.workplace.sides.left.setCurrentIndex(k)
-            settle()
+            resize_and_wait()
             cut += [f"{width} px, side {k}: {what}" for what in cut_controls(opened)]
     assert not cut, "\n".join(dict.fromkeys(cut))

@@ -1,4 +1,4 @@
-"""What a person likes: the Preferences dialog, and windows that come back as they were left."""
+"""The Preferences dialog, and windows restored as they were closed."""
 
 import pytest
 from PySide6.QtCore import QMargins, QPoint, QRect, QSize, Qt
@@ -17,7 +17,7 @@ from aucstudio.gui.state.preferences import FigureRules, preferences
 
 @pytest.fixture
 def start(qtbot):
-    """Start the program's window, as often as wanted."""
+    """Return a function that opens a window of the program."""
     made = []
 
     def start():
@@ -36,7 +36,7 @@ def start(qtbot):
     make_application("light")
 
 
-def test_a_window_comes_back_where_and_as_large_as_it_was(start, qtbot):
+def test_window_reopens_at_its_last_place_and_size(start, qtbot):
     first = start()
     first.setGeometry(20, 40, 760, 620)
     qtbot.waitUntil(lambda: first.width() == 760)
@@ -46,7 +46,7 @@ def test_a_window_comes_back_where_and_as_large_as_it_was(start, qtbot):
     assert again.geometry().getRect() == (20, 40, 760, 620)
 
 
-def test_a_window_that_was_on_a_lost_screen_comes_back_on_one(start, qtbot):
+def test_window_of_a_missing_screen_reopens_on_another(start, qtbot):
     first = start()
     first.setGeometry(90_000, 90_000, 900, 600)
     qtbot.waitUntil(lambda: "main_window" in preferences().now.windows)
@@ -56,7 +56,7 @@ def test_a_window_that_was_on_a_lost_screen_comes_back_on_one(start, qtbot):
 
 
 @pytest.mark.slow
-def test_the_theme_is_kept_and_every_window_takes_it_on(start):
+def test_theme_is_kept_and_applied_to_every_window(start):
     first, second = start(), start()
     first.findChild(QAction, "action_theme_dark").trigger()
     assert current_theme().name == "dark"
@@ -66,7 +66,7 @@ def test_the_theme_is_kept_and_every_window_takes_it_on(start):
     assert third.findChild(QAction, "action_theme_dark").isChecked()
 
 
-def test_the_dialog_changes_what_is_liked(start, qtbot):
+def test_dialog_changes_the_preferences(start, qtbot):
     window = start()
     window.actions_.preferences.trigger()
     dialog = window.findChild(PreferencesDialog)
@@ -84,7 +84,7 @@ def test_the_dialog_changes_what_is_liked(start, qtbot):
     qtbot.waitUntil(lambda: window.menuBar().fontMetrics().height() > 1.3 * before)
 
 
-def test_a_low_screen_squeezes_no_field_and_hides_no_button(start, qtbot):
+def test_dialog_scrolls_on_a_low_screen(start, qtbot):
     window = start()
     window.actions_.preferences.trigger()
     dialog = window.findChild(PreferencesDialog)
@@ -96,13 +96,11 @@ def test_a_low_screen_squeezes_no_field_and_hides_no_button(start, qtbot):
     assert below < 300
     dialog.figure["dpi"].setFocus()
     qtbot.keyClick(dialog.figure["dpi"], Qt.Key.Key_Tab)
-    assert (
-        not dialog.figure["caption"].visibleRegion().isEmpty()
-    )  # the keys lead to what is out of sight
+    assert not dialog.figure["caption"].visibleRegion().isEmpty()  # Tab scrolls to hidden fields
     dialog.reject()
 
 
-def test_cancel_changes_nothing_and_a_range_that_is_none_is_told(start):
+def test_cancel_changes_nothing_and_an_invalid_range_is_reported(start):
     window = start()
     window.actions_.preferences.trigger()
     dialog = window.findChild(PreferencesDialog)
@@ -114,7 +112,7 @@ def test_cancel_changes_nothing_and_a_range_that_is_none_is_told(start):
     assert preferences().now == before
 
 
-def test_damaged_preferences_are_told_and_stop_nothing(start):
+def test_damaged_preferences_are_reported_at_startup(start):
     path = preferences().path
     path.parent.mkdir(parents=True)
     path.write_text("{ this is no preference")
@@ -126,7 +124,7 @@ def test_damaged_preferences_are_told_and_stop_nothing(start):
     assert "damaged" in window.statusBar().currentMessage()
 
 
-def test_a_file_is_asked_for_where_the_last_one_was(qapp, tmp_path, monkeypatch):
+def test_file_dialogs_start_in_the_last_folder(qapp, tmp_path, monkeypatch):
     monkeypatch.undo()
     monkeypatch.setenv("AUCSTUDIO_HOME", str(tmp_path / "home"))
     asked, hides = [], []
@@ -145,10 +143,15 @@ def test_a_file_is_asked_for_where_the_last_one_was(qapp, tmp_path, monkeypatch)
     prompts.ask_save_path(None, "Save", "model.aucmodel", prompts.MODELS)
     model = str(tmp_path / "model.aucmodel")
     assert asked == ["", str(tmp_path), model, model]
-    assert hides == [True, True, False, False]  # all endings of tables are wider than a screen
+    assert hides == [
+        True,
+        True,
+        False,
+        False,
+    ]  # the list of all table extensions is wider than a screen
 
 
-def test_the_roc_page_keeps_face_axes_and_layers(session, qtbot):
+def test_roc_page_keeps_its_curve_axes_and_layers(session, qtbot):
     first = RocView(session)
     qtbot.addWidget(first)
     choices = first.choices
@@ -165,11 +168,11 @@ def test_the_roc_page_keeps_face_axes_and_layers(session, qtbot):
     assert preferences().now.roc.layers == {"inset_action": switch.isChecked()}
 
 
-def test_a_window_put_down_on_a_larger_screen_is_seen_whole_on_a_smaller_one(qapp):
+def test_window_of_a_larger_screen_is_fitted_to_a_smaller_one(qapp):
     area = qapp.primaryScreen().availableGeometry()
     for corner in (area.topLeft(), area.topLeft() + QPoint(90, 60)):
         large = QRect(corner, 2 * area.size())
         found = on_some_screen(large, QSize(320, 240))
-        assert area.contains(found.marginsAdded(QMargins(8, 40, 8, 8)))  # with its frame
-    aside = QRect(area.right() - 200, area.top() + 90, 400, 300)  # as a person left it
+        assert area.contains(found.marginsAdded(QMargins(8, 40, 8, 8)))  # including the frame
+    aside = QRect(area.right() - 200, area.top() + 90, 400, 300)  # as the user left it
     assert on_some_screen(aside, QSize(320, 240)) == aside

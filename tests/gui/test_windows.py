@@ -1,4 +1,4 @@
-"""The File menu, leaving with work under way, and several windows of one program."""
+"""The File menu, closing during runs, and several windows of one program."""
 
 import threading
 
@@ -22,8 +22,8 @@ from tests.gui.conftest import PATIENCE, Gate, save_as
 
 
 @pytest.fixture(autouse=True)
-def here(monkeypatch):
-    """Runs are made on threads, where a method can be held."""
+def run_on_threads(monkeypatch):
+    """Run methods on threads, where a test can block them."""
     monkeypatch.setattr("aucstudio.gui.app.the_processes", Here)
     monkeypatch.setattr(windows_module, "the_processes", Here)
 
@@ -38,7 +38,7 @@ def closed(qtbot):
 
 @pytest.fixture
 def held(window, table_file, qtbot, monkeypatch):
-    """A run that is under way until it is released, and one that waits."""
+    """A running job that blocks until released, and a queued one."""
     gate = Gate(monkeypatch, METHODS["auc-rls"], "_fit")
     window.open_now(table_file)
     for _ in range(2):
@@ -53,9 +53,7 @@ def press(window, name):
 
 
 @pytest.mark.slow
-def test_a_table_is_opened_by_the_menu_without_holding_up_the_window(
-    window, answers, table_file, qtbot, monkeypatch
-):
+def test_opening_a_table_does_not_block_the_window(window, answers, table_file, qtbot, monkeypatch):
     gate = Gate(monkeypatch, study_reading, "read_table")
     answers.open_path = str(table_file)
     press(window, "open_data")
@@ -72,7 +70,7 @@ def test_a_table_is_opened_by_the_menu_without_holding_up_the_window(
 
 
 @pytest.mark.slow
-def test_what_cannot_be_opened_is_said_without_a_dialog(
+def test_files_that_cannot_be_opened_are_reported_in_the_bar(
     window, answers, table_file, qtbot, tmp_path
 ):
     gone = tmp_path / "gone.csv"
@@ -93,7 +91,7 @@ def test_what_cannot_be_opened_is_said_without_a_dialog(
 
 
 @pytest.mark.slow
-def test_a_save_that_fails_is_said_in_the_bar(window, answers, table_file, qtbot, tmp_path):
+def test_failed_save_is_reported_in_the_bar(window, answers, table_file, qtbot, tmp_path):
     window.open_now(table_file)
     answers.save_path = str(tmp_path / "no such folder" / "p.aucproj")
     press(window, "save_project_as")
@@ -104,7 +102,7 @@ def test_a_save_that_fails_is_said_in_the_bar(window, answers, table_file, qtbot
 
 @pytest.fixture
 def full_disk(monkeypatch):
-    """Make runs find no room in a project, until they may."""
+    """Make the disk full for runs until the test frees it."""
     full, add_run = threading.Event(), ProjectFile.add_run
 
     def add(self, record):
@@ -119,7 +117,7 @@ def full_disk(monkeypatch):
 
 @pytest.fixture
 def unsaved(window, answers, table_file, full_disk, run_to_end, qtbot, tmp_path):
-    """A saved project whose last run found no room."""
+    """A saved project whose last run could not be saved."""
     window.open_now(table_file)
     answers.save_path = str(tmp_path / "p.aucproj")
     press(window, "save_project_as")
@@ -131,7 +129,7 @@ def unsaved(window, answers, table_file, full_disk, run_to_end, qtbot, tmp_path)
 
 
 @pytest.mark.slow
-def test_save_writes_the_runs_that_found_no_room(window, unsaved, full_disk, qtbot):
+def test_save_writes_the_unsaved_runs(window, unsaved, full_disk, qtbot):
     for there in ([], [unsaved.id]):
         press(window, "save_project")
         qtbot.waitUntil(lambda: not window.session.files.saver.busy, timeout=PATIENCE)
@@ -142,7 +140,7 @@ def test_save_writes_the_runs_that_found_no_room(window, unsaved, full_disk, qtb
 
 
 @pytest.mark.slow
-def test_closing_asks_before_runs_without_room_are_lost(window, answers, unsaved, qtbot):
+def test_closing_asks_before_unsaved_runs_are_lost(window, answers, unsaved, qtbot):
     answers.choice = None
     assert not window.close()
     (asked,) = answers.asked
@@ -154,7 +152,7 @@ def test_closing_asks_before_runs_without_room_are_lost(window, answers, unsaved
 
 @pytest.mark.slow
 @pytest.mark.parametrize("verb", ["open_data", "close"])
-def test_another_study_asks_before_runs_without_room_are_lost(
+def test_opening_another_study_asks_before_unsaved_runs_are_lost(
     window, answers, unsaved, table_file, qtbot, tmp_path, verb
 ):
     answers.open_path, answers.choice = str(table_file), None
@@ -171,7 +169,7 @@ def test_another_study_asks_before_runs_without_room_are_lost(
 
 
 @pytest.mark.slow
-def test_a_study_that_was_left_keeps_what_found_no_room_until_that_is_asked_about(
+def test_closed_study_keeps_unsaved_runs_until_confirmed(
     window, answers, held, full_disk, table_file, qtbot
 ):
     answers.open_path, answers.choice = str(table_file), "go on"
@@ -185,9 +183,7 @@ def test_a_study_that_was_left_keeps_what_found_no_room_until_that_is_asked_abou
 
 
 @pytest.mark.slow
-def test_leaving_a_study_writes_the_runs_for_which_there_is_room_by_now(
-    window, unsaved, full_disk, table_file, qtbot
-):
+def test_leaving_a_study_retries_the_unsaved_runs(window, unsaved, full_disk, table_file, qtbot):
     project = window.session.project
     full_disk.clear()
     window.open_now(table_file)
@@ -197,9 +193,7 @@ def test_leaving_a_study_writes_the_runs_for_which_there_is_room_by_now(
 
 
 @pytest.mark.slow
-def test_closing_writes_the_runs_for_which_there_is_room_by_now(
-    window, answers, unsaved, full_disk
-):
+def test_closing_retries_the_unsaved_runs(window, answers, unsaved, full_disk):
     project = window.session.project
     full_disk.clear()
     assert window.close()
@@ -208,7 +202,7 @@ def test_closing_writes_the_runs_for_which_there_is_room_by_now(
 
 
 @pytest.mark.slow
-def test_a_failed_run_does_not_stop_the_next_ones(window, answers, table_file, qtbot, monkeypatch):
+def test_failed_run_does_not_stop_the_next_ones(window, answers, table_file, qtbot, monkeypatch):
     def break_down(self, X, positive, monitor):
         raise ValueError("this method gives up")
 
@@ -242,7 +236,7 @@ def test_recent_files_are_in_the_menu(window, table_file, tmp_path, qtbot):
 
 
 @pytest.mark.slow
-def test_close_goes_back_to_the_start_page_and_then_closes(ran):
+def test_close_returns_to_the_start_page_and_then_closes(ran):
     band = ran.session.plan.band
     press(ran, "close")
     assert ran.centre.currentWidget() is ran.welcome
@@ -254,7 +248,7 @@ def test_close_goes_back_to_the_start_page_and_then_closes(ran):
 
 
 @pytest.mark.slow
-def test_leaving_with_work_under_way_is_asked_once_in_plain_words(window, answers, held, qtbot):
+def test_closing_with_running_jobs_asks_once(window, answers, held, qtbot):
     answers.choice = None
     assert not window.close()
     ((_title, text, choices),) = answers.asked
@@ -271,7 +265,7 @@ def test_leaving_with_work_under_way_is_asked_once_in_plain_words(window, answer
 
 
 @pytest.mark.slow
-def test_the_window_closes_when_all_runs_have_ended(window, answers, held, qtbot):
+def test_window_closes_when_all_runs_have_ended(window, answers, held, qtbot):
     answers.choice = "wait"
     press(window, "quit")
     assert window.isVisible()
@@ -283,7 +277,7 @@ def test_the_window_closes_when_all_runs_have_ended(window, answers, held, qtbot
 
 @pytest.mark.slow
 @pytest.mark.parametrize("choice", ["go on", "stop"])
-def test_opening_with_runs_under_way_is_asked(window, answers, held, qtbot, tmp_path, choice):
+def test_opening_with_running_jobs_asks(window, answers, held, qtbot, tmp_path, choice):
     project = window.session.project.path
     other = write_table(tmp_path / "other.csv", seed=3)
     answers.choice = None
@@ -305,7 +299,7 @@ def test_opening_with_runs_under_way_is_asked(window, answers, held, qtbot, tmp_
 
 
 @pytest.mark.slow
-def test_opening_in_a_new_window_leaves_this_one_as_it_is(window, answers, held, qtbot, tmp_path):
+def test_opening_in_a_new_window_does_not_change_the_first(window, answers, held, qtbot, tmp_path):
     other = write_table(tmp_path / "other.csv", seed=3)
     answers.choice = "elsewhere"
     window.open_path(other)
@@ -318,7 +312,7 @@ def test_opening_in_a_new_window_leaves_this_one_as_it_is(window, answers, held,
 
 
 @pytest.mark.slow
-def test_stop_ends_what_trains_and_what_waits(window, held, qtbot):
+def test_stop_cancels_running_and_queued_runs(window, held, qtbot):
     assert window.actions_.stop.isEnabled()
     press(window, "stop")
     assert list(window.session.queue) == []
@@ -329,7 +323,7 @@ def test_stop_ends_what_trains_and_what_waits(window, held, qtbot):
 
 
 @pytest.mark.slow
-def test_two_windows_have_a_study_each_and_the_last_one_stays(window, table_file, qtbot, tmp_path):
+def test_two_windows_have_separate_studies(window, table_file, qtbot, tmp_path):
     press(window, "new_window")
     first, second = the_windows().open
     assert first is window
@@ -345,9 +339,7 @@ def test_two_windows_have_a_study_each_and_the_last_one_stays(window, table_file
 
 
 @pytest.mark.slow
-def test_a_project_that_is_open_in_another_window_is_raised(
-    window, table_file, tmp_path, monkeypatch
-):
+def test_window_of_an_open_project_is_raised(window, table_file, tmp_path, monkeypatch):
     window.open_now(table_file)
     save_as(window.session, tmp_path / "study.aucproj")
     press(window, "new_window")
@@ -360,24 +352,24 @@ def test_a_project_that_is_open_in_another_window_is_raised(
 
 
 @pytest.mark.slow
-def test_a_question_is_open_and_does_not_hold_up_anything(qtbot, window, monkeypatch):
+def test_question_dialog_does_not_block(qtbot, window, monkeypatch):
     monkeypatch.undo()
-    heard = []
+    answers = []
     prompts.ask_choice(
-        window, "Close", "<b>Two</b> runs", (("wait", "&Wait"), ("stop", "&Stop")), heard.append
+        window, "Close", "<b>Two</b> runs", (("wait", "&Wait"), ("stop", "&Stop")), answers.append
     )
     box = window.findChild(QMessageBox, "choice_prompt")
     assert box.text() == "<b>Two</b> runs"
-    assert heard == []
+    assert answers == []
     box.findChild(QPushButton, "choice_stop").click()
-    assert heard == ["stop"]
-    prompts.ask_choice(window, "Close", "Two runs", (("wait", "&Wait"),), heard.append)
+    assert answers == ["stop"]
+    prompts.ask_choice(window, "Close", "Two runs", (("wait", "&Wait"),), answers.append)
     window.findChildren(QMessageBox, "choice_prompt")[-1].reject()
-    assert heard == ["stop", None]
+    assert answers == ["stop", None]
 
 
 @pytest.mark.slow
-def test_another_table_says_where_the_runs_of_the_first_are(ran, table_file, tmp_path, qtbot):
+def test_opening_a_table_reports_where_the_earlier_runs_are(ran, table_file, tmp_path, qtbot):
     assert ran.messages.messages == []
     other = write_table(tmp_path / "other.csv", seed=3)
     ran.open_now(other)
@@ -391,7 +383,7 @@ def test_another_table_says_where_the_runs_of_the_first_are(ran, table_file, tmp
     assert ran.session.table.path == table_file
 
 
-def test_another_table_says_that_the_settings_are_kept(window, table_file, tmp_path):
+def test_opening_a_table_reports_that_settings_are_kept(window, table_file, tmp_path):
     window.open_now(table_file)
     window.open_now(write_table(tmp_path / "second.csv", seed=1))
     assert "are kept" not in window.statusBar().currentMessage()

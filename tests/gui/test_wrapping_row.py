@@ -11,7 +11,7 @@ def resize(widget, width, height=200):
     QApplication.processEvents()
 
 
-def test_controls_that_wrap_count_with_all_their_lines(qtbot):
+def test_minimum_height_includes_all_wrapped_lines(qtbot):
     make_application("light")
     page = QWidget()
     qtbot.addWidget(page)
@@ -29,7 +29,7 @@ def test_controls_that_wrap_count_with_all_their_lines(qtbot):
     assert row.minimumSize().height() == line
 
 
-def test_controls_of_one_value_wrap_together(qtbot):
+def test_grouped_controls_wrap_together(qtbot):
     make_application("light")
     page = QWidget()
     qtbot.addWidget(page)

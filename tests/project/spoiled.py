@@ -1,4 +1,4 @@
-"""What a training process of a test does to itself before it serves."""
+"""Faults that a test plants in a training process before it serves."""
 
 import sys
 
@@ -28,7 +28,7 @@ def no_memory_for_an_order():
 
 
 def a_bug_in_sending():
-    """Fail at each message, as nobody thought it could."""
+    """Fail unexpectedly at each message."""
 
     def fail(_stream, _thing):
         raise KeyError("nobody thought of that")
@@ -37,7 +37,7 @@ def a_bug_in_sending():
 
 
 def gibberish():
-    """Say what is no message, and end."""
+    """Write an invalid message and end."""
 
     def fail(stream, _thing):
         stream.write(b"gibberish")

@@ -1,4 +1,4 @@
-"""Numbers that stand for a missing value: -999 is as good as an empty cell, everywhere."""
+"""Numeric missing-value codes such as -999 are treated like empty cells everywhere."""
 
 import importlib.util
 import json
@@ -24,7 +24,7 @@ ABSENT = {"a": [-999, 9999], "c": [-1]}
 
 @pytest.fixture
 def tables(tmp_path):
-    """The same rows twice: with numbers for what is missing, and with empty cells."""
+    """Write the same rows twice: with missing-value codes and with empty cells."""
     random = np.random.default_rng(4)
     rows = [["a", "b", "c", "y"]]
     for k in range(200):
@@ -46,14 +46,14 @@ def planned(table, method="auc-rls"):
 
 
 @pytest.mark.parametrize("method", ["auc-rls", "gradient-boosting"])
-def test_a_run_is_that_of_empty_cells(tables, method):
+def test_run_with_missing_codes_equals_run_with_empty_cells(tables, method):
     coded, empty = (read_table(path, label="y", positive="1") for path in tables)
     coded = coded.with_roles(absent=ABSENT)
     ours, theirs = (execute(planned(table, method), table).splits[0] for table in (coded, empty))
     np.testing.assert_array_equal(ours.test_scores, theirs.test_scores)
 
 
-def test_a_run_on_disk_is_that_of_empty_cells(tables):
+def test_streamed_run_with_missing_codes_equals_empty_cells(tables):
     opened = [open_stream(path, label="y", positive="1") for path in tables]
     try:
         coded, empty = opened[0].with_roles(absent=ABSENT), opened[1]
@@ -64,7 +64,7 @@ def test_a_run_on_disk_is_that_of_empty_cells(tables):
             table.close()
 
 
-def test_it_travels_with_experiment_file_and_model(tables, tmp_path):
+def test_missing_codes_are_stored_in_experiment_and_model(tables, tmp_path):
     plain = read_table(tables[0], label="y", positive="1")
     table = plain.with_roles(absent=ABSENT)
     experiment = planned(table)
@@ -87,7 +87,7 @@ def test_it_travels_with_experiment_file_and_model(tables, tmp_path):
     assert scores == expected
 
 
-def test_exported_models_know_it(tables, tmp_path):
+def test_exported_models_apply_missing_codes(tables, tmp_path):
     table = read_table(tables[0], label="y", positive="1").with_roles(absent=ABSENT)
     model = execute(planned(table), table).splits[0].model
     expected = model.score(table)
@@ -109,7 +109,7 @@ def test_exported_models_know_it(tables, tmp_path):
     np.testing.assert_allclose(session.run(["score"], given)[0].ravel(), expected, rtol=1e-12)
 
 
-def test_what_is_treated_as_missing_is_found_no_more(tables):
+def test_treated_missing_codes_are_no_longer_reported(tables):
     table = read_table(tables[0], label="y", positive="1")
     (finding,) = [f for f in find(table) if f.kind == "sentinel" and f.columns == ("a",)]
     assert set(finding.values) == {"-999", "9999"}
@@ -117,7 +117,7 @@ def test_what_is_treated_as_missing_is_found_no_more(tables):
     assert not [f for f in find(treated) if f.columns == ("a",)]
 
 
-def test_a_text_has_no_number_for_what_is_missing(tmp_path):
+def test_missing_codes_of_a_text_column_are_refused(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("city,y\n" + "Bern,1\nBasel,0\n" * 20)
     with pytest.raises(InputError, match=r"'city' .* holds text"):

@@ -1,4 +1,4 @@
-"""Later tables whose columns are written differently or out of range are refused or mended."""
+"""Tables to score in another notation or out of range are refused with a remedy."""
 
 import csv
 import json
@@ -43,7 +43,7 @@ def comma(x, people, share, y):
 
 
 def grouped(rows):
-    """Write large decimals, so that the file has marks between thousands beside decimals."""
+    """Write large decimals so that the file has thousands separators and decimals."""
     whole = [comma(*row) for row in rows]
     for cells, row in zip(whole, rows, strict=True):
         cells[0] = f"{90 * row[0]:,.3f}".translate(str.maketrans(",.", ".,"))
@@ -73,7 +73,7 @@ def score(tmp_path, capsys):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("stream", [False, True])
-def test_a_decimal_point_is_not_read_as_a_thousands_mark(model, score, tmp_path, stream):
+def test_decimal_point_is_not_read_as_thousands_separator(model, score, tmp_path, stream):
     rows = rows_of()
     model(grouped(rows))
     how = ["--stream"] if stream else []
@@ -93,7 +93,7 @@ def test_a_decimal_point_is_not_read_as_a_thousands_mark(model, score, tmp_path,
 
 
 @pytest.mark.slow
-def test_one_row_is_refused_as_many_are(model, score, tmp_path):
+def test_one_row_is_refused_like_many(model, score, tmp_path):
     rows = rows_of()
     model(grouped(rows))
     _, truth, _ = score(tmp_path / "train.csv")
@@ -108,7 +108,7 @@ def test_one_row_is_refused_as_many_are(model, score, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("stream", [False, True])
-def test_thousands_marks_that_training_had_not_are_refused(model, score, tmp_path, stream):
+def test_thousands_separators_absent_in_training_are_refused(model, score, tmp_path, stream):
     rows = rows_of()
     model([point(*row) for row in rows])
     how = ["--stream"] if stream else []
@@ -123,7 +123,7 @@ def test_thousands_marks_that_training_had_not_are_refused(model, score, tmp_pat
 
 
 @pytest.mark.parametrize(("highest", "mark"), [(118.0, ","), (90_000.0, ".")])
-def test_the_decimal_mark_is_advised_by_the_range_of_training(highest, mark):
+def test_advised_decimal_mark_follows_the_training_range(highest, mark):
     known = ColumnRange(1.5, highest, 2.0, 50.0, 100.0, 0.9)
     column = ColumnSchema("x", kind="number", number=NumberFormat(), range=known)
     advised = remedy_for(["1,266", "35,070"], column, None, some_known=False)
@@ -131,7 +131,7 @@ def test_the_decimal_mark_is_advised_by_the_range_of_training(highest, mark):
 
 
 @pytest.mark.slow
-def test_points_between_thousands_are_not_read_as_decimal_points(model, score, tmp_path):
+def test_thousands_points_are_not_read_as_decimal_points(model, score, tmp_path):
     rows = rows_of()
     model([point(*row) for row in rows])
     _, truth, _ = score(tmp_path / "train.csv")
@@ -149,7 +149,7 @@ def test_points_between_thousands_are_not_read_as_decimal_points(model, score, t
 
 @pytest.mark.slow
 @pytest.mark.parametrize("stream", [False, True])
-def test_a_tenth_of_a_column_may_be_unreadable(model, score, tmp_path, stream):
+def test_up_to_a_tenth_of_a_column_may_be_unreadable(model, score, tmp_path, stream):
     model([point(*row) for row in rows_of()])
     how = ["--stream"] if stream else []
     for bad, expected in ((10, 0), (11, 2)):
@@ -164,7 +164,7 @@ def test_a_tenth_of_a_column_may_be_unreadable(model, score, tmp_path, stream):
     assert "11 rows" in err
 
 
-def test_words_for_a_missing_value_are_not_another_notation(model, score, tmp_path):
+def test_words_for_missing_values_are_accepted(model, score, tmp_path):
     model([point(*row) for row in rows_of()])
     path = write_csv(tmp_path / "one.csv", HEADER, [["not available", 4000, "0.5", "yes"]])
     status, scores, err = score(path)
@@ -172,7 +172,7 @@ def test_words_for_a_missing_value_are_not_another_notation(model, score, tmp_pa
     assert "'not available'" in err
 
 
-def test_what_is_remarked_in_training_may_be_later(model, score, tmp_path):
+def test_unreadable_cells_known_from_training_are_accepted(model, score, tmp_path):
     rows = [point(*row) for row in rows_of()]
     for k in range(0, ROWS, 4):
         rows[k][0] = "below 5"
@@ -183,7 +183,7 @@ def test_what_is_remarked_in_training_may_be_later(model, score, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("stream", [False, True])
-def test_single_outliers_refuse_no_table_and_all_rows_do(model, score, tmp_path, stream):
+def test_only_whole_columns_out_of_range_are_refused(model, score, tmp_path, stream):
     model([point(*row) for row in rows_of()])
     how = ["--stream"] if stream else []
     rows = [point(*row) for row in rows_of()]
@@ -203,7 +203,7 @@ def test_single_outliers_refuse_no_table_and_all_rows_do(model, score, tmp_path,
 
 
 @pytest.mark.slow
-def test_numbers_of_a_typed_file_are_compared_too(model, score, tmp_path):
+def test_range_of_a_typed_file_is_checked(model, score, tmp_path):
     model([point(*row) for row in rows_of()])
     path = tmp_path / "later.parquet"
     duckdb.sql(
@@ -217,7 +217,7 @@ def test_numbers_of_a_typed_file_are_compared_too(model, score, tmp_path):
     assert score(path, "--allow-range", "x")[0] == 0
 
 
-def test_json_names_what_was_allowed_and_a_refusal_prints_none(model, tmp_path, capsys):
+def test_json_lists_allowed_columns_and_refusal_prints_nothing(model, tmp_path, capsys):
     model([point(*row) for row in rows_of()])
     rows = [[f"{1000 * x:.3f}", n, f"{s:.3f}", y] for x, n, s, y in rows_of(8)]
     path = str(write_csv(tmp_path / "later.csv", HEADER, rows))
@@ -245,7 +245,7 @@ def test_json_names_what_was_allowed_and_a_refusal_prints_none(model, tmp_path, 
         (["--allow-unreadable", "outcome"], "'outcome'"),
     ],
 )
-def test_options_that_fit_no_column_are_refused(model, score, tmp_path, options, word):
+def test_options_for_unsuitable_columns_are_refused(model, score, tmp_path, options, word):
     model([point(*row) for row in rows_of()])
     status, _, err = score(tmp_path / "train.csv", *options)
     assert status == 2
@@ -253,7 +253,7 @@ def test_options_that_fit_no_column_are_refused(model, score, tmp_path, options,
 
 
 @pytest.mark.slow
-def test_a_row_to_explain_is_read_in_its_notation(model, tmp_path, capsys):
+def test_explained_row_is_read_with_the_given_decimal_mark(model, tmp_path, capsys):
     rows = rows_of()
     model([point(*row) for row in rows])
     other = [[*comma(*row)] for row in rows]
@@ -268,7 +268,7 @@ def test_a_row_to_explain_is_read_in_its_notation(model, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("change", [comma, lambda x, *rest: [f"{1000 * x:.3f}", *rest]])
-def test_a_test_file_in_another_notation_is_refused(tmp_path, change):
+def test_test_file_in_another_notation_is_refused(tmp_path, change):
     train = write_csv(tmp_path / "train.csv", HEADER, [point(*row) for row in rows_of()])
     test = write_csv(tmp_path / "t.csv", HEADER, [change(*row) for row in rows_of()])
     with pytest.raises(
@@ -277,7 +277,7 @@ def test_a_test_file_in_another_notation_is_refused(tmp_path, change):
         planned(train, test)
 
 
-def test_memory_and_disk_have_the_same_ranges(tmp_path):
+def test_column_ranges_agree_in_memory_and_on_disk(tmp_path):
     rows = [point(*row) for row in rows_of()]
     rows[7][0] = "-999"
     path = write_csv(tmp_path / "t.csv", HEADER, rows)
@@ -309,7 +309,7 @@ def range_of(cells):
         (range(18, 90), [float("nan")]),
     ],
 )
-def test_numbers_that_go_on_a_little_are_accepted(trained, later):
+def test_numbers_slightly_outside_the_range_are_accepted(trained, later):
     assert how_far(range_of(trained), np.array(later, float), GROUPED) is None
 
 
@@ -323,5 +323,5 @@ def test_numbers_that_go_on_a_little_are_accepted(trained, later):
         (np.arange(0.001, 1e6, 733.017), [54_720.0]),
     ],
 )
-def test_numbers_on_another_scale_are_far(trained, later):
+def test_numbers_on_another_scale_are_reported(trained, later):
     assert how_far(range_of(trained), np.array(later, float), GROUPED) is not None

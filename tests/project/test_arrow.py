@@ -1,4 +1,4 @@
-"""Files and streams of Arrow; levels that nanoarrow would read wrongly are unpacked."""
+"""Arrow files and streams; compressed levels that nanoarrow misreads are unpacked."""
 
 import contextlib
 import struct
@@ -17,14 +17,14 @@ CASES = FIXTURES / "cases.feather"
 LEVELS = ["levels.feather", "levels_lz4.feather"]
 
 
-def test_levels_that_are_not_compressed_are_categories():
+def test_uncompressed_levels_are_categories():
     table, whole = read_table(FIXTURES / "levels.arrow"), read_table(CSV)
     assert table.format == "arrow"
     assert cells(table, "city") == cells(whole, "city")
 
 
 @pytest.mark.parametrize("name", LEVELS)
-def test_levels_that_are_compressed_are_categories(name):
+def test_compressed_levels_are_categories(name):
     table, whole = read_table(FIXTURES / name), read_table(CSV)
     assert cells(table, "city") == cells(whole, "city")
 
@@ -43,7 +43,7 @@ def test_damaged_levels_are_refused(tmp_path, name):
 
 
 @pytest.mark.parametrize("length", [-2, -(2**62)])
-def test_levels_of_less_than_nothing_are_refused(tmp_path, length):
+def test_levels_of_negative_length_are_refused(tmp_path, length):
     content = (FIXTURES / "levels_lz4.feather").read_bytes()
     place = content.index(struct.pack("<I", 0x184D2204)) - 8
     source = tmp_path / "t.feather"
@@ -54,14 +54,14 @@ def test_levels_of_less_than_nothing_are_refused(tmp_path, length):
         read_table(source)
 
 
-def test_a_stream_is_a_file_without_its_frame(tmp_path):
+def test_arrow_stream_equals_the_file_without_its_frame(tmp_path):
     path = tmp_path / "t.arrows"
     path.write_bytes(CASES.read_bytes()[8:])
     table = read_table(path)
     assert np.array_equal(table.column("n").values, read_table(CASES).column("n").values)
 
 
-def test_a_type_that_is_not_read_is_named(tmp_path):
+def test_unsupported_type_is_named(tmp_path):
     import nanoarrow
     from nanoarrow.ipc import StreamWriter
 

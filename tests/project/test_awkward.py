@@ -1,4 +1,4 @@
-"""Files that are hard to read, each with the content that a careful person finds in it."""
+"""Files that are hard to read, each with its correct content."""
 
 import re
 
@@ -10,7 +10,7 @@ from tests.project.awkward import CASES, understood, without_nan, write
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=name) for name, case in CASES])
-def test_awkward_file(tmp_path, case):
+def test_awkward_file_is_read_correctly_or_refused(tmp_path, case):
     if "error" in case:
         with pytest.raises(InputError) as refused:
             read_table(tmp_path / "data.csv", **write(tmp_path / "data.csv", case))
@@ -24,5 +24,5 @@ def test_awkward_file(tmp_path, case):
         assert any(re.search(note, text) for text in table.notes), (note, table.notes)
 
 
-def test_collection():
+def test_collection_of_awkward_files_is_complete():
     assert len(CASES) >= 447

@@ -1,4 +1,4 @@
-"""Awkward files are read alike by every reader; damaged ones end in a table or a sentence."""
+"""Every reader reads awkward files equally; damaged ones yield a table or a clear error."""
 
 import random
 
@@ -30,7 +30,7 @@ def on_disk(path, choices):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(PART))
-def test_every_reader_reads_alike(tmp_path, monkeypatch, part):
+def test_all_readers_return_the_same_table(tmp_path, monkeypatch, part):
     path = tmp_path / "data.csv"
     for name, case in [one for one in CASES if "error" not in one[1]][part::PART]:
         choices = write(path, case)
@@ -66,7 +66,7 @@ def damaged(content, chosen):
 @pytest.mark.parametrize(
     "seed", [*range(4), *(pytest.param(k, marks=pytest.mark.slow) for k in range(4, 40))]
 )
-def test_damaged_files_are_tables_or_sentences(tmp_path, seed):
+def test_damaged_files_yield_a_table_or_a_clear_error(tmp_path, seed):
     chosen = random.Random(seed)
     path = tmp_path / "data.csv"
     read = 0

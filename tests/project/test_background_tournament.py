@@ -34,12 +34,12 @@ from aucstudio.project.tournament.standings import (
 from tests.project.test_best import write_table
 
 QUICK = (Member.of("logistic"), Member.of("auc-rls"))
-# Its settings take a while, so that there is something to stop.
+# Slow settings, so that there is something to stop.
 LONG = (Member.of("logistic"), Member.of("rankboost", n_rounds=100_000))
 
 
-class Kept:
-    """A study's file, in memory; the first run has an id of its own there."""
+class MemoryProject:
+    """A project file in memory; it assigns a different id to the first run."""
 
     def __init__(self, trouble=""):
         self.runs, self.standings, self.trouble = [], [], trouble
@@ -62,16 +62,16 @@ def table(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def held(table):
-    """A tournament from its beginning to its end: what was kept, what was told, how it ended."""
-    kept, messages = Kept(), []
+def tournament(table):
+    """Return the stored runs, the messages and the final standings of a whole tournament."""
+    kept, messages = MemoryProject(), []
     order = TournamentOrder(table, Validation(seed=1), (0.0, 0.3), 600.0, entrants=QUICK)
     return kept, messages, hold_in_background(order, kept, TournamentStop(), messages.append)
 
 
 @pytest.mark.slow
-def test_it_is_followed_from_the_first_fit_to_the_verdict(held):
-    _, messages, end = held
+def test_tournament_is_reported_from_first_fit_to_verdict(tournament):
+    _, messages, end = tournament
     live = [one for one in messages if isinstance(one, Standings)]
     assert live[0].entries == ()
     assert {one.created for one in live} == {end.created}
@@ -90,8 +90,8 @@ def test_it_is_followed_from_the_first_fit_to_the_verdict(held):
 
 
 @pytest.mark.slow
-def test_its_runs_are_named_as_they_are_kept(held):
-    kept, messages, end = held
+def test_reported_run_ids_are_those_stored(tournament):
+    kept, messages, end = tournament
     ids = [record.id for record in kept.runs]
     assert [one.id for one in messages if isinstance(one, RunRecord)] == ids
     assert ids[0].endswith("-2")
@@ -100,16 +100,16 @@ def test_its_runs_are_named_as_they_are_kept(held):
     assert end.of_run(end.best) is end.entries[0]
 
 
-def test_intervals_hold_the_figures_and_optimism_is_their_difference(held):
-    _, _, end = held
+def test_intervals_contain_values_and_optimism_is_their_difference(tournament):
+    _, _, end = tournament
     for entry in end.entries:
         for found in (entry.inner, entry.held_out):
             assert found.low <= found.value <= found.high
         assert entry.optimism == entry.inner.value - entry.held_out.value
 
 
-def test_standings_are_written_and_read_back(held, tmp_path):
-    _, _, end = held
+def test_standings_round_trip_as_json(tournament, tmp_path):
+    _, _, end = tournament
     document = json.loads(json.dumps(end.as_json()))
     assert Standings.from_json(document).verdict == end.verdict
     project = ProjectFile.create(tmp_path / "p.aucproj")
@@ -120,8 +120,8 @@ def test_standings_are_written_and_read_back(held, tmp_path):
         Standings.from_json(broken)
 
 
-def test_a_repaired_project_keeps_them(held, tmp_path):
-    kept, _, end = held
+def test_repaired_project_keeps_the_standings(tournament, tmp_path):
+    kept, _, end = tournament
     path, mended = tmp_path / "p.aucproj", tmp_path / "q.aucproj"
     write_project(path, kept.runs, {}, standings={end.key: end.as_json()})
     repair_project(path, mended)
@@ -131,25 +131,25 @@ def test_a_repaired_project_keeps_them(held, tmp_path):
 
 def test_standings_that_cannot_be_written_are_reported(table):
     order = TournamentOrder(table, Validation(), None, 600.0)
-    end = SearchLog(order, Kept("the disk is full"), lambda _news: None).end("stopped")
+    end = SearchLog(order, MemoryProject("the disk is full"), lambda _news: None).end("stopped")
     assert any("the disk is full" in remark for remark in end.remarks)
 
 
-def follow(table, act, entrants=LONG):
-    """Hold a tournament; act when the first entry is ready."""
-    kept, stop = Kept(), TournamentStop()
+def run_until_ready(table, act, entrants=LONG):
+    """Run a tournament; call ``act`` when the first entry is ready."""
+    kept, stop = MemoryProject(), TournamentStop()
 
-    def tell(messages):
+    def on_message(messages):
         if isinstance(messages, Standings) and any(one.state == READY for one in messages.entries):
             act(stop)
 
     order = TournamentOrder(table, Validation(seed=1), None, 600.0, entrants=entrants)
-    return kept, hold_in_background(order, kept, stop, tell)
+    return kept, hold_in_background(order, kept, stop, on_message)
 
 
 @pytest.mark.slow
-def test_a_stop_tests_finished_models(table):
-    kept, end = follow(table, lambda stop: stop.gently.set())
+def test_gentle_stop_tests_the_finished_models(table):
+    kept, end = run_until_ready(table, lambda stop: stop.gently.set())
     assert end.ended == "stopped"
     assert end.of_run(end.best).method == "auc-ensemble"
     assert [record.id for record in kept.runs] == [end.best]
@@ -157,8 +157,8 @@ def test_a_stop_tests_finished_models(table):
 
 
 @pytest.mark.slow
-def test_an_immediate_stop_ends_with_the_last_report(table):
-    kept, end = follow(table, lambda stop: stop.at_once.set())
+def test_immediate_stop_keeps_the_last_report(table):
+    kept, end = run_until_ready(table, lambda stop: stop.at_once.set())
     assert end.ended == "stopped"
     assert "before any model was tested" in end.error
     assert {one.method: one.state for one in end.entries}["logistic"] == READY
@@ -168,22 +168,22 @@ def test_an_immediate_stop_ends_with_the_last_report(table):
 
 
 def children():
-    """List the processes of tournaments that this one started."""
+    """Return the tournament processes that this process started."""
     name = "aucstudio.project.tournament"
     return [one for one in psutil.Process().children() if name in " ".join(one.cmdline())]
 
 
 @pytest.mark.slow
-def test_a_killed_process_leaves_what_was_ready(table):
-    kept, end = follow(table, lambda _stop: [one.kill() for one in children()])
+def test_killed_process_keeps_the_finished_entries(table):
+    kept, end = run_until_ready(table, lambda _stop: [one.kill() for one in children()])
     assert end.ended == "failed"
     assert "ended unexpectedly (SIGKILL)" in end.error
     assert {one.method: one.state for one in end.entries}["logistic"] == READY
     assert kept.standings[-1] == end
 
 
-def test_one_class_in_the_training_rows_is_refused(tmp_path):
-    """All positives are of one group, which is held out or trained on whole."""
+def test_training_rows_of_one_class_are_refused(tmp_path):
+    """All positives belong to one group, which is either held out or trained on as a whole."""
     rows = [f"{k},g{k % 8},{'yes' if k % 8 == 0 else 'no'}" for k in range(80)]
     path = tmp_path / "g.csv"
     path.write_text("\n".join(["a,site,label", *rows]) + "\n")
@@ -192,14 +192,14 @@ def test_one_class_in_the_training_rows_is_refused(tmp_path):
         draw(table, Validation())
 
 
-def test_the_hold_out_is_that_of_the_study_where_it_has_one():
+def test_tournament_uses_the_hold_out_of_the_study():
     own = Validation(test_size=0.4, seed=3)
     assert held_out_once(own) is own
     drawn = held_out_once(Validation(scheme="folds", seed=5))
     assert (drawn.scheme, drawn.splits, drawn.seed) == ("holdout", 1, 5)
 
 
-def test_the_interval_of_a_blend_is_no_narrower_than_that_of_its_parts():
+def test_interval_of_a_blended_criterion_is_the_mean_of_its_parts():
     rng = np.random.default_rng(0)
     positive = np.arange(200) < 60
     scores = rng.normal(size=200) + positive
@@ -214,8 +214,8 @@ def test_the_interval_of_a_blend_is_no_narrower_than_that_of_its_parts():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("rows", "positives", "seeds"), [(400, 200, 8), (2000, 20, 12)])
-def test_on_labels_of_chance_held_out_figures_centre_on_one_half(tmp_path, rows, positives, seeds):
-    """Of the best entry too, which the folds make look better than it is."""
+def test_held_out_measures_of_random_labels_centre_on_one_half(tmp_path, rows, positives, seeds):
+    """Include the best entry, whose cross-validated measure is optimistic."""
     outer, optimism, claims = [], [], 0
     for seed in range(seeds):
         rng = np.random.default_rng(seed)
@@ -240,14 +240,14 @@ def test_on_labels_of_chance_held_out_figures_centre_on_one_half(tmp_path, rows,
     assert claims <= seeds // 4
 
 
-def test_two_searches_that_begin_in_the_same_second_are_both_stored(table, tmp_path, monkeypatch):
+def test_searches_started_in_the_same_second_are_both_stored(table, tmp_path, monkeypatch):
     monkeypatch.setattr(RunRecord, "now", lambda: "2026-01-01T10:00:00+00:00")
     project, order = (
         ProjectFile.create(tmp_path / "p.aucproj"),
         TournamentOrder(table, Validation(), None, 600.0),
     )
     for error in ("one", "other"):
-        end = SearchLog(order, Kept(), lambda _news: None).end("failed", error)
+        end = SearchLog(order, MemoryProject(), lambda _news: None).end("failed", error)
         project.keep_standings(end.key, end.as_json())
     kept = project.read().standings
     assert {one["error"] for one in kept.values()} == {"one", "other"}

@@ -1,4 +1,4 @@
-"""The search for the best model: selection on training rows, figures on held-out rows."""
+"""The search for the best model: selection on training rows, measures on held-out rows."""
 
 import dataclasses
 import json
@@ -27,7 +27,13 @@ from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.tournament import candidate_comparison, search
 from aucstudio.project.tournament.candidate_comparison import Budget
 from aucstudio.project.tournament.search import find_best
-from aucstudio.project.tournament.standings import WAITS, CriterionEstimate, Standing, Standings
+from aucstudio.project.tournament.standings import (
+    READY,
+    WAITS,
+    CriterionEstimate,
+    Standing,
+    Standings,
+)
 from aucstudio.project.tournament.verdict import (
     best_document,
     final_standings,
@@ -79,12 +85,12 @@ def sentences_of(board):
 
 
 def figures(board):
-    """Return the figures of each entry: cross-validated and held out."""
+    """Return the cross-validated and held-out measure of each entry."""
     return [(one.title, one.inner.value, one.held_out.value) for one in board.entries]
 
 
 class Clock:
-    """Returns zero for so many calls, and then an hour."""
+    """A clock that returns zero for a number of calls and then one hour."""
 
     def __init__(self, looks):
         self.looks = looks
@@ -95,7 +101,7 @@ class Clock:
 
 
 @pytest.mark.slow
-def test_entries_are_the_best_of_each_method_and_their_combination(board):
+def test_entries_are_the_best_of_each_method_and_a_combination(board):
     assert {entry.method for entry in board.entries} == {"logistic", "auc-rls", "auc-ensemble"}
     inner = [entry.inner.value for entry in board.entries[1:]]
     assert inner == sorted(inner, reverse=True)
@@ -107,8 +113,8 @@ def test_entries_are_the_best_of_each_method_and_their_combination(board):
 
 
 @pytest.mark.slow
-def test_a_choice_never_sees_the_held_out_rows(tmp_path, table, board):
-    """With noise in place of the held-out rows every choice stays as it was."""
+def test_selection_does_not_use_the_held_out_rows(tmp_path, table, board):
+    """Replacing the held-out rows by noise changes no choice."""
     (split,) = draw_splits(table.is_positive(), HELD_OUT, None)
     lines = table.path.read_text().splitlines()
     noise = np.random.default_rng(5).normal(size=(len(split.test), 3))
@@ -124,16 +130,16 @@ def test_a_choice_never_sees_the_held_out_rows(tmp_path, table, board):
     assert figures(found) != figures(board)
 
 
-def test_a_corrected_p_value_is_named_next_to_its_interval(board):
-    """An interval of one difference may leave zero out where the corrected p is large."""
+def test_verdict_states_the_corrected_p_value(board):
+    """The interval of one difference may exclude zero although the corrected p is large."""
     (sentence,) = [one for one in sentences_of(board) if one.startswith("The runner-up")]
     assert "Holm-corrected p" in sentence
     assert f"({len(board.entries) - 1} tests)." in sentence
 
 
 @pytest.mark.parametrize("method", ["logistic", "auc-ensemble"])
-def test_an_entry_is_an_ordinary_run_that_can_be_made_again(table, board, method):
-    """The combination too, of whose parts nothing was trained twice."""
+def test_entry_is_an_ordinary_repeatable_run(table, board, method):
+    """Include the combination, whose members were trained only once."""
     record = board.records[method]
     again = execute(record.experiment, table)
     assert not again.error
@@ -143,7 +149,7 @@ def test_an_entry_is_an_ordinary_run_that_can_be_made_again(table, board, method
     np.testing.assert_array_equal(again.splits[0].test_rows, record.splits[0].test_rows)
 
 
-def test_a_list_of_members_is_shown_in_few_words(board):
+def test_long_list_of_members_is_abbreviated(board):
     record = board.records["auc-ensemble"]
     many = dataclasses.replace(
         record.experiment,
@@ -153,7 +159,7 @@ def test_a_list_of_members_is_shown_in_few_words(board):
     assert "Logistic regression, AUC-RLS and 2 more" in shown
 
 
-def test_optimism_is_what_the_inner_figure_has_too_much(board):
+def test_optimism_is_inner_minus_held_out_measure(board):
     for entry in board.entries:
         (split,) = board.records[entry.method].splits
         outer = board.criterion(split.test_positive, split.test_scores)
@@ -161,9 +167,7 @@ def test_optimism_is_what_the_inner_figure_has_too_much(board):
 
 
 @pytest.mark.parametrize(("lead", "error", "single"), [(0.1, 0.04, True), (0.1, 0.06, False)])
-def test_a_single_method_is_handed_over_only_if_it_leads_by_two_errors(
-    table, monkeypatch, lead, error, single
-):
+def test_single_method_wins_only_if_it_leads_by_two_errors(table, monkeypatch, lead, error, single):
     monkeypatch.setattr(candidate_comparison, "lead_of", lambda *_: (lead, error))
     board = find_best(table, HELD_OUT, folds=3, entrants=QUICK)
     assert (board.best.method != "auc-ensemble") == single
@@ -175,7 +179,7 @@ def test_a_single_method_is_handed_over_only_if_it_leads_by_two_errors(
     assert document["best"]["method"] == board.best.method
 
 
-def test_the_model_to_take_away_is_trained_on_all_rows(table, board):
+def test_returned_model_is_refit_on_all_rows(table, board):
     (split,) = board.record.splits
     assert board.model.trained_on.startswith(f"all {table.rows} labelled rows")
     assert len(split.train_rows) < table.rows
@@ -185,7 +189,7 @@ def test_the_model_to_take_away_is_trained_on_all_rows(table, board):
     assert np.corrcoef(refit, judged)[0, 1] > 0.9
 
 
-def test_nested_scores_of_the_best_of_many_are_not_too_good():
+def test_nested_scores_of_the_best_of_many_are_not_optimistic():
     rng = np.random.default_rng(3)
     nested, highest = [], []
     for seed in range(40):
@@ -203,7 +207,7 @@ def test_nested_scores_of_the_best_of_many_are_not_too_good():
     assert np.mean(highest) > 0.58
 
 
-def test_whole_groups_widen_the_interval_of_an_estimate():
+def test_groups_widen_the_interval_of_an_estimate():
     rng = np.random.default_rng(4)
     groups = np.repeat(np.arange(30), 6)
     positive = np.repeat(np.arange(30) < 12, 6)
@@ -217,7 +221,7 @@ def test_whole_groups_widen_the_interval_of_an_estimate():
     assert alone.high - alone.low == pytest.approx(width, rel=0.25)
 
 
-def test_when_the_time_is_over_nothing_more_begins_and_there_is_a_model(table):
+def test_time_limit_starts_no_more_fits_and_returns_a_model(table):
     board = find_best(table, HELD_OUT, folds=3, entrants=QUICK, budget=Budget(60, clock=Clock(1)))
     (only,) = board.entries
     (other,) = {"logistic", "auc-rls"} - {only.method}
@@ -233,7 +237,7 @@ def test_when_the_time_is_over_nothing_more_begins_and_there_is_a_model(table):
 
 
 @pytest.mark.parametrize("looks", [4, 9, 15, 40, 80])
-def test_time_may_end_anywhere(table, looks):
+def test_search_returns_a_model_whenever_time_ends(table, looks):
     budget = Budget(60, clock=Clock(looks))
     board = find_best(table, HELD_OUT, folds=3, entrants=QUICK, budget=budget)
     assert board.best is not None
@@ -242,7 +246,7 @@ def test_time_may_end_anywhere(table, looks):
 
 
 class SlowClock:
-    """A clock that a test moves on."""
+    """A clock that a test advances."""
 
     def __init__(self):
         self.now = 0.0
@@ -251,8 +255,8 @@ class SlowClock:
         return self.now
 
 
-def test_time_is_kept_for_training_the_winner_once_more(table, monkeypatch):
-    """A member takes 12 s in folds and some 20 s on all rows: two of them are too much for 70 s."""
+def test_time_is_reserved_for_refitting_the_winner(table, monkeypatch):
+    """A member takes 12 s in folds and about 20 s on all rows; two exceed the budget of 70 s."""
     clock = SlowClock()
     train = CrossFit.train
 
@@ -272,7 +276,7 @@ def test_time_is_kept_for_training_the_winner_once_more(table, monkeypatch):
     assert not board.not_refit
 
 
-def test_a_fit_that_the_limit_cuts_short_takes_no_part(table, monkeypatch):
+def test_fit_interrupted_by_the_time_limit_is_excluded(table, monkeypatch):
     clock = SlowClock()
     train = CrossFit.train
 
@@ -290,15 +294,14 @@ def test_a_fit_that_the_limit_cuts_short_takes_no_part(table, monkeypatch):
     assert any("rankboost" in text for text in board.not_begun)
 
 
-def test_a_stop_keeps_what_is_ready_as_a_combination(table):
-    stop = []
+def test_stop_combines_the_finished_members(table):
+    ready = []
 
-    def report(words, share):
-        if "logistic" in words:
-            stop.append(words)
+    def watch(standings):
+        ready.extend(one for one in standings.entries if one.state == READY)
 
-    budget = Budget(stopped=lambda: len(stop) >= 3)
-    board = find_best(table, HELD_OUT, folds=3, entrants=QUICK, budget=budget, report=report)
+    budget = Budget(stopped=lambda: bool(ready))
+    board = find_best(table, HELD_OUT, folds=3, entrants=QUICK, budget=budget, watch=watch)
     assert board.ended == "stopped"
     assert board.best.method == "auc-ensemble"
     assert board.members
@@ -307,28 +310,24 @@ def test_a_stop_keeps_what_is_ready_as_a_combination(table):
     assert "stopped" in board.not_refit
 
 
-def test_a_stop_while_the_held_out_rows_are_looked_at_keeps_the_combination(table):
-    stop = []
-
-    def report(words, share):
-        if words.startswith("held-out rows"):
-            stop.append(words)
-
-    budget = Budget(stopped=lambda: bool(stop))
-    board = find_best(table, HELD_OUT, folds=3, entrants=QUICK, budget=budget, report=report)
+def test_stop_during_held_out_tests_keeps_the_combination(table):
+    doing = []
+    budget = Budget(stopped=lambda: any(one.startswith("held-out rows") for one in doing))
+    given = {"budget": budget, "watch": lambda standings: doing.append(standings.doing)}
+    board = find_best(table, HELD_OUT, folds=3, entrants=QUICK, **given)
     assert "auc-ensemble" in board.records
     assert board.ended == "stopped"
 
 
 @pytest.fixture
 def interruptible():
-    """Hear interrupts, whatever shell the tests were started in."""
+    """Restore the default SIGINT handler, which some shells disable."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
 
 
-def test_an_interrupt_ends_the_command_in_order(interruptible, file, monkeypatch, capsys):
+def test_interrupted_command_prints_a_stopped_result(interruptible, file, monkeypatch, capsys):
     def interrupted(*_):
         os.kill(os.getpid(), signal.SIGINT)
         return QUICK
@@ -341,7 +340,7 @@ def test_an_interrupt_ends_the_command_in_order(interruptible, file, monkeypatch
     assert document["leaderboard"] == []
 
 
-def test_a_stop_before_anything_is_ready_leaves_no_model(table):
+def test_stop_before_the_first_fit_returns_no_model(table):
     board = find_best(table, HELD_OUT, entrants=QUICK, budget=Budget(stopped=lambda: True))
     assert board.best is None
     assert list(sentences_of(board)) == ["No method was tested on the held-out rows."]
@@ -349,7 +348,7 @@ def test_a_stop_before_anything_is_ready_leaves_no_model(table):
 
 
 @pytest.mark.slow
-def test_a_method_that_cannot_be_trained_is_reported(table, monkeypatch):
+def test_failed_method_is_reported(table, monkeypatch):
     def too_much(self, *_):
         raise MemoryError
 
@@ -360,7 +359,7 @@ def test_a_method_that_cannot_be_trained_is_reported(table, monkeypatch):
 
 
 @pytest.mark.slow
-def test_groups_stay_whole(tmp_path):
+def test_groups_are_not_split(tmp_path):
     path = write_table(tmp_path / "g.csv", groups=12)
     table = read_table(path, label="label", positive="yes", roles={"site": "group"})
     board = find_best(table, HELD_OUT, folds=3, entrants=QUICK)
@@ -370,7 +369,7 @@ def test_groups_stay_whole(tmp_path):
         assert not set(codes[split.train_rows]) & set(codes[split.test_rows])
 
 
-def test_too_few_rows_are_refused_in_a_sentence(tmp_path):
+def test_too_few_rows_are_refused(tmp_path):
     path = tmp_path / "few.csv"
     path.write_text("a,label\n1,yes\n2,no\n3,no\n4,no\n5,yes\n6,no\n")
     table = read_table(path, label="label", positive="yes")
@@ -379,7 +378,7 @@ def test_too_few_rows_are_refused_in_a_sentence(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_simpler_method_is_offered_only_where_a_large_loss_is_excluded(tmp_path):
+def test_simpler_method_is_offered_only_without_a_large_loss(tmp_path):
     table = read_table(write_table(tmp_path / "t.csv", seed=4), label="label", positive="yes")
     board = find_best(table, HELD_OUT, folds=3, entrants=[Member.of("auc-rls"), *QUICK[:1]])
     first, other = board.entries[:2]
@@ -391,7 +390,7 @@ def test_a_simpler_method_is_offered_only_where_a_large_loss_is_excluded(tmp_pat
 
     for difference, low, high, offered in (
         (0.005, -0.005, 0.015, True),
-        (0.0, -0.1, 0.1, False),  # too few rows: it may cost 10 points
+        (0.0, -0.1, 0.1, False),  # too few rows: the loss may be 10 points
         (0.2, 0.19, 0.21, False),
         (-0.2, -0.3, -0.1, True),
         (0.0, None, None, False),
@@ -402,7 +401,7 @@ def test_a_simpler_method_is_offered_only_where_a_large_loss_is_excluded(tmp_pat
     assert "at most 1.5 points" in verdict(with_lead(0.005, -0.005, 0.0149)).simpler
 
 
-def test_without_an_interval_rows_are_reported_as_too_few(tmp_path):
+def test_verdict_without_interval_reports_too_few_rows(tmp_path):
     lines = ["a,label", *(f"{k % 7},{'yes' if k % 30 == 0 else 'no'}" for k in range(100))]
     (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
     table = read_table(tmp_path / "t.csv", label="label", positive="yes")
@@ -411,7 +410,7 @@ def test_without_an_interval_rows_are_reported_as_too_few(tmp_path):
     assert said.count("(too few rows for an interval)") == 2
 
 
-def test_members_are_written_and_read_back():
+def test_member_lists_round_trip_as_text():
     members = [
         Member.of("logistic", C=0.1, class_weight="balanced"),
         Member.of("svm-pauc", fpr_range=(0.0, 0.1)),
@@ -424,7 +423,7 @@ def test_members_are_written_and_read_back():
             METHODS["auc-ensemble"](library=wrong).fit(np.eye(4), [0, 1, 0, 1])
 
 
-def test_an_entry_names_settings_as_the_form_does():
+def test_entry_names_settings_like_the_form():
     params = {"class_weight": "balanced", "C": 0.1, "random_state": 3}
     shown = Standing("logistic", "ready", params).name.replace("\N{NO-BREAK SPACE}", " ")
     assert shown == "Logistic regression (Class weights = balanced, C = 0.1)"
@@ -433,7 +432,7 @@ def test_an_entry_names_settings_as_the_form_does():
 
 
 @pytest.mark.slow
-def test_a_test_file_is_the_held_out_part_and_no_choice_sees_it(tmp_path, table):
+def test_test_file_is_held_out_from_selection(tmp_path, table):
     boards, tables = [], []
     for seed, sign in ((5, 1.0), (6, -1.0)):
         path = write_table(tmp_path / f"later{seed}.csv", rows=60, seed=seed, signal=sign)
@@ -455,7 +454,7 @@ def test_a_test_file_is_the_held_out_part_and_no_choice_sees_it(tmp_path, table)
 
 
 @pytest.mark.slow
-def test_held_out_rows_that_were_trained_on_are_reported(tmp_path, file, table):
+def test_test_rows_used_in_training_are_reported(tmp_path, file, table):
     head, *lines = file.read_text().splitlines()
     (tmp_path / "again.csv").write_text("\n".join([head, *lines[:40]]) + "\n")
     for path, said in (
@@ -468,17 +467,17 @@ def test_held_out_rows_that_were_trained_on_are_reported(tmp_path, file, table):
         assert ", some of which were trained on." in sentences_of(board)[0]
 
 
-def test_a_test_file_that_does_not_fit_is_refused_before_anything_is_trained(tmp_path, table):
+def test_unsuitable_test_file_is_refused_before_training(tmp_path, table):
     path = tmp_path / "other.csv"
     path.write_text("a,b,label\n1,2,yes\n2,1,no\n")
     tested, messages = Validation(scheme="file", test_file=str(path)), []
     with pytest.raises(InputError, match="c"):
-        find_best(table, tested, entrants=QUICK, report=lambda *words: messages.append(words))
+        find_best(table, tested, entrants=QUICK, watch=messages.append)
     assert not messages
 
 
 @pytest.mark.slow
-def test_the_command_takes_a_test_file(tmp_path, file, monkeypatch, capsys):
+def test_command_accepts_a_test_file(tmp_path, file, monkeypatch, capsys):
     monkeypatch.setattr(search, "library", lambda *_: QUICK)
     later = write_table(tmp_path / "later.csv", rows=60, seed=5)
     options = ["--folds", "3", "--label", "label", "--positive", "yes", "--test-file", str(later)]
@@ -490,7 +489,7 @@ def test_the_command_takes_a_test_file(tmp_path, file, monkeypatch, capsys):
 
 
 @pytest.mark.slow
-def test_the_command_prints_keeps_and_saves(tmp_path, file, monkeypatch, capsys):
+def test_command_prints_stores_and_saves_results(tmp_path, file, monkeypatch, capsys):
     monkeypatch.setattr(search, "library", lambda *_: QUICK)
     project, model = tmp_path / "p.aucproj", tmp_path / "m.aucmodel"
     options = ["--fpr-range", "0,0.2", "--folds", "3", "--label", "label", "--positive", "yes"]
@@ -513,7 +512,7 @@ def test_the_command_prints_keeps_and_saves(tmp_path, file, monkeypatch, capsys)
     assert best["trained_on"] == saved.trained_on
     assert saved.trained_on.startswith("all 160 labelled rows")
     assert best["threshold"]["fpr"] <= 0.2
-    # The threshold is carried over by rank: as many training rows are called positive.
+    # The threshold is transferred by rank: the same share of training rows is predicted positive.
     called = saved.score(table)[split.train_rows] > saved.threshold
     judged = split.train_scores > best["threshold"]["threshold"]
     assert called.mean() == pytest.approx(judged.mean(), abs=0.02)
@@ -525,7 +524,7 @@ def test_the_command_prints_keeps_and_saves(tmp_path, file, monkeypatch, capsys)
 
 
 @pytest.mark.slow
-def test_a_result_that_cannot_be_stored_is_printed(tmp_path, file, monkeypatch, capsys):
+def test_result_that_cannot_be_stored_is_printed(tmp_path, file, monkeypatch, capsys):
     def refuse(self, *_what):
         raise InputError(f"cannot read or write the project {self.path}: the disk is full")
 
@@ -546,14 +545,14 @@ def test_a_result_that_cannot_be_stored_is_printed(tmp_path, file, monkeypatch, 
     ("options", "words"),
     CASES["wrong_options"],
 )
-def test_wrong_options_are_refused_in_one_line(file, capsys, options, words):
+def test_invalid_options_are_refused_in_one_line(file, capsys, options, words):
     assert main(["best", str(file), *options]) == 2
     said = capsys.readouterr().err
     assert words in said
     assert said.count("\n") == 1
 
 
-def test_the_table_of_the_leaderboard_has_a_line_an_entry(board):
+def test_leaderboard_table_has_a_line_per_entry(board):
     lines = table_text(board).splitlines()
     assert len(lines) == 3 + len(board.entries)
     assert lines[0].startswith("Ranking criterion: ")

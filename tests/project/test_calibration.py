@@ -52,7 +52,7 @@ def noise(rows, seed=0):
 # ------------------------------------------------------------------ the estimate
 
 
-def test_each_held_out_row_counts_once(table_once, folds):
+def test_each_held_out_row_is_used_once(table_once, folds):
     repeated = run_on(table_once, Validation("folds", folds=3, repeats=2))
     for record in (folds, repeated):
         rows = held_out(record)
@@ -61,7 +61,7 @@ def test_each_held_out_row_counts_once(table_once, folds):
     assert len(held_out(repeated, 4).scores) == len(repeated.splits[4].test_rows)
 
 
-def test_a_row_does_not_choose_its_own_map(folds):
+def test_row_is_calibrated_without_its_own_fold(folds):
     rows = held_out(folds)
     found = probabilities_of(rows, "isotonic")
     fold = rows.split == 2
@@ -73,7 +73,7 @@ def test_a_row_does_not_choose_its_own_map(folds):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_on_noise_the_estimate_is_no_better_than_the_share(kind):
+def test_brier_score_on_noise_is_not_optimistic(kind):
     rows = noise(400)
     p = probabilities_of(rows, kind)
     flattering = learn(kind, rows.positive, rows.scores)(rows.scores)
@@ -84,7 +84,7 @@ def test_on_noise_the_estimate_is_no_better_than_the_share(kind):
 
 
 @pytest.mark.parametrize("kind", [AS_IT_STANDS, *KINDS])
-def test_a_calibrated_run_has_measures(folds, kind):
+def test_calibrated_run_has_measures(folds, kind):
     found = judge(folds, kind)
     assert found.diagram.rows.sum() == len(found.probabilities)
     assert 0 < found.brier.value < 0.5
@@ -94,7 +94,7 @@ def test_a_calibrated_run_has_measures(folds, kind):
     assert "Brier score" in found.sentence()
 
 
-def test_few_rows_are_reported():
+def test_few_rows_are_cautioned_or_refused():
     assert "Platt or beta" in caution("isotonic", np.arange(200) < 20)
     assert caution("platt", np.arange(200) < 20) == ""
     one = HeldOut(np.arange(30) < 1, np.arange(30.0), np.zeros(30, np.intp))
@@ -102,12 +102,12 @@ def test_few_rows_are_reported():
         probabilities_of(one, "platt")
 
 
-def test_it_can_be_stopped(folds):
+def test_calibration_can_be_stopped(folds):
     with pytest.raises(Cancelled):
         judge(folds, "platt", lambda: True)
 
 
-def test_leave_pair_out_has_no_rows_to_calibrate_on(table_once):
+def test_calibration_of_leave_pair_out_is_refused(table_once):
     record = run_on(table_once, Validation("leave-pair-out"))
     with pytest.raises(InputError, match="holds out no rows"):
         held_out(record)
@@ -117,7 +117,7 @@ def test_leave_pair_out_has_no_rows_to_calibrate_on(table_once):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_moved_threshold_leaves_probabilities(half, table_once, kind):
+def test_moved_threshold_does_not_change_probabilities(half, table_once, kind):
     as_trained = validated_model(half, 0, None, kind)
     moved = validated_model(half, 0, ThresholdRule.parse("fpr=0.1"), kind)
     assert moved.threshold != as_trained.threshold
@@ -128,7 +128,7 @@ def test_a_moved_threshold_leaves_probabilities(half, table_once, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_calibrated_model_is_stored(half, table_once, tmp_path, kind):
+def test_calibrated_model_is_stored(half, table_once, tmp_path, kind):
     model, path = validated_model(half, 0, None, kind), tmp_path / "m.aucmodel"
     model_file.save_model(model, path)
     again = model_file.load_model(path)
@@ -138,7 +138,7 @@ def test_a_calibrated_model_is_stored(half, table_once, tmp_path, kind):
     assert again.calibrated_on == model.calibrated_on
 
 
-def spoilt(model, **changes):
+def with_invalid_calibration(model, **changes):
     made = dataclasses.replace(model.calibration, **changes)
     return model_file.model_to_bytes(dataclasses.replace(model, calibration=made))
 
@@ -153,10 +153,10 @@ def spoilt(model, **changes):
         {"scale": -1.0},
     ],
 )
-def test_a_spoilt_calibration_is_refused(half, changes):
+def test_invalid_stored_calibration_is_refused(half, changes):
     model = validated_model(half, 0, None, "isotonic")
     with pytest.raises(InputError, match="is damaged"):
-        model_file.model_from_bytes(spoilt(model, **changes), "m")
+        model_file.model_from_bytes(with_invalid_calibration(model, **changes), "m")
 
 
 # ------------------------------------------------------------------ exports
@@ -169,7 +169,7 @@ def odd_scores(model):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_script_and_the_document_give_the_probabilities(
+def test_exported_script_and_json_return_the_probabilities(
     half, table_once, table_file, tmp_path, kind
 ):
     model, script = validated_model(half, 0, None, kind), tmp_path / "model.py"
@@ -183,21 +183,21 @@ def test_a_script_and_the_document_give_the_probabilities(
     np.testing.assert_allclose(
         loaded["probability"](scores), model.probabilities(scores), atol=1e-9
     )
-    # The document has the numbers of the script, and says what to do with them.
+    # The document contains the numbers of the script and explains their use.
     export_model(model, "json", tmp_path / "model.json")
     document = json.loads((tmp_path / "model.json").read_text())
     assert document["calibration"] == loaded["MODEL"]["calibration"]
     assert any("probability = " in line for line in document["how"])
 
 
-def test_a_script_without_calibration_writes_no_probability(half, table_file, tmp_path):
+def test_script_without_calibration_writes_no_probability(half, table_file, tmp_path):
     export_model(half.splits[0].model, "script", tmp_path / "model.py")
     done = run_script(tmp_path / "model.py", table_file)
     assert done.stdout.startswith("row,score,threshold,predicted\n")
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_graph_gives_the_probabilities(half, table_once, tmp_path, kind):
+def test_onnx_export_returns_the_probabilities(half, table_once, tmp_path, kind):
     model = validated_model(half, 0, None, kind)
     score, probability = run_graph(model, table_once, tmp_path, "score", "probability")
     np.testing.assert_allclose(probability, model.probabilities(score), rtol=0, atol=1e-9)
@@ -217,7 +217,7 @@ def command(capsys):
 
 
 @pytest.mark.parametrize("scheme", [["--test-size", "0.5"], ["--folds", "4"]])
-def test_a_model_is_trained_with_a_calibration_and_scores(command, table_file, tmp_path, scheme):
+def test_command_trains_and_scores_a_calibrated_model(command, table_file, tmp_path, scheme):
     model, scores = tmp_path / "m.aucmodel", tmp_path / "scores.csv"
     given = ["--method", "auc-rls", "--save-model", model, "--calibrate", "beta", "--json"]
     status, out, err = command("train", table_file, *given, *scheme)
@@ -249,13 +249,13 @@ def test_a_model_is_trained_with_a_calibration_and_scores(command, table_file, t
         (["--calibrate", "platt", "--save-model", "m", "--leave-pair-out"], "--leave-pair-out"),
     ],
 )
-def test_what_cannot_be_calibrated_is_refused_before_training(command, table_file, words, said):
+def test_invalid_calibration_options_are_refused_before_training(command, table_file, words, said):
     status, out, err = command("train", table_file, "--method", "auc-rls", *words)
     assert (status, out) == (2, "")
     assert said in err
 
 
-def test_one_class_held_out_is_refused(half):
+def test_calibration_on_one_held_out_class_is_refused(half):
     split = dataclasses.replace(
         half.splits[0], test_positive=np.zeros_like(half.splits[0].test_positive)
     )

@@ -1,4 +1,4 @@
-"""One parser: a cell is the same number or text wherever it stands and whoever reads it."""
+"""A cell is parsed to the same number or text by every reader and at every position."""
 
 import random
 import subprocess
@@ -106,13 +106,15 @@ def write_columns(path, columns, delimiter):
 @pytest.mark.parametrize("reader", ["short", pytest.param("duckdb", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("place", ["in the sample", "beyond it"])
 @pytest.mark.parametrize(("delimiter", "decimal"), [(";", "."), (";", ","), ("|", ".")])
-def test_a_cell_is_read_alike_everywhere(tmp_path, monkeypatch, delimiter, decimal, place, reader):
+def test_cell_is_read_equally_by_all_readers(
+    tmp_path, monkeypatch, delimiter, decimal, place, reader
+):
     monkeypatch.setattr(delimited, "is_small", lambda *_: reader == "short")
     monkeypatch.setattr(encoding, "SAMPLE", 4096)
     chosen = random.Random(f"{delimiter}{decimal}{place}")
     rows = 60
     columns = []
-    # A long reader begins anew where a later row changes a column: fewer of them for it.
+    # DuckDB rereads the file when a later row changes a column: fewer columns for it.
     for cell in hostile_cells(250 if reader == "short" else 120, f"{delimiter}{decimal}"):
         companions = chosen.choice(COMPANIONS)
         column = [companions[row % 3] for row in range(rows)]
@@ -129,7 +131,7 @@ def test_a_cell_is_read_alike_everywhere(tmp_path, monkeypatch, delimiter, decim
         assert as_read(found) == as_python_reads(column, decimal), column
 
 
-# What both readers say of rows
+# Rows in both readers
 
 _PIECES = ["1", "2", "", " ", "a", '"a"', '"a,b"', '"a""b"', '""', 'a"b', '"a"b', ' "a"', '"a" ']
 
@@ -145,7 +147,7 @@ def understood(path):
 
 
 @pytest.mark.parametrize("seed", range(25))
-def test_both_readers_cut_rows_alike(tmp_path, monkeypatch, seed):
+def test_both_readers_split_rows_equally(tmp_path, monkeypatch, seed):
     chosen = random.Random(seed)
     pieces = _PIECES if seed % 2 else _PIECES[:9]
     lines = ["a,b,c"] + ["1,2,3"] * 12
@@ -162,11 +164,11 @@ def test_both_readers_cut_rows_alike(tmp_path, monkeypatch, seed):
     assert understood(path) == short
 
 
-# Row numbers are those of the file
+# Row numbers of the file
 
 
 @pytest.mark.parametrize("reader", ["short", "duckdb", "disk"])
-def test_rows_keep_the_numbers_they_have_in_the_file(tmp_path, monkeypatch, reader):
+def test_rows_keep_their_numbers_in_the_file(tmp_path, monkeypatch, reader):
     monkeypatch.setattr(delimited, "is_small", lambda *_: reader == "short")
     path = tmp_path / "data.csv"
     text = 'title\nrow,x,y\n1,0,a\n\n2,1\n3,0,"b\n\n"\n4,1,a\n\n\n5\n6,1,b,7\n7,0,a\n'
@@ -214,7 +216,7 @@ def _opened(path, reader, dialect=None):
     return read_table(path, label="y", dialect=dialect)
 
 
-def test_a_table_without_rejected_rows_has_no_list_of_numbers(tmp_path):
+def test_table_without_rejected_rows_has_no_row_numbers(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("x,y\n1,a\n\n2,b\n")
     assert read_table(path).row_numbers is None
@@ -237,7 +239,7 @@ print(memory("VmHWM:") - before, sum(column.values.nbytes for column in table.co
 
 @pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux for the peak")
-def test_reading_takes_little_more_memory_than_its_arrays(tmp_path):
+def test_reading_needs_little_more_memory_than_its_arrays(tmp_path):
     header = ",".join(f"x{k}" for k in range(12)) + "\n"
     rows = ["".join(f"{(j + k) % 10 / 4}," for k in range(11)) + f"{j % 2}\n" for j in range(1000)]
     for name, times in (("some", 50), ("many", 4_000)):
@@ -248,7 +250,7 @@ def test_reading_takes_little_more_memory_than_its_arrays(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     peak, arrays = map(int, done.stdout.split())
     assert arrays == 8 * 12 * 4_000_000
-    # What DuckDB takes for pieces of the file does not grow with it.
+    # The buffers of DuckDB do not grow with the file.
     assert peak < 1.3 * arrays + 100e6
 
 
@@ -277,7 +279,7 @@ def test_reading_takes_little_more_memory_than_its_arrays(tmp_path):
         (NumberFormat(layout="y-m-d"), {"2023-12-01 12:00-3": 19692.625, "2023-02-30": np.inf}),
     ],
 )
-def test_what_a_cell_is_in_a_format(form, cells):
+def test_cells_are_parsed_in_their_number_format(form, cells):
     for cell, value in cells.items():
         assert form.matches(cell) == (value is not None), cell
         assert form.read(cell) == (np.inf if value is None else value), cell
@@ -285,7 +287,7 @@ def test_what_a_cell_is_in_a_format(form, cells):
 
 @pytest.mark.parametrize("decimal", [".", ","])
 @pytest.mark.parametrize("affix", ["", "$", "kg", "days", "%", "mm Hg", "m2", "10^9/L", "d'or"])
-def test_duckdb_reads_amounts_as_python_does(decimal, affix):
+def test_duckdb_reads_amounts_like_python(decimal, affix):
     form = NumberFormat(decimal, grouped=True, dressed=bool(affix), affix=affix)
     pieces = ["-", "1", "12", "000", ",", ".", " ", "(", ")", "1,234", "1.234.567", ",123", "\n"]
     pieces += [affix, affix, affix[:-1], "12345678901234567", "e5", "\u00a0"]

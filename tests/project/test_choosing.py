@@ -1,4 +1,4 @@
-"""What a target comes to on a run's scores, and how sure its figures are."""
+"""Thresholds chosen for a target on a run's scores, and the intervals of their rates."""
 
 import dataclasses
 import math
@@ -51,7 +51,7 @@ def called(split, threshold):
         Target("min-max"),
     ],
 )
-def test_a_target_finds_its_place_on_each_scale_of_scores(record, target):
+def test_target_yields_a_threshold_for_each_split(record, target):
     places = []
     for k, split in enumerate(record.splits):
         found = choose(record, k, target, HERE)
@@ -61,12 +61,12 @@ def test_a_target_finds_its_place_on_each_scale_of_scores(record, target):
     assert places[0] != places[1]
 
 
-def test_the_model_s_own_is_zero(record):
+def test_default_threshold_is_zero(record):
     assert choose(record, 0, Target(), HERE) == Choice(0.0)
     assert Target.typed(record, 0, 0.0) == Target()
 
 
-def test_a_typed_number_is_kept_on_its_scale_and_its_fpr_on_others(record):
+def test_typed_threshold_keeps_its_fpr_on_other_splits(record):
     value = float(np.median(record.splits[1].test_scores))
     target = Target.typed(record, 1, value)
     split = record.splits[1]
@@ -78,19 +78,19 @@ def test_a_typed_number_is_kept_on_its_scale_and_its_fpr_on_others(record):
     assert alarms <= target.fpr < alarms + 1 / (~other.test_positive).sum()
 
 
-def test_alerts_are_counted_by_the_day(record):
+def test_alerts_per_day_set_the_threshold(record):
     target, split = Target("alerts", 12.0), record.splits[0]
     without = choose(record, 0, target, HERE)
     assert without == Choice(0.0, "Enter the number of cases per day.")
     place = choose(record, 0, target, Stakes(cases=100.0)).threshold
     share = called(split, place).mean()
     assert share <= 0.12 < share + 1 / len(split.test_scores) + 1e-12
-    # More than there are cases: everybody.
+    # More alerts than cases: every row is predicted positive.
     everybody = choose(record, 0, target, Stakes(cases=3.0)).threshold
     assert called(split, everybody).all()
 
 
-def test_what_cannot_be_had_is_said_with_the_best_there_is(record):
+def test_unreachable_target_reports_the_best(record):
     split = record.splits[0]
     upside_down = dataclasses.replace(split, test_scores=-split.test_scores)
     record = dataclasses.replace(record, splits=[upside_down])
@@ -101,7 +101,7 @@ def test_what_cannot_be_had_is_said_with_the_best_there_is(record):
     assert "must lie within [0, 1]" in bad.problem
 
 
-def test_rows_of_one_class_have_no_threshold(record):
+def test_one_class_has_no_threshold(record):
     split = record.splits[0]
     alone = dataclasses.replace(split, test_positive=np.zeros_like(split.test_positive))
     lone = dataclasses.replace(record, splits=[alone])
@@ -109,12 +109,12 @@ def test_rows_of_one_class_have_no_threshold(record):
 
 
 @pytest.mark.parametrize("data", [{"rule": "best"}, {"value": math.nan}, {"value": math.inf}])
-def test_what_is_no_target_is_refused(data):
+def test_invalid_target_is_refused(data):
     with pytest.raises(ValueError, match="threshold"):
         Target(**data)
 
 
-def test_counts_are_of_scores_above(record):
+def test_counts_use_scores_above_the_threshold(record):
     split, y = record.splits[0], record.splits[0].test_positive
     for t in (-9.0, 0.0, float(split.test_scores[3]), 9.0):
         above = called(split, t)
@@ -133,7 +133,7 @@ def exact(count, rows, level=0.95):
     return count / rows, low, high
 
 
-def test_intervals_on_the_rows_are_exact():
+def test_intervals_of_rates_are_exact():
     figures = ThresholdFigures.of(Confusion(30, 10, 5, 155))
     for rate, expected in (
         (figures.tpr, exact(30, 40)),
@@ -145,7 +145,7 @@ def test_intervals_on_the_rows_are_exact():
     assert figures.prior == 0.2
 
 
-def test_at_another_prior_precision_and_alerts_are_of_that():
+def test_precision_and_alerts_follow_the_given_prior():
     prior = 0.001
     figures = ThresholdFigures.of(Confusion(30, 10, 5, 155), prior)
     (tpr, tpr_low, tpr_high), (fpr, fpr_low, fpr_high) = exact(30, 40, 0.975), exact(5, 160, 0.975)
@@ -168,7 +168,7 @@ def test_at_another_prior_precision_and_alerts_are_of_that():
 @pytest.mark.parametrize(
     "counts", [(0, 0, 3, 4), (2, 1, 0, 0), (0, 5, 0, 9), (1, 0, 0, 9), (0, 1, 9, 0), (0, 0, 0, 0)]
 )
-def test_few_rows_give_figures_or_none(counts, prior):
+def test_rates_without_rows_are_undefined(counts, prior):
     figures = ThresholdFigures.of(Confusion(*counts), prior)
     tp, fn, fp, tn = counts
     for rate, rows in (
@@ -182,7 +182,7 @@ def test_few_rows_give_figures_or_none(counts, prior):
     assert math.isnan(estimate_share(0, 0).low)
 
 
-def test_the_interval_of_the_fpr_holds_although_its_threshold_is_chosen_by_it():
+def test_fpr_interval_covers_at_a_tuned_threshold():
     # Uniform negatives: the true FPR of a threshold t is 1 - t.
     rng, held, draws = np.random.default_rng(5), 0, 2000
     y = np.arange(60) < 20
@@ -224,5 +224,5 @@ KNOWN = "interval_accounts_for_choice"
         (Target("typed", 0.3, "run", 0, 0.1), COUNTS, HERE, ["threshold_may_be_tuned"]),
     ],
 )
-def test_the_limits_of_a_choice_are_noted(target, counts, stakes, expected):
+def test_limits_of_a_threshold_choice_are_noted(target, counts, stakes, expected):
     assert codes(target, counts, stakes) == expected

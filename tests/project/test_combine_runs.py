@@ -1,4 +1,4 @@
-"""Combinations of finished runs: no refit, and estimates on rows that chose no weights."""
+"""Combinations of finished runs: no refit, estimates on rows not used for the weights."""
 
 import dataclasses
 import importlib.util
@@ -108,14 +108,14 @@ def weighted_by(weights):
 
 
 @pytest.mark.slow
-def test_in_folds_it_is_an_ordinary_run_whose_models_give_its_scores(table, in_folds):
+def test_combination_in_folds_is_an_ordinary_run(table, in_folds):
     record = combined(in_folds)
     assert record.status == "done"
     assert len(record.splits) == 3
     for split, linear, marker in zip(
         record.splits, in_folds[0][1].splits, in_folds[-1][1].splits, strict=True
     ):
-        # The marker set rows without a value aside.
+        # The marker run excluded rows without a value.
         np.testing.assert_array_equal(split.test_rows, np.sort(marker.test_rows))
         assert len(split.test_rows) < len(linear.test_rows)
         scores = scores_of(split.model, table)
@@ -127,13 +127,13 @@ def test_in_folds_it_is_an_ordinary_run_whose_models_give_its_scores(table, in_f
 
 
 @pytest.mark.slow
-def test_after_several_splits_members_are_trained_on_all_rows_for_the_model(table, in_folds):
+def test_combination_model_refits_members_on_all_rows(table, in_folds):
     record = combined(in_folds)
     model = refit_combination(record.experiment, in_folds, table)
     assert model.trained_on == f"all {table.rows} labelled rows of t.csv"
     scores, mean = scores_of(model, table), np.zeros(table.rows)
     assert sum(share.weight for share in model.scorer.members) == pytest.approx(1.0)
-    # Each member by itself, on the mean of the scales of its splits.
+    # Each member alone, on the mean of the scales of its splits.
     for name, run in in_folds:
         (share,) = (share for share in model.scorer.members if share.title == name)
         alone = refit(run.experiment, table)
@@ -149,12 +149,12 @@ def test_after_several_splits_members_are_trained_on_all_rows_for_the_model(tabl
 
 
 def a_scale(split, tested):
-    """The scale of a member on the rows that all of them held out."""
+    """Return the scale of a member on the rows that all members held out."""
     own = split.test_scores[np.isin(split.test_rows, tested.test_rows)] - split.model.intercept
     return Scale.learn(own, 0.1 if split.model.method == "random-forest" else 0.0)
 
 
-def test_weights_of_a_split_are_those_that_the_other_splits_choose(in_folds):
+def test_weights_of_a_split_are_chosen_on_the_other_splits(in_folds):
     record = combined(in_folds)
     ordered = sorted(in_folds, key=lambda run: run[1].experiment.id)
     z, positive = [], []
@@ -183,7 +183,7 @@ def test_weights_of_a_split_are_those_that_the_other_splits_choose(in_folds):
     np.testing.assert_allclose(found - found.mean(), total - total.mean(), atol=1e-5)
 
 
-def test_classes_of_scored_rows_do_not_change_their_scores(in_folds):
+def test_labels_of_scored_rows_do_not_change_their_scores(in_folds):
     before = combined(in_folds)
     turned = [with_splits(run, flipped, slice(0, 1)) for run in in_folds]
     after = combined(turned)
@@ -191,7 +191,7 @@ def test_classes_of_scored_rows_do_not_change_their_scores(in_folds):
     assert not np.array_equal(before.splits[1].test_scores, after.splits[1].test_scores)
 
 
-def test_of_steps_forward_only_earlier_ones_choose(table):
+def test_forward_splits_use_weights_of_earlier_splits_only(table):
     forward = Validation(scheme="forward", folds=3, time="a")
     runs = [("one", made(table, "auc-rls", forward)), ("two", made(table, "logistic", forward))]
     assert not any(record.error for _, record in runs)
@@ -204,7 +204,7 @@ def test_of_steps_forward_only_earlier_ones_choose(table):
         np.testing.assert_array_equal(one.test_scores, other.test_scores)
 
 
-def test_weights_of_rows_count_when_members_are_chosen(table, in_folds):
+def test_row_weights_affect_the_member_weights(table, in_folds):
     runs, heavy = in_folds[:2], np.ones(table.rows)
     heavy[::5] = 20.0
     plain = combined(runs)
@@ -229,22 +229,22 @@ def test_rows_of_weight_zero_have_no_effect(table, held_out):
     assert split.objective == other.objective
 
 
-def test_one_held_out_part_is_scored_in_folds(table, held_out, monkeypatch):
+def test_single_hold_out_is_cross_fitted_in_folds(table, held_out, monkeypatch):
     record = combined(held_out)
     (split,) = record.splits
     alone = {share.title: share.auc for share in split.model.scorer.members}
     assert max(alone.values()) - 0.1 < roc.auc(split.test_positive, split.test_scores) < 1
     scores = scores_of(split.model, table)[split.test_rows]
-    assert not np.allclose(scores, split.test_scores)  # those of all rows chose its weights
+    assert not np.allclose(scores, split.test_scores)  # the final weights use all rows
     assert np.corrcoef(scores, split.test_scores)[0, 1] > 0.95
-    # Of one member alone any weights are the same: the second level then changes nothing.
+    # With a single member the weights are equal, so cross-fitting changes nothing.
     monkeypatch.setattr(combining, "choose_weights", lambda z, *_, **_more: np.eye(len(z))[0])
     (split,) = combined(held_out).splits
     scores = scores_of(split.model, table)[split.test_rows]
     np.testing.assert_allclose(scores, split.test_scores, atol=1e-9)
 
 
-def test_groups_of_one_held_out_part_stay_whole(tmp_path, monkeypatch):
+def test_groups_of_a_single_hold_out_are_not_split(tmp_path, monkeypatch):
     path = write(tmp_path / "t.csv", sites=40)
     table = read_table(path, label="y", positive="1", roles={"site": "group"})
     runs = [("one", made(table, "auc-rls", HELD_OUT)), ("two", made(table, "rankboost", HELD_OUT))]
@@ -292,19 +292,19 @@ def test_combinations_of_noise_centre_on_one_half(tmp_path, validation, monkeypa
     for _ in range(25):
         null = with_classes(runs, rng.permutation(table.is_positive()))
         splits = combined(null).splits
-        # Splits of one table are no independent draws.
+        # Splits of one table are not independent.
         nested.append(np.mean([roc.auc(s.test_positive, s.test_scores) for s in splits]))
         flattered.append(np.mean([s.model.scorer.members[0].auc for s in splits]))
     error = np.std(nested, ddof=1) / np.sqrt(len(nested))
     assert abs(np.mean(nested) - 0.5) < 3 * error < 0.06
-    assert np.mean(flattered) > 0.5 + 4 * error  # there was something to be taken in by
+    assert np.mean(flattered) > 0.5 + 4 * error  # the naive estimate is optimistic
 
 
 def few_bags(*given, **more):
     return choose_weights(*given[:5], bags=2, **more)
 
 
-def test_exports_score_new_rows_as_the_model_does(table, held_out, tmp_path):
+def test_exported_combinations_score_like_the_model(table, held_out, tmp_path):
     pytest.importorskip("onnx")
     ort = pytest.importorskip("onnxruntime")
     (split,) = combined(held_out).splits
@@ -344,7 +344,7 @@ def test_equal_preparations_need_no_view(table):
     assert views == [None, None]
 
 
-def test_other_scales_are_bridged_and_ranks_are_refused_by_name(table):
+def test_different_scales_are_combined_and_ranks_are_refused(table):
     robust = PreparationChoice(scale="robust", impute="mean")
     runs = [
         ("usual", made(table, "auc-rls", FOLDS)),
@@ -359,7 +359,7 @@ def test_other_scales_are_bridged_and_ranks_are_refused_by_name(table):
         combined(runs)
 
 
-def test_runs_that_cannot_be_combined_are_named(table, in_folds, held_out):
+def test_unsuitable_runs_are_refused_by_name(table, in_folds, held_out):
     linear, trees = in_folds[:2]
     assert why_not([linear]).startswith("a combination needs two or more runs")
     assert why_not([linear, ("other", held_out[0][1])]).startswith("other shares no held-out rows")
@@ -378,7 +378,7 @@ def test_runs_that_cannot_be_combined_are_named(table, in_folds, held_out):
         plan_combination([linear, ("other", held_out[0][1])], BAND, BAND)
 
 
-def test_a_run_that_lacks_its_model_is_named(in_folds):
+def test_run_without_its_model_is_named(in_folds):
     (name, record), other = in_folds[:2]
 
     class Damaged:
@@ -392,7 +392,7 @@ def test_a_run_that_lacks_its_model_is_named(in_folds):
         combined([(name, broken), other])
 
 
-def test_it_is_known_by_its_members_in_any_order(in_folds):
+def test_combination_id_ignores_the_order_of_members(in_folds):
     one = plan_combination(in_folds, BAND, BAND)
     assert one.id == plan_combination(in_folds[::-1], BAND, BAND, "named").id
     assert one.id != plan_combination(in_folds[:3], BAND, BAND).id
@@ -402,7 +402,7 @@ def test_it_is_known_by_its_members_in_any_order(in_folds):
     )
 
 
-def test_it_is_not_trained_again(table, in_folds):
+def test_combination_cannot_be_refit(table, in_folds):
     record = combined(in_folds)
     again = execute(record.experiment, table)
     assert again.status == "failed"
@@ -412,7 +412,7 @@ def test_it_is_not_trained_again(table, in_folds):
     assert "aucstudio combine PROJECT" in command_line(record.experiment)
 
 
-def test_a_stop_keeps_the_splits_that_were_finished(table, in_folds):
+def test_combination_can_be_stopped_between_splits(table, in_folds):
     messages = []
 
     def stop_after_one(progress):
@@ -424,7 +424,7 @@ def test_a_stop_keeps_the_splits_that_were_finished(table, in_folds):
     assert sum(one.finished is not None for one in messages) == 1
 
 
-def test_the_command_saves_a_model_of_all_rows_after_several_splits(tmp_path, capsys):
+def test_command_saves_a_combination_refit_on_all_rows(tmp_path, capsys):
     table, project = write(tmp_path / "t.csv"), tmp_path / "p.aucproj"
     common = [str(table), "--label", "y", "--project", str(project), "--quiet", "--folds", "3"]
     for method in ("auc-rls", "logistic"):
@@ -439,7 +439,7 @@ def test_the_command_saves_a_model_of_all_rows_after_several_splits(tmp_path, ca
 
 
 @pytest.mark.slow
-def test_the_command_adds_it_to_the_project(tmp_path, capsys):
+def test_command_adds_the_combination_to_the_project(tmp_path, capsys):
     table, project = write(tmp_path / "t.csv"), tmp_path / "p.aucproj"
     common = [str(table), "--label", "y", "--project", str(project), "--quiet", "--ignore", "site"]
     for method in ("auc-rls", "logistic"):
@@ -456,7 +456,7 @@ def test_the_command_adds_it_to_the_project(tmp_path, capsys):
     assert len(record.experiment.members) == 3
     assert record.experiment.id == record.id
     assert np.isfinite(load_model(model).score(read_table(table))).all()
-    # It takes part in comparisons, and verifying passes it over.
+    # It can be compared, and verification skips it.
     assert cli.main(["compare", str(project), "--json"]) == 0
     pairs = json.loads(capsys.readouterr().out)["pairs"]["auc"]
     assert all(not pair["refused"] for pair in pairs)
@@ -467,7 +467,7 @@ def test_the_command_adds_it_to_the_project(tmp_path, capsys):
     assert cli.main(["combine", str(project), "AUC-RLS"]) == 2
 
 
-def test_a_project_without_finished_runs_lists_none(tmp_path, capsys):
+def test_combining_without_finished_runs_is_refused(tmp_path, capsys):
     project = tmp_path / "p.aucproj"
     ProjectFile.create(project)
     assert cli.main(["combine", str(project), "one", "other"]) == 2

@@ -1,4 +1,4 @@
-"""Comparison of runs: equal to direct calls of the engine, corrected by Holm, exported whole."""
+"""Comparison of runs: equal to direct engine calls, corrected by Holm, and exported."""
 
 import csv
 import dataclasses
@@ -56,7 +56,7 @@ def several(make_run):
 
 
 @pytest.mark.parametrize("measure", [comparison.AUC, comparison.PAUC])
-def test_one_split_is_delongs_test(one, measure):
+def test_single_split_uses_delongs_test(one, measure):
     (pair,) = comparison.compare_runs([("a", one[0]), ("b", one[1])], BAND, measure)
     a, b = (record.splits[0] for record in one)
     test, band = inference.auc_test, ()
@@ -69,7 +69,7 @@ def test_one_split_is_delongs_test(one, measure):
 
 
 @pytest.mark.parametrize("measure", [comparison.AUC, comparison.PAUC])
-def test_several_splits_take_the_corrected_t(several, measure):
+def test_several_splits_use_the_corrected_t_test(several, measure):
     (pair,) = comparison.compare_runs([("a", several[0]), ("b", several[1])], BAND, measure)
     band = (0.0, 1.0) if measure == comparison.AUC else BAND
     x = np.array(
@@ -80,7 +80,7 @@ def test_several_splits_take_the_corrected_t(several, measure):
         ]
     )
     first = several[0].splits[0]
-    # Rows are held out more than once: 2.5 times the share of them is more than n_test / n_train.
+    # Rows are held out repeatedly: 2.5 times their share exceeds n_test / n_train.
     factor = 1 / 4 + 2.5 * len(first.test_rows) / (len(first.test_rows) + len(first.train_rows))
     se = math.sqrt(factor * x.var(ddof=1))
     assert pair.difference == pytest.approx(x.mean(), abs=1e-12)
@@ -90,13 +90,13 @@ def test_several_splits_take_the_corrected_t(several, measure):
     assert pair.high == pytest.approx(min(1.0, x.mean() + reach))
 
 
-def test_same_scores_are_level(one, several):
+def test_equal_scores_do_not_differ(one, several):
     for record in (one[0], several[0]):
         (pair,) = comparison.compare_runs([("a", record), ("b", record)], BAND)
         assert (pair.difference, pair.p, pair.significant) == (0.0, 1.0, False)
 
 
-def test_equal_differences_leave_no_variance_to_judge_by(several):
+def test_differences_without_variance_have_no_test(several):
     perfect = [split.test_positive * 1.0 for split in several[0].splits]
     flat = [np.zeros(len(scores)) for scores in perfect]
     a, b = with_scores(several[0], *perfect), with_scores(several[0], *flat)
@@ -116,7 +116,7 @@ def test_all_pairs_are_corrected_together(one, make_run):
     runs[2] = ("c", make_run(0.01, Validation(seed=7)))
     pairs = comparison.compare_runs(runs, BAND)
     assert [bool(pair.refused) for pair in pairs] == [False, True, True]
-    assert pairs[0].p_corrected == pairs[0].p  # refused pairs do not count
+    assert pairs[0].p_corrected == pairs[0].p  # refused pairs are not counted
 
 
 def test_different_rows_are_refused(one, several, make_run):
@@ -143,19 +143,21 @@ def test_different_rows_are_refused(one, several, make_run):
         assert not pair.significant
 
 
-def test_progress_stops(one):
-    heard = []
+def test_comparison_can_be_stopped(one):
+    fractions = []
 
-    def listen(fraction):
-        heard.append(fraction)
+    def record_fraction(fraction):
+        fractions.append(fraction)
         return True
 
     with pytest.raises(Stopped):
-        comparison.compare_runs([("a", one[0]), ("b", one[1]), ("c", one[0])], BAND, "auc", listen)
-    assert heard == [1 / 3]
+        comparison.compare_runs(
+            [("a", one[0]), ("b", one[1]), ("c", one[0])], BAND, "auc", record_fraction
+        )
+    assert fractions == [1 / 3]
 
 
-def test_figures_are_those_of_the_summary(several):
+def test_run_figures_match_the_summaries(several):
     run = comparison.run_figures("a", several[0], BAND)
     assert run.auc == auc_summary(several[0])
     assert run.pauc == pauc_summary(several[0], BAND)
@@ -167,7 +169,7 @@ def test_figures_are_those_of_the_summary(several):
 
 
 def of_differences(*values):
-    """Pairs of runs in order, each (difference, p); None where refused."""
+    """Return pairs of runs from (difference, p) in order; None makes a refused pair."""
     names = "abcdef"
     count = round((1 + math.sqrt(1 + 8 * len(values))) / 2)
     places = itertools.combinations(range(count), 2)
@@ -193,17 +195,17 @@ def of_areas(name, *areas, part=None):
         (comparison.UNCORRECTED, [0.04 / 3, 0.09, 0.03]),
     ],
 )
-def test_corrections(correction, oracle):
+def test_p_values_are_corrected(correction, oracle):
     pairs = of_differences((0.1, 0.04 / 3), (0.1, 0.09), (0.1, 0.03))
     found = comparison.corrected(pairs, correction)
     assert [pair.p_corrected for pair in found] == pytest.approx(oracle)
     assert [pair.significant for pair in found] == [p < 0.05 for p in oracle]
     assert [pair.p for pair in found] == [pair.p for pair in pairs]
-    # Corrected figures can be corrected otherwise.
+    # Corrected pairs can be corrected again by another method.
     assert comparison.corrected(found) == comparison.corrected(pairs)
 
 
-def test_a_turned_pair_says_the_same():
+def test_turned_pair_has_the_opposite_difference():
     (pair,) = comparison.corrected(of_differences((-0.2, 0.01)))
     turned = pair.turned()
     assert (turned.a, turned.b, turned.better) == ("b", "a", pair.better)
@@ -240,20 +242,20 @@ def test_wins_ties_losses_and_ranks():
     assert math.isnan(found[3].mean_rank)
 
 
-def test_ranks_are_of_the_measure():
+def test_mean_ranks_follow_the_measure():
     runs = [of_areas("a", 0.9, part=[0.2]), of_areas("b", 0.8, part=[0.3])]
     pairs = comparison.corrected(of_differences((0.1, 0.9)))
     assert [s.mean_rank for s in Comparison(runs, pairs, comparison.AUC).standings()] == [1, 2]
     assert [s.mean_rank for s in Comparison(runs, pairs, comparison.PAUC).standings()] == [2, 1]
 
 
-def test_untested_pairs_are_no_ties():
+def test_untested_pairs_are_not_ties():
     pairs = comparison.corrected([PairComparison("a", "b", 0.5)])
     standing, _ = Comparison([of_areas("a", 0.9), of_areas("b", 0.4)], pairs).standings()
     assert (standing.wins, standing.ties, standing.losses) == (0, 0, 0)
 
 
-def test_training_for_another_range_is_known(one):
+def test_training_for_another_range_is_detected(one):
     plain = comparison.run_figures("a", one[0], BAND)
     assert plain.trained_for is None
     assert not plain.trained_elsewhere(BAND)
@@ -277,7 +279,7 @@ def open_pair(difference, se, quantile):
 
 
 def share_significant(measured, critical, growth, draws=200_000):
-    """Draw true differences about the measured one, and a study of each."""
+    """Return the share of significant studies for true differences near the measured one."""
     rng = np.random.default_rng(0)
     true = measured + rng.standard_normal(draws)
     found = true * math.sqrt(growth) + rng.standard_normal(draws)
@@ -286,7 +288,7 @@ def share_significant(measured, critical, growth, draws=200_000):
 
 @pytest.mark.parametrize("tests", [1, 15])
 @pytest.mark.parametrize("difference", [-0.02, 0.001])
-def test_so_many_rows_have_the_assurance(tests, difference):
+def test_forecast_growth_has_the_stated_assurance(tests, difference):
     pair = open_pair(difference, 0.015, scipy.stats.norm.ppf(0.975))
     growth = growth_to_significance(pair, 1, tests)
     critical = scipy.stats.norm.ppf(1 - 0.025 / tests)
@@ -294,19 +296,19 @@ def test_so_many_rows_have_the_assurance(tests, difference):
     assert share == pytest.approx(0.8, abs=0.005)
 
 
-def test_without_correction_the_number_of_pairs_does_not_matter():
+def test_uncorrected_forecast_ignores_the_number_of_pairs():
     pair = open_pair(0.02, 0.015, scipy.stats.norm.ppf(0.975))
     free = dataclasses.replace(pair, correction=comparison.UNCORRECTED)
     assert growth_to_significance(free, 1, 15) == growth_to_significance(pair, 1, 1)
     assert growth_to_significance(pair, 1, 15) > growth_to_significance(pair, 1, 1)
 
 
-def test_splits_take_students_quantile():
+def test_forecast_of_splits_uses_students_quantile():
     pair = open_pair(0.02, 0.015, scipy.stats.t.ppf(0.975, 9))
     growth = growth_to_significance(pair, 10, 1)
     share = share_significant(0.02 / 0.015, scipy.stats.t.ppf(0.975, 9), growth)
     assert share == pytest.approx(0.8, abs=0.005)
-    # Two splits cannot pass a test as strict as this one, however many rows there are.
+    # Two splits can never pass a test as strict as this one.
     assert math.isinf(growth_to_significance(pair, 2, 15))
 
 
@@ -319,7 +321,7 @@ def test_splits_take_students_quantile():
         PairComparison("a", "b", 0.2, 0.1, 0.3, 0.001, 0.001),
     ],
 )
-def test_nothing_is_forecast_of_what_is_settled_or_untested(pair):
+def test_significant_and_untested_pairs_have_no_forecast(pair):
     assert growth_to_significance(pair, 1, 1) is None
 
 
@@ -338,7 +340,7 @@ def tables(one):
 
 
 @pytest.mark.parametrize("delimiter", [",", "\t"])
-def test_csv_reads_back_exactly(tables, delimiter):
+def test_csv_export_is_exact(tables, delimiter):
     blocks = tables_as_csv(comparison_tables(tables), delimiter).split("\n\n")
     first, second = (list(csv.DictReader(b.splitlines(), delimiter=delimiter)) for b in blocks)
     assert [row["Run"] for row in first] == [run.name for run in tables.runs]
@@ -356,14 +358,14 @@ def test_csv_reads_back_exactly(tables, delimiter):
     assert (second[1]["p"], second[1]["Note"]) == ("", str(tables.pairs[1].refused))
 
 
-def test_heads_name_the_correction(tables):
+def test_headers_name_the_correction(tables):
     for correction, head in ((comparison.BONFERRONI, "Bonferroni-corrected p"), ("none", "p,Note")):
         pairs = comparison.corrected(tables.pairs, correction)
         changed = dataclasses.replace(tables, pairs=pairs)
         assert head in tables_as_csv(comparison_tables(changed))
 
 
-def test_markdown_has_a_cell_for_every_head(tables):
+def test_markdown_has_a_cell_for_every_header(tables):
     text = markdown_blocks(comparison_tables(tables))
     lines = [line for line in text.splitlines() if line]
     cells = [line.replace("\\|", "¦")[2:-2].split(" | ") for line in lines]
@@ -386,5 +388,5 @@ def test_latex_has_a_cell_for_every_column(tables, booktabs):
     assert text.count("\\hline") == (0 if booktabs else 6)
 
 
-def test_no_pairs_no_second_table(tables):
+def test_export_without_pairs_has_one_table(tables):
     assert len(comparison_tables(Comparison(tables.runs[:1], []))) == 1

@@ -1,4 +1,4 @@
-"""Files that are damaged, misnamed or no files end in a sentence, and nothing else."""
+"""Damaged, misnamed or missing files are read or refused with a clear error."""
 
 import os
 import random
@@ -44,7 +44,7 @@ def test_damaged_parquet_is_read_or_refused(tmp_path, part, opened):
 
 def _damaged(content, chosen):
     changed = bytearray(content)
-    # Half of it in the footer, where the shape is.
+    # Half of the damage is in the footer, which stores the shape.
     first = chosen.choice([4, len(content) - 1500])
     start = chosen.randrange(first, len(content))
     kind = chosen.randrange(4)
@@ -70,7 +70,7 @@ def _read_all(path, opened):
         table.close()
 
 
-# What a Parquet file holds is what is read
+# Content of Parquet files
 
 
 def _as_opened(path, opened):
@@ -80,7 +80,7 @@ def _as_opened(path, opened):
 
 
 @pytest.mark.parametrize("opened", ["memory", "disk"])
-def test_whole_numbers_that_are_not_exact_in_a_double_are_codes(tmp_path, opened):
+def test_integers_beyond_2_53_are_read_as_text(tmp_path, opened):
     path = tmp_path / "long.parquet"
     write_parquet(
         path,
@@ -114,7 +114,7 @@ def test_columns_keep_names_that_differ_in_case_only(tmp_path, opened):
     assert columns["AAAA"].values.tolist() == [10.0 * k for k in range(9)]
 
 
-def test_columns_of_one_name_are_told_apart(tmp_path):
+def test_columns_with_the_same_name_are_renamed(tmp_path):
     path = tmp_path / "cases.parquet"
     write_parquet(path, "SELECT i AS aaaa, 10 * i AS bbbb, i % 2 AS y FROM range(9) AS r(i)")
     path.write_bytes(path.read_bytes().replace(b"bbbb", b"aaaa"))
@@ -129,7 +129,7 @@ def test_columns_of_one_name_are_told_apart(tmp_path):
 
 @pytest.mark.parametrize("opened", ["memory", "disk"])
 @pytest.mark.parametrize("kind", ["csv", "long csv", "parquet"])
-def test_a_name_that_is_not_utf8(tmp_path, kind, opened):
+def test_file_name_that_is_not_utf8_is_read(tmp_path, kind, opened):
     path = tmp_path / os.fsdecode(b"caf\xe9.data")
     rows = 200_000 if kind == "long csv" else 50
     if kind == "parquet":
@@ -147,7 +147,7 @@ def test_a_name_that_is_not_utf8(tmp_path, kind, opened):
 
 
 @pytest.mark.parametrize("read", [read_table, open_stream])
-def test_what_is_no_file(tmp_path, read):
+def test_paths_that_are_not_files_are_refused(tmp_path, read):
     os.mkfifo(tmp_path / "pipe")
     for name, words in [
         ("pipe", "is a pipe or a device"),

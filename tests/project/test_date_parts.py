@@ -1,4 +1,4 @@
-"""Parts of dates as columns: against Python's own calendar, and the same wherever a model goes."""
+"""Date parts as columns: against Python's calendar, and equal in memory, on disk and exported."""
 
 import csv
 import datetime
@@ -65,7 +65,7 @@ def moments(count, first=1000, last=9998, seed=5):
 
 
 @pytest.mark.parametrize("zone", [0, 330, -570])
-def test_parts_are_those_of_the_calendar_over_centuries(zone):
+def test_date_parts_match_the_calendar_over_centuries(zone):
     shift = datetime.timezone(datetime.timedelta(minutes=zone))
     known = list(moments(4000))
     cells = [dates.read(d.astimezone(shift).isoformat().lower(), "y-m-d") for d in known]
@@ -79,7 +79,7 @@ def test_parts_are_those_of_the_calendar_over_centuries(zone):
             np.testing.assert_allclose(found, [wave(t) for t in turns], atol=1e-12)
 
 
-def test_leap_days_ends_of_years_and_what_is_no_date():
+def test_date_parts_of_leap_days_year_ends_and_invalid_dates():
     days = [
         (datetime.date(2024, 2, 29), 9, 60),
         (datetime.date(1900, 2, 28), 9, 59),
@@ -101,7 +101,7 @@ def test_leap_days_ends_of_years_and_what_is_no_date():
 
 
 def write_days(path, layout="dmy", rows=160, gaps=True):
-    """A table whose label follows weekend and hour; some days are before 1900, some missing."""
+    """Write a table whose label depends on weekend and hour, with old and missing dates."""
     draw = random.Random(2)
     with path.open("w", newline="", encoding="utf-8") as file:
         out = csv.writer(file)
@@ -137,7 +137,7 @@ def scores(model, path):
     return np.concatenate(found)
 
 
-def test_a_date_becomes_a_column_for_each_part(file):
+def test_date_becomes_a_column_for_each_part(file):
     table = days(file, ["weekend", "number", "hour-circle"])
     assert table.column("admitted").parts == ("number", "weekend", "hour-circle")
     rows = np.arange(table.rows)
@@ -157,7 +157,7 @@ def test_a_date_becomes_a_column_for_each_part(file):
     assert learn_preparation(same, rows).numbers == ("admitted", "x")
 
 
-def test_days_that_stand_for_a_missing_value_have_no_parts(file):
+def test_missing_code_dates_have_no_parts(file):
     table = days(file, ["weekday"])
     first = float(table.column("admitted").values[0])
     table = table.with_roles(absent={"admitted": [first]})
@@ -165,7 +165,7 @@ def test_days_that_stand_for_a_missing_value_have_no_parts(file):
     assert learnt.apply(table)[0, -1] == 1.0
 
 
-def test_on_disk_the_same_is_learnt(file):
+def test_preparation_on_disk_equals_that_in_memory(file):
     table = days(file)
     with_blocks = open_stream(
         file, label="label", positive="1", parts={"admitted": ALL}, block_bytes=4000
@@ -178,7 +178,7 @@ def test_on_disk_the_same_is_learnt(file):
 
 
 @pytest.mark.parametrize("scale", ["standard", "quantile", "none"])
-def test_every_export_scores_as_the_model_does(file, tmp_path, scale):
+def test_every_export_scores_like_the_model(file, tmp_path, scale):
     table = days(file)
     choice = PreparationChoice(indicators=True, scale=scale)
     model = model_of(table, preparation=choice).splits[0].model
@@ -199,15 +199,18 @@ def test_every_export_scores_as_the_model_does(file, tmp_path, scale):
     document = json.loads((tmp_path / "m.json").read_text())
     listed = {number["name"]: number for number in document["preparation"]["numbers"]}
     assert listed["admitted: week"]["part"] == {"column": "admitted", "part": "week"}
-    told = "\n".join(document["how"])
-    assert "The cell of 'admitted' is: days since 1970-01-01 in UTC" in told
-    assert "'admitted: weekday' is: 1 for Monday to 7 for Sunday; from the column admitted" in told
+    explanations = "\n".join(document["how"])
+    assert "The cell of 'admitted' is: days since 1970-01-01 in UTC" in explanations
+    assert (
+        "'admitted: weekday' is: 1 for Monday to 7 for Sunday; from the column admitted"
+        in explanations
+    )
 
 
-def test_a_script_reads_moments_to_the_last_bit(tmp_path):
+def test_script_reads_timestamps_bit_for_bit(tmp_path):
     path = tmp_path / "t.csv"
     draw = random.Random(3)
-    # Near 1970 a number has room for every digit of a second.
+    # Near 1970 a double resolves every digit of a second.
     cells = (
         f"1970-01-01T{k % 24:02d}:43:14.{draw.randrange(10**9):09d}-04:00,{k},{k % 2}"
         for k in range(200)
@@ -223,7 +226,7 @@ def test_a_script_reads_moments_to_the_last_bit(tmp_path):
     np.testing.assert_array_equal(read, table.column("at").values)
 
 
-def test_a_script_knows_the_months_of_all_languages(tmp_path):
+def test_script_reads_month_names_of_all_languages(tmp_path):
     path = tmp_path / "t.csv"
     cells = [f"{k % 28 + 1}. {('März', 'Oktober', 'Mai')[k % 3]} 2014" for k in range(60)]
     path.write_text("at,y\n" + "".join(f"{cell},{k % 2}\n" for k, cell in enumerate(cells)))
@@ -235,7 +238,7 @@ def test_a_script_knows_the_months_of_all_languages(tmp_path):
     assert script["MONTHS"] == tuple(vocabulary.words("dates", "months"))
 
 
-def test_only_what_goes_on_with_time_lies_beyond_earlier_rows(file):
+def test_forward_note_appears_only_for_parts_that_grow_with_time(file):
     validation = Validation(scheme="forward", time="admitted", folds=3)
     for parts, is_beyond in (((WHOLE,), True), (("weekday", "year"), True), (("hour",), False)):
         table = days(file, parts)
@@ -245,14 +248,16 @@ def test_only_what_goes_on_with_time_lies_beyond_earlier_rows(file):
         assert ("forward_trains_on_time" in codes) == is_beyond
 
 
-def test_a_graph_takes_each_part_as_an_input(file, tmp_path):
+def test_onnx_graph_takes_each_part_as_an_input(file, tmp_path):
     onnxruntime = pytest.importorskip("onnxruntime")
     table = days(file, ["month-circle", "weekend", "hour"])
     model = model_of(table).splits[0].model
     export_model(model, "onnx", tmp_path / "m.onnx")
     session = onnxruntime.InferenceSession(tmp_path / "m.onnx")
-    told = json.loads(session.get_modelmeta().custom_metadata_map["inputs"])
-    assert told["admitted: weekend"].startswith("1 on Saturday and Sunday, else 0; from the column")
+    explanations = json.loads(session.get_modelmeta().custom_metadata_map["inputs"])
+    assert explanations["admitted: weekend"].startswith(
+        "1 on Saturday and Sunday, else 0; from the column"
+    )
     cells = table.column("admitted").values
     given = {
         one.name: (
@@ -262,12 +267,12 @@ def test_a_graph_takes_each_part_as_an_input(file, tmp_path):
         )[:, None]
         for one in session.get_inputs()
     }
-    assert set(told) == set(given) - {"x"}
+    assert set(explanations) == set(given) - {"x"}
     score = session.run(["score"], given)[0]
     np.testing.assert_allclose(np.ravel(score), model.score(table), rtol=1e-10)
 
 
-def test_files_and_commands_that_repeat_a_run_keep_the_parts(file, tmp_path):
+def test_experiment_files_keep_the_date_parts(file, tmp_path):
     table = days(file, ["weekday", "hour"])
     record = model_of(table)
     plain = model_of(days(file, [WHOLE])).experiment
@@ -284,14 +289,14 @@ def test_files_and_commands_that_repeat_a_run_keep_the_parts(file, tmp_path):
 
 
 @pytest.mark.slow
-def test_another_table_is_read_by_the_same_parts(file, tmp_path):
+def test_table_to_score_is_read_with_the_same_parts(file, tmp_path):
     model = model_of(days(file)).splits[0].model
     expected = model.score(days(file))
     np.testing.assert_array_equal(scores(model, file), expected)
     for layout, name in (("iso", "days.csv"), ("iso", "days.parquet"), ("dmy", "days.xlsx")):
         other = as_format(write_days(tmp_path / "other.csv", layout), tmp_path / name)
         np.testing.assert_array_equal(scores(model, other), expected, err_msg=str(other))
-    # Nothing tells a day from a month but the layout of the table that was trained on.
+    # Only the layout of the training table distinguishes day from month.
     swapped = write_days(tmp_path / "swapped.csv", "mdy", gaps=False)
     seen = read_table(swapped, need_label=False, schema=model.schema)
     days_read = [d for d in moments(160, 1880, 2030, seed=1) if d.day <= 12]
@@ -300,7 +305,7 @@ def test_another_table_is_read_by_the_same_parts(file, tmp_path):
 
 
 def as_format(source, path):
-    """Write a table of texts as another format does, which knows days."""
+    """Write a table of texts in a format with typed dates."""
     if path.suffix == ".parquet":
         cells = f"SELECT * REPLACE (admitted::TIMESTAMP AS admitted) FROM read_csv('{source}')"
         duckdb.connect().execute(f"COPY ({cells}) TO '{path}'")
@@ -319,7 +324,7 @@ def as_format(source, path):
 
 
 @pytest.mark.parametrize("reader", [read_table, open_stream])
-def test_types_of_days_and_times_in_parquet(tmp_path, reader):
+def test_date_and_time_types_of_parquet_are_read(tmp_path, reader):
     path = tmp_path / "t.parquet"
     kinds = {
         "day": "DATE '1850-02-28' + i::INT",
@@ -347,7 +352,7 @@ def test_types_of_days_and_times_in_parquet(tmp_path, reader):
 
 
 @pytest.mark.parametrize("reader", [read_table, open_stream])
-def test_days_of_parquet_are_the_same_on_every_machine(tmp_path, monkeypatch, reader):
+def test_parquet_dates_do_not_depend_on_the_time_zone(tmp_path, monkeypatch, reader):
     path = tmp_path / "t.parquet"
     # Until 1893 clocks in Berlin were 53 minutes and 28 seconds ahead of Greenwich.
     cells = "TIMESTAMPTZ '1850-01-01 12:00:00+00' + i::INT * INTERVAL 1 DAY AS moment, i % 2 AS y"
@@ -368,7 +373,7 @@ def test_days_of_parquet_are_the_same_on_every_machine(tmp_path, monkeypatch, re
 
 
 @pytest.mark.parametrize("reader", [read_table, open_stream])
-def test_columns_of_parquet_may_be_called_anything_beside_dates(tmp_path, reader):
+def test_parquet_column_names_do_not_clash_with_internal_ones(tmp_path, reader):
     path = tmp_path / "t.parquet"
     cells = "DATE '2024-01-01' + i::INT AS T, 5 * i AS c0, 7 * i AS place, i % 2 AS y"
     duckdb.connect().execute(f"COPY (SELECT {cells} FROM range(40) t(i)) TO '{path}'")
@@ -377,7 +382,7 @@ def test_columns_of_parquet_may_be_called_anything_beside_dates(tmp_path, reader
     assert [column.values[1] for column in window.columns] == [19724.0, 5.0, 7.0]
 
 
-def test_a_column_of_numbers_is_not_taken_for_one_of_dates(tmp_path):
+def test_numeric_column_is_not_accepted_as_dates(tmp_path):
     file = write_days(tmp_path / "days.csv", gaps=False)
     model = model_of(days(file)).splits[0].model
     odd = tmp_path / "numbers.csv"
@@ -400,12 +405,12 @@ def test_a_column_of_numbers_is_not_taken_for_one_of_dates(tmp_path):
         ({"gone": ["year"]}, "has no column 'gone'"),
     ],
 )
-def test_what_has_no_parts_is_refused(file, parts, words):
+def test_parts_of_unsuitable_columns_are_refused(file, parts, words):
     with pytest.raises(InputError, match=words):
         read_table(file, label="label", parts=parts)
 
 
-def test_times_and_months_have_the_parts_that_they_name(tmp_path):
+def test_times_and_months_have_only_their_own_parts(tmp_path):
     path = tmp_path / "t.csv"
     lines = (f"{k % 24}:15,2020-{k % 12 + 1:02d},{k % 9},{k % 2}" for k in range(60))
     path.write_text("at,month,x,y\n" + "\n".join(lines))
@@ -419,7 +424,7 @@ def test_times_and_months_have_the_parts_that_they_name(tmp_path):
         read_table(path, label="y", parts={"month": ["weekday"]})
 
 
-def test_a_part_is_not_called_as_another_column(tmp_path):
+def test_part_named_like_another_column_is_refused(tmp_path):
     path = tmp_path / "t.csv"
     lines = (f"2020-{k % 12 + 1:02d}-01,{k % 9},{k % 2}" for k in range(60))
     path.write_text("day,day: month,y\n" + "\n".join(lines))
@@ -427,14 +432,14 @@ def test_a_part_is_not_called_as_another_column(tmp_path):
         read_table(path, label="y", parts={"day": ["month"]})
 
 
-def test_a_damaged_schema_says_so(file):
+def test_unknown_part_in_a_schema_is_refused(file):
     document = days(file).schema.as_json()
     document["columns"][0]["parts"] = ["century"]
     with pytest.raises(InputError, match="column 'admitted' has parts century"):
         Schema.from_json(document)
 
 
-def test_what_each_part_does_is_explained(file):
+def test_explanations_cover_each_date_part(file):
     table = days(file, ["weekend", "hour-circle"])
     record = model_of(table)
     model = record.splits[0].model
@@ -456,7 +461,7 @@ def test_what_each_part_does_is_explained(file):
     assert sum(part.contribution for part in row.parts) == pytest.approx(row.score - row.mean)
 
 
-def test_a_tree_asks_for_dates(file):
+def test_tree_conditions_show_dates(file):
     table = days(file, [WHOLE, "hour"])
     split = model_of(table, "gradient-boosting").splits[0]
     learnt, layouts = split.model.preparation, split.model.schema.layouts
@@ -470,7 +475,7 @@ def test_a_tree_asks_for_dates(file):
 
 
 @pytest.mark.parametrize("method", ["gradient-boosting", "auc-rls"])
-def test_models_learn_what_days_alone_do_not_tell(file, method):
+def test_date_parts_improve_the_auc(file, method):
     plain, parted = (model_of(days(file, p)) for p in ([WHOLE], ["weekend", "hour"]))
     of_splits = [roc.auc(s.test_positive, s.test_scores) for r in (parted, plain) for s in r.splits]
     assert of_splits[0] > of_splits[1] + 0.1

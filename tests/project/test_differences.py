@@ -33,7 +33,7 @@ def all_differences(values, positive):
     return np.array([a - b for a in values[positive] for b in values[~positive]])
 
 
-def test_few_pairs_are_dots_and_one_more_is_a_density():
+def test_few_pairs_are_dots_and_more_are_a_density():
     rng = np.random.default_rng(2)
     places = rng.normal(size=(PAIRS_AS_DOTS + 2, 2))
     few = pair_cloud(places[:-1], np.arange(PAIRS_AS_DOTS + 1) == 0)
@@ -57,7 +57,7 @@ def test_cloud_has_the_mean_covariance_and_corners_of_all_pairs():
 
 
 @pytest.mark.parametrize("chunk", [1, 1000, 1 << 17])
-def test_histogram_is_that_of_all_pairs(monkeypatch, chunk):
+def test_histogram_counts_all_pairs(monkeypatch, chunk):
     monkeypatch.setattr(pairs, "_PAIRS_PER_CHUNK", chunk)
     rng = np.random.default_rng(3)
     a, b = rng.normal(size=(40, 2)), rng.normal(size=(70, 2))
@@ -74,8 +74,8 @@ def test_histogram_of_a_flat_cloud_keeps_every_pair():
     assert cloud.density.counts.sum() == 10_000
 
 
-def binned_by_hand(a, b, step):
-    """Count the differences of the cells that rows fall in, pair by pair."""
+def brute_force_counts(a, b, step):
+    """Return the counts of cell differences, pair by pair."""
     first = ((a - a.min(axis=0)) / step).astype(int)
     second = ((b - b.min(axis=0)) / step).astype(int)
     counts = np.zeros(first.max(axis=0) + second.max(axis=0) + 1, dtype=int)
@@ -90,7 +90,7 @@ def test_binned_density_counts_every_pair_of_cells():
     a, b = rng.normal(size=(60, 2)), rng.normal(1.0, 2.0, size=(45, 2))
     found = binned_density(a, b, 20)
     step = (np.ptp(a, axis=0) + np.ptp(b, axis=0)) / 20
-    assert_array_equal(found.counts, binned_by_hand(a, b, step))
+    assert_array_equal(found.counts, brute_force_counts(a, b, step))
     assert_allclose(found.high - found.low, step * found.counts.shape)
 
 
@@ -107,7 +107,7 @@ def test_binned_density_moves_no_pair_by_more_than_a_cell():
         assert (seen <= [(z[:, axis] <= edge + 1.5 * step).sum() for edge in edges]).all()
 
 
-def test_ten_thousand_million_pairs_are_all_in_the_density():
+def test_density_counts_ten_billion_pairs():
     rng = np.random.default_rng(9)
     a, b = rng.normal(size=(100_000, 2)), rng.normal(size=(100_000, 2))
     counts = binned_density(a, b, 256).counts
@@ -115,7 +115,7 @@ def test_ten_thousand_million_pairs_are_all_in_the_density():
     assert counts.min() == 0
 
 
-def test_beyond_the_limit_the_classes_are_binned(monkeypatch):
+def test_more_pairs_than_the_limit_are_binned(monkeypatch):
     monkeypatch.setattr(pairs, "PAIRS_COUNTED", 10_000)
     places = np.random.default_rng(4).normal(size=(2020, 2))
     positive = np.arange(2020) < 20
@@ -125,7 +125,7 @@ def test_beyond_the_limit_the_classes_are_binned(monkeypatch):
     assert cloud.density.counts.sum() == cloud.pairs == 40_000
 
 
-def test_penalised_covariance_is_that_of_the_whitened_differences():
+def test_penalised_covariance_equals_that_of_whitened_differences():
     sample, _ = make_sample()
     z = all_differences(sample.X, sample.positive)
     sigma = np.cov(z.T, bias=True)
@@ -141,7 +141,7 @@ def test_penalised_covariance_is_that_of_the_whitened_differences():
     assert penalised_covariance(wide, np.arange(4) < 2, np.zeros((1001, 2)), 1.0) is None
 
 
-def test_ellipse_lies_at_its_distance():
+def test_ellipse_lies_at_its_mahalanobis_distance():
     covariance, centre = np.array([[4.0, 1.5], [1.5, 1.0]]), np.array([3.0, -2.0])
     trace = ellipse(centre, covariance, 2.0)
     away = trace - centre
@@ -150,7 +150,7 @@ def test_ellipse_lies_at_its_distance():
     assert_allclose(away[:-1].T @ away[:-1] / (len(trace) - 1), 2.0 * covariance)
 
 
-def test_places_of_row_numbers():
+def test_row_numbers_are_mapped_to_positions():
     sample, _ = make_sample(rows=4)
     shuffled = Sample(sample.X, sample.positive, None, np.array([40, 10, 30, 20]))
     found = places_of(shuffled, np.array([[10, 40, 10], [20, 30, 99]]))

@@ -1,4 +1,4 @@
-"""How long something takes: read as hours, by Python, DuckDB and exported scripts alike."""
+"""Durations are read as hours equally by Python, DuckDB and exported scripts."""
 
 import datetime
 import runpy
@@ -39,7 +39,7 @@ NOT = {
 
 
 @pytest.mark.parametrize("layout", CELLS)
-def test_durations_are_hours(layout):
+def test_durations_are_read_as_hours(layout):
     form = NumberFormat(layout=layout)
     for cell, hours in CELLS[layout].items():
         assert form.read(cell) == pytest.approx(hours, abs=1e-12)
@@ -67,7 +67,7 @@ def write(path, spell):
 
 @pytest.mark.parametrize("way", SPELLED)
 @pytest.mark.parametrize("short", [True, False])
-def test_a_column_of_durations_is_one_of_numbers(tmp_path, monkeypatch, way, short):
+def test_column_of_durations_is_numeric(tmp_path, monkeypatch, way, short):
     monkeypatch.setattr(delimited, "is_small", lambda *_: short)
     path = write(tmp_path / "t.csv", SPELLED[way])
     table = read_table(path)
@@ -87,13 +87,13 @@ def test_a_column_of_durations_is_one_of_numbers(tmp_path, monkeypatch, way, sho
 @pytest.mark.parametrize(
     "cells", [["45 min", "30 min"], ["PT", "DE"], ["5m", "7m"], ["08:30", "26:10"]]
 )
-def test_units_codes_and_what_is_in_doubt_are_no_durations(tmp_path, cells):
+def test_units_codes_and_ambiguous_cells_are_not_durations(tmp_path, cells):
     path = tmp_path / "t.csv"
     path.write_text("x,a,y\n" + "".join(f"{k},{cells[k % 2]},{k % 2}\n" for k in range(40)))
     assert not any("holds durations" in note for note in read_table(path).notes)
 
 
-def test_an_exported_script_reads_durations(tmp_path):
+def test_exported_script_reads_durations(tmp_path):
     path = write(tmp_path / "t.csv", SPELLED["units"])
     table = read_table(path)
     model = model_of(table).splits[0].model
@@ -106,7 +106,7 @@ def test_an_exported_script_reads_durations(tmp_path):
 
 
 @pytest.mark.slow
-def test_long_durations_of_a_sheet_are_hours(tmp_path):
+def test_long_durations_of_a_sheet_are_read_as_hours(tmp_path):
     book = openpyxl.Workbook()
     book.active.append(["x", "stay", "y"])
     for k, minutes in enumerate(MINUTES):

@@ -20,7 +20,7 @@ def silent(_what, _fraction):
     return None
 
 
-def test_weights_of_all_splits_stand_side_by_side(table, plan):
+def test_coefficients_collect_the_weights_of_all_splits(table, plan):
     record = execute(plan(repeats=3), table)
     found = coefficients(record.splits)
     assert (np.diff(np.abs(found.mean)) <= 1e-12).all()
@@ -36,7 +36,7 @@ def test_weights_of_all_splits_stand_side_by_side(table, plan):
 
 
 @pytest.mark.parametrize("method", ["pauc-boost", "rankboost"])
-def test_the_curves_of_an_additive_score_add_up_to_it(table, plan, method):
+def test_curves_of_an_additive_model_sum_to_its_score(table, plan, method):
     X, split = rows_of(execute(plan(method), table), table)
     model = split.model
     summed = np.zeros(len(X))
@@ -55,12 +55,12 @@ def test_the_curves_of_an_additive_score_add_up_to_it(table, plan, method):
 
 
 @pytest.mark.parametrize(("method", "exact"), [("auc-split", False), ("auc-rls", True)])
-def test_only_what_is_one_is_called_a_term(table, plan, method, exact):
+def test_only_additive_models_have_exact_curves(table, plan, method, exact):
     X, split = rows_of(execute(plan(method), table), table)
     assert score_curve(split.model, X, "x0").exact is exact
 
 
-def test_partial_dependence_is_that_of_scikit_learn(table, plan):
+def test_partial_dependence_matches_scikit_learn(table, plan):
     from sklearn.base import BaseEstimator, RegressorMixin
 
     class Scored(RegressorMixin, BaseEstimator):
@@ -84,14 +84,14 @@ def test_partial_dependence_is_that_of_scikit_learn(table, plan):
     assert_allclose(curve.x, np.linspace(low, high, 9) * scale + mean)
 
 
-def test_a_column_that_matters_more_moves_the_score_further(table, plan):
+def test_rough_spans_cover_all_columns(table, plan):
     X, split = rows_of(execute(plan("auc-split"), table), table)
     spans = rough_spans(split.model, X, silent)
     assert set(spans) == set(table.feature_names)
     assert max(spans.values()) > 0
 
 
-def test_a_tree_is_read_as_it_decides(table, plan):
+def test_tree_nodes_match_its_scores_and_counts(table, plan):
     X, split = rows_of(execute(plan("auc-split", {"max_leaf_nodes": 9}), table), table)
     scorer, preparation = split.model.scorer, split.model.preparation
     root = read_tree(scorer, 0, preparation, X, split.train_positive)
@@ -131,7 +131,7 @@ def test_conditions_are_in_the_units_of_the_table(table, plan):
     assert_array_equal(left[known], (X[:, k] <= scorer.threshold[root.index])[known])
 
 
-def test_gains_of_an_ensemble_are_the_variance_of_its_trees(table, plan):
+def test_gains_of_an_ensemble_sum_to_one(table, plan):
     record = execute(plan("gradient-boosting"), table)
     X, split = rows_of(record, table)
     scorer = split.model.scorer
@@ -139,7 +139,7 @@ def test_gains_of_an_ensemble_are_the_variance_of_its_trees(table, plan):
     inner = scorer.left != np.arange(len(scorer.left))
     assert found.splits.sum() == inner.sum()
     assert found.gain.sum() == pytest.approx(1.0)
-    # One tree of two leaves on each column: all its variance is that column's.
+    # A tree of two leaves has all its variance on one column.
     top = [scorer.roots[t] for t in range(len(scorer.roots)) if inner[scorer.roots[t]]]
     assert top
     assert (found.gain[found.splits == 0] == 0).all()
@@ -156,5 +156,5 @@ def test_gains_of_an_ensemble_are_the_variance_of_its_trees(table, plan):
         (2e-7, "2e−07"),
     ],
 )
-def test_numbers_as_people_write_them(value, words):
+def test_numbers_are_formatted_plainly(value, words):
     assert plain_number(value) == words

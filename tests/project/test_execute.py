@@ -16,7 +16,7 @@ from tests.conftest import with_cells
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_every_method_runs_and_repeats_bit_for_bit(plan, table, method):
+def test_every_method_is_reproducible_bit_for_bit(plan, table, method):
     small = {"library": "few"} if "library" in declared_params(METHODS[method]) else {}
     first, again = (execute(plan(method, small), table) for _ in range(2))
     assert first.status == DONE
@@ -29,7 +29,7 @@ def test_every_method_runs_and_repeats_bit_for_bit(plan, table, method):
     assert set(a.train_rows) & set(a.test_rows) == set()
 
 
-def test_held_out_rows_do_not_leak_into_training(plan, table):
+def test_held_out_rows_do_not_affect_training(plan, table):
     before = execute(plan("logistic"), table).splits[0]
     changed = with_cells(table, before.test_rows, 1e3)
     after = execute(plan("logistic"), changed).splits[0]
@@ -37,7 +37,7 @@ def test_held_out_rows_do_not_leak_into_training(plan, table):
     np.testing.assert_array_equal(before.train_scores, after.train_scores)
 
 
-def test_the_mean_over_folds_is_the_auc(plan, table):
+def test_auc_is_the_mean_over_folds(plan, table):
     record = execute(plan(scheme="folds", folds=4, repeats=2), table)
     values = [roc_auc_score(s.test_positive, s.test_scores) for s in record.splits]
     document = run_as_json(record, (0.0, 0.1))
@@ -46,17 +46,19 @@ def test_the_mean_over_folds_is_the_auc(plan, table):
     assert document["auc"]["low"] < document["auc"]["value"] < document["auc"]["high"]
 
 
-def test_a_stop_keeps_the_finished_splits(plan, table):
-    def listen(progress):
+def test_stop_keeps_the_finished_splits(plan, table):
+    def stop_in_the_third_split(progress):
         return progress.split == 2 and progress.step is not None
 
-    record = execute(plan("svm-pauc", scheme="folds", folds=5), table, listen=listen)
+    record = execute(
+        plan("svm-pauc", scheme="folds", folds=5), table, listen=stop_in_the_third_split
+    )
     assert record.status == STOPPED
     assert len(record.splits) == 2
     assert all(split.converged for split in record.splits)
 
 
-def test_a_stop_in_the_only_split_keeps_the_current_scorer(plan, table):
+def test_stop_in_the_only_split_keeps_the_current_scorer(plan, table):
     record = execute(plan("auc-svm", {"C": 1000.0}), table, listen=lambda progress: True)
     assert record.status == STOPPED
     assert len(record.splits) == 1
@@ -72,11 +74,11 @@ def test_progress_reports_steps_evaluations_and_ends(plan, table):
     looks = [p.look for p in reports if p.look is not None]
     assert looks
     assert all(len(look.scores) == len(look.positive) for look in looks)
-    # Messages outlive the step: none may hold on to the solver's memory.
+    # Messages outlive the step, so they must not reference the solver's memory.
     assert all(p.step is None or p.step.scorer is None for p in reports)
 
 
-def test_a_failure_is_recorded_with_its_sentence(plan, table):
+def test_failure_is_recorded_with_its_message(plan, table):
     experiment = dataclasses.replace(plan("auc-svm"), params=plan("auc-svm").params | {"C": -1.0})
     record = execute(experiment, table)
     assert record.status == FAILED
@@ -84,7 +86,7 @@ def test_a_failure_is_recorded_with_its_sentence(plan, table):
     assert "Traceback" in record.traceback
 
 
-def test_an_unexpected_failure_is_recorded_with_its_traceback(plan, table, monkeypatch):
+def test_unexpected_failure_is_recorded_with_its_traceback(plan, table, monkeypatch):
     def broken(self, X, positive, monitor):
         raise TypeError("no such thing")
 
@@ -95,7 +97,7 @@ def test_an_unexpected_failure_is_recorded_with_its_traceback(plan, table, monke
     assert "in broken" in record.traceback
 
 
-def test_an_experiment_survives_json_and_its_id_depends_on_its_content(plan):
+def test_experiment_round_trips_as_json_and_id_follows_content(plan):
     experiment = plan("svm-pauc", {"fpr_range": (0.05, 0.3)}, repeats=3)
     again = Experiment.from_json(experiment.as_json())
     assert again == experiment
@@ -107,7 +109,7 @@ def test_an_experiment_survives_json_and_its_id_depends_on_its_content(plan):
     assert moved.id == experiment.id
 
 
-def test_a_test_file_is_scored_whole(plan, table, tmp_path):
+def test_all_rows_of_a_test_file_are_scored(plan, table, tmp_path):
     from aucstudio.project.data.table import read_table
     from tests.conftest import write_table
 
@@ -122,7 +124,7 @@ def test_a_test_file_is_scored_whole(plan, table, tmp_path):
     np.testing.assert_array_equal(record.splits[0].model.score(other), record.splits[0].test_scores)
 
 
-def test_same_rows_is_about_rows(plan, table):
+def test_same_rows_compares_the_held_out_rows(plan, table):
     a, b, c = (
         execute(plan(method, seed=seed), table)
         for method, seed in (("auc-rls", 0), ("logistic", 0), ("auc-rls", 1))

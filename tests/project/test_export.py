@@ -1,4 +1,4 @@
-"""Exported models against the model itself: every method, every kind of scorer, odd cells."""
+"""Exported models against the model itself: every method, scorer type and unusual cells."""
 
 import ast
 import csv
@@ -75,7 +75,7 @@ def trained(study):
 
 
 @pytest.fixture(params=SCORERS)
-def by_hand(request):
+def handmade_model(request):
     return hand_model(request.param)
 
 
@@ -90,7 +90,7 @@ def hand_file(tmp_path):
 
 
 def run_script(script, *arguments):
-    """Run in a clean environment: nothing but the standard library and what is installed."""
+    """Run in an isolated environment with the standard library and installed packages only."""
     return subprocess.run(
         [sys.executable, "-I", str(script), *map(str, arguments)], capture_output=True, text=True
     )
@@ -123,13 +123,13 @@ def columns_of(path):
     return {name: [row[name] for row in rows] for name in rows[0]}
 
 
-def test_every_kind_of_scorer_in_a_script(by_hand, hand_file, tmp_path):
-    expected = by_hand.score(read_table(hand_file, need_label=False))
-    scores = load(by_hand, tmp_path)["score"](columns_of(hand_file))
+def test_script_of_every_scorer_type_scores_like_the_model(handmade_model, hand_file, tmp_path):
+    expected = handmade_model.score(read_table(hand_file, need_label=False))
+    scores = load(handmade_model, tmp_path)["score"](columns_of(hand_file))
     np.testing.assert_allclose(scores, expected, rtol=1e-12, atol=1e-12)
 
 
-def test_a_script_imports_numpy_and_the_standard_library_alone(trained, tmp_path):
+def test_script_imports_only_numpy_and_the_standard_library(trained, tmp_path):
     for name in ("auc-rls", "gradient-boosting"):
         path = tmp_path / "model.py"
         export_model(trained(name), "script", path)
@@ -142,7 +142,7 @@ def test_a_script_imports_numpy_and_the_standard_library_alone(trained, tmp_path
         assert {part.split(".")[0] for part in imported} <= sys.stdlib_module_names | {"numpy"}
 
 
-def test_cells_that_are_no_text(tmp_path):
+def test_script_scores_typed_and_text_cells_equally(tmp_path):
     model = model_with(SCORERS["linear"])
     score = load(model, tmp_path)["score"]
     texts = {"x": ["1.5", ""], "y": ["2", "-"], "town": ["north", "na"], "zone": ["1.0", "2.5"]}
@@ -152,7 +152,7 @@ def test_cells_that_are_no_text(tmp_path):
     np.testing.assert_array_equal(score(comma, decimal=","), score(texts))
 
 
-def test_codes_are_no_numbers(tmp_path):
+def test_long_codes_are_compared_as_text(tmp_path):
     code = "1234567890123456789"
     preparation = dataclasses.replace(prepared(), levels=(("north",), (code,)))
     scorer = LinearScorer(np.array([0.0, 0.0, 0.0, 1.0]))
@@ -171,7 +171,7 @@ def test_codes_are_no_numbers(tmp_path):
         ("x,y,town,zone", "1,2\n1,2\n1,2,north,1", "--delimiter"),
     ],
 )
-def test_a_script_says_what_is_wrong_with_a_table(tmp_path, header, row, words):
+def test_script_reports_what_is_wrong_with_a_table(tmp_path, header, row, words):
     script, table = tmp_path / "model.py", tmp_path / "t.csv"
     export_model(model_with(SCORERS["linear"]), "script", script)
     table.write_text(f"{header}\n{row}\n")
@@ -181,7 +181,7 @@ def test_a_script_says_what_is_wrong_with_a_table(tmp_path, header, row, words):
     assert "Traceback" not in done.stderr
 
 
-def test_a_script_reads_other_dialects_and_leaves_out_torn_rows(tmp_path):
+def test_script_reads_other_dialects_and_skips_broken_rows(tmp_path):
     script, table, scores = (tmp_path / name for name in ("model.py", "t.csv", "scores.csv"))
     model = model_with(SCORERS["linear"])
     export_model(model, "script", script)
@@ -198,7 +198,7 @@ def test_a_script_reads_other_dialects_and_leaves_out_torn_rows(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_script_reads_on_to_the_header_and_names_few_of_many_torn_rows(tmp_path):
+def test_script_finds_the_header_and_lists_few_broken_rows(tmp_path):
     script, table = tmp_path / "model.py", tmp_path / "t.csv"
     export_model(model_with(SCORERS["linear"]), "script", script)
     torn = "1,2\n" * 30
@@ -213,7 +213,7 @@ def test_a_script_reads_on_to_the_header_and_names_few_of_many_torn_rows(tmp_pat
 
 
 def written(rows=60):
-    """Write money, dates, times, marks and per cents as people do, beside plain fractions."""
+    """Return a table with money, dates, times, footnote marks, percentages and fractions."""
     lines = ["Betrag;Tag;Zeit;Wert;Anteil;Zahl;y"]
     for k in range(rows):
         money = f"{(k * 7919) % 5000 + 1000:,}".replace(",", ".") + f",{k % 100:02d} €"
@@ -226,7 +226,7 @@ def written(rows=60):
 
 
 @pytest.mark.slow
-def test_a_script_reads_numbers_and_dates_as_they_were_written(tmp_path):
+def test_script_reads_numbers_and_dates_in_the_training_format(tmp_path):
     table, script, scores = (tmp_path / name for name in ("t.csv", "model.py", "scores.csv"))
     table.write_text(written(), encoding="utf-8")
     study = read_table(table, label="y")
@@ -257,25 +257,25 @@ SPELLED = [
 
 
 @pytest.mark.slow
-def test_every_way_to_write_numbers_in_a_script(tmp_path):
+def test_script_reads_every_number_format_like_the_program(tmp_path):
     forms = [
         *(NumberFormat(mark, True, dressed, a) for mark in ".," for dressed in (False, True)
           for a in ("", "€", "$", "%", "months", "m²")),
         *(NumberFormat(layout=layout) for layout in LAYOUTS),
     ]  # fmt: skip
-    met = set()
+    seen = set()
     for one, other in zip(forms, [*forms[1:], forms[0]], strict=True):
         columns = [ColumnSchema(n, kind="number", number=f) for n, f in (("x", one), ("y", other))]
         model = model_with(SCORERS["linear"], schema=Schema(tuple(columns)))
         read = load(model, tmp_path)["read_cell"]
         for form, name in ((one, "x"), (other, "y")):
-            # A script may know digits of other scripts where the program does not look.
+            # A script may accept non-ASCII digits where the program does not.
             for cell in (c for c in SPELLED if form.dressed or form.layout or c.isascii()):
                 expected = form.read(cell) if form.matches(cell) else math.inf
                 found = read(name, cell, ".")
                 assert found == (expected if math.isfinite(expected) else None), (form, cell)
-                met |= {cell} if found is not None else set()
-    assert {"inf", "1e999", "x", "5 pm", "2021-W53"} == set(SPELLED) - met
+                seen |= {cell} if found is not None else set()
+    assert {"inf", "1e999", "x", "5 pm", "2021-W53"} == set(SPELLED) - seen
 
 
 NASTY = '"""\nraise SystemExit("ran")\n\\'
@@ -295,7 +295,7 @@ def test_names_cannot_become_code(tmp_path):
 
 
 def numbers_of(value):
-    """Return a document with the numbers that JSON has no word for."""
+    """Return a document with non-finite numbers restored from their names."""
     if isinstance(value, dict):
         return {k: inner if k == "gaps" else numbers_of(inner) for k, inner in value.items()}
     if isinstance(value, list):
@@ -304,7 +304,7 @@ def numbers_of(value):
 
 
 def document_scores(model, file, tmp_path):
-    """Score by the document of a model, with the functions that are in any script."""
+    """Return scores by the JSON document of a model, with the functions of a script."""
     export_model(model, "json", tmp_path / "model.json")
     text = (tmp_path / "model.json").read_text(encoding="utf-8")
     script = load(model_with(SCORERS["linear"]), tmp_path)
@@ -312,7 +312,7 @@ def document_scores(model, file, tmp_path):
     return script["score"](columns_of(file))
 
 
-def test_json_says_what_it_is(trained, tmp_path):
+def test_json_export_describes_the_model(trained, tmp_path):
     path = tmp_path / "model.json"
     model = trained("auc-rls")
     export_model(model, "json", path)
@@ -368,7 +368,7 @@ def graph_scores(model, table, tmp_path):
     ("scores_of", "relative", "absolute"),
     [(script_scores, 1e-12, 1e-12), (document_scores, 1e-12, 1e-12), (graph_scores, 1e-11, 1e-12)],
 )
-def test_an_export_scores_as_its_model(
+def test_every_export_scores_like_its_model(
     trained, odd_file, tmp_path, name, scores_of, relative, absolute
 ):
     table = read_table(odd_file, need_label=False)
@@ -377,14 +377,16 @@ def test_an_export_scores_as_its_model(
 
 
 @pytest.mark.parametrize("scores_of", [document_scores, graph_scores])
-def test_every_kind_of_scorer_as_json_and_as_a_graph(by_hand, hand_file, tmp_path, scores_of):
+def test_json_and_onnx_of_every_scorer_type_score_like_the_model(
+    handmade_model, hand_file, tmp_path, scores_of
+):
     table = read_table(hand_file, need_label=False)
-    scores = scores_of(by_hand, table if scores_of is graph_scores else hand_file, tmp_path)
-    np.testing.assert_allclose(scores, by_hand.score(table), rtol=1e-11, atol=1e-12)
+    scores = scores_of(handmade_model, table if scores_of is graph_scores else hand_file, tmp_path)
+    np.testing.assert_allclose(scores, handmade_model.score(table), rtol=1e-11, atol=1e-12)
 
 
 @pytest.mark.slow
-def test_every_export_has_the_same_scores_at_any_threshold(trained, odd_file, tmp_path):
+def test_exported_scores_do_not_depend_on_the_threshold(trained, odd_file, tmp_path):
     table = read_table(odd_file, need_label=False)
     own = trained("auc-rls")
     expected = own.score(table)
@@ -405,7 +407,7 @@ def test_every_export_has_the_same_scores_at_any_threshold(trained, odd_file, tm
         assert document["intercept"] == own.intercept
 
 
-def test_columns_that_are_called_as_the_outputs_are(hand_file, tmp_path):
+def test_columns_named_like_the_outputs_are_exported(hand_file, tmp_path):
     made = dataclasses.replace(prepared(), numbers=("score", "predicted"), categories=(), levels=())
     model = model_with(LinearScorer(np.array([1.0, -2.0])), preparation=made)
     path = tmp_path / "t.csv"
@@ -414,7 +416,7 @@ def test_columns_that_are_called_as_the_outputs_are(hand_file, tmp_path):
     np.testing.assert_allclose(graph_scores(model, table, tmp_path), model.score(table))
 
 
-def test_without_the_package_a_graph_names_the_extra(tmp_path, monkeypatch):
+def test_missing_onnx_names_the_extra_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "onnx", None)
     with pytest.raises(InputError, match=r"pip install 'aucstudio\[onnx\]'"):
         export_model(model_with(SCORERS["linear"]), "onnx", tmp_path / "m.onnx")
@@ -439,14 +441,14 @@ REFUSALS = [
 
 
 @pytest.mark.parametrize(("scorer", "key", "name", "words"), REFUSALS)
-def test_what_cannot_be_exported_is_refused(tmp_path, scorer, key, name, words):
+def test_unsupported_export_is_refused(tmp_path, scorer, key, name, words):
     with pytest.raises(InputError, match=words):
         export_model(model_with(scorer), key, tmp_path / name)
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.slow
-def test_an_ensemble_that_fills_and_marks_missing_values_is_exported_whole(tmp_path):
+def test_ensemble_with_missing_values_is_exported(tmp_path):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(90, 3))
     y = X[:, 0] + rng.normal(size=90) > 0

@@ -1,4 +1,4 @@
-"""Models as SQL against the program itself: DuckDB and SQLite, missing values, dates, levels."""
+"""SQL exports in DuckDB and SQLite against the program: missing values, dates, levels."""
 
 import dataclasses
 import datetime
@@ -27,7 +27,7 @@ EXACT = {"rtol": 1e-9, "atol": 1e-9}
 
 
 def _cells(row):
-    """Return a row: numbers with gaps and a far one, levels, a code, a date and a time of day."""
+    """Return a row: numbers with missing and extreme values, levels, a code, a date and a time."""
     rng = np.random.default_rng(row)
     day = datetime.datetime(1968, 12, 30) + datetime.timedelta(days=37 * row, seconds=977 * row)
     return {
@@ -75,7 +75,7 @@ def model_of(study, method, settings=None, **choices):
 
 
 def new_rows():
-    """Return rows to score: other gaps, levels and dates that training never had."""
+    """Return rows to score with missing values, levels and dates unseen in training."""
     rows = [_cells(row) for row in range(ROWS, ROWS + 90)]
     for k, row in enumerate(rows):
         del row["label"]
@@ -143,7 +143,7 @@ ADDITIVE = ("additive-logistic", "pauc-boost")
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", [*LINEAR, *TREES, *ADDITIVE])
-def test_sql_scores_as_the_program(study, tmp_path, method):
+def test_sql_scores_like_the_program(study, tmp_path, method):
     check(model_of(study, method), tmp_path)
 
 
@@ -157,7 +157,7 @@ CHOICES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("choice", CHOICES)
-def test_sql_prepares_as_was_chosen(study, tmp_path, choice):
+def test_sql_applies_the_preparation_choices(study, tmp_path, choice):
     check(model_of(study, "rls", preparation=CHOICES[choice]), tmp_path)
 
 
@@ -170,7 +170,7 @@ def test_deep_trees_are_split_into_terms(study, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["platt", "beta", "isotonic"])
-def test_sql_calibrates(study, tmp_path, kind):
+def test_sql_applies_the_calibration(study, tmp_path, kind):
     plan = plan_experiment(DataReference.to_table(study), "rls", {}, Validation(test_size=0.4))
     record = execute(plan, study)
     check(calibrated(record.splits[0].model, record, kind), tmp_path)
@@ -210,7 +210,7 @@ def run_both(model, table):
 
 
 @pytest.mark.parametrize("name", SQL_SCORERS)
-def test_every_kind_of_scorer_in_sql(name, hand_table):
+def test_every_supported_scorer_type_scores_in_sql(name, hand_table):
     model = hand_model(name)
     expected = model.score(hand_table)
     for found in run_both(model, hand_table):
@@ -227,7 +227,7 @@ def test_names_cannot_become_statements(hand_table):
         assert {row[-1] for row in found} == {"it's\n; DROP TABLE x"}
 
 
-def test_a_score_on_the_far_side_of_every_threshold_has_one_class(hand_table):
+def test_infinite_thresholds_predict_one_class(hand_table):
     for threshold, expected in ((np.inf, "no"), (-np.inf, "yes")):
         model = model_with(SCORERS["linear"], threshold=threshold)
         for found in run_both(model, hand_table):
@@ -246,7 +246,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("reason", REFUSED)
-def test_what_sql_cannot_hold_is_refused_with_the_reason(reason, tmp_path):
+def test_models_unsupported_by_sql_are_refused_with_a_reason(reason, tmp_path):
     model = model_with(REFUSED[reason])
     if reason == "prepared columns":
         levels = ((*map(str, range(2_000)),), ("1",))

@@ -1,4 +1,4 @@
-"""Cells that no method could compute with are named and set aside; columns of any size are not."""
+"""Extreme cells are reported and treated as missing; columns of any scale are kept."""
 
 import json
 import subprocess
@@ -38,7 +38,7 @@ def write(path, columns):
 
 
 def study(**changes):
-    """Two useful columns and a useless one; ``changes`` replaces cells or whole columns."""
+    """Return two informative columns and a noise column; ``changes`` edits columns."""
     rng = np.random.default_rng(1)
     positive = rng.random(ROWS) < 0.4
     columns = {
@@ -71,7 +71,7 @@ def learnt(table, **settings):
     return learn_preparation(table, np.arange(table.rows), **settings)
 
 
-# What is learnt
+# Preparation
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def learnt(table, **settings):
         [-1.7e308, -1e308, 1e308, 1.7e308],
     ],
 )
-def test_what_a_column_is_made_of_is_not_set_aside(tmp_path, cells):
+def test_columns_of_any_scale_have_no_far_cells(tmp_path, cells):
     path = write(tmp_path / "t.csv", {"x": cells, "y": labels(cells)})
     table = read_table(path, roles={"x": "number"})
     found = learnt(table)
@@ -100,7 +100,7 @@ def test_what_a_column_is_made_of_is_not_set_aside(tmp_path, cells):
     assert len(np.unique(X)) == len({f"{cell:.12g}" for cell in cells})
     assert (np.diff(X[np.argsort(cells)]) >= 0).all()
     if len(set(cells)) > 1:
-        # The mean of the smallest numbers there are is one of them.
+        # The mean of denormal numbers is rounded to one of them.
         atol = 1e-6 if max(cells) > 1e-300 else 0.05
         np.testing.assert_allclose([X.mean(), X.std()], [0, 1], atol=atol)
 
@@ -118,7 +118,7 @@ def test_what_a_column_is_made_of_is_not_set_aside(tmp_path, cells):
     ],
 )
 @pytest.mark.parametrize("where", ["memory", "disk"])
-def test_a_cell_out_of_all_proportion_is_missing(tmp_path, cells, far, where):
+def test_extreme_cell_is_treated_as_missing(tmp_path, cells, far, where):
     path = write(tmp_path / "t.csv", {"x": cells, "y": labels(cells)})
     table = read_table(path, roles={"x": "number"})
     other = [cell for k, cell in enumerate(cells) if k not in far]
@@ -141,19 +141,19 @@ def test_a_cell_out_of_all_proportion_is_missing(tmp_path, cells, far, where):
     np.testing.assert_array_equal(X[far, 0], filled.repeat(len(far)))
     keeps = restored({**settings_of(found), "keep_gaps": True}, arrays_of(found))
     assert np.isnan(keeps.apply(table)[far, 0]).all()
-    # All but the median is learnt as if the cell were empty.
+    # All but the median is fitted as if the cell were empty.
     np.testing.assert_allclose(found.scales, learnt(clean).scales, rtol=0.1)
 
 
 @pytest.mark.parametrize(
     "cells",
     [
-        # A rare attribute that was computed: what should be 0 is what rounding left.
+        # A computed rare attribute: rounding errors in place of zeros.
         [(-1) ** k * 1e-17 * (1 + k % 3) for k in range(80)] + [1.0] * 20,
         [0.001 * k for k in range(70)] + [1e30 * k for k in range(30)],
     ],
 )
-def test_what_many_cells_are_is_not_set_aside(tmp_path, cells):
+def test_values_of_many_cells_are_not_far(tmp_path, cells):
     path = write(tmp_path / "t.csv", {"x": cells, "y": labels(cells)})
     table = read_table(path, roles={"x": "number"})
     found = learnt(table)
@@ -161,14 +161,14 @@ def test_what_many_cells_are_is_not_set_aside(tmp_path, cells):
     assert found.apply(table)[-1, 0] > found.apply(table)[0, 0]
 
 
-def test_what_is_larger_than_any_quantity_is_set_aside_however_often(tmp_path):
+def test_impossibly_large_values_are_far_at_any_frequency(tmp_path):
     cells = [0.1 * k for k in range(80)] + [STATA] * 20
     table = read_table(write(tmp_path / "t.csv", {"x": cells, "y": labels(cells)}))
     (named,) = far_cells(learnt(table), table)
     assert (named.count, named.row) == (20, 81)
 
 
-def test_a_row_is_prepared_alike_in_any_company(tmp_path):
+def test_prepared_row_does_not_depend_on_other_rows(tmp_path):
     table = read_table(
         write(tmp_path / "t.csv", study(income=at([3, 70], STATA), age=times(1e300)))
     )
@@ -189,7 +189,7 @@ def test_a_row_is_prepared_alike_in_any_company(tmp_path):
     ],
 )
 @pytest.mark.parametrize("block_bytes", [700, 10**6])
-def test_limits_are_those_of_memory_where_the_table_stays_on_disk(tmp_path, changes, block_bytes):
+def test_limits_on_disk_equal_those_in_memory(tmp_path, changes, block_bytes):
     path = write(tmp_path / "t.csv", study(**changes))
     roles = dict.fromkeys(("income", "age", "noise"), "number")
     table, stream = (
@@ -208,7 +208,7 @@ def test_limits_are_those_of_memory_where_the_table_stays_on_disk(tmp_path, chan
     np.testing.assert_allclose(parts.scales, whole.scales, rtol=1e-9)
 
 
-# What methods make of it
+# Methods
 
 WILD = {
     "one huge cell": ({"income": at([16], STATA)}, True),
@@ -224,10 +224,10 @@ WILD = {
 
 
 @pytest.mark.slow
-# Scores from elsewhere stay what they are, however large.
+# Methods that use scores as given are excluded.
 @pytest.mark.parametrize("wild", WILD)
 @pytest.mark.parametrize("method", [key for key in METHODS if not METHODS[key].as_given])
-def test_every_method_does_as_well_as_without(tmp_path, method, wild):
+def test_every_method_is_robust_to_far_cells(tmp_path, method, wild):
     changes, has_far = WILD[wild]
     small = {"library": "few"} if "library" in declared_params(METHODS[method]) else {}
     found = []
@@ -248,7 +248,7 @@ def test_every_method_does_as_well_as_without(tmp_path, method, wild):
     assert any(note.code.startswith("far_cell") for note in said) == has_far
 
 
-def test_a_run_says_which_cell_it_was(tmp_path):
+def test_run_notes_the_far_cell_and_its_row(tmp_path):
     path = write(tmp_path / "t.csv", study(income=at([16], STATA)))
     path.write_text(path.read_text().replace("\n", "\n1,2\n", 1))
     table = read_table(path, label="y")
@@ -263,7 +263,7 @@ def test_a_run_says_which_cell_it_was(tmp_path):
     ]
 
 
-# What goes elsewhere
+# Stored and exported models
 
 
 @pytest.fixture
@@ -278,13 +278,13 @@ def wild_model(tmp_path):
     return path, table, model, scores
 
 
-def test_a_model_file_keeps_the_limits(wild_model, tmp_path):
+def test_model_file_stores_the_limits(wild_model, tmp_path):
     _, table, model, scores = wild_model
     save_model(model, tmp_path / "m.aucmodel")
     np.testing.assert_array_equal(load_model(tmp_path / "m.aucmodel").score(table), scores)
 
 
-def test_a_script_scores_alike(wild_model, tmp_path):
+def test_script_applies_the_limits(wild_model, tmp_path):
     path, _, model, scores = wild_model
     export_model(model, "script", tmp_path / "m.py")
     done = subprocess.run(
@@ -295,7 +295,7 @@ def test_a_script_scores_alike(wild_model, tmp_path):
     np.testing.assert_allclose(found, scores, rtol=1e-12)
 
 
-def test_a_graph_scores_alike(wild_model, tmp_path):
+def test_onnx_graph_applies_the_limits(wild_model, tmp_path):
     pytest.importorskip("onnx")
     runtime = pytest.importorskip("onnxruntime")
     _, table, model, scores = wild_model
@@ -305,7 +305,7 @@ def test_a_graph_scores_alike(wild_model, tmp_path):
     np.testing.assert_allclose(session.run(["score"], feed)[0], scores, rtol=1e-10)
 
 
-def test_the_document_holds_the_limits(wild_model, tmp_path):
+def test_json_document_contains_the_limits(wild_model, tmp_path):
     _, _, model, _ = wild_model
     export_model(model, "json", tmp_path / "m.json")
     (income, *_) = json.loads((tmp_path / "m.json").read_text())["preparation"]["numbers"]
@@ -315,7 +315,7 @@ def test_the_document_holds_the_limits(wild_model, tmp_path):
     )
 
 
-def test_scoring_tells_of_far_cells(wild_model, tmp_path, capsys):
+def test_scoring_reports_far_cells(wild_model, tmp_path, capsys):
     path, _, model, _ = wild_model
     save_model(model, tmp_path / "m.aucmodel")
     assert main(["score", str(tmp_path / "m.aucmodel"), str(path), "--json"]) == 0
@@ -326,11 +326,11 @@ def test_scoring_tells_of_far_cells(wild_model, tmp_path, capsys):
     assert "Column income: 2 cells (the first 8.98847e+307, row 17) are too far" in said.err
 
 
-# Long texts cost what they are, not what the longest is
+# Memory of long texts
 
 
 @pytest.mark.slow
-def test_one_long_text_does_not_make_all_long(tmp_path):
+def test_one_long_text_does_not_inflate_memory(tmp_path):
     texts = ["x" * 5_000, *["ab", "cd"] * 5_000]
     columns = {"text": texts, "y": [str(k % 2) for k in range(len(texts))]}
     path = write(tmp_path / "t.csv", columns)

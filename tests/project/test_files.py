@@ -1,4 +1,4 @@
-"""Writing to a path: links, modes, pipes and devices are what they are to a shell."""
+"""Writing to a path treats links, modes, pipes and devices like a shell."""
 
 import os
 import stat
@@ -36,14 +36,14 @@ def mode(path):
 
 
 def read_in_background(path):
-    """A reader at the other end of a pipe, and what it has read."""
+    """Start a reader at the other end of a pipe; return it and the list it fills."""
     found = []
     reader = threading.Thread(target=lambda: found.append(path.read_bytes()), daemon=True)
     reader.start()
     return reader, found
 
 
-def test_a_link_is_followed_and_stays(folder):
+def test_link_is_followed_and_kept(folder):
     (folder / "real.csv").write_text("old")
     (folder / "link.csv").symlink_to("real.csv")
     (folder / "link of link.csv").symlink_to(folder / "link.csv")
@@ -53,7 +53,7 @@ def test_a_link_is_followed_and_stays(folder):
     assert names(folder) == ["link of link.csv", "link.csv", "real.csv"]
 
 
-def test_a_link_to_nothing_makes_what_it_names(folder):
+def test_dangling_link_creates_its_target(folder):
     (folder / "elsewhere").mkdir()
     (folder / "link.csv").symlink_to("elsewhere/new.csv")
     write_atomically(folder / "link.csv", "new")
@@ -61,7 +61,7 @@ def test_a_link_to_nothing_makes_what_it_names(folder):
     assert (folder / "link.csv").is_symlink()
 
 
-def test_links_in_a_ring_are_told(folder):
+def test_circular_links_are_refused(folder):
     (folder / "a").symlink_to("b")
     (folder / "b").symlink_to("a")
     with pytest.raises(InputError, match="too many levels of symbolic links"):
@@ -70,7 +70,7 @@ def test_links_in_a_ring_are_told(folder):
 
 @not_on_windows
 @pytest.mark.parametrize("kept", [0o600, 0o640, 0o666, 0o755])
-def test_a_file_keeps_its_mode(folder, kept):
+def test_replaced_file_keeps_its_mode(folder, kept):
     path = folder / "table.csv"
     path.write_text("old")
     path.chmod(kept)
@@ -83,7 +83,7 @@ def test_a_file_keeps_its_mode(folder, kept):
 
 
 @not_on_windows
-def test_a_new_file_has_the_mode_that_the_umask_gives(folder):
+def test_new_file_has_the_mode_of_the_umask(folder):
     before = os.umask(0o027)
     try:
         write_atomically(folder / "new.csv", "new")
@@ -93,7 +93,7 @@ def test_a_new_file_has_the_mode_that_the_umask_gives(folder):
 
 
 @pytest.mark.skipif(getattr(os, "geteuid", lambda: 1)() != 0, reason="only root gives files away")
-def test_a_file_keeps_its_owner(folder):
+def test_replaced_file_keeps_its_owner(folder):
     path = folder / "table.csv"
     path.write_text("old")
     os.chown(path, 12345, 23456)
@@ -101,7 +101,7 @@ def test_a_file_keeps_its_owner(folder):
     assert (path.stat().st_uid, path.stat().st_gid) == (12345, 23456)
 
 
-def test_a_file_that_may_not_be_written_is_not_replaced(folder, monkeypatch):
+def test_read_only_file_is_not_replaced(folder, monkeypatch):
     path = folder / "table.csv"
     path.write_text("old")
     path.chmod(0o444)
@@ -112,7 +112,7 @@ def test_a_file_that_may_not_be_written_is_not_replaced(folder, monkeypatch):
 
 
 @not_on_windows
-def test_a_pipe_is_written_through(folder):
+def test_pipe_is_written_directly(folder):
     pipe = folder / "pipe"
     os.mkfifo(pipe)
     (folder / "link").symlink_to(pipe)
@@ -126,7 +126,7 @@ def test_a_pipe_is_written_through(folder):
 
 
 @not_on_windows
-def test_a_pipe_is_never_replaced(folder):
+def test_pipe_is_never_replaced(folder):
     os.mkfifo(folder / "pipe")
     with pytest.raises(OSError, match="not a regular file"), replacing(folder / "pipe"):
         raise AssertionError("there is nothing to make")
@@ -134,7 +134,7 @@ def test_a_pipe_is_never_replaced(folder):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
-def test_a_full_device_is_told_and_stays(folder):
+def test_full_device_is_reported_and_kept(folder):
     (folder / "full").symlink_to("/dev/full")
     with pytest.raises(InputError, match=r"cannot write .*full: no space left on device"):
         write_atomically(folder / "full", "x" * 100_000)
@@ -142,8 +142,8 @@ def test_a_full_device_is_told_and_stays(folder):
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="no names for open files")
-def test_an_open_file_is_continued(folder):
-    """As the shell does it for ``-o /dev/fd/3 3>> log``."""
+def test_open_file_descriptor_is_appended_to(folder):
+    """Behave like the shell for ``-o /dev/fd/3 3>> log``."""
     log = folder / "log"
     log.write_text("before\n")
     with log.open("ab") as file:
@@ -154,14 +154,14 @@ def test_an_open_file_is_continued(folder):
     assert names(folder) == ["log"]
 
 
-def test_a_name_as_long_as_names_may_be(folder):
+def test_longest_possible_name_is_written(folder):
     path = folder / ("ä" * 100 + "x" * 55)
     write_atomically(path, "new")
     assert path.read_text() == "new"
 
 
 @pytest.mark.parametrize("error", [ValueError("bad"), KeyboardInterrupt(), OSError(28, "No space")])
-def test_whatever_fails_the_old_file_stays_and_nothing_is_left(folder, error):
+def test_failed_write_keeps_the_old_file_and_no_leftovers(folder, error):
     path = folder / "table.csv"
     path.write_text("old")
     expected = InputError if isinstance(error, OSError) else type(error)
@@ -177,12 +177,12 @@ def test_whatever_fails_the_old_file_stays_and_nothing_is_left(folder, error):
     assert names(folder) == ["table.csv"]
 
 
-def test_a_folder_is_told(folder):
+def test_writing_to_a_folder_is_refused(folder):
     with pytest.raises(InputError, match="is a directory"):
         write_atomically(folder, "new")
 
 
-def test_its_own_input_is_refused_by_any_name(folder, monkeypatch):
+def test_output_to_the_own_input_is_refused_by_any_name(folder, monkeypatch):
     read = folder / "table.csv"
     read.write_text("cells")
     (folder / "link.csv").symlink_to(read)
@@ -194,12 +194,12 @@ def test_its_own_input_is_refused_by_any_name(folder, monkeypatch):
     refuse_own_input("other.csv", "model", read)
     refuse_own_input(None, read)
     refuse_own_input("-", read)
-    # A project that is yet to be made has a name, too.
+    # A project that does not exist yet is compared by name.
     with pytest.raises(InputError, match="that this command reads"):
         refuse_own_input("new.aucproj", None, folder / "new.aucproj")
 
 
-def test_its_own_input_in_other_case_is_refused(folder):
+def test_output_to_the_own_input_in_other_case_is_refused(folder):
     read = folder / "table.csv"
     read.write_text("cells")
     if not (folder / "TABLE.CSV").exists():
@@ -228,7 +228,7 @@ def start_writer(path, then):
 
 
 @not_on_windows
-def test_what_a_killed_program_left_half_written_goes_with_the_next(folder):
+def test_partial_files_of_killed_processes_are_removed(folder):
     wait = "os.write(1, b'x'); sys.stdin.read()"
     killed, alive = (start_writer(folder / name, wait) for name in ("one.csv", "two.csv"))
     for process in (killed, alive):
@@ -241,7 +241,7 @@ def test_what_a_killed_program_left_half_written_goes_with_the_next(folder):
         (folder / name).write_text("somebody else's")
     write_atomically(folder / "three.csv", "new")
     left = set(names(folder)) - {*foreign, "three.csv"}
-    # That of the one that still writes, and all that others made.
+    # The file of the process still writing, and all foreign files, remain.
     assert [name.startswith(".two.csv.") for name in left] == [True]
     assert {*foreign} <= set(names(folder))
     alive.communicate(timeout=PATIENCE)

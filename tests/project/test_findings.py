@@ -1,4 +1,4 @@
-"""What changes results is found in a table, and comes in the order of its consequence."""
+"""Findings about a table that affect results, ranked by their consequences."""
 
 import dataclasses
 import itertools
@@ -57,14 +57,14 @@ def found(table, kind):
 # ------------------------------------------------------------------ the order
 
 
-def test_findings_are_ranked_by_kind_then_by_rows_and_each_once():
+def test_findings_are_ranked_by_kind_and_rows_without_repeats():
     few, many = Finding("sentinel", "few", ("a",), 3), Finding("sentinel", "many", ("b",), 30)
     leak = Finding("leak", "leak", ("c",))
     assert ranked([few, leak, many, leak]) == (leak, many, few)
     assert len(set(KINDS)) == len(KINDS)
 
 
-def test_equal_findings_about_many_columns_are_one():
+def test_equal_findings_about_many_columns_are_merged():
     y = classes(300)
     cells = {f"c{k}": np.r_[RANDOM.normal(5, 1, 290), [999.0] * 10] for k in range(7)}
     (finding,) = found(table_of(**cells, y=y), "sentinel")
@@ -73,7 +73,7 @@ def test_equal_findings_about_many_columns_are_one():
     assert len(found(table_of(**cells, y=y), "sentinel")) == 5
 
 
-def test_a_label_of_one_value_is_named():
+def test_label_of_one_value_is_reported():
     table = table_of(label=None, x=RANDOM.normal(size=40), outcome=["yes"] * 40)
     table = dataclasses.replace(table, columns=tuple(map(guess_role, table.columns)))
     assert [(f.code, f.columns) for f in found(table, "label")] == [
@@ -81,7 +81,7 @@ def test_a_label_of_one_value_is_named():
     ]
 
 
-def test_a_plain_table_has_nothing_to_ask_about():
+def test_plain_table_has_no_findings():
     y = classes(400)
     assert find(table_of(a=RANDOM.normal(size=400), b=RANDOM.integers(0, 9, 400), y=y)) == ()
 
@@ -109,7 +109,7 @@ LAYOUTS = {
 
 
 @pytest.mark.parametrize("kind", LAYOUTS)
-def test_the_layout_of_a_file_is_reported(kind, tmp_path):
+def test_unusual_layout_of_a_file_is_reported(kind, tmp_path):
     path, (rows, expected) = tmp_path / "data.csv", LAYOUTS[kind]
     path.write_text("".join(",".join(map(str, row)) + "\n" for row in rows))
     codes = {finding.code for finding in find(read_table(path))}
@@ -124,7 +124,7 @@ EVERY = np.arange(400.0)
 
 
 def flag(*wrong):
-    """Return the label of 60 rows as numbers, wrong in some rows."""
+    """Return the label of 60 rows as numbers, flipped in the given rows."""
     return [
         float(one == "1") if k not in wrong else float(one == "0") for k, one in enumerate(FLAGS)
     ]
@@ -179,13 +179,15 @@ SINGLE = {
 
 
 @pytest.mark.parametrize("kind", SINGLE)
-def test_a_column_is_reported_for_what_it_is(kind):
+def test_columns_have_the_expected_findings(kind):
     columns, expected = SINGLE[kind]
     cells = {name: [c if isinstance(c, str) else float(c) for c in values]
              for name, values in columns.items()}  # fmt: skip
-    told = [f for f in find(table_of(**cells)) if f.kind not in ("positive", "label", "missing")]
-    told = {f.code: f.columns for f in told}
-    assert told == {code: (name,) for code, name in expected.items()}
+    reported = [
+        f for f in find(table_of(**cells)) if f.kind not in ("positive", "label", "missing")
+    ]
+    reported = {f.code: f.columns for f in reported}
+    assert reported == {code: (name,) for code, name in expected.items()}
 
 
 # ------------------------------------------------------------------ leaks
@@ -196,12 +198,12 @@ def test_a_column_is_reported_for_what_it_is(kind):
     st.lists(st.integers(-3, 3).map(float), min_size=1, max_size=12),
     st.lists(st.integers(-3, 3).map(float), min_size=1, max_size=12),
 )
-def test_the_area_of_a_column_is_that_of_its_pairs(high, low):
+def test_auc_of_a_column_equals_that_of_its_pairs(high, low):
     pairs = [(a > b) + 0.5 * (a == b) for a, b in itertools.product(high, low)]
     assert ranked_area(np.array(high), np.array(low)) == pytest.approx(np.mean(pairs))
 
 
-def test_levels_that_are_all_different_give_nothing_away():
+def test_all_different_levels_are_not_a_leak():
     y = classes(400)
     names = np.array([f"name {k}" for k in range(400)], dtype=object)
     table = table_of(name=names, x=RANDOM.normal(size=400), y=y).with_roles(
@@ -211,7 +213,7 @@ def test_levels_that_are_all_different_give_nothing_away():
 
 
 @pytest.mark.parametrize("rows", [60_000, 300_000])
-def test_a_leak_is_found_among_more_rows_than_the_sample(rows):
+def test_leak_is_found_in_tables_larger_than_the_sample(rows):
     y = classes(rows, 0.2)
     leaky, good = y + RANDOM.normal(size=rows) * 0.1, y + RANDOM.normal(size=rows)
     assert [f.columns for f in found(table_of(leaky=leaky, good=good, y=y), "leak")] == [("leaky",)]
@@ -264,7 +266,7 @@ SENTINELS = {
 
 
 @pytest.mark.parametrize("kind", SENTINELS)
-def test_codes_of_missing_values_are_told_from_measurements(kind):
+def test_missing_value_codes_are_distinguished_from_measurements(kind):
     cells, expected = SENTINELS[kind]
     sentinels = find_sentinels(column("a", list(map(float, cells))))
     assert {sentinel.value: sentinel.count for sentinel in sentinels} == expected
@@ -276,7 +278,7 @@ def test_missing_cells_do_not_hide_a_sentinel():
     assert (finding.columns, finding.rows, finding.values) == (("a",), 9, ("-999",))
 
 
-def test_the_first_day_of_a_calendar_is_asked_about_where_it_comes_again(tmp_path):
+def test_repeated_first_day_of_a_calendar_is_reported(tmp_path):
     path = tmp_path / "births.csv"
     days = [f"19{50 + k}-03-1{k % 9}" for k in range(20)] + ["1900-01-01"] * 4
     rows = "".join(f"{day},{k},{'uv'[k % 2]}\n" for k, day in enumerate(days))
@@ -290,13 +292,13 @@ def test_the_first_day_of_a_calendar_is_asked_about_where_it_comes_again(tmp_pat
 # ------------------------------------------------------------------ rows of one cell
 
 
-def test_rows_with_their_first_cell_alone_are_told(tmp_path):
+def test_rows_with_only_a_first_cell_are_reported(tmp_path):
     path = tmp_path / "wards.csv"
     rows = "".join(f"p{k},{k},{'uv'[k % 2]}\n" for k in range(5))
     path.write_text(f"patient,crp,died\n{rows}Ward 1,,\n{rows}Ward 2,,\n")
-    (told,) = [f for f in found(read_table(path), "missing") if f.columns == ("patient",)]
-    assert told.rows == 2
-    assert "'Ward 1', 'Ward 2'; these may be headings" in told.sentence
+    (reported,) = [f for f in found(read_table(path), "missing") if f.columns == ("patient",)]
+    assert reported.rows == 2
+    assert "'Ward 1', 'Ward 2'; these may be headings" in reported.sentence
 
 
 # ------------------------------------------------------------------ copies
@@ -321,7 +323,7 @@ def columns_of(rows):
 
 @settings(max_examples=60, deadline=None)
 @given(rows_of_cells, rows_of_cells)
-def test_rows_that_occur_again_are_those_that_a_count_finds(ours, theirs):
+def test_repeated_rows_match_brute_force_counts(ours, theirs):
     same, others = (
         [tuple("nan" if cell != cell else cell for cell in row) for row in rows]
         for rows in (ours, theirs)
@@ -338,7 +340,7 @@ def measured(rows):
     return {"a": RANDOM.normal(size=rows), "b": RANDOM.normal(size=rows), "y": classes(rows)}
 
 
-def test_repeated_rows_are_counted_and_their_labels_compared():
+def test_repeated_rows_are_reported_with_label_conflicts():
     cells = measured(300)
     doubled = {name: np.r_[values, values[:30]] for name, values in cells.items()}
     doubled["y"][300:305] = 1 - doubled["y"][300:305]
@@ -349,7 +351,7 @@ def test_repeated_rows_are_counted_and_their_labels_compared():
     assert "10 identical rows have different labels" in finding.sentence
 
 
-def test_rows_to_test_on_that_are_trained_on_are_counted():
+def test_test_rows_also_in_training_are_counted():
     train, other = measured(200), measured(100)
     test = {name: np.r_[other[name], train[name][:7]] for name in train}
     found = shared(table_of(**train), table_of(**test, sha256="b", file="test.csv"))
@@ -358,7 +360,7 @@ def test_rows_to_test_on_that_are_trained_on_are_counted():
     assert shared(table_of(**train), table_of(**train)).code == "test_file_is_training_file"
 
 
-def test_a_run_says_that_its_test_file_was_trained_on(tmp_path, capsys):
+def test_run_notes_test_rows_used_in_training(tmp_path, capsys):
     lines = [f"{RANDOM.normal():.4f},{k % 2}" for k in range(60)]
     train, test = tmp_path / "train.csv", tmp_path / "test.csv"
     train.write_text("\n".join(["x,y", *lines]))
@@ -373,7 +375,7 @@ def test_a_run_says_that_its_test_file_was_trained_on(tmp_path, capsys):
 # ------------------------------------------------------------------ spellings
 
 
-def test_spellings_of_a_class_and_of_a_level_are_found():
+def test_spelling_variants_of_classes_and_levels_are_found():
     y = np.array(["yes", "Yes", "no", "YES", "no", "no"] * 30, dtype=object)
     city = np.array(["Bern", "bern ", "Basel", "Chur", "Genf", "Genf"] * 30, dtype=object)
     table = table_of(label=None, city=city, x=RANDOM.normal(size=180), y=y).with_roles(label="y")
@@ -382,7 +384,7 @@ def test_spellings_of_a_class_and_of_a_level_are_found():
     assert (level.columns, level.rows) == (("city",), 30)
 
 
-def test_names_that_differ_in_more_than_their_spelling_stay_apart():
+def test_only_spelling_variants_are_joined():
     assert alike(["+", "-", "1", "-1", "a b", "ab", "straße", "Bern"]) == []
     assert alike(["STRASSE", "straße"]) == [["STRASSE", "straße"]]
     assert usual_spellings({"No": 3, "no": 5, "yes": 2}) == [["no", "No"]]
@@ -391,7 +393,7 @@ def test_names_that_differ_in_more_than_their_spelling_stay_apart():
 # ------------------------------------------------------------------ identifiers and groups
 
 
-def test_a_column_that_names_patients_is_offered_as_group():
+def test_patient_column_is_suggested_as_group():
     who = RANDOM.integers(0, 40, 400).astype(float)
     table = table_of(patient_id=who, ward=who % 3, y=classes(400))
     (finding,) = found(table, "group")
@@ -402,7 +404,7 @@ def test_a_column_that_names_patients_is_offered_as_group():
 # ------------------------------------------------------------------ the label
 
 
-def test_what_is_guessed_or_few_about_the_label_is_said():
+def test_detected_or_rare_positive_class_is_reported():
     y = np.array(["sick"] * 4 + ["well"] * 200, dtype=object)
     table = table_of(label=None, x=RANDOM.normal(size=204), y=y).with_roles(label="y")
     assert "only 4 rows" in found(table, "label")[0].sentence
@@ -422,15 +424,15 @@ def awkward(tmp_path):
     return path
 
 
-def test_inspect_tells_findings_first_as_text_and_as_json(awkward, capsys):
+def test_inspect_lists_findings_first_as_text_and_json(awkward, capsys):
     assert cli.main(["inspect", str(awkward)]) == 0
     lines = capsys.readouterr().out.splitlines()
-    told = [line for line in lines if line.startswith("finding")]
-    assert [line.split(":")[0] for line in told][:2] == [
+    reported = [line for line in lines if line.startswith("finding")]
+    assert [line.split(":")[0] for line in reported][:2] == [
         "finding (sentinel)",
         "finding (identifier)",
     ]
-    assert lines.index(told[-1]) < next(k for k, line in enumerate(lines) if "AUC" in line)
+    assert lines.index(reported[-1]) < next(k for k, line in enumerate(lines) if "AUC" in line)
     assert cli.main(["inspect", str(awkward), "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["findings"][0]["kind"] == "sentinel"
@@ -442,7 +444,7 @@ def test_inspect_tells_findings_first_as_text_and_as_json(awkward, capsys):
     assert 0 <= by_name["a"]["auc"] <= 1
 
 
-def test_findings_of_a_table_on_disk_are_those_that_some_rows_show(awkward):
+def test_findings_on_disk_equal_those_in_memory(awkward):
     whole, disk = read_table(awkward), open_stream(awkward)
     try:
         ours = {(f.kind, f.columns) for f in find(whole) if f.kind in ("sentinel", "positive")}
@@ -452,7 +454,7 @@ def test_findings_of_a_table_on_disk_are_those_that_some_rows_show(awkward):
         disk.close()
 
 
-def test_inspection_ranks_by_each_column_once(tmp_path, monkeypatch):
+def test_inspection_computes_each_column_auc_once(tmp_path, monkeypatch):
     path = tmp_path / "data.csv"
     draw = np.random.default_rng(0)
     rows = [f"{a:.4f},{b:.4f},{'uv'[k % 2]}" for k, (a, b) in enumerate(draw.normal(size=(90, 2)))]
@@ -474,7 +476,7 @@ def test_inspection_ranks_by_each_column_once(tmp_path, monkeypatch):
     "name",
     ["kunde", "Lp.", "N° questionnaire", "#", "번호", "患者ID", "caseid", "CASE", "MRN"],
 )
-def test_names_of_things_with_another_number_in_each_row_are_identifiers(name):
+def test_distinct_numbers_in_id_columns_are_identifiers(name):
     numbers = [float(k) for k in RANDOM.permutation(20) + 1000]
     assert guess_role(column(name, numbers)).role == "ignore"
     assert guess_role(column(name, [*numbers[:-1], numbers[0]])).role == "number"
@@ -482,31 +484,31 @@ def test_names_of_things_with_another_number_in_each_row_are_identifiers(name):
 
 
 @pytest.mark.parametrize("name", ["Kunden", "PAID", "covid", "cases", "n_samples", "tidal", "x"])
-def test_how_many_things_there_are_is_no_identifier(name):
+def test_counts_are_not_identifiers(name):
     assert guess_role(column(name, [float(k) for k in range(40, 60)])).role == "number"
 
 
-def test_texts_that_never_come_again_are_no_levels():
+def test_texts_without_repeats_are_ignored():
     names = [f"{word} of the house" for word in "abcdefghijkl"]
     table = table_of(who=names, y=[0.0, 1.0] * 6)
-    assert table.column("who").role == "category"  # as a person may say
+    assert table.column("who").role == "category"  # as a user may choose
     assert guess_role(table.column("who")).role == "ignore"
     assert guess_role(column("who", [*names[:-1], names[0]])).role == "category"
 
 
-def test_days_are_no_days_of_a_spreadsheet(tmp_path):
+def test_iso_dates_are_not_spreadsheet_days(tmp_path):
     path = tmp_path / "days.csv"
     path.write_text("date,y\n" + "".join(f"2020-01-{k:02d},{'uv'[k % 2]}\n" for k in range(1, 20)))
     assert not any("spreadsheets" in note for note in read_table(path).notes)
 
 
-def test_a_class_that_may_mean_a_missing_value_is_asked_about():
+def test_class_that_may_be_a_missing_code_is_reported():
     said = [f.sentence for f in find(table_of(y=["0", "1", "-9", "0"] * 9, x=[*range(36)]))]
     assert "class “-9” of the label y may mean a missing value: 9 rows" in said
 
 
 @pytest.mark.parametrize("name", ["product_code", "ZipCode", "PLZ", "job", "商品コード", "Region"])
-def test_few_whole_numbers_that_are_called_a_code_are_asked_about(name):
+def test_few_integers_in_a_code_column_are_reported(name):
     random = np.random.default_rng(1)
     numbers = random.choice([101.0, 205.0, 307.0, 411.0, 502.0], 60)
     table = table_of(**{name: numbers, "x": random.normal(size=60)}, y=random.random(60) < 0.4)
@@ -518,7 +520,7 @@ def test_few_whole_numbers_that_are_called_a_code_are_asked_about(name):
     )
 
 
-def test_numbers_that_rank_better_as_levels_may_be_codes():
+def test_numbers_that_rank_better_as_categories_are_reported():
     random = np.random.default_rng(2)
     ward, visits = random.integers(1, 8, 600), random.integers(1, 8, 600)
     ill = random.random(600) < np.where(np.isin(ward, [1, 4, 7]), 0.7, 0.2)
@@ -531,13 +533,13 @@ def test_numbers_that_rank_better_as_levels_may_be_codes():
     assert not found(table_of(ward=ward, visits=visits, y=old), "kind")  # in order
 
 
-def test_labels_of_chance_make_no_codes():
+def test_random_labels_report_no_codes():
     random = np.random.default_rng(4)
     columns = {f"n{k}": random.integers(0, 9, 300) for k in range(60)}
     assert len(found(table_of(**columns, y=random.random(300) < 0.3), "kind")) <= 1
 
 
-def test_what_holds_one_value_or_nothing_is_a_category():
+def test_columns_of_one_value_or_empty_are_categories():
     random = np.random.default_rng(5)
     y = random.random(80) < 0.4
     table = table_of(
@@ -554,13 +556,13 @@ def test_what_holds_one_value_or_nothing_is_a_category():
     roles = {column.name: column.role for column in table.columns}
     assert roles["ticked"] == roles["flag"] == roles["closed"] == "category"
     assert roles["once"] == "ignore"
-    told = [finding.sentence for finding in found(table, "kind")]
-    assert "column ticked holds 'x' or nothing; nothing counts as a level" in told
-    assert "column flag holds 1 or nothing; nothing counts as a level" in told
+    reported = [finding.sentence for finding in found(table, "kind")]
+    assert "column ticked holds 'x' or nothing; nothing counts as a level" in reported
+    assert "column flag holds 1 or nothing; nothing counts as a level" in reported
     assert [finding.columns for finding in found(table, "leak")] == [("closed",)]
 
 
-def test_dates_have_that_role_in_what_inspect_tells(tmp_path):
+def test_inspection_lists_dates_with_their_role(tmp_path):
     path = tmp_path / "days.csv"
     path.write_text(
         "d,x,y\n" + "".join(f"2024-01-{k:02d},{k % 7}.5,{'ab'[k % 2]}\n" for k in range(1, 29))

@@ -1,4 +1,4 @@
-"""Notes on a fit that follow from its scores."""
+"""Notes on a fit derived from its scores."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from aucstudio.project.runs.execute import leak_notes, score_notes
 
 
 def messages(train, test, memorises=False, rows=200, seed=0):
-    """Notes for scores that have some mean difference between the classes."""
+    """Return the notes for scores with the given mean difference between the classes."""
     rng = np.random.default_rng(seed)
     y = np.arange(rows) < rows // 4
     scores = [shift * y + rng.normal(size=rows) for shift in (train, test)]
@@ -23,20 +23,20 @@ def messages(train, test, memorises=False, rows=200, seed=0):
     )
 
 
-def test_a_sound_model_gets_no_note():
+def test_good_model_has_no_note():
     assert messages(1.5, 1.4) == ()
 
 
-def test_overfitting_is_reported_with_both_areas():
+def test_overfitting_is_reported_with_both_aucs():
     (note,) = messages(4.0, 0.3)
     assert str(note).startswith("Overfitted: the AUC is 0.99")
 
 
-def test_methods_that_memorise_are_not_blamed():
+def test_methods_that_memorise_have_no_overfitting_note():
     assert messages(4.0, 0.3, memorises=True) == ()
 
 
-def test_few_held_out_rows_give_no_note():
+def test_few_held_out_rows_have_no_note():
     y = np.array([True, False, False])
     rng = np.random.default_rng(1)
     train = np.arange(100) < 30
@@ -72,7 +72,7 @@ def test_equal_scores_are_reported(constant):
         ("random-forest", {}, ["balanced class weights", "fewer rows in a leaf"]),
     ],
 )
-def test_a_constant_fit_names_the_declared_settings_that_help(method, params, helps):
+def test_constant_fit_suggests_settings_of_the_method(method, params, helps):
     y = np.arange(10) < 3
     scores = -1.0 + 1e-12 * np.arange(10)  # tied up to rounding
     (note,) = score_notes(y, scores, y, scores, method=METHODS[method], params=params)
@@ -81,7 +81,7 @@ def test_a_constant_fit_names_the_declared_settings_that_help(method, params, he
     assert [words for words in listed if words in str(note)] == helps
 
 
-def test_an_svm_with_a_constant_optimum_has_a_note():
+def test_svm_with_a_constant_optimum_has_a_note():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(1_500, 8))
     signal = 0.7 * X[:, 0] + 0.5 * X[:, 1] + 0.7 * rng.logistic(size=1_500)
@@ -105,7 +105,7 @@ def columns_and_classes(rows=60):
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_a_column_that_is_the_label_again_is_named(sign):
+def test_column_that_separates_the_classes_is_named(sign):
     X, y = columns_and_classes()
     assert leak_notes(["a", "b", "c"], X, y) == ()
     X[:, 1] = sign * y
@@ -116,12 +116,12 @@ def test_a_column_that_is_the_label_again_is_named(sign):
     assert leak_notes(["a", "b", "c"], X, y) == ()
 
 
-def test_few_rows_that_chance_separates_name_no_column():
+def test_few_rows_separated_by_chance_name_no_column():
     X, y = columns_and_classes(6)
     assert leak_notes(["a", "b", "c"], np.column_stack([X[:, :2], y]), y) == ()
 
 
-def test_a_column_without_any_value_in_a_class_is_passed_over():
+def test_column_without_values_in_a_class_is_skipped():
     X, y = columns_and_classes()
     X[y, 0] = np.nan
     assert leak_notes(["a", "b", "c"], X, y) == ()

@@ -1,4 +1,4 @@
-"""Tables in all formats: recognised by their bytes, read to the same cells, or refused."""
+"""Tables in all formats are recognised by content and read to the same cells, or refused."""
 
 import bz2
 import csv
@@ -179,11 +179,11 @@ def cells(table, name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", ALL)
-def test_every_format_holds_the_cells_of_the_text(tmp_path, ending):
+def test_every_format_has_the_cells_of_the_csv(tmp_path, ending):
     path = made(tmp_path, ending)
     whole, table = read_table(CSV), read_table(path)
     assert [column.name for column in table.columns] == [column.name for column in whole.columns]
-    # Names of values and values that the file calls missing are told apart below.
+    # Value labels and declared missing values are tested below.
     special = {"smokes", "score"} if ending in (".sav", ".zsav", ".dta") else set()
     for column in whole.columns:
         if column.name not in special:
@@ -196,7 +196,7 @@ def test_every_format_holds_the_cells_of_the_text(tmp_path, ending):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", [".xlsx", ".sav", ".arff", ".csv.gz"])
-def test_a_later_file_in_any_format_is_read_by_the_same_schema(tmp_path, ending):
+def test_later_file_in_any_format_is_read_by_the_same_schema(tmp_path, ending):
     path = made(tmp_path, ending)
     trained = read_table(path)
     later = read_table(CSV, schema=trained.schema, label="y", positive="yes")
@@ -209,7 +209,7 @@ def test_a_later_file_in_any_format_is_read_by_the_same_schema(tmp_path, ending)
 
 
 @pytest.mark.slow
-def test_equal_values_score_equally_whatever_format_they_are_from(tmp_path, capsys):
+def test_equal_values_have_equal_scores_in_any_format(tmp_path, capsys):
     book, model = made(tmp_path, ".xlsx"), tmp_path / "m.aucmodel"
     ignored = [word for name in ("smokes", "score", "day") for word in ("--ignore", name)]
     command = ["train", str(book), "--method", "auc-rls", "--save-model", str(model), *ignored]
@@ -226,7 +226,7 @@ def test_equal_values_score_equally_whatever_format_they_are_from(tmp_path, caps
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", [".xlsx", ".csv.gz", ".duckdb"])
-def test_any_format_can_stay_on_disk(tmp_path, ending):
+def test_any_format_can_be_streamed(tmp_path, ending):
     table = open_stream(made(tmp_path, ending))
     try:
         whole = read_table(table.path)
@@ -242,7 +242,7 @@ def test_any_format_can_stay_on_disk(tmp_path, ending):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", [".sav", ".zsav", ".dta"])
-def test_names_of_values_are_the_categories(tmp_path, ending):
+def test_value_labels_become_categories(tmp_path, ending):
     table, whole = read_table(FIXTURES / f"cases{ending}"), read_table(CSV)
     names = {1.0: "never", 2.0: "daily"}
     assert cells(table, "smokes") == [names[code] for code in cells(whole, "smokes")]
@@ -251,11 +251,11 @@ def test_names_of_values_are_the_categories(tmp_path, ending):
 
 
 @pytest.mark.slow
-def test_a_portable_file_is_read():
+def test_spss_portable_file_is_read():
     assert cells(read_table(FIXTURES / "cases.por"), "X") == cells(read_table(CSV), "x")
 
 
-def test_one_new_code_does_not_turn_names_back_into_codes():
+def test_new_code_does_not_revert_value_labels():
     from aucstudio.project.data.readers.statistics import _labelled
 
     names = {1.0: "never", 2.0: "daily"}
@@ -277,7 +277,7 @@ def cohort(rows=30):
 
 
 @pytest.mark.slow
-def test_title_rows_and_empty_edges_of_a_sheet(tmp_path):
+def test_title_rows_and_empty_edges_of_a_sheet_are_skipped(tmp_path):
     rows = [[None, "Cohort of 2024"], [], *([None, *row] for row in cohort())]
     table = read_table(write_workbook(tmp_path / "b.xlsx", {"S": rows}))
     assert [column.name for column in table.columns] == ["dose", "arm", "died"]
@@ -286,7 +286,7 @@ def test_title_rows_and_empty_edges_of_a_sheet(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_first_sheet_with_a_table_is_read_and_the_others_are_named(tmp_path, capsys):
+def test_first_sheet_with_a_table_is_read_and_others_are_listed(tmp_path, capsys):
     sheets = {"About": [["made by us"]], "Data": cohort(), "More": cohort(5)}
     path = write_workbook(tmp_path / "b.xlsx", sheets)
     table = read_table(path)
@@ -306,13 +306,13 @@ def test_the_first_sheet_with_a_table_is_read_and_the_others_are_named(tmp_path,
 
 
 @pytest.mark.slow
-def test_a_chosen_sheet_without_a_table_says_so(tmp_path):
+def test_chosen_sheet_without_a_table_is_refused(tmp_path):
     path = write_workbook(tmp_path / "b.xlsx", {"About": [["made by us"]], "Data": cohort()})
     with pytest.raises(InputError, match=r"sheet 'About' of .*b\.xlsx holds no table"):
         read_table(path, dialect={"sheet": "About"})
 
 
-def test_errors_times_and_truth_in_cells(tmp_path):
+def test_errors_times_and_booleans_in_cells_are_read(tmp_path):
     when = datetime.datetime(2024, 5, 1, 12, 30)
     rows = [["when", "ok", "ratio", "y"]]
     hours = map(datetime.timedelta, np.arange(20) / 24)
@@ -332,7 +332,7 @@ def test_errors_times_and_truth_in_cells(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_sheet_with_a_cell_in_its_last_corner_does_not_end_the_program(tmp_path):
+def test_sheet_with_a_cell_in_the_last_corner_is_refused(tmp_path):
     path = write_workbook(tmp_path / "b.xlsx", {"S": cohort()})
     book = openpyxl.load_workbook(path)
     book["S"]["XFD1048576"].value = 1
@@ -342,8 +342,8 @@ def test_a_sheet_with_a_cell_in_its_last_corner_does_not_end_the_program(tmp_pat
 
 
 @pytest.mark.slow
-def test_a_workbook_with_a_password_is_called_that(tmp_path):
-    # What Excel writes then: a compound file with the workbook's bytes in it, encrypted.
+def test_password_protected_workbook_is_refused(tmp_path):
+    # Excel writes a compound file that contains the encrypted workbook.
     header = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(16) + b"\x3e\0\x03\0\xfe\xff\x09\0\x06\0"
     path = tmp_path / "b.xlsx"
     path.write_bytes(header + bytes(478) + "EncryptedPackage".encode("utf-16-le") + bytes(4000))
@@ -372,7 +372,7 @@ ODD_ARFF = """% about
 """
 
 
-def test_an_arff_file_with_quotes_gaps_and_sparse_rows(tmp_path):
+def test_arff_file_with_quotes_missing_values_and_sparse_rows(tmp_path):
     path = tmp_path / "odd.arff"
     path.write_text(ODD_ARFF)
     table = read_table(path)
@@ -387,7 +387,7 @@ def test_an_arff_file_with_quotes_gaps_and_sparse_rows(tmp_path):
     assert [(row.line, row.reason) for row in table.rejected] == [(15, "2 cells instead of 5")]
 
 
-def test_keel_says_which_column_is_to_be_learnt(tmp_path):
+def test_keel_file_declares_its_label(tmp_path):
     path = tmp_path / "iris.dat"
     path.write_text(
         "@relation iris\n@attribute length real [4.3, 7.9]\n@attribute kind {pos, neg}\n"
@@ -413,7 +413,7 @@ def test_keel_says_which_column_is_to_be_learnt(tmp_path):
         ("@relation a\n@attribute x real\n@attribute y real\n@data\n{7 1}\n", "line 5.*number '7'"),
     ],
 )
-def test_what_is_wrong_in_an_arff_file_is_told_with_its_line(tmp_path, text, sentence):
+def test_arff_errors_name_their_line(tmp_path, text, sentence):
     path = tmp_path / "a.arff"
     path.write_text(text)
     with pytest.raises(InputError, match=sentence):
@@ -424,7 +424,7 @@ def test_what_is_wrong_in_an_arff_file_is_told_with_its_line(tmp_path, text, sen
 
 
 @pytest.mark.slow
-def test_svmlight_is_a_table_of_what_occurs(tmp_path):
+def test_svmlight_file_is_read_as_a_table(tmp_path):
     path = tmp_path / "s.svm"
     path.write_text("# c\n+1 qid:1 1:0.5 7000000:2 # x\n-1 qid:1 3:1\n-1 qid:2 1:2 3:1\n+1 qid:2\n")
     table = read_table(path)
@@ -440,7 +440,7 @@ def test_svmlight_is_a_table_of_what_occurs(tmp_path):
 
 
 @pytest.mark.slow
-def test_an_svmlight_file_too_wide_for_memory_is_refused(tmp_path, monkeypatch):
+def test_svmlight_file_too_wide_for_memory_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "s.svm"
     path.write_text("".join(f"{k % 2} 1:{k} 2:1 3:{k % 3} {k % 4 + 4}:1\n" for k in range(1, 201)))
     monkeypatch.setattr("aucstudio.project.data.readers.sparse_file._MOST_OF_MEMORY", 1e-9)
@@ -451,7 +451,7 @@ def test_an_svmlight_file_too_wide_for_memory_is_refused(tmp_path, monkeypatch):
 # ------------------------------------------------------------------ databases, JSON, archives
 
 
-def test_a_table_of_a_database_is_named(tmp_path):
+def test_table_of_a_database_can_be_chosen(tmp_path):
     path = tmp_path / "d.db"
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE meta (key)")
@@ -471,7 +471,7 @@ def test_a_table_of_a_database_is_named(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_database_without_end_can_be_left(tmp_path):
+def test_reading_an_endless_view_can_be_cancelled(tmp_path):
     path = tmp_path / "d.db"
     with sqlite3.connect(path) as connection:
         connection.execute(
@@ -501,7 +501,7 @@ def make_tar(path, mode="w", **members):
 @pytest.mark.parametrize(
     ("name", "mode"), [("t.tar", "w"), ("t.tgz", "w:gz"), ("t.tar.xz", "w:xz")]
 )
-def test_the_table_in_a_tar_archive_is_read(tmp_path, name, mode):
+def test_table_in_a_tar_archive_is_read(tmp_path, name, mode):
     members = {"readme": b"Read me first\n", "._cases": b"\0\5", "cases": CSV.read_bytes()}
     table = read_table(make_tar(tmp_path / name, mode, **members))
     assert (table.rows, table.dialect.sheet) == (60, "all/cases.csv")
@@ -509,7 +509,7 @@ def test_the_table_in_a_tar_archive_is_read(tmp_path, name, mode):
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_records_over_several_lines_that_follow_each_other(tmp_path, end):
+def test_concatenated_multi_line_json_records_are_read(tmp_path, end):
     path = tmp_path / "t.json"
     records = [json.dumps({"x": k, "at": {"y": "ab"[k % 2]}}, indent=2) for k in range(30)]
     path.write_bytes("\n".join(records).replace("\n", end).encode())
@@ -536,18 +536,18 @@ TABLE, ABOUT = CSV.read_bytes(), "Cases of ward 3, asked in May\n"
     [
         ({"about.txt": ABOUT, "cases.CSV.gz": gzip.compress(TABLE)}, "cases.CSV.gz"),
         ({"README.txt": ABOUT, "names.md": ABOUT, "d/cases.csv": TABLE}, "d/cases.csv"),
-        # A text is read where nothing else is there.
+        # A text file is read if there is no other.
         ({"cases.txt": TABLE, "about.txt": ABOUT}, "cases.txt"),
         ({"README": TABLE, "LICENSE": "none"}, "README"),
         ({"Index": ABOUT, "Data_Dictionary.csv": "name,text\nx,y\n" * 99, "c.csv": TABLE}, "c.csv"),
     ],
 )
-def test_words_about_a_table_in_an_archive_are_passed_over(tmp_path, members, read):
+def test_documentation_in_an_archive_is_skipped(tmp_path, members, read):
     table = read_table(make_archive(tmp_path / "t.zip", members))
     assert (table.rows, table.dialect.sheet) == (60, read)
 
 
-def test_a_member_of_an_archive_is_named(tmp_path):
+def test_member_of_an_archive_can_be_chosen(tmp_path):
     members = {"a.csv": "x,y\n1,a\n2,b\n", "b.csv.gz": gzip.compress(TABLE)}
     path = make_archive(tmp_path / "z.zip", members)
     assert read_table(path).rows == 2
@@ -557,7 +557,7 @@ def test_a_member_of_an_archive_is_named(tmp_path):
 
 
 @pytest.mark.slow
-def test_json_keys_may_differ_from_record_to_record(tmp_path):
+def test_json_keys_may_differ_between_records(tmp_path):
     path = tmp_path / "r.jsonl"
     path.write_text('{"x": 1, "y": "a"}\n{"x": 2.5, "z": true}\n{"y": "b", "x": null}\n')
     table = read_table(path, label="y")
@@ -569,7 +569,7 @@ def test_json_keys_may_differ_from_record_to_record(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_misleading_ending_is_told(tmp_path):
+def test_misleading_extension_is_reported(tmp_path):
     path = tmp_path / "data.csv"
     make_xlsx(path)
     table = read_table(path)
@@ -597,14 +597,14 @@ def test_a_misleading_ending_is_told(tmp_path):
         (b"DATA LIST FREE / age y.\nBEGIN DATA\n1 0\nEND DATA.\n", "an SPSS syntax file"),
     ],
 )
-def test_files_of_other_programs_are_called_by_their_name(tmp_path, content, sentence):
+def test_unsupported_formats_are_named(tmp_path, content, sentence):
     path = tmp_path / "file.bin"
     path.write_bytes(content)
     with pytest.raises(InputError, match=f"is {sentence}.*save the table in it as CSV or Parquet"):
         read_table(path)
 
 
-def test_a_file_that_does_not_begin_as_its_ending_promises(tmp_path):
+def test_content_not_matching_the_extension_is_refused(tmp_path):
     path = tmp_path / "a.sas7bdat"
     path.write_bytes(bytes(range(256)) * 4)
     with pytest.raises(
@@ -614,7 +614,7 @@ def test_a_file_that_does_not_begin_as_its_ending_promises(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_part_that_a_format_does_not_have_is_refused(tmp_path):
+def test_import_option_foreign_to_the_format_is_refused(tmp_path):
     path = made(tmp_path, ".xlsx")
     with pytest.raises(InputError, match="an Excel workbook, which has no delimiter: leave it out"):
         read_table(path, dialect={"delimiter": ";"})
@@ -623,7 +623,7 @@ def test_a_part_that_a_format_does_not_have_is_refused(tmp_path):
     assert read_table(made(tmp_path, ".csv.gz"), dialect={"delimiter": ","}).rows == 60
 
 
-def test_the_dialog_offers_every_format():
+def test_file_dialog_offers_every_format():
     offered = formats.dialog_filter()
     assert offered.startswith("Tables (*.csv")
     assert offered.endswith(";;All files (*)")
@@ -635,7 +635,7 @@ def test_the_dialog_offers_every_format():
 
 
 @pytest.mark.parametrize("ending", [*PACKERS, ".zip"])
-def test_what_unpacks_to_unbelievably_much_is_refused(tmp_path, monkeypatch, ending):
+def test_decompression_bomb_is_refused(tmp_path, monkeypatch, ending):
     monkeypatch.setattr(input_files, "_BASE_WRITTEN", 500_000)
     monkeypatch.setattr(input_files, "_WRITTEN_PER_BYTE", 1)
     path, content = tmp_path / f"bomb{ending}", bytes(1_500_000)
@@ -648,7 +648,7 @@ def test_what_unpacks_to_unbelievably_much_is_refused(tmp_path, monkeypatch, end
 
 
 @pytest.mark.parametrize("ending", [*PACKERS, ".tar"])
-def test_a_packed_file_without_its_end(tmp_path, ending):
+def test_truncated_archive_is_refused(tmp_path, ending):
     if ending == ".tar":
         path = make_tar(tmp_path / "cases.tar", cases=TABLE)
     else:
@@ -684,7 +684,7 @@ def damaged(content, chosen):
         *(pytest.param(end, marks=pytest.mark.slow) for end in (".zsav", ".dta", ".xpt", ".por")),
     ],
 )
-def test_damaged_files_are_read_or_refused_in_a_sentence(tmp_path, ending, part):
+def test_damaged_files_are_read_or_refused_with_a_clear_error(tmp_path, ending, part):
     path = made(tmp_path, ending)
     content = path.read_bytes()
     chosen = random.Random(f"{ending}{part}")
@@ -695,18 +695,18 @@ def test_damaged_files_are_read_or_refused_in_a_sentence(tmp_path, ending, part)
             read_table(path)
         except InputError as error:
             refused.append(str(error))
-    # What is said names the file that was given, on one line, and nothing of ours.
+    # The error names the given file, on one line, without internal paths.
     assert all(str(path) in said for said in refused)
     assert not any("\n" in said or "/plain" in said or "Traceback" in said for said in refused)
 
 
-def test_reading_apart_is_left_when_it_is_cancelled(tmp_path):
+def test_reading_in_a_child_process_can_be_cancelled(tmp_path):
     path = made(tmp_path, ".xlsx")
     with pytest.raises(Cancelled):
         read_table(path, progress=lambda _share, words: words == "reading excel")
 
 
-def test_a_library_that_dies_is_a_sentence(tmp_path, monkeypatch):
+def test_crashing_reader_is_reported_as_an_error(tmp_path, monkeypatch):
     dies = [sys.executable, "-c", "import os; os.abort()"]
     monkeypatch.setattr(child_process, "child_command", lambda *_: dies)
     with pytest.raises(InputError, match="it is damaged"):
@@ -717,7 +717,7 @@ def test_a_library_that_dies_is_a_sentence(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_sheet_travels_into_experiments_projects_and_commands(tmp_path):
+def test_chosen_sheet_is_stored_in_references_and_experiments(tmp_path):
     path = write_workbook(tmp_path / "b.xlsx", {"A": cohort(40), "B": cohort(60)})
     table = read_table(path, dialect={"sheet": "B"}, label="died", positive="1")
     data = DataReference.to_table(table)
@@ -731,12 +731,12 @@ def test_a_sheet_travels_into_experiments_projects_and_commands(tmp_path):
     assert study.experiments[0].data.identity() == data.identity()
 
 
-def test_tables_without_sheets_are_identified_as_before(table):
+def test_identity_of_tables_without_sheets_is_unchanged(table):
     assert "sheet" not in DataReference.to_table(table).identity()["reading"]["dialect"]
 
 
 @pytest.mark.slow
-def test_a_test_file_is_the_same_sheet_of_another_workbook(tmp_path):
+def test_later_workbook_is_read_from_the_same_sheet(tmp_path):
     first = write_workbook(tmp_path / "a.xlsx", {"A": cohort(4), "B": cohort(60)})
     second = write_workbook(tmp_path / "b.xlsx", {"A": cohort(4), "B": cohort(30)})
     third = write_workbook(tmp_path / "c.xlsx", {"Other": cohort(20)})
@@ -753,8 +753,8 @@ def write(path, text):
     return path
 
 
-def test_a_binary_workbook_of_excel():
-    """Written by pyxlsbwriter: two sheets, dates, truth values, letters, one gap."""
+def test_binary_excel_workbook_is_read():
+    """Read a file by pyxlsbwriter: two sheets, dates, booleans, text, a missing value."""
     table = read_table(FIXTURES / "binary.xlsb", label="y", roles={"flag": "ignore"})
     assert (table.rows, table.sheets, table.dialect.sheet) == (40, ("Notes", "Daten"), "Daten")
     assert cells(table, "age")[:3] == [20, 21, 22]
@@ -765,7 +765,7 @@ def test_a_binary_workbook_of_excel():
     assert cells(table, "flag")[:2] == ["TRUE", "FALSE"]
 
 
-def test_several_files_are_one_table(tmp_path):
+def test_several_files_are_joined_into_one_table(tmp_path):
     write(tmp_path / "c1.csv", "x,n,y\n1,1,a\n2,2,b\n3\n")
     write(tmp_path / "c2.csv", "y;x;n\na;1.5;7\nb;2.5;many\n")
     table = read_table(tmp_path / "c*.csv", label="y")
@@ -784,7 +784,7 @@ def test_several_files_are_one_table(tmp_path):
     assert cells(data.open(), "x") == cells(table, "x")
 
 
-def test_a_column_said_to_be_of_numbers_is_so_in_several_files(tmp_path):
+def test_number_role_applies_to_all_joined_files(tmp_path):
     write(tmp_path / "c1.csv", "x,n,y\n1,1,a\n2,2,b\n")
     write(tmp_path / "c2.csv", "x,n,y\n1,many,a\n2,few,b\n3,4,a\n")
     table = read_table(tmp_path / "c*.csv", label="y", roles={"n": "number"})
@@ -793,7 +793,7 @@ def test_a_column_said_to_be_of_numbers_is_so_in_several_files(tmp_path):
     assert table.unreadable["n"].count == 2
 
 
-def test_the_file_that_differs_is_named(tmp_path):
+def test_joined_file_that_differs_is_named(tmp_path):
     write(tmp_path / "c1.csv", "x,age,y\n1,1,a\n2,2,b\n")
     write(tmp_path / "c2.csv", "x,Age,y\n1,1,a\n")
     with pytest.raises(InputError, match=r"c2\.csv has no column 'age'.*c1\.csv has x, age, y"):
@@ -806,13 +806,13 @@ def test_the_file_that_differs_is_named(tmp_path):
         read_table(tmp_path / "d*.csv")
 
 
-def test_a_name_that_looks_like_a_pattern_is_a_name_first(tmp_path):
+def test_existing_file_with_pattern_characters_is_read(tmp_path):
     path = write(tmp_path / "c[1].csv", "x,y\n1,a\n2,b\n")
     assert read_table(path).rows == 2
 
 
 @pytest.mark.slow
-def test_a_table_on_the_standard_input(tmp_path, capsys):
+def test_table_is_read_from_standard_input(tmp_path, capsys):
     command = [sys.executable, "-m", "aucstudio", "inspect", "-", "--json"]
     with (FIXTURES / "cases.xls").open("rb") as source:
         done = subprocess.run(command, stdin=source, capture_output=True, check=True)
@@ -820,7 +820,7 @@ def test_a_table_on_the_standard_input(tmp_path, capsys):
     assert (found["format"], found["rows"], found["label"]) == ("excel", 60, "y")
 
 
-def test_pasted_text_is_kept_under_the_name_of_its_content(tmp_path):
+def test_pasted_text_is_stored_by_content_hash(tmp_path):
     text = CSV.read_text(encoding="utf-8").replace(",", "\t")
     table = read_text(text, label="y")
     assert table.rows == 60
@@ -832,7 +832,7 @@ def test_pasted_text_is_kept_under_the_name_of_its_content(tmp_path):
         keep_text(" \n")
 
 
-def test_what_is_made_of_a_file_is_removed_with_its_folder(tmp_path):
+def test_unpacked_file_is_written_to_the_scratch_folder(tmp_path):
     path, folder = made(tmp_path, ".csv.gz"), tmp_path / "scratch"
     folder.mkdir()
     plain = make_plain(path, {}, folder, lambda *_: None, None)
@@ -840,7 +840,7 @@ def test_what_is_made_of_a_file_is_removed_with_its_folder(tmp_path):
     assert make_plain(CSV, {}, folder, lambda *_: None, None).path == CSV
 
 
-def test_a_text_table_is_opened_without_the_readers_of_other_formats(tmp_path):
+def test_csv_is_read_without_importing_other_readers(tmp_path):
     path = tmp_path / "plain.csv"
     path.write_text("a,b,y\n" + "1,2,no\n3,4,yes\n" * 20)
     code = (

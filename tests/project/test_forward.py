@@ -1,4 +1,4 @@
-"""Splits forward in time: no training row is later than a row that is tested."""
+"""Forward splits: no training row is later than a tested row."""
 
 import csv
 import dataclasses
@@ -70,13 +70,13 @@ def test_every_step_trains_on_earlier_rows_and_tests_a_block(
     assert len(parts) == steps
     judged = np.concatenate([test for _, test in parts])
     first = times[parts[0][1]].min()
-    # All rows from the first judged time on are judged once, and there are some before.
+    # All rows from the first tested time on are tested once, and some rows are earlier.
     assert sorted(judged) == [i for i in known if times[i] >= first]
     assert (times[known] < first).any()
     for k, (train, test) in enumerate(parts):
         start = times[test].min()
-        assert k == 0 or start > times[parts[k - 1][1]].max()  # equal times are never parted
-        # By hand, row by row, in whole thousandths.
+        assert k == 0 or start > times[parts[k - 1][1]].max()  # equal times are never split
+        # Brute force, row by row, in integer thousandths.
         ago = np.rint(1000 * (start - times))
         expected = [
             i
@@ -90,7 +90,7 @@ def test_every_step_trains_on_earlier_rows_and_tests_a_block(
 
 
 @pytest.mark.parametrize("unit", [0.01, 0.1, 1 / 24])
-def test_rows_at_the_edge_of_a_gap_and_a_window_are_not_lost_to_rounding(unit):
+def test_rows_at_gap_and_window_edges_survive_rounding(unit):
     ticks = np.arange(60)
     for start in (0.0, 100.0, 19_723.0):
         for train, test in forward_parts(start + ticks * unit, 4, 3 * unit, 7 * unit):
@@ -103,7 +103,7 @@ def test_blocks_have_about_equally_many_rows():
     parts = forward_parts(times, 4)
     assert [len(test) for _, test in parts] == [200] * 4
     assert [len(train) for train, _ in parts] == [200, 400, 600, 800]
-    # Where a time holds most of the rows, the others still have their blocks.
+    # If one time has most of the rows, the others still form blocks.
     piled = np.r_[np.zeros(900), np.arange(1, 101)]
     parts = forward_parts(piled, 4)
     assert [len(test) for _, test in parts] == [1, 1, 1, 97]
@@ -113,7 +113,7 @@ def test_blocks_have_about_equally_many_rows():
 
 @pytest.fixture
 def dated_file(tmp_path):
-    """A table whose rows are not in the order of time, with gaps in the time."""
+    """Write a table whose rows are not in time order, with missing times."""
     rng = np.random.default_rng(4)
     path = tmp_path / "dated.csv"
     with path.open("w", newline="", encoding="utf-8") as file:
@@ -139,7 +139,7 @@ def run(table, validation, method="auc-rls", tuning=None):
     return execute(experiment, table)
 
 
-def test_a_forward_run_reports_its_tested_rows(dated):
+def test_forward_run_reports_its_tested_rows(dated):
     record = run(dated, MONTHS)
     assert record.status == "done"
     months = dated.column("month").values
@@ -158,7 +158,7 @@ def test_a_forward_run_reports_its_tested_rows(dated):
 
 
 @pytest.mark.parametrize("roles", [{}, {"clinic": "group"}])
-def test_a_method_that_holds_rows_out_does_so_by_blocks_of_time(dated, monkeypatch, roles):
+def test_inner_hold_out_uses_blocks_of_time(dated, monkeypatch, roles):
     drawn = []
     draw = folds.draw_folds
     monkeypatch.setattr(
@@ -184,7 +184,7 @@ def test_a_method_that_holds_rows_out_does_so_by_blocks_of_time(dated, monkeypat
 
 
 @given(times=some_times, data=st.data(), most=st.integers(2, 12))
-def test_blocks_of_times_have_both_classes_and_part_no_time(times, data, most):
+def test_time_blocks_have_both_classes_and_split_no_time(times, data, most):
     positive = data.draw(npst.arrays(bool, len(times)))
     codes = blocks_of(times, positive, most)
     known = ~np.isnan(times)
@@ -214,7 +214,7 @@ def test_gaps_and_windows_of_dates_are_reported_in_days(dated):
     assert "forward_trains_on_time" not in {note.code for note in record.notes}
 
 
-def test_a_group_is_not_trained_on_when_it_is_tested(dated):
+def test_tested_groups_are_excluded_from_training(dated):
     table = dated.with_roles(roles={"clinic": "group"})
     record = run(table, MONTHS)
     clinics = table.column("clinic").values
@@ -223,7 +223,7 @@ def test_a_group_is_not_trained_on_when_it_is_tested(dated):
     assert notice("forward_groups", columns=("clinic",)) in record.notes
 
 
-def test_a_search_goes_forward_too(dated, monkeypatch):
+def test_tuning_uses_forward_splits(dated, monkeypatch):
     seen = []
     learn = searching.Evaluator._parts
 
@@ -238,7 +238,7 @@ def test_a_search_goes_forward_too(dated, monkeypatch):
     assert seen
     for train, test in seen:
         assert months[train].max() < months[test].min()
-    # The first step trains on a single block, of few months: its search has fewer steps.
+    # The first step trains on one block of few months, so its search has fewer steps.
     assert [search.areas.shape[1] for search in record.searches][-1] == 3
 
 
@@ -255,14 +255,14 @@ def test_a_search_goes_forward_too(dated, monkeypatch):
         ({"window": float("nan")}, "window must be", "window"),
     ],
 )
-def test_what_cannot_go_forward_is_refused(dated, changes, said, setting):
+def test_invalid_forward_settings_are_refused(dated, changes, said, setting):
     with pytest.raises(InputError, match=said) as caught:
         splits_of(dated, Validation(**{**MONTHS, **changes}))
     if setting is not None:
         assert caught.value.setting == setting
 
 
-def test_the_possible_number_of_steps_is_reported():
+def test_possible_number_of_steps_is_reported():
     times = np.arange(40.0)
     positive = (times % 10) < 2
     with pytest.raises(InputError, match="choose 3 steps"):
@@ -286,7 +286,7 @@ def test_experiments_of_other_schemes_keep_their_identity(dated):
     assert again.validation == left
 
 
-def test_files_and_commands_declare_forward_splits(dated, dated_file, tmp_path, capsys):
+def test_experiment_files_and_commands_declare_forward_splits(dated, dated_file, tmp_path, capsys):
     how = Validation(**MONTHS, gap=1.0, window=6.0)
     experiment = plan_on(dated, "auc-rls", {}, how, (0.0, 0.1))
     path = tmp_path / "ahead.toml"
@@ -311,7 +311,7 @@ def test_files_and_commands_declare_forward_splits(dated, dated_file, tmp_path, 
         (["--time", "clinic"], "holds texts"),
     ],
 )
-def test_options_that_do_not_go_together_are_refused(dated_file, capsys, given, said):
+def test_conflicting_options_are_refused(dated_file, capsys, given, said):
     try:
         status = main(["train", str(dated_file), "--method", "auc-rls", *given])
     except SystemExit as end:
@@ -320,13 +320,13 @@ def test_options_that_do_not_go_together_are_refused(dated_file, capsys, given, 
     assert said in capsys.readouterr().err
 
 
-def test_numbers_that_code_missing_values_are_no_times(dated):
+def test_missing_value_codes_are_not_times(dated):
     table = dated.with_roles(absent={"month": [0.0]})
     times = times_of(table, "month")
     assert np.isnan(times).sum() == (dated.column("month").values == 0).sum()
 
 
-def test_intervals_rest_on_the_mean_size_of_the_steps(dated):
+def test_intervals_use_the_mean_size_of_the_steps(dated):
     record = run(dated, MONTHS)
     train, test = record.sizes
     assert train == np.mean([len(split.train_rows) for split in record.splits])

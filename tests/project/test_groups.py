@@ -20,7 +20,7 @@ from aucstudio.project.runs import search as walk
 from aucstudio.project.runs.execute import execute, execute_split, refit, training_rows
 from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.experiment_file import read_study
-from aucstudio.project.runs.planning import plan_experiment, plan_run
+from aucstudio.project.runs.planning import plan_experiment, planned_run
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.work.parallel import evaluator_of
 
@@ -29,7 +29,7 @@ FOLDS = Validation(scheme="folds", folds=4, repeats=2, seed=3)
 
 
 def write_patients(path, rows=240, patients=40, extra=lambda i: {}, seed=0):
-    """Write a table in which patients have several rows and a feature gives each away."""
+    """Write a table in which patients have several rows and a feature identifies each."""
     rng = np.random.default_rng(seed)
     own = rng.integers(0, patients, rows)
     base = rng.normal(size=patients)
@@ -66,7 +66,7 @@ def of_groups(codes):
 
 @st.composite
 def grouped_rows(draw):
-    """Rows of two classes in groups; each class lies within two groups at least."""
+    """Draw rows of two classes in groups, with each class in at least two groups."""
     seed = draw(st.integers(0, 2**32 - 1))
     rng = np.random.default_rng(seed)
     count, rows = draw(st.integers(2, 40)), draw(st.integers(4, 300))
@@ -75,7 +75,7 @@ def grouped_rows(draw):
     chance = draw(st.sampled_from([0.03, 0.3, 0.5]))
     lean = np.clip(chance + draw(st.sampled_from([0.0, 0.5])) * rng.normal(size=count), 0, 1)
     positive = rng.random(rows) < lean[codes]
-    # A least of both classes, in groups that are drawn themselves.
+    # Ensure some rows of both classes in randomly chosen groups.
     anchors = rng.choice(count, (2, 2), replace=True) if count < 4 else rng.permutation(count)[:4]
     anchors = np.reshape(anchors, (2, 2))
     if anchors[0, 0] == anchors[0, 1] or anchors[1, 0] == anchors[1, 1]:
@@ -86,7 +86,7 @@ def grouped_rows(draw):
     return positive[order], of_groups(codes[order])
 
 
-def check_apart(split, groups, positive):
+def check_disjoint_groups(split, groups, positive):
     assert not set(groups.codes[split.train]) & set(groups.codes[split.test])
     for rows in (split.train, split.test):
         assert positive[rows].any()
@@ -97,20 +97,20 @@ def check_apart(split, groups, positive):
 @pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(grouped_rows(), st.floats(0.02, 0.98), st.integers(0, 2**31 - 1))
-def test_a_hold_out_keeps_groups_and_classes_on_both_sides(rows, share, seed):
+def test_hold_out_splits_no_group_and_keeps_both_classes(rows, share, seed):
     positive, groups = rows
     validation = Validation(test_size=share, repeats=2, seed=seed)
     splits = draw_splits(positive, validation, groups)
     again = draw_splits(positive, validation, groups)
     for split, other in zip(splits, again, strict=True):
-        check_apart(split, groups, positive)
+        check_disjoint_groups(split, groups, positive)
         assert np.array_equal(split.test, other.test)
 
 
 @pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(grouped_rows(), st.integers(2, 6), st.integers(0, 1000))
-def test_folds_keep_groups_and_test_every_row_once(rows, folds, seed):
+def test_folds_split_no_group_and_test_every_row_once(rows, folds, seed):
     positive, groups = rows
     validation = Validation(scheme="folds", folds=folds, seed=seed, repeats=2)
     if groups.fewest(positive) < folds:
@@ -124,7 +124,7 @@ def test_folds_keep_groups_and_test_every_row_once(rows, folds, seed):
         return
     again = draw_splits(positive, validation, groups)
     for split, other in zip(splits, again, strict=True):
-        check_apart(split, groups, positive)
+        check_disjoint_groups(split, groups, positive)
         assert np.array_equal(split.test, other.test)
     for repeat in range(2):
         tested = np.concatenate([s.test for s in splits if s.repeat == repeat])
@@ -134,7 +134,7 @@ def test_folds_keep_groups_and_test_every_row_once(rows, folds, seed):
 @pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.1, 0.25, 0.5, 0.7]))
-def test_with_many_groups_both_classes_have_their_share(seed, share):
+def test_many_groups_keep_the_class_shares(seed, share):
     rng = np.random.default_rng(seed)
     groups = of_groups(rng.integers(0, 150, 900))
     positive = rng.random(900) < 0.2 + 0.5 * rng.random(groups.count)[groups.codes]
@@ -146,7 +146,7 @@ def test_with_many_groups_both_classes_have_their_share(seed, share):
             assert rows[split.test].sum() / rows.sum() == pytest.approx(0.2, abs=0.05)
 
 
-def test_repeats_and_seeds_draw_other_groups():
+def test_repeats_and_seeds_draw_different_groups():
     rng = np.random.default_rng(0)
     groups = of_groups(rng.integers(0, 60, 400))
     positive = rng.random(400) < 0.3
@@ -159,12 +159,12 @@ def test_repeats_and_seeds_draw_other_groups():
 
 
 @pytest.mark.slow
-def test_a_million_rows_in_groups_are_drawn_in_seconds():
+def test_million_rows_in_groups_are_drawn_in_seconds():
     rng = np.random.default_rng(0)
     groups = of_groups(rng.integers(0, 100_000, 1_000_000))
     positive = rng.random(1_000_000) < 0.1
     (split,) = draw_splits(positive, Validation(test_size=0.3), groups)
-    check_apart(split, groups, positive)
+    check_disjoint_groups(split, groups, positive)
     assert positive[split.test].sum() / positive.sum() == pytest.approx(0.3, abs=1e-3)
     for split in draw_splits(positive, Validation(scheme="folds"), groups):
         assert not set(groups.codes[split.train]) & set(groups.codes[split.test])
@@ -196,7 +196,7 @@ def test_a_million_rows_in_groups_are_drawn_in_seconds():
         ),
     ],
 )
-def test_what_cannot_keep_groups_is_refused(codes, positive, validation, words):
+def test_splits_impossible_with_groups_are_refused(codes, positive, validation, words):
     with pytest.raises(InputError, match=words):
         draw_splits(np.array(positive, dtype=bool), validation, of_groups(codes))
 
@@ -215,7 +215,7 @@ def test_groups_are_the_values_of_a_column(patients_file):
     assert [c.name for c in table.features] == ["a", "b"]
 
 
-def test_rows_that_share_a_value_of_either_column_belong_together(tmp_path):
+def test_rows_sharing_a_value_in_either_column_form_a_group(tmp_path):
     path = tmp_path / "both.csv"
     path.write_text(
         "patient,clinic,x,outcome\n"
@@ -224,7 +224,7 @@ def test_rows_that_share_a_value_of_either_column_belong_together(tmp_path):
         encoding="utf-8",
     )
     table = opened(path, {"patient": "group", "clinic": "group"})
-    # p1 and p2 meet in clinic 2; p3 and the nameless one in clinic 3; nobody meets the others.
+    # p1 and p2 share clinic 2; p3 and the unnamed patient share clinic 3; the others are alone.
     assert table.groups.codes.tolist() == [0, 0, 0, 1, 2, 1, 3, 4]
     assert table.groups.describe() == "grouped by patient and clinic (5 groups)"
     without = [(n.columns, n.rows) for n in table.notices if n.code == "rows_without_group"]
@@ -236,7 +236,7 @@ def test_rows_that_share_a_value_of_either_column_belong_together(tmp_path):
     )
 
 
-def test_columns_that_leave_one_group_together_are_refused(tmp_path):
+def test_columns_that_form_a_single_group_are_refused(tmp_path):
     path = write_patients(
         tmp_path / "chain.csv", extra=lambda i: {"clinic": f"c{i % 2}"}, patients=5
     )
@@ -246,7 +246,7 @@ def test_columns_that_leave_one_group_together_are_refused(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_table_on_disk_has_the_same_groups(tmp_path):
+def test_groups_on_disk_equal_those_in_memory(tmp_path):
     path = write_patients(
         tmp_path / "s.csv", extra=lambda i: {"ward": "" if i % 9 == 0 else str(i // 3 % 30)}
     )
@@ -281,7 +281,7 @@ def test_no_patient_is_trained_on_and_tested(patients_file, validation):
     assert len(record.splits) == validation.splits
     for k, split in enumerate(record.splits):
         assert not patients_of(table, split.train_rows) & patients_of(table, split.test_rows)
-        # A worker that makes one split alone makes the same one.
+        # A worker that runs one split alone draws the same rows.
         alone = execute_split(record.experiment, table, None, k).splits[0]
         assert np.array_equal(alone.test_rows, split.test_rows)
         rows = training_rows(record.experiment, table, k)
@@ -290,7 +290,7 @@ def test_no_patient_is_trained_on_and_tested(patients_file, validation):
 
 
 @pytest.mark.parametrize("where", ["here", "worker", "refit"])
-def test_a_search_keeps_patients_together(patients_file, monkeypatch, where):
+def test_tuning_splits_no_patient(patients_file, monkeypatch, where):
     table = opened(patients_file)
     experiment = planned(table, Validation(), tuning=Tuning("auc", folds=3))
     parts = []
@@ -315,11 +315,11 @@ def test_a_search_keeps_patients_together(patients_file, monkeypatch, where):
         trained = np.arange(table.rows)
     everyone = patients_of(table, trained)
     assert len(parts) == 3
-    # Each patient is held out by exactly one of the folds, with all rows.
+    # Each patient is held out by exactly one fold, with all rows.
     assert sorted(p for part in parts for p in everyone - part) == sorted(everyone)
 
 
-def test_a_search_takes_fewer_folds_or_is_refused(tmp_path):
+def test_tuning_uses_fewer_folds_or_is_refused(tmp_path):
     path = tmp_path / "few.csv"
     lines = [f"p{i // 6},{i % 7},{'yes' if i % 2 else 'no'}" for i in range(24)]
     path.write_text("patient,x,outcome\n" + "\n".join(lines) + "\n", encoding="utf-8")
@@ -334,7 +334,7 @@ def test_a_search_takes_fewer_folds_or_is_refused(tmp_path):
     assert "two groups of patient with training rows of each class" in record.error
 
 
-def test_leave_pair_out_is_refused_before_anything(patients_file):
+def test_leave_pair_out_with_groups_is_refused_early(patients_file):
     table = opened(patients_file)
     with pytest.raises(InputError, match="rows of one patient must stay together") as caught:
         planned(table, Validation("leave-pair-out"))
@@ -357,7 +357,7 @@ def test_repeats_that_draw_the_same_groups_are_reported(tmp_path):
 # ------------------------------------------------------------------ test files
 
 
-def test_a_test_file_with_patients_that_were_trained_on_is_refused(tmp_path, patients_file):
+def test_test_file_with_training_patients_is_refused(tmp_path, patients_file):
     half = patients_file.read_text(encoding="utf-8").splitlines()
     other = tmp_path / "other.csv"
     shared = [line for line in half[1:] if line.startswith(("P001", "P002"))]
@@ -365,12 +365,8 @@ def test_a_test_file_with_patients_that_were_trained_on_is_refused(tmp_path, pat
     other.write_text("\n".join([half[0], *renamed, *shared]) + "\n", encoding="utf-8")
     validation = Validation("file", test_file=str(other))
     table = opened(patients_file)
-
-    def read(*_given, **_options):
-        return table
-
     with pytest.raises(InputError, match=r"^2 of the 39 values of patient .*\(P001, P002\)"):
-        plan_run(patients_file, "auc-rls", [], validation=validation, band=(0.0, 0.1), read=read)
+        planned_run(planned(table, validation), table)
     experiment = planned(table, validation)
     record = execute(experiment, table, opened(other, {}))
     assert record.status == "failed"
@@ -381,7 +377,7 @@ def test_a_test_file_with_patients_that_were_trained_on_is_refused(tmp_path, pat
     assert record.notes[0] == notice("groups_apart_in_file", columns=("patient",))
 
 
-def test_a_test_file_without_the_column_is_reported(tmp_path, patients_file):
+def test_test_file_without_the_group_column_is_noted(tmp_path, patients_file):
     lines = [line.split(",", 1)[1] for line in patients_file.read_text("utf-8").splitlines()]
     other = tmp_path / "bare.csv"
     other.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -392,7 +388,7 @@ def test_a_test_file_without_the_column_is_reported(tmp_path, patients_file):
     assert record.notes[0] == notice("groups_unknown_in_file", columns=("patient",))
 
 
-def test_an_experiment_file_is_refused_before_its_runs(tmp_path):
+def test_experiment_file_with_too_few_groups_is_refused(tmp_path):
     path = write_patients(tmp_path / "p.csv", patients=3)
     study = tmp_path / "study.toml"
     study.write_text(
@@ -405,7 +401,7 @@ def test_an_experiment_file_is_refused_before_its_runs(tmp_path):
         read_study(study)
 
 
-def test_a_table_with_groups_goes_to_another_process(patients_file):
+def test_groups_survive_transfer_to_another_process(patients_file):
     import io
 
     from aucstudio.project.pickle_stream import receive, send
@@ -419,7 +415,7 @@ def test_a_table_with_groups_goes_to_another_process(patients_file):
     assert dataclasses.replace(table).groups.count == table.groups.count
 
 
-def test_runs_with_other_groups_are_not_compared(patients_file):
+def test_runs_with_different_groups_are_not_compared(patients_file):
     tables = opened(patients_file), opened(patients_file, {"patient": "ignore"})
     assert tables[1].groups is None
     runs = [

@@ -1,4 +1,4 @@
-"""Files that ask for any memory or time, or for what is not theirs, are refused in a sentence."""
+"""Files that demand excessive memory or time, or access other files, are refused clearly."""
 
 import csv
 import json
@@ -27,7 +27,7 @@ from aucstudio.project.runs.experiment_file import read_study
 
 
 def refused(path, seconds=30.0, **how):
-    """Read a file that must be refused soon; return the sentence."""
+    """Read a file that must be refused quickly; return the error message."""
     began = time.monotonic()
     with pytest.raises(InputError) as caught:
         read_table(path, **how)
@@ -48,7 +48,7 @@ def sqlite_file(path, *statements):
 # SQLite
 
 
-def test_a_column_that_is_computed_to_any_length(tmp_path):
+def test_huge_generated_column_is_refused(tmp_path):
     path = sqlite_file(
         tmp_path / "long.sqlite",
         "CREATE TABLE t (a, y, b GENERATED ALWAYS AS (hex(zeroblob(300000000))) VIRTUAL)",
@@ -57,7 +57,7 @@ def test_a_column_that_is_computed_to_any_length(tmp_path):
     assert "64 MB" in refused(path)
 
 
-def test_a_view_that_never_ends(tmp_path, monkeypatch):
+def test_endless_view_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(input_files, "_BASE_SECONDS", 2)
     path = sqlite_file(
         tmp_path / "endless.sqlite",
@@ -67,7 +67,7 @@ def test_a_view_that_never_ends(tmp_path, monkeypatch):
     assert "2 s of processor time" in refused(path)
 
 
-def test_memory_that_runs_out_is_named(tmp_path, monkeypatch):
+def test_exceeded_memory_is_reported(tmp_path, monkeypatch):
     monkeypatch.setattr(input_files, "_BASE_MEMORY", 400_000_000)
     path = tmp_path / "wide.html"
     row = "<tr><td colspan=10000>1</td><td>2</td></tr>"
@@ -75,7 +75,7 @@ def test_memory_that_runs_out_is_named(tmp_path, monkeypatch):
     assert "of memory" in refused(path)
 
 
-def test_a_reader_that_is_ended_from_outside_is_no_damage(tmp_path):
+def test_killed_reader_is_not_reported_as_damage(tmp_path):
     path = sqlite_file(
         tmp_path / "endless.sqlite",
         "CREATE VIEW v AS WITH RECURSIVE r(i, y) AS (SELECT 1, 0 UNION ALL "
@@ -95,7 +95,7 @@ def _end_readers(number):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_is_no_damage(tmp_path, number, status):
+def test_signal_is_not_reported_as_damage(tmp_path, number, status):
     path = sqlite_file(
         tmp_path / "endless.sqlite",
         "CREATE VIEW v AS WITH RECURSIVE r(i, y) AS (SELECT 1, 0 UNION ALL "
@@ -130,7 +130,7 @@ def test_a_signal_is_no_damage(tmp_path, number, status):
     ],
     ids=["text", "csv", "glob", "macro", "address"],
 )
-def test_views_reach_no_other_file(tmp_path, view):
+def test_views_cannot_read_other_files(tmp_path, view):
     other = tmp_path / "secret.csv"
     other.write_text("a,y\nsecret,1\n")
     path = tmp_path / "views.duckdb"
@@ -167,7 +167,7 @@ REPEATED = "SELECT i x, i % 2 y, {text} t FROM range({rows}) r(i)"
     ids=["text", "bytes", "list", "map", "record", "one", "numbers"],
 )
 @pytest.mark.parametrize("head", [True, False], ids=["head", "whole"])
-def test_texts_that_repeat_without_end(tmp_path, monkeypatch, text, rows, said, head):
+def test_excessively_long_texts_are_refused(tmp_path, monkeypatch, text, rows, said, head):
     monkeypatch.setattr(input_files, "_BASE_WRITTEN", 50_000_000)
     monkeypatch.setattr(input_files, "_WRITTEN_PER_BYTE", 1)
     path = tmp_path / "repeated.parquet"
@@ -179,7 +179,7 @@ def test_texts_that_repeat_without_end(tmp_path, monkeypatch, text, rows, said, 
         assert said in refused(path)
 
 
-def test_texts_of_usual_length_are_read(tmp_path):
+def test_texts_of_normal_length_are_read(tmp_path):
     path = tmp_path / "usual.parquet"
     text = "[{'a': 'one ' || i, 'b': ['two']}, NULL]"
     duckdb.sql(f"COPY ({REPEATED.format(text=text, rows=300)}) TO '{path}' (FORMAT parquet)")
@@ -189,14 +189,14 @@ def test_texts_of_usual_length_are_read(tmp_path):
 # Text and JSON
 
 
-def test_more_columns_than_any_table_has(tmp_path):
+def test_too_many_columns_are_refused(tmp_path):
     path = tmp_path / "commas.csv"
     path.write_text("a,b,c\n" + "," * 5_000_000)
     assert f"{MOST_COLUMNS:,}" in refused(path)
 
 
 @pytest.mark.parametrize("listed", [True, False])
-def test_records_without_common_keys(tmp_path, listed):
+def test_records_with_too_many_keys_are_refused(tmp_path, listed):
     path = tmp_path / "keys.json"
     records = [{f"k{i}_{j}": j for j in range(500)} for i in range(400)]
     lines = map(json.dumps, records)
@@ -204,13 +204,13 @@ def test_records_without_common_keys(tmp_path, listed):
     assert f"{MOST_COLUMNS:,}" in refused(path)
 
 
-def test_records_within_records_without_end(tmp_path):
+def test_too_deeply_nested_records_are_refused(tmp_path):
     path = tmp_path / "deep.jsonl"
     path.write_text('{"a":' * 100_000 + "1" + "}" * 100_000 + "\n")
     assert f"{MOST_DEPTH}" in refused(path)
 
 
-def test_keys_and_brackets_in_texts_do_not_count(tmp_path):
+def test_keys_and_brackets_in_texts_are_not_counted(tmp_path):
     path = tmp_path / "texts.jsonl"
     text = "[" * 300 + ' {"x": '
     rows = ({"note": f"{k}{text}", "x": k, "y": k % 2} for k in range(60))
@@ -219,13 +219,13 @@ def test_keys_and_brackets_in_texts_do_not_count(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["a[b]*?.json", "two words.jsonl", "quote's.json"])
-def test_records_under_a_name_that_is_a_pattern(tmp_path, name):
+def test_json_file_with_special_characters_in_its_name_is_read(tmp_path, name):
     path = tmp_path / name
     path.write_text("".join(json.dumps({"x": k, "y": k % 2}) + "\n" for k in range(60)))
     assert read_table(path, label="y").rows == 60
 
 
-def test_a_quotation_mark_that_is_never_closed(tmp_path):
+def test_unclosed_quotation_mark_is_refused_with_its_line(tmp_path):
     path = tmp_path / "quote.csv"
     path.write_text('a,b,y\n1,"2,yes\n' + "1,2,no\n3,4,yes\n" * 1_200_000)
     assert "line 2" in refused(path)
@@ -233,7 +233,7 @@ def test_a_quotation_mark_that_is_never_closed(tmp_path):
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=["lf", "crlf", "cr"])
 @pytest.mark.parametrize("below", [0, 300])
-def test_a_line_longer_than_any_row(tmp_path, end, below):
+def test_too_long_line_is_refused_with_its_number(tmp_path, end, below):
     path = tmp_path / "long.csv"
     lines = ["a,b,y", "1,2,yes", "3," + "x" * 9_000_000 + ",no", *["1,2,no"] * below]
     path.write_text("".join(line + end for line in lines), newline="")
@@ -243,7 +243,7 @@ def test_a_line_longer_than_any_row(tmp_path, end, below):
     assert len(sentence) < 400
 
 
-def test_a_name_of_very_many_parts(tmp_path):
+def test_toml_key_with_too_many_parts_is_refused(tmp_path):
     path = tmp_path / "dotted.toml"
     path.write_text(".".join(["a"] * 100_000) + " = 1\n")
     began = time.monotonic()
@@ -281,7 +281,7 @@ def many_lines(path, rows, lines, only=None):
         (500, 5_000, 30),
     ],
 )
-def test_cells_of_many_lines_read_right(tmp_path, rows, lines, only):
+def test_cells_of_many_lines_are_read(tmp_path, rows, lines, only):
     table = read_table(many_lines(tmp_path / "notes.csv", rows, lines, only), label="outcome")
     assert table.rows == rows
     assert table.rejected_rows == 0
@@ -291,7 +291,7 @@ def test_cells_of_many_lines_read_right(tmp_path, rows, lines, only):
     assert notes[only or 0].count("\n") == lines - 1
 
 
-def test_long_texts_are_cut_as_fast_as_short_ones():
+def test_splitting_time_is_linear_in_the_text_length():
     def seconds(lines):
         text = ['1,"' + "word " * 10, *["word " * 10] * lines, 'end",yes', "2,b,no"]
         began = time.process_time()
@@ -305,7 +305,7 @@ def test_long_texts_are_cut_as_fast_as_short_ones():
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/kmsg"), reason="there is no file that waits here")
-def test_a_file_that_waits_is_not_read():
+def test_blocking_device_file_is_refused():
     refused("/proc/kmsg", seconds=5)
     with pytest.raises(InputError, match="empty"):
         read_study("/proc/kmsg")

@@ -1,4 +1,4 @@
-"""A column that names the rows: it stands beside their scores, and nothing is learnt from it."""
+"""An identifier column is shown with the scores and never used as a feature."""
 
 import csv
 import json
@@ -29,34 +29,34 @@ def model(patients, tmp_path):
     return target
 
 
-def test_nothing_is_learnt_from_the_identifier(model):
+def test_identifier_is_not_a_feature(model):
     loaded = load_model(model)
     assert loaded.feature_columns == ("x",)
     assert loaded.schema.identifier == "who"
 
 
-def test_scores_carry_the_identifier_as_it_is_spelled(model, patients, tmp_path):
+def test_scores_keep_the_identifier_as_written(model, patients, tmp_path):
     out = tmp_path / "scores.csv"
     assert cli.main(["score", str(model), str(patients), "-o", str(out), "--quiet"]) == 0
     rows = list(csv.DictReader(out.read_text().splitlines()))
     assert [row["who"] for row in rows] == [f"{k:04d}" for k in range(80)]
 
 
-def test_a_table_without_it_is_scored_all_the_same(model, tmp_path):
+def test_table_without_the_identifier_is_scored(model, tmp_path):
     table, out = tmp_path / "later.csv", tmp_path / "scores.csv"
     table.write_text("x,z\n1,0\n2,0\n3,0\n")
     assert cli.main(["score", str(model), str(table), "-o", str(out), "--quiet"]) == 0
     assert [row["who"] for row in csv.DictReader(out.read_text().splitlines())] == ["", "", ""]
 
 
-def test_inspect_tells_the_role(patients, capsys):
+def test_inspect_shows_the_identifier_role(patients, capsys):
     assert cli.main(["inspect", str(patients), "--id", "who", "--json"]) == 0
     columns = json.loads(capsys.readouterr().out)["columns"]
     assert columns[0]["role"] == "id"
     assert columns[0]["auc"] is None
 
 
-def test_one_column_names_the_rows(patients, capsys):
+def test_second_identifier_is_refused(patients, capsys):
     with pytest.raises(InputError, match="only one column can identify the rows"):
         read_table(patients, roles={"who": "id", "x": "id"})
     assert cli.main(["inspect", str(patients), "--id", "who", "--group", "who"]) == 2
@@ -73,7 +73,7 @@ def test_one_column_names_the_rows(patients, capsys):
         (["<5", "<6", "<7", "<8", "<9", "<10"] * 2, "category"),
     ],
 )
-def test_words_with_a_number_that_differ_in_each_row_name_the_rows(tmp_path, cells, role):
+def test_numbered_words_without_repeats_are_identifiers(tmp_path, cells, role):
     path = tmp_path / "few.csv"
     rows = [f"{cell},{k * 1.7 % 5:.2f},{k % 2}" for k, cell in enumerate(cells)]
     path.write_text("\n".join(["code,x,y", *rows]))

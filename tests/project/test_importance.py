@@ -1,4 +1,4 @@
-"""Permutation importance against permuting by hand and scikit-learn's areas."""
+"""Permutation importance against explicit permutation and scikit-learn's areas."""
 
 import dataclasses
 import itertools
@@ -23,7 +23,7 @@ BAND = (0.1, 0.6)
 def pauc(positive, scores):
     fpr, tpr, _ = roc_curve(positive, scores, drop_intermediate=False)
     grid = np.unique(np.concatenate([BAND, fpr[(fpr > BAND[0]) & (fpr < BAND[1])]]))
-    # A vertical step inside the band has two heights: take the area piece by piece.
+    # A vertical step inside the band has two heights: sum the area piece by piece.
     area = 0.0
     for low, high in itertools.pairwise(grid):
         inside = np.array([low + 1e-9, high - 1e-9])
@@ -32,8 +32,8 @@ def pauc(positive, scores):
     return area / (BAND[1] - BAND[0])
 
 
-def by_hand(split, table, seed, k, r):
-    """Permute each column of the table's rows and ask the model itself."""
+def brute_force_drops(split, table, seed, k, r):
+    """Return the drops of both areas for explicitly permuted columns."""
     preparation, scorer = split.model.preparation, split.model.scorer
     X = preparation.apply(table, split.test_rows)
     drops = []
@@ -53,17 +53,17 @@ def by_hand(split, table, seed, k, r):
 
 
 @pytest.mark.parametrize("method", ["auc-rls", "auc-split", "pauc-boost"])
-def test_drops_are_those_of_permuting_by_hand(table, plan, method):
+def test_drops_match_explicit_permutation(table, plan, method):
     record = execute(plan(method, repeats=2), table)
     found = permutation_importance(record, table, BAND, repeats=2, seed=7)
     assert found.columns == tuple(table.feature_names)
     assert found.complete
     for k, split in enumerate(record.splits):
         for r in range(2):
-            assert_allclose(found.drops[k, r], by_hand(split, table, 7, k, r), atol=1e-6)
+            assert_allclose(found.drops[k, r], brute_force_drops(split, table, 7, k, r), atol=1e-6)
 
 
-def test_levels_of_a_category_move_together(table, plan):
+def test_levels_of_a_category_form_one_group(table, plan):
     record = execute(plan(), table)
     preparation = record.splits[0].model.preparation
     groups = feature_groups(preparation)
@@ -73,7 +73,7 @@ def test_levels_of_a_category_move_together(table, plan):
     assert sum(width) == len(preparation.feature_names)
 
 
-def test_interval_over_splits_and_over_permutations(table, plan):
+def test_intervals_over_splits_and_permutations(table, plan):
     record = execute(plan(repeats=3), table)
     found = permutation_importance(record, table, BAND, repeats=4)
     value, low, high = found.summary("auc")
@@ -95,7 +95,7 @@ def test_interval_over_splits_and_over_permutations(table, plan):
         assert_allclose([low[c], high[c]], expected)
 
 
-def test_a_stop_keeps_what_is_finished(table, plan):
+def test_stop_keeps_the_finished_permutations(table, plan):
     record = execute(plan(repeats=2), table)
     whole = permutation_importance(record, table, BAND, repeats=5)
     part = permutation_importance(record, table, BAND, repeats=5, listen=lambda done: done > 0.72)
@@ -111,41 +111,41 @@ def test_a_stop_keeps_what_is_finished(table, plan):
 
 
 def test_progress_runs_from_0_to_1(table, plan):
-    record, heard = execute(plan(repeats=2), table), []
+    record, fractions = execute(plan(repeats=2), table), []
     permutation_importance(
-        record, table, BAND, repeats=2, listen=lambda done: heard.append(done) is not None
+        record, table, BAND, repeats=2, listen=lambda done: fractions.append(done) is not None
     )
-    assert heard == sorted(heard)
-    assert heard[0] == 0.0
-    assert 0.75 < heard[-1] <= 1.0
+    assert fractions == sorted(fractions)
+    assert fractions[0] == 0.0
+    assert 0.75 < fractions[-1] <= 1.0
 
 
-def test_of_many_rows_some_are_scored(table, plan):
+def test_many_rows_are_subsampled(table, plan):
     record = execute(plan(), table)
     found = permutation_importance(record, table, BAND, repeats=2, most_rows=40)
     assert found.rows == 40
     assert found.of_rows == len(record.splits[0].test_rows)
 
 
-def test_of_very_many_columns_those_that_move_the_scores_are_permuted(table, plan, monkeypatch):
+def test_only_influential_columns_of_many_are_permuted(table, plan, monkeypatch):
     record = execute(plan(repeats=2), table)
     whole = permutation_importance(record, table, BAND, repeats=3)
     assert whole.of_columns == len(whole.columns)
     monkeypatch.setattr(importance, "MOST_COLUMNS", 1)
     monkeypatch.setattr(importance, "KEPT_COLUMNS", 2)
-    heard = []
+    fractions = []
     found = permutation_importance(
-        record, table, BAND, repeats=3, listen=lambda done: heard.append(done) is not None
+        record, table, BAND, repeats=3, listen=lambda done: fractions.append(done) is not None
     )
     assert (len(found.columns), found.of_columns) == (2, len(whole.columns))
     places = [whole.columns.index(name) for name in found.columns]
     assert_array_equal(found.drops, whole.drops[:, :, places])
-    assert heard == sorted(heard)
-    assert max(heard) <= 1.0
+    assert fractions == sorted(fractions)
+    assert max(fractions) <= 1.0
 
 
 @pytest.mark.parametrize("wrap", [LinearScorer, lambda w: lambda X: X @ w], ids=["known", "asked"])
-def test_the_columns_that_move_the_scores_most_are_found_among_many(wrap):
+def test_most_influential_columns_are_found_among_many(wrap):
     draw = np.random.default_rng(4)
     X, weights = draw.normal(size=(400, 5_000)), np.zeros(5_000)
     useful = np.sort(draw.choice(5_000, 12, replace=False))

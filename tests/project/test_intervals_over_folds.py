@@ -35,7 +35,7 @@ def sentence():
     return inference.splits_interval([0.4, 0.5], 0.95, 0.5).reason
 
 
-def test_the_partial_area_over_folds_has_the_interval_of_drawn_curves(table, plan):
+def test_partial_auc_over_folds_has_the_interval_of_the_engine(table, plan):
     record = execute(plan(scheme="folds", folds=4), table)
     found, expected = pauc_summary(record, BAND), inference.folds_interval(rankings(record), *BAND)
     assert (found.value, found.low, found.high) == pytest.approx(
@@ -46,7 +46,7 @@ def test_the_partial_area_over_folds_has_the_interval_of_drawn_curves(table, pla
     assert (area.low, area.high) == pytest.approx((t.low, t.high), abs=0.002)
 
 
-def test_few_negatives_in_the_range_are_a_caution(table, plan):
+def test_few_negatives_in_the_range_are_warned_of(table, plan):
     record = execute(plan(scheme="folds", folds=5), table)
     negatives = min(int((~split.test_positive).sum()) for split in record.splits)
     few = (0.0, 3.5 / negatives)
@@ -58,7 +58,7 @@ def test_few_negatives_in_the_range_are_a_caution(table, plan):
     assert range_notices(record, (0.0, 1.0)) == []
 
 
-def test_the_bounds_of_repeats_are_averaged(table, plan):
+def test_bounds_of_repeats_are_averaged(table, plan):
     record = execute(plan(scheme="folds", folds=3, repeats=2), table)
     found = pauc_summary(record, BAND)
     alone = [inference.folds_interval(rankings(record, k), *BAND) for k in (0, 1)]
@@ -67,7 +67,7 @@ def test_the_bounds_of_repeats_are_averaged(table, plan):
     assert len(found.per_split) == 6
 
 
-def test_two_splits_have_no_interval_and_say_why(table, plan, tmp_path, sentence):
+def test_two_splits_have_no_interval_but_a_reason(table, plan, tmp_path, sentence):
     runs = [execute(plan(method, scheme="folds", folds=2), table) for method in ("rls", "logistic")]
     for found in (auc_summary(runs[0]), pauc_summary(runs[0], BAND), tpr_summary(runs[0], 0.1)):
         assert np.isnan([found.low, found.high]).all()

@@ -19,34 +19,37 @@ from aucstudio.project.work.submit import Here, submit
 PATIENCE = 20.0
 
 
-def test_a_job_gives_its_result_and_its_messages():
-    job = Job(lambda post: [post(k) for k in range(5)])
-    job.start()
+def ended(job):
     assert job.wait(PATIENCE)
+    return job
+
+
+def done(work):
+    job = Job(work)
+    job.start()
+    return ended(job)
+
+
+def test_job_returns_its_result_and_messages():
+    job = done(lambda post: [post(k) for k in range(5)])
     assert job.result == [False] * 5
     assert job.drain() == [0, 1, 2, 3, 4]
     assert job.drain() == []
 
 
-def test_the_mailbox_forgets_the_oldest_not_the_newest():
-    job = Job(lambda post: [post(k) for k in range(10_000)] and None)
-    job.start()
-    assert job.wait(PATIENCE)
-    kept = job.drain()
+def test_mailbox_drops_the_oldest_messages():
+    kept = done(lambda post: [post(k) for k in range(10_000)] and None).drain()
     assert kept[-1] == 9_999
     assert len(kept) < 1_000
 
 
-def test_an_error_is_the_outcome():
-    job = Job(lambda post: 1 / 0)
-    job.start()
-    assert job.wait(PATIENCE)
-    sentence, trace = describe_failure(job.error)
+def test_error_is_stored_as_the_outcome():
+    sentence, trace = describe_failure(done(lambda post: 1 / 0).error)
     assert "division" in sentence
     assert "Traceback" in trace
 
 
-def test_a_stop_is_seen_by_the_work():
+def test_work_observes_a_stop():
     began = threading.Event()
 
     def work(post):
@@ -59,39 +62,26 @@ def test_a_stop_is_seen_by_the_work():
     job.start()
     assert began.wait(PATIENCE)
     job.stop()
-    assert job.wait(PATIENCE)
-    assert job.result == "kept"
+    assert ended(job).result == "kept"
 
 
 @pytest.mark.slow
-def test_work_that_cannot_be_interrupted_is_given_up_with_what_is_finished():
+@pytest.mark.parametrize("leftover", [lambda: "leftover", None])
+def test_uninterruptible_work_is_abandoned_with_its_leftovers(leftover):
     release = threading.Event()
-    job = Job(lambda post: release.wait(PATIENCE) and "late", lambda: "leftover")
+    job = Job(lambda post: release.wait(PATIENCE) and "late", leftover)
     job.start()
     job.stop()
-    assert job.wait(PATIENCE)
-    assert job.result == "leftover"
+    expected = ("leftover", type(None)) if leftover else (None, Stopped)
+    assert (ended(job).result, type(job.error)) == expected
     release.set()
     job._thread.join(PATIENCE)
-    assert job.result == "leftover"
+    assert (job.result, type(job.error)) == expected
 
 
-@pytest.mark.slow
-def test_without_a_result_an_abandoned_job_is_stopped():
-    release = threading.Event()
-    job = Job(lambda post: release.wait(PATIENCE))
-    job.start()
-    job.stop()
-    assert job.wait(PATIENCE)
-    assert isinstance(job.error, Stopped)
-    release.set()
-    job._thread.join(PATIENCE)
-
-
-def test_a_run_is_stored_before_its_outcome_is_available(plan, table, tmp_path):
+def test_run_is_stored_before_its_outcome_is_available(plan, table, tmp_path):
     project = ProjectFile.create(tmp_path / "p.aucproj")
-    job = submit(PlannedRun(plan("auc-svm"), table, None), Here(), project=project)
-    assert job.wait(PATIENCE)
+    job = ended(submit(PlannedRun(plan("auc-svm"), table, None), Here(), project=project))
     assert job.result.unsaved == ""
     stored = project.runs()[0]
     assert stored.status == DONE
@@ -101,50 +91,55 @@ def test_a_run_is_stored_before_its_outcome_is_available(plan, table, tmp_path):
     assert project.unfinished_runs().lost == []
 
 
-def test_the_figures_of_a_run_are_there_with_it(plan, table, monkeypatch):
+def test_measures_are_computed_with_the_run(plan, table, monkeypatch):
     asked = []
     whole = roc.describe
     monkeypatch.setattr(roc, "describe", lambda *data: asked.append(1) or whole(*data))
-    job = submit(PlannedRun(plan("auc-rls"), table, None), Here(), afterwards=work_out)
-    assert job.wait(PATIENCE)
+    job = ended(submit(PlannedRun(plan("auc-rls"), table, None), Here(), afterwards=work_out))
     assert len(asked) == 1
     found = measures(job.result.record, WHOLE)
     assert len(asked) == 1
     assert 0.0 < found["h"] < 1.0
 
 
-def test_a_run_that_cannot_be_stored_is_not_lost(plan, table, tmp_path):
+def test_run_that_cannot_be_stored_is_returned(plan, table, tmp_path):
     project = ProjectFile(tmp_path / "no such folder" / "p.aucproj")
-    job = submit(PlannedRun(plan(), table, None), Here(), project=project)
-    assert job.wait(PATIENCE)
+    job = ended(submit(PlannedRun(plan(), table, None), Here(), project=project))
     assert "cannot read or write the project" in job.result.unsaved
     assert job.result.record.status == DONE
 
 
+@pytest.fixture
+def stubborn(monkeypatch):
+    """Let a method hang in one of its fits; return when it is reached, and what ends it."""
+
+    def make(method, number):
+        release, reached, fits = threading.Event(), threading.Event(), []
+        fit = METHODS[method]._fit
+
+        def hang(self, X, positive, monitor):
+            fits.append(1)
+            if len(fits) == number:
+                reached.set()
+                release.wait(PATIENCE)
+            return fit(self, X, positive, monitor)
+
+        monkeypatch.setattr(METHODS[method], "_fit", hang)
+        return reached, release
+
+    return make
+
+
 @pytest.mark.slow
-def test_a_run_given_up_keeps_its_finished_splits_and_is_stored_once(
-    plan, table, tmp_path, monkeypatch
-):
-    release, reached = threading.Event(), threading.Event()
-    fit = METHODS["auc-rls"]._fit
-    fits = []
-
-    def stubborn(self, X, positive, monitor):
-        fits.append(1)
-        if len(fits) == 3:
-            reached.set()
-            release.wait(PATIENCE)
-        return fit(self, X, positive, monitor)
-
-    monkeypatch.setattr(METHODS["auc-rls"], "_fit", stubborn)
+def test_abandoned_run_keeps_finished_splits_and_is_stored_once(plan, table, tmp_path, stubborn):
+    reached, release = stubborn("auc-rls", 3)
     project = ProjectFile.create(tmp_path / "p.aucproj")
     job = submit(
         PlannedRun(plan("auc-rls", scheme="folds", folds=4), table, None), Here(), project=project
     )
     assert reached.wait(PATIENCE)
     job.stop()
-    assert job.wait(PATIENCE)
-    assert job.result.record.status == STOPPED
+    assert ended(job).result.record.status == STOPPED
     assert len(job.result.record.splits) == 2
     release.set()
     job._thread.join(PATIENCE)
@@ -152,33 +147,20 @@ def test_a_run_given_up_keeps_its_finished_splits_and_is_stored_once(
 
 
 @pytest.mark.slow
-def test_an_abandoned_search_keeps_evaluated_candidates(plan, table, monkeypatch):
-    release, reached = threading.Event(), threading.Event()
-    fit = METHODS["svm"]._fit
-    fits = []
-
-    def stubborn(self, X, positive, monitor):
-        fits.append(1)
-        if len(fits) == 10:
-            reached.set()
-            release.wait(PATIENCE)
-        return fit(self, X, positive, monitor)
-
-    monkeypatch.setattr(METHODS["svm"], "_fit", stubborn)
+def test_abandoned_search_keeps_evaluated_candidates(plan, table, stubborn):
+    reached, release = stubborn("svm", 10)
     experiment = dataclasses.replace(plan("svm"), tuning=Tuning("auc", folds=2))
     job = submit(PlannedRun(experiment, table, None), Here())
     assert reached.wait(PATIENCE)
     job.stop()
-    assert job.wait(PATIENCE)
+    ended(job)
     release.set()
     (found,) = job.result.record.searches
     assert np.isfinite(found.areas).sum() == 9
 
 
 def test_stopping_twice_or_late_is_harmless():
-    job = Job(lambda post: 7)
-    job.start()
-    assert job.wait(PATIENCE)
+    job = done(lambda post: 7)
     job.stop()
     job.stop()
     assert job.result == 7

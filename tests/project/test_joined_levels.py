@@ -1,4 +1,4 @@
-"""Levels that are one in several spellings: as good as one spelling, wherever a model goes."""
+"""Joined spellings of a level are equivalent to one spelling, also in stored models."""
 
 import importlib.util
 import json
@@ -24,7 +24,7 @@ SPELLINGS = {"Bern": ["Bern", "Bern", "bern", "BERN"], "Basel": ["Basel"], "Chur
 
 @pytest.fixture
 def tables(tmp_path):
-    """The same rows twice: in many spellings, and in one."""
+    """Write the same rows twice: in many spellings and in one."""
     random = np.random.default_rng(6)
     many, one = ["x,city,y"], ["x,city,y"]
     for k in range(240):
@@ -44,7 +44,7 @@ def planned(table):
 
 
 @pytest.mark.parametrize("read", [read_table, open_stream])
-def test_a_run_is_that_of_one_spelling(tables, read):
+def test_run_with_joined_spellings_equals_one_spelling(tables, read):
     opened = [read(path, label="y", positive="1") for path in tables]
     many, one = opened[0].with_roles(same={"city": True}), opened[1]
     ours, theirs = (execute(planned(table), table).splits[0] for table in (many, one))
@@ -54,7 +54,7 @@ def test_a_run_is_that_of_one_spelling(tables, read):
         getattr(table, "close", lambda: None)()
 
 
-def test_it_travels_with_experiment_file_and_model(tables, tmp_path):
+def test_joined_spellings_are_stored_in_experiment_and_model(tables, tmp_path):
     plain = read_table(tables[0], label="y", positive="1")
     table = plain.with_roles(same={"city": [["Bern", "bern", "BERN"], ["Chur", "chur"]]})
     experiment = planned(table)
@@ -75,7 +75,7 @@ def test_it_travels_with_experiment_file_and_model(tables, tmp_path):
     assert report.unseen == {}
 
 
-def test_exported_models_know_it(tables, tmp_path):
+def test_exported_models_join_spellings(tables, tmp_path):
     table = read_table(tables[0], label="y", positive="1").with_roles(same={"city": True})
     model = execute(planned(table), table).splits[0].model
     expected = model.score(table)
@@ -97,7 +97,7 @@ def test_exported_models_know_it(tables, tmp_path):
     np.testing.assert_allclose(session.run(["score"], given)[0].ravel(), expected, rtol=1e-12)
 
 
-def test_what_is_joined_is_found_no_more(tables):
+def test_joined_spellings_are_no_longer_reported(tables):
     table = read_table(tables[0], label="y", positive="1")
     assert [f.columns for f in find(table) if f.kind == "spelling"] == [("city",)]
     joined = table.with_roles(same={"city": True})
@@ -115,7 +115,7 @@ def test_what_is_joined_is_found_no_more(tables):
         ('spellings = { city = [["Bern", "bern"], ["bern", "x"]] }', "keep one"),
     ],
 )
-def test_what_an_experiment_file_says_wrongly_is_named(tables, tmp_path, line, words):
+def test_invalid_entries_of_an_experiment_file_are_named(tables, tmp_path, line, words):
     file = tmp_path / "study.toml"
     file.write_text(f'[data]\nfile = "many.csv"\n{line}\n[[runs]]\nmethod = "auc-rls"\n')
     with pytest.raises(InputError, match=words):

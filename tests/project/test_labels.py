@@ -1,4 +1,4 @@
-"""Labels: one class or several against the rest, spellings as one, a number by a threshold."""
+"""Labels: one or several classes against the rest, joined spellings, numeric thresholds."""
 
 import json
 from collections import Counter
@@ -29,7 +29,7 @@ LEVELS = ("yes", "Yes", "no", "NO", "maybe", "")
 
 @pytest.fixture
 def answers(tmp_path):
-    """240 rows whose label has five spellings, and some rows without one."""
+    """Write 240 rows whose label has five spellings and missing values."""
     answer = [LEVELS[k % len(LEVELS)] for k in range(240)]
     grade = [k % 9 for k in range(240)]
     path = tmp_path / "answers.csv"
@@ -65,7 +65,7 @@ values = st.lists(st.sampled_from(["a", "A", "b", "c", "b or c", None]), min_siz
 
 @settings(deadline=None)
 @given(values, st.sampled_from([(), (("a", "A"),)]), st.sampled_from([(), ("b", "c"), ("a", "c")]))
-def test_a_rule_counts_and_marks_what_a_loop_over_the_rows_finds(cells, same, together):
+def test_label_rule_matches_a_loop_over_the_rows(cells, same, together):
     rule = LabelRule(same).joining(together, cells) if together else LabelRule(same)
     counts = Counter(cell for cell in cells if cell is not None)
     expected = Counter()
@@ -85,7 +85,7 @@ def test_a_rule_counts_and_marks_what_a_loop_over_the_rows_finds(cells, same, to
     st.floats(-5, 5).map(lambda v: round(v, 1)),
     st.lists(st.sampled_from([-5.0, -0.5, 0.0, 0.3, 2.0, 5.0, float("nan")]), min_size=1),
 )
-def test_a_threshold_parts_the_numbers_and_leaves_missing_ones_aside(sign, at, cells):
+def test_threshold_splits_numbers_and_skips_missing_ones(sign, at, cells):
     threshold = Threshold.read(f" {sign}{at} ")
     rule = LabelRule(threshold=threshold)
     column = Column.of_cells("y", np.array(cells), 0, 0)
@@ -96,14 +96,14 @@ def test_a_threshold_parts_the_numbers_and_leaves_missing_ones_aside(sign, at, c
 
 
 @pytest.mark.parametrize("text", ["5", ">=", "> x", ">= nan", "> inf", ">50K", "=> 5", ""])
-def test_what_is_no_threshold_is_none(text):
+def test_invalid_threshold_text_is_rejected(text):
     assert Threshold.read(text) is None
 
 
 # ------------------------------------------------------------------ tables
 
 
-def test_several_classes_stand_against_the_rest(answers, read):
+def test_several_classes_are_compared_with_the_rest(answers, read):
     table = read(answers, label="answer", positive=["yes", "Yes", "maybe"])
     assert table.positive == "Yes or maybe or yes"
     assert table.classes == {"NO": 40, "Yes or maybe or yes": 120, "no": 40}
@@ -112,7 +112,7 @@ def test_several_classes_stand_against_the_rest(answers, read):
     assert table.is_positive().tolist() == expected
 
 
-def test_spellings_become_one_class_by_themselves_or_as_listed(answers, read):
+def test_spellings_are_merged_automatically_or_as_listed(answers, read):
     table = read(answers, label="answer", merge=True)
     assert table.classes == {"NO": 80, "Yes": 80, "maybe": 40}
     listed = read(answers, label="answer", merge=[["no", "NO", "maybe"]], positive="no")
@@ -121,13 +121,13 @@ def test_spellings_become_one_class_by_themselves_or_as_listed(answers, read):
     assert listed.is_positive().tolist() == expected
 
 
-def test_a_spelling_that_was_joined_names_its_class(answers, read):
+def test_merged_spelling_selects_its_class(answers, read):
     table = read(answers, label="answer", merge=True, positive=["yes", "maybe"])
     assert table.classes == {"NO": 80, "Yes or maybe": 120}
     assert table.positive == "Yes or maybe"
 
 
-def test_a_number_becomes_a_class_by_a_threshold(answers, read):
+def test_numeric_label_is_split_by_a_threshold(answers, read):
     table = read(answers, label="grade", positive=">= 6")
     grades = [k % 9 for k in range(240)]
     assert table.positive == ">= 6"
@@ -138,7 +138,7 @@ def test_a_number_becomes_a_class_by_a_threshold(answers, read):
     assert other.rule == LabelRule(threshold=Threshold("<", 6.0))
 
 
-def test_a_label_of_very_many_numbers_needs_a_threshold(tmp_path, read):
+def test_label_of_many_numbers_needs_a_threshold(tmp_path, read):
     path = tmp_path / "many.csv"
     path.write_text("a,amount\n" + "\n".join(f"{k % 7},{k}.5" for k in range(3000)))
     with pytest.raises(InputError, match="a cut point such as >= 5"):
@@ -149,7 +149,7 @@ def test_a_label_of_very_many_numbers_needs_a_threshold(tmp_path, read):
     }
 
 
-def test_choices_that_cannot_be_are_refused_with_a_reason(answers):
+def test_invalid_label_choices_are_refused_with_a_reason(answers):
     table = read_table(answers, label="answer")
     with pytest.raises(InputError, match="no class 'perhaps'"):
         table.with_roles(positive=["yes", "perhaps"])
@@ -163,7 +163,7 @@ def test_choices_that_cannot_be_are_refused_with_a_reason(answers):
         table.with_roles(positive=">= 5")
 
 
-def test_a_class_that_is_spelled_like_a_threshold_or_like_several_is_itself(tmp_path):
+def test_class_named_like_a_threshold_or_joined_classes_is_kept(tmp_path):
     path = tmp_path / "odd.csv"
     rows = [">=5", "a", "b", "a or b"] * 10
     path.write_text("x,y\n" + "\n".join(f"{k},{value}" for k, value in enumerate(rows)))
@@ -174,23 +174,23 @@ def test_a_class_that_is_spelled_like_a_threshold_or_like_several_is_itself(tmp_
     assert several.is_positive().sum() == 20
 
 
-def test_changing_the_label_forgets_the_rule_and_other_roles_keep_it(answers):
+def test_label_rule_is_reset_only_by_another_label(answers):
     table = read_table(answers, label="answer", merge=True, positive="yes")
     assert table.with_roles(ignore=["x"]).classes == table.classes
     assert table.with_roles(label="grade", positive="3").rule == LabelRule()
 
 
-def test_merging_keeps_the_positive_class_where_it_can(answers):
+def test_merging_spellings_keeps_the_positive_class(answers):
     table = read_table(answers, label="answer", positive="yes")
     merged = table.with_roles(merge=True)
     assert merged.positive == "Yes"
-    # What was positive stays so.
+    # The positive rows are unchanged.
     parted = merged.with_roles(merge=False)
     assert parted.classes == {"NO": 40, "Yes or yes": 80, "maybe": 40, "no": 40}
     assert parted.is_positive().tolist() == merged.is_positive().tolist()
 
 
-# ------------------------------------------------------------------ where it travels
+# ------------------------------------------------------------------ storage and commands
 
 
 def planned(table):
@@ -206,7 +206,7 @@ CHOICES = [
 
 
 @pytest.mark.parametrize("choice", CHOICES)
-def test_a_rule_travels_through_experiment_file_and_model(answers, tmp_path, choice):
+def test_label_rule_is_stored_in_experiment_and_model(answers, tmp_path, choice):
     table = read_table(answers, **choice)
     experiment = planned(table)
     again = Experiment.from_json(json.loads(json.dumps(experiment.as_json())))
@@ -237,7 +237,7 @@ def test_a_rule_travels_through_experiment_file_and_model(answers, tmp_path, cho
     assert report.scored == 240  # rows without a label among them
 
 
-def test_rules_make_other_experiments_and_none_leaves_their_hash_alone(answers):
+def test_only_label_rules_change_the_experiment_id(answers):
     plain = planned(read_table(answers, label="answer", positive="yes"))
     merged = planned(read_table(answers, label="answer", positive="yes", merge=[["yes", "Yes"]]))
     assert "classes" not in plain.data.identity()
@@ -247,7 +247,7 @@ def test_rules_make_other_experiments_and_none_leaves_their_hash_alone(answers):
     assert Schema.from_json(merged.data.schema.as_json()).rule == merged.data.rule
 
 
-def test_classes_of_a_test_file_are_joined_as_those_of_the_training_file(answers, tmp_path):
+def test_classes_of_a_test_file_are_joined_like_in_training(answers, tmp_path):
     test = tmp_path / "test.csv"
     test.write_text("x,answer,grade\n" + "1,yes,2\n2,Yes,3\n0,no,1\n3,NO,1\n" * 5)
     status = cli.main(
@@ -264,7 +264,7 @@ def test_classes_of_a_test_file_are_joined_as_those_of_the_training_file(answers
         (["--positive", "yes", "--merge-spellings"], "positive class Yes: 80 of 200 rows"),
     ],
 )
-def test_the_command_line_joins_classes_and_says_so(answers, capsys, words, sentence):
+def test_command_joins_classes_and_reports_it(answers, capsys, words, sentence):
     common = [str(answers), "--label", "answer", *words]
     assert cli.main(["train", *common, "--method", "auc-rls", "--quiet"]) == 0
     out = capsys.readouterr().out
@@ -276,7 +276,7 @@ def test_the_command_line_joins_classes_and_says_so(answers, capsys, words, sent
     assert document["unlabelled"] == 40
 
 
-def test_a_threshold_of_a_text_is_refused_by_name(answers, capsys):
+def test_threshold_on_a_text_label_is_refused(answers, capsys):
     assert cli.main(["inspect", str(answers), "--label", "answer", "--positive", ">= 5"]) == 2
     assert "no class '>= 5'" in capsys.readouterr().err
 
@@ -284,7 +284,7 @@ def test_a_threshold_of_a_text_is_refused_by_name(answers, capsys):
 @pytest.mark.parametrize(
     ("yes", "no"), [("ja", "nein"), ("oui", "non"), ("да", "нет"), ("はい", "いいえ"), ("是", "否")]
 )
-def test_of_as_many_rows_a_yes_is_positive_in_any_language(tmp_path, yes, no):
+def test_yes_is_positive_in_balanced_labels_in_any_language(tmp_path, yes, no):
     path = tmp_path / "data.csv"
     path.write_text("x,y\n" + "".join(f"{k}.5,{(yes, no)[k % 2]}\n" for k in range(8)), "utf-8")
     assert read_table(path).positive == yes

@@ -1,4 +1,4 @@
-"""What one pass over the bytes of a file finds, whatever the pieces that it is read in."""
+"""The byte scan of a file is independent of the chunk size."""
 
 import hashlib
 import io
@@ -17,7 +17,7 @@ _PIECES = [b"\r\n", b"\n", b"\r", b"a", b"n", b"+", b"-", b"_", "ä".encode(), "
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_a_scan_does_not_depend_on_the_pieces(tmp_path, monkeypatch, seed):
+def test_scan_does_not_depend_on_the_chunk_size(tmp_path, monkeypatch, seed):
     draw = random.Random(seed)
     some = draw.sample(_PIECES, draw.randint(1, 5))
     below = b"".join(draw.choices(some, k=60))
@@ -40,7 +40,7 @@ def test_a_scan_does_not_depend_on_the_pieces(tmp_path, monkeypatch, seed):
 
 
 @pytest.mark.parametrize("chunk", [1, 4, 5, 9, 64])
-def test_names_that_come_again_are_found_across_pieces(monkeypatch, chunk):
+def test_repeated_header_is_found_across_chunks(monkeypatch, chunk):
     monkeypatch.setattr(rows, "_CHUNK", chunk)
     for text, known in [
         (b"1,2\nx,y\n3,4\n", True),
@@ -52,8 +52,8 @@ def test_names_that_come_again_are_found_across_pieces(monkeypatch, chunk):
 
 
 @pytest.mark.slow
-def test_texts_of_a_long_file_are_judged_once_each_and_alike(tmp_path):
-    """Enough rows for DuckDB to read them, and for columns to be finished side by side."""
+def test_distinct_texts_of_a_long_file_are_parsed_once(tmp_path):
+    """Use enough rows for DuckDB and for parallel processing of columns."""
     cells = [" yes", "no ", "NA", "yes", "", "\u00a0no", "n/a", "naN", "na\u00efve", "?"]
     with (tmp_path / "long.csv").open("w") as file:
         file.write("x,word,y\n")
@@ -67,6 +67,6 @@ def test_texts_of_a_long_file_are_judged_once_each_and_alike(tmp_path):
     assert len({id(cell) for cell in word.values}) == 4
 
 
-def test_counts_of_texts_are_in_order():
+def test_counts_of_texts_are_sorted():
     values = np.array(["b", None, "a", "b"], dtype=object)
     assert list(Column.of_cells("c", values, 1, 2).counts.items()) == [("a", 1), ("b", 2)]

@@ -31,31 +31,31 @@ def recommended(table, band=BAND, validation=None):
     return start_here(table, validation, band, found)
 
 
-def test_few_rows_begin_with_what_needs_few(table_of):
+def test_few_rows_suggest_methods_for_few_rows(table_of):
     reasons = recommended(table_of(100))
     assert list(reasons) == ["auc-rls", "svm-pauc", "logistic"]
     assert "training rows" in reasons["auc-rls"]
 
 
 @pytest.mark.slow
-def test_many_rows_begin_with_what_takes_many(table_of):
+def test_many_rows_suggest_scalable_methods(table_of):
     reasons = recommended(table_of(6000))
     assert list(reasons) == ["rank-svm", "svm-pauc", "nbauc", "gradient-boosting"]
     assert "pairs" in reasons["rank-svm"]
 
 
-def test_the_range_decides_whether_to_train_for_it(table_of):
+def test_partial_auc_method_is_suggested_for_suitable_ranges(table_of):
     table = table_of(400)
     assert "FPR 0 … 0.1" in recommended(table)["svm-pauc"]
     assert "svm-pauc" not in recommended(table, (0.0, 1.0))
     assert "svm-pauc" not in recommended(table, (0.0, 0.001))
 
 
-def test_missing_values_are_for_what_takes_them(table_of):
+def test_missing_values_suggest_gradient_boosting(table_of):
     assert "missing values" in recommended(table_of(400, gaps=True))["gradient-boosting"]
 
 
-def test_a_run_of_several_fits_takes_as_many_times_as_long(table_of):
+def test_estimated_time_grows_with_the_number_of_fits(table_of):
     table = table_of(400)
     one = outlooks(table, Validation("folds", folds=4), lambda _key: {})
     many = outlooks(table, Validation("folds", folds=4, repeats=5), lambda _key: {})
@@ -64,7 +64,7 @@ def test_a_run_of_several_fits_takes_as_many_times_as_long(table_of):
     assert many["nbauc"].details.startswith("20 fits: ")
 
 
-def test_what_cannot_be_is_no_place_to_start(table_of, monkeypatch):
+def test_methods_too_large_for_memory_are_not_suggested(table_of, monkeypatch):
     table = table_of(400)
     monkeypatch.setattr("aucstudio.project.runs.estimate.machine_memory", lambda: 2e6)
     found = outlooks(table, Validation(), lambda _key: {})
@@ -73,7 +73,7 @@ def test_what_cannot_be_is_no_place_to_start(table_of, monkeypatch):
     assert not any(found[key].problem for key in kept)
 
 
-def test_leave_pair_out_is_for_few_methods(table_of):
+def test_leave_pair_out_is_limited_to_closed_forms(table_of):
     held = outlooks(table_of(400), Validation("leave-pair-out"), lambda _key: {})
     assert "every pair" in held["nbauc"].problem
     assert not held["auc-rls"].problem

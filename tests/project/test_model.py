@@ -17,7 +17,7 @@ SETTINGS = [("auc-rls", {}), ("auc-svm", {"kernel": "rbf"}), ("svm", {"kernel": 
 
 
 @pytest.mark.parametrize(("method", "settings"), SETTINGS)
-def test_a_saved_model_scores_to_the_same_numbers(plan, table, tmp_path, method, settings):
+def test_saved_model_returns_the_same_scores(plan, table, tmp_path, method, settings):
     split = execute(plan(method, settings), table).splits[0]
     path = tmp_path / "model.aucmodel"
     save_model(split.model, path)
@@ -25,7 +25,7 @@ def test_a_saved_model_scores_to_the_same_numbers(plan, table, tmp_path, method,
     np.testing.assert_array_equal(scores[split.test_rows], split.test_scores)
 
 
-def test_scoring_needs_no_label_and_no_order_of_columns(plan, table, tmp_path):
+def test_scoring_needs_no_label_or_column_order(plan, table, tmp_path):
     split = execute(plan(), table).splits[0]
     names = [c.name for c in table.columns if c.role != "label"][::-1]
     columns = {c.name: c for c in table.columns}
@@ -62,13 +62,13 @@ def edit_manifest(**changes):
     return change
 
 
-def test_a_newer_model_is_refused(saved):
+def test_model_of_a_newer_format_is_refused(saved):
     rewrite(saved, edit_manifest(format=99))
     with pytest.raises(InputError, match="newer AUC Studio"):
         load_model(saved)
 
 
-def test_nothing_is_unpickled(saved, tmp_path):
+def test_model_files_are_never_unpickled(saved, tmp_path):
     witness = tmp_path / "was-run"
 
     class Trap:
@@ -92,19 +92,19 @@ def test_nothing_is_unpickled(saved, tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"hello", b"PK\x03\x04 torn"])
-def test_files_that_are_no_model_are_refused(tmp_path, content):
+def test_files_that_are_not_models_are_refused(tmp_path, content):
     path = tmp_path / "no.aucmodel"
     path.write_bytes(content)
     with pytest.raises(InputError, match=r"not an AUC Studio model|is empty"):
         load_model(path)
 
 
-def test_a_model_that_is_not_there(tmp_path):
+def test_missing_model_file_is_reported(tmp_path):
     with pytest.raises(InputError, match="does not exist"):
         load_model(tmp_path / "absent.aucmodel")
 
 
-def test_a_folder_that_cannot_be_written_leaves_the_old_file(saved, tmp_path):
+def test_failed_save_keeps_the_old_model_file(saved, tmp_path):
     model = load_model(saved)
     with pytest.raises(InputError, match="cannot write"):
         save_model(model, tmp_path / "no such folder" / "m.aucmodel")

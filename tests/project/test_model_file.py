@@ -53,7 +53,7 @@ def model_of(kind):
 
 
 def parts(kind):
-    """Give the manifest and the arrays of a model's file."""
+    """Return the manifest and the arrays of a model file."""
     with zipfile.ZipFile(io.BytesIO(model_to_bytes(model_of(kind)))) as file:
         manifest = json.loads(file.read("manifest.json"))
         arrays = {
@@ -65,7 +65,7 @@ def parts(kind):
 
 
 def sealed(manifest, arrays):
-    """Write a model with digests that are right, whatever it holds."""
+    """Return a model file of any content with valid checksums."""
     if not isinstance(manifest, bytes):
         manifest = json.dumps(manifest).encode()
     written = {
@@ -76,7 +76,7 @@ def sealed(manifest, arrays):
 
 
 def refused(data):
-    """Check that bytes are refused in one sentence, without taking memory for them."""
+    """Check that bytes are refused with a short error and little memory; return the error."""
     tracemalloc.start()
     try:
         with pytest.raises(InputError) as caught:
@@ -92,7 +92,7 @@ def refused(data):
 
 
 @pytest.mark.parametrize("kind", SCORERS)
-def test_a_model_comes_back_as_it_was(kind):
+def test_model_file_round_trips(kind):
     model = model_of(kind)
     data = model_to_bytes(model)
     again = model_from_bytes(data, "m")
@@ -105,7 +105,7 @@ def test_a_model_comes_back_as_it_was(kind):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", SCORERS)
-def test_a_flipped_bit_is_refused_or_changes_nothing(kind):
+def test_flipped_bit_is_refused_or_harmless(kind):
     whole = model_to_bytes(model_of(kind))
     true = model_to_bytes(model_from_bytes(whole, "m"))
     drawn, refusals = random.Random(7), 0
@@ -121,7 +121,7 @@ def test_a_flipped_bit_is_refused_or_changes_nothing(kind):
     assert refusals > 250
 
 
-def test_a_file_that_is_cut_short_is_refused():
+def test_truncated_file_is_refused():
     whole = model_to_bytes(model_of("trees"))
     for length in range(0, len(whole), 37):
         refused(whole[:length])
@@ -135,7 +135,7 @@ _MEANS, _MEDIANS = "arrays/preparation.means.npy", "arrays/preparation.medians.n
 
 
 def chain(length):
-    """Trees of one node after another: each goes on to the next, or ends."""
+    """Return a degenerate tree: each inner node has a leaf and the next inner node."""
     inner, nodes = np.arange(0, 2 * length, 2), np.arange(2 * length + 1)
     left, right = nodes.copy(), nodes.copy()
     left[inner], right[inner] = inner + 1, inner + 2
@@ -208,7 +208,7 @@ BAD_ARRAYS = {
 
 
 @pytest.mark.parametrize("name", BAD_ARRAYS)
-def test_arrays_that_make_no_model_are_refused(name):
+def test_invalid_arrays_are_refused(name):
     kind, changes = BAD_ARRAYS[name]
     manifest, arrays = parts(kind)
     arrays = {k: v for k, v in (arrays | changes).items() if v is not None}
@@ -242,7 +242,7 @@ HEADERS = {
 
 
 @pytest.mark.parametrize("name", HEADERS)
-def test_headers_of_arrays_are_not_believed(name):
+def test_invalid_array_headers_are_refused(name):
     manifest, arrays = parts("linear")
     refused(sealed(manifest, arrays | {_W: HEADERS[name]}))
 
@@ -268,12 +268,12 @@ MANIFESTS = {
 
 
 @pytest.mark.parametrize("name", MANIFESTS)
-def test_manifests_that_are_none_are_refused(name):
+def test_malformed_manifests_are_refused(name):
     refused(sealed(MANIFESTS[name], parts("linear")[1]))
 
 
 @pytest.mark.parametrize("key", CASES["changes"])
-def test_a_manifest_of_wrong_types_is_refused(key):
+def test_manifest_with_wrong_types_is_refused(key):
     manifest, arrays = parts("linear")
     for value in CASES["changes"][key]:
         refused(sealed(manifest | {key: value}, arrays))
@@ -281,7 +281,7 @@ def test_a_manifest_of_wrong_types_is_refused(key):
 
 
 def places(value, path=()):
-    """Give the place of every value of a document."""
+    """Yield the path of every value in a document."""
     yield path
     keys = list(value) if isinstance(value, dict) else []
     for key in range(len(value)) if isinstance(value, list) else keys:
@@ -301,7 +301,7 @@ ODD = [None, True, -1, 2**70, 1e308, "", "\ud800", "=1", [], [[]], {}, {"a": 1},
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["kernel", "trees"])
-def test_whatever_stands_in_a_manifest_ends_in_a_model_or_a_sentence(kind):
+def test_any_manifest_yields_a_usable_model_or_an_error(kind):
     manifest, arrays = parts(kind)
     columns = [{"name": "age", "kind": "number", "levels": ["a"]}, *COLUMNS[1:]]
     manifest["schema"] = {"columns": columns, "dialect": {"delimiter": ";"}, "rows": 3}
@@ -315,14 +315,14 @@ def test_whatever_stands_in_a_manifest_ends_in_a_model_or_a_sentence(kind):
                 refusals += 1
             else:
                 taken += 1
-                with np.errstate(over="ignore"):  # a kernel may be as narrow as numbers go
+                with np.errstate(over="ignore"):  # a kernel may be arbitrarily narrow
                     assert np.isfinite(model.scorer(np.ones((2, D)))).all()
     assert taken > 20
     assert refusals > 20
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])
-def test_an_intercept_that_is_not_finite_is_refused(number):
+def test_non_finite_intercept_is_refused(number):
     manifest, arrays = parts("linear")
     text = json.dumps(manifest).replace('"intercept": 0.25', f'"intercept": {number}')
     assert number in text
@@ -336,13 +336,13 @@ def test_an_intercept_that_is_not_finite_is_refused(number):
         *(("trees", {"base": base}) for base in (None, "0", True)),
     ],
 )
-def test_settings_that_no_scorer_has_are_refused(kind, settings):
+def test_invalid_scorer_settings_are_refused(kind, settings):
     manifest, arrays = parts(kind)
     manifest["scorer"]["settings"] |= settings
     refused(sealed(manifest, arrays))
 
 
-def test_what_a_later_program_adds_to_the_manifest_is_passed_over():
+def test_unknown_manifest_entries_are_ignored():
     manifest, arrays = parts("linear")
     added = sealed(manifest | {"later": {"columns": [{"name": "age"}]}}, arrays)
     assert model_from_bytes(added, "m").label == "outcome"
@@ -352,12 +352,12 @@ COLUMNS = [{"name": name, "role": "ignore", "kind": "text"} for name in ("age", 
 
 
 @pytest.mark.parametrize("schema", CASES["schemas"])
-def test_a_schema_that_is_none_is_refused(schema):
+def test_invalid_schema_is_refused(schema):
     manifest, arrays = parts("linear")
     assert "damaged" in refused(sealed(manifest | {"schema": schema}, arrays))
 
 
-def test_the_schemas_beside_these_are_taken():
+def test_minimal_valid_schema_is_accepted():
     manifest, arrays = parts("linear")
     found = model_from_bytes(sealed(manifest | {"schema": {"columns": COLUMNS}}, arrays), "m")
     assert found.schema.names == ("age", "weight", "town")
@@ -375,7 +375,7 @@ def zipped(entries, **how):
 
 
 def inflating(name, size):
-    """Make an archive of one entry that inflates to a lot, without having it in memory."""
+    """Return an archive of one entry that inflates enormously, built block by block."""
     target = io.BytesIO()
     with (
         zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as file,
@@ -389,13 +389,13 @@ def inflating(name, size):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["manifest.json", "SHA256SUMS", "arrays/scorer.weights.npy"])
-def test_what_inflates_without_bound_is_refused(name):
+def test_decompression_bomb_is_refused(name):
     data = inflating(name, 200 << 20)
     assert len(data) < 500_000
     assert "inflate" in refused(data) or name == "SHA256SUMS"
 
 
-def test_an_entry_that_says_less_than_it_inflates_to_is_read_no_further():
+def test_entry_with_understated_size_is_refused():
     data = bytearray(inflating(_W, 64 << 20))
     place = data.index(struct.pack("<I", 64 << 20), data.index(b"PK\x01\x02"))
     data[place : place + 4] = struct.pack("<I", 168)
@@ -404,12 +404,12 @@ def test_an_entry_that_says_less_than_it_inflates_to_is_read_no_further():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [100, 4_000, 60_000])
-def test_more_entries_than_a_model_has_are_refused(count):
+def test_too_many_entries_are_refused(count):
     refused(zipped({f"arrays/{k}.npy": b"" for k in range(count)}))
 
 
-def test_a_combination_of_very_many_fold_models_comes_back():
-    """There are twelve members in the usual list, each once for every fold."""
+def test_combination_of_many_fold_models_round_trips():
+    """The default library has twelve members, each stored once per fold."""
     parts = tuple(Part(SCORERS["trees"], 0.5**k, 0.0) for k in range(12 * 20))
     model = dataclasses.replace(model_of("linear"), scorer=CombinationScorer(parts))
     again = model_from_bytes(model_to_bytes(model), "m")
@@ -417,7 +417,7 @@ def test_a_combination_of_very_many_fold_models_comes_back():
     np.testing.assert_array_equal(again.scorer(X), model.scorer(X))
 
 
-def test_an_entry_twice_is_refused():
+def test_duplicate_entry_is_refused():
     manifest, arrays = parts("linear")
     target = io.BytesIO(sealed(manifest, arrays))
     with zipfile.ZipFile(target, "a") as file, pytest.warns(UserWarning, match="Duplicate"):
@@ -426,7 +426,7 @@ def test_an_entry_twice_is_refused():
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_other_ways_of_compressing_are_refused(method):
+def test_other_compression_methods_are_refused(method):
     entries = unpacked("linear")
     assert "compressed by an unknown method" in refused(zipped(entries, compression=method))
 
@@ -436,14 +436,14 @@ def unpacked(kind):
         return {name: file.read(name) for name in file.namelist()}
 
 
-def test_an_archive_packed_again_by_hand_is_the_same_model():
+def test_repacked_archive_is_the_same_model():
     entries = unpacked("trees")
     again = zipped(dict(reversed(entries.items())), compression=zipfile.ZIP_STORED)
     model = model_from_bytes(again, "m")
     assert model_to_bytes(model) == model_to_bytes(model_of("trees"))
 
 
-def test_digests_must_be_there_and_name_every_entry():
+def test_checksums_must_exist_and_cover_every_entry():
     entries = unpacked("linear")
     without = {name: data for name, data in entries.items() if name != "SHA256SUMS"}
     assert "SHA256SUMS" in refused(zipped(without))
@@ -456,7 +456,7 @@ def test_digests_must_be_there_and_name_every_entry():
 
 
 @pytest.mark.slow
-def test_a_model_of_equal_numbers_is_never_taken_for_a_bomb():
+def test_highly_compressible_model_is_accepted():
     few = KernelScorer(Kernel("rbf", 1.0), np.zeros((4_000_000, D)), np.zeros(4_000_000))
     manifest, arrays = parts("kernel")
     arrays |= {f"arrays/scorer.{name}.npy": array for name, array in few.arrays().items()}
@@ -464,10 +464,10 @@ def test_a_model_of_equal_numbers_is_never_taken_for_a_bomb():
     assert len(model_from_bytes(data, "m").scorer.arrays()["weights"]) == 4_000_000
 
 
-# ------------------------------------------------------------------ what is no file
+# ------------------------------------------------------------------ special files
 
 
-def test_a_pipe_is_not_waited_for(tmp_path):
+def test_pipes_folders_and_devices_are_refused(tmp_path):
     pipe = tmp_path / "pipe.aucmodel"
     os.mkfifo(pipe)
     with pytest.raises(InputError, match="a pipe or a device"):
@@ -478,7 +478,7 @@ def test_a_pipe_is_not_waited_for(tmp_path):
         load_model("/dev/zero")
 
 
-def test_a_file_larger_than_memory_is_not_read(tmp_path):
+def test_oversized_file_is_not_read(tmp_path):
     path = tmp_path / "huge.aucmodel"
     with path.open("wb") as file:
         file.truncate(1 << 42)
@@ -487,12 +487,12 @@ def test_a_file_larger_than_memory_is_not_read(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["a" * 300, "nul\0", "x/" * 3000])
-def test_names_that_no_file_can_have(name):
+def test_impossible_file_names_are_refused(name):
     with pytest.raises(InputError, match="cannot be read"):
         load_model(name)
 
 
-def test_an_archive_at_the_end_of_another_file_is_no_model():
+def test_archive_appended_to_another_file_is_refused():
     data = model_to_bytes(model_of("linear"))
     assert model_from_bytes(data, "m").label == "outcome"
     with pytest.raises(InputError, match="not those of an archive"):

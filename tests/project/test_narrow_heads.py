@@ -1,4 +1,4 @@
-"""Of a very wide text the preview reads columns at both ends: as the whole file has them."""
+"""The preview of a very wide file reads columns at both ends as in the whole file."""
 
 import pytest
 
@@ -12,7 +12,7 @@ COLUMNS = 40
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
-    """Cut tables of so few columns."""
+    """Lower the limits so that small tables count as wide."""
     monkeypatch.setattr(preview, "MOST_COLUMNS", 30)
     monkeypatch.setattr(preview, "LEFT", 12)
     monkeypatch.setattr(preview, "RIGHT", 5)
@@ -46,7 +46,7 @@ def assert_same_columns(head, whole):
 
 @pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
 @pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["LF", "CRLF"])
-def test_columns_at_both_ends_are_read_as_in_the_whole(tmp_path, mark, end):
+def test_previewed_columns_equal_those_of_the_whole_file(tmp_path, mark, end):
     head, whole = look(tmp_path, table(mark=mark).replace("\n", end))
     assert (head.narrow.left, head.narrow.right, head.narrow.of) == (12, 5, COLUMNS)
     names = [column.name for column in whole.columns]
@@ -56,7 +56,7 @@ def test_columns_at_both_ends_are_read_as_in_the_whole(tmp_path, mark, end):
     assert_same_columns(head, whole)
 
 
-def test_names_of_rows_without_a_name_and_quoted_names(tmp_path):
+def test_unnamed_row_names_and_quoted_headers_are_previewed(tmp_path):
     lines = table().splitlines()
     quoted = ",".join(f'"{name}"' for name in lines[0].split(","))
     rows = [f'"r{k}",{line}' for k, line in enumerate(lines[1:])]
@@ -65,7 +65,7 @@ def test_names_of_rows_without_a_name_and_quoted_names(tmp_path):
     assert_same_columns(head, whole)
 
 
-def test_without_a_header_columns_are_called_by_their_place(tmp_path):
+def test_columns_without_a_header_are_named_by_position(tmp_path):
     text = table().split("\n", 1)[1]
     head, whole = look(tmp_path, text)
     assert not head.table.dialect.header
@@ -103,14 +103,14 @@ def _named(**changed):
         "mark in cells",
     ],
 )
-def test_what_is_not_plain_is_read_as_a_whole(tmp_path, text):
+def test_irregular_files_are_previewed_whole(tmp_path, text):
     head, whole = look(tmp_path, text)
     assert_same_columns(head, whole)
     if head.narrow is None:
         assert len(head.table.columns) == len(whole.columns)
 
 
-def test_every_column_is_read_where_that_is_wanted(tmp_path):
+def test_preview_reads_every_column_on_request(tmp_path):
     path = tmp_path / "wide.csv"
     path.write_text(table())
     head = HeadReader(path, tmp_path).read(ImportChoices(), every_column=True)

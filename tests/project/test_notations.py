@@ -1,4 +1,4 @@
-"""A table in every notation that the reader knows scores the same, or is refused with the option.
+"""A table in any supported notation scores the same, or is refused with the needed option.
 
 One clean table is written in many ways: marks of decimals and thousands, per cent, units, dates,
 encodings, words for missing values, delimiters, order and case of the columns. A model is trained
@@ -27,7 +27,7 @@ CITIES = ["Zürich", "Genève", "Bern"]
 
 @dataclasses.dataclass(frozen=True)
 class Notation:
-    """A way to write the table; ``rate`` is "fraction", "number" (of per cent) or "sign"."""
+    """A notation of the table; ``rate`` is "fraction", "number" (percentage) or "sign" (with %)."""
 
     decimal: str = "."
     thousands: str = ""
@@ -114,7 +114,7 @@ def variants(base):
 
 
 class Scorer:
-    """Scores tables with one model through the command."""
+    """Score tables with one model by the command."""
 
     def __init__(self, folder, base, capsys):
         self.folder, self.capsys = folder, capsys
@@ -131,7 +131,7 @@ class Scorer:
 
 
 def outcome(scorer, path, expected):
-    """Score a table, applying the options that refusals name; return what came of it."""
+    """Score a table, applying the options that refusals suggest; return the outcome."""
     options, seen = [], set()
     for _ in range(6):
         status, scores, err = scorer.score(path, *options)
@@ -153,7 +153,7 @@ def outcome(scorer, path, expected):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TRAINED)
-def test_no_notation_is_misread_in_silence(name, tmp_path, capsys):
+def test_no_notation_is_misread_silently(name, tmp_path, capsys):
     base, rows = TRAINED[name], rows_of(ROWS)
     scorer = Scorer(tmp_path, base, capsys)
     status, truth, _ = scorer.score(tmp_path / "train.csv")
@@ -166,8 +166,8 @@ def test_no_notation_is_misread_in_silence(name, tmp_path, capsys):
             count = "rows" if len(places) > 1 else "alone"
             found[what].add((part, value, count, words))
     assert not found["wrong"]
-    # Another unit cannot be converted, a renamed column not be guessed, and a level that was never
-    # met is told.
+    # Another unit cannot be converted, a renamed column cannot be guessed, and an unseen level
+    # is reported.
     assert {part for part, *_ in found["refused"]} <= {"unit"}
     assert {part for part, *_ in found["renamed"]} == {"upper"}
     assert {part for part, *_ in found["reported"]} <= {"missing"}

@@ -1,4 +1,4 @@
-"""What moved the score of one row, against Shapley values over all sets of columns."""
+"""Explanation of the score of one row against exact Shapley values."""
 
 import csv
 import dataclasses
@@ -26,8 +26,8 @@ from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.store.model_file import save_model
 
 
-def over_all_sets(f, x, Z, columns):
-    """Sum over all sets of the other columns, with v(S) a mean over all background rows."""
+def exact_shapley_values(f, x, Z, columns):
+    """Return Shapley values over all sets, with v(S) the mean over the background rows."""
     n = len(columns)
     value = {}
     for size in range(n + 1):
@@ -44,19 +44,19 @@ def over_all_sets(f, x, Z, columns):
     return phi / math.factorial(n)
 
 
-def bent(rng, d, points=12, gamma=0.2):
+def kernel_scorer(rng, d, points=12, gamma=0.2):
     return KernelScorer(
         Kernel("rbf", gamma=gamma), rng.normal(size=(points, d)), rng.normal(size=points)
     )
 
 
-def test_sampling_comes_to_the_sum_over_all_sets():
+def test_sampled_contributions_match_exact_shapley_values():
     rng = np.random.default_rng(3)
-    scorer, x, Z = bent(rng, 6), rng.normal(size=6), rng.normal(size=(40, 6))
-    # The third column has two features, as a category has.
+    scorer, x, Z = kernel_scorer(rng, 6), rng.normal(size=6), rng.normal(size=(40, 6))
+    # The third column has two features, like a category.
     columns = [np.array(at) for at in ([0], [1], [2, 3], [4], [5])]
     found = contributions(scorer, x, Z, columns, tolerance=0.01)
-    expected = over_all_sets(scorer, x, Z, columns)
+    expected = exact_shapley_values(scorer, x, Z, columns)
     assert not found.exact
     assert found.complete
     assert found.errors.max() <= 0.01 * scorer(Z).std()
@@ -67,11 +67,11 @@ def test_sampling_comes_to_the_sum_over_all_sets():
 
 
 @pytest.mark.parametrize(("rows", "draws"), [(1000, 40), (30, 75), (12, 240)])
-def test_standard_errors_are_as_large_as_estimates_vary(rows, draws):
+def test_standard_errors_match_the_variation_of_estimates(rows, draws):
     rng = np.random.default_rng(5)
-    scorer, x, Z = bent(rng, 5), rng.normal(size=5), rng.normal(size=(rows, 5))
+    scorer, x, Z = kernel_scorer(rng, 5), rng.normal(size=5), rng.normal(size=(rows, 5))
     columns = [np.array([k]) for k in range(5)]
-    expected = over_all_sets(scorer, x, Z, columns)
+    expected = exact_shapley_values(scorer, x, Z, columns)
     away = []
     for seed in range(60):
         found = contributions(scorer, x, Z, columns, seed=seed, tolerance=0.0, most_draws=draws)
@@ -92,7 +92,7 @@ def test_standard_errors_are_as_large_as_estimates_vary(rows, draws):
         ("svm", {"kernel": "rbf"}),
     ],
 )
-def test_contributions_of_runs_are_those_over_all_sets(table, plan, method, settings):
+def test_contributions_of_runs_match_exact_shapley_values(table, plan, method, settings):
     split = execute(plan(method, settings), table).splits[0]
     model, preparation = split.model, split.model.preparation
     row = int(split.test_rows[4])
@@ -100,7 +100,7 @@ def test_contributions_of_runs_are_those_over_all_sets(table, plan, method, sett
     columns = column_features(preparation)
     x = preparation.apply(table, np.array([row]))[0]
     Z = preparation.apply(table, split.train_rows)
-    expected = over_all_sets(model.scorer, x, Z, list(columns.values()))
+    expected = exact_shapley_values(model.scorer, x, Z, list(columns.values()))
     assert detail.exact == (method in ("auc-rls", "pauc-boost", "rankboost"))
     slack = 4.5 * max(part.standard_error for part in detail.parts) + 1e-12
     slack = 1e-9 if detail.exact else slack
@@ -119,7 +119,7 @@ def test_contributions_of_runs_are_those_over_all_sets(table, plan, method, sett
 
 
 @pytest.mark.parametrize("method", ["auc-rls", "auc-split"])
-def test_rows_are_compared_with_as_often_as_they_weigh(table, plan, method):
+def test_background_rows_count_by_their_weights(table, plan, method):
     split = execute(plan(method), table).splits[0]
     weights = np.arange(len(split.train_rows)) % 4.0
     row, often = int(split.test_rows[4]), np.repeat(split.train_rows, weights.astype(int))
@@ -138,7 +138,7 @@ def test_rows_are_compared_with_as_often_as_they_weigh(table, plan, method):
     assert (notice("contributions_exact") in found) == weighted.exact
 
 
-def test_a_mark_of_missing_values_belongs_to_its_column(table, plan):
+def test_missing_indicator_belongs_to_its_column(table, plan):
     experiment = plan()
     marked = dataclasses.replace(experiment.preparation, indicators=True)
     experiment = dataclasses.replace(experiment, preparation=marked)
@@ -155,9 +155,13 @@ def test_a_mark_of_missing_values_belongs_to_its_column(table, plan):
     assert part.value == "missing"
 
 
-def test_small_parts_are_merged_with_the_error_of_their_sum():
+def test_error_of_merged_contributions_is_that_of_their_sum():
     rng = np.random.default_rng(8)
-    scorer, x, Z = bent(rng, 12, gamma=0.05), rng.normal(size=12), rng.normal(size=(50, 12))
+    scorer, x, Z = (
+        kernel_scorer(rng, 12, gamma=0.05),
+        rng.normal(size=12),
+        rng.normal(size=(50, 12)),
+    )
     columns = [np.array([k]) for k in range(12)]
     found = contributions(scorer, x, Z, columns)
     assert found.error(list(range(12))) == pytest.approx(0.0, abs=1e-12)  # the sum is known
@@ -165,7 +169,7 @@ def test_small_parts_are_merged_with_the_error_of_their_sum():
         assert found.error([k]) == pytest.approx(found.errors[k])
 
 
-def test_sums_of_linear_scores_and_stumps_are_taken_apart_exactly(table, plan):
+def test_sums_of_linear_scores_and_stumps_are_explained_exactly(table, plan):
     trees = execute(plan("rankboost", {"n_rounds": 10}), table).splits[0].model.scorer
     rng = np.random.default_rng(0)
     d = int(trees.feature.max()) + 1
@@ -177,42 +181,42 @@ def test_sums_of_linear_scores_and_stumps_are_taken_apart_exactly(table, plan):
         scorer = CombinationScorer((Part(inner, 0.5), Part(LinearScorer(rng.normal(size=d)))), 2.0)
         found = contributions(scorer, x, Z, columns)
         assert found.exact
-        assert_allclose(found.values, over_all_sets(scorer, x, Z, columns), atol=1e-10)
-    linked = CombinationScorer((Part(bent(rng, d)),))
+        assert_allclose(found.values, exact_shapley_values(scorer, x, Z, columns), atol=1e-10)
+    linked = CombinationScorer((Part(kernel_scorer(rng, d)),))
     assert not contributions(linked, x, Z, columns).exact
 
 
-def test_a_stop_keeps_what_can_be_told():
+def test_stop_keeps_an_incomplete_explanation():
     rng = np.random.default_rng(1)
-    scorer, x, Z = bent(rng, 4), rng.normal(size=4), rng.normal(size=(20, 4))
+    scorer, x, Z = kernel_scorer(rng, 4), rng.normal(size=4), rng.normal(size=(20, 4))
     columns = [np.array([k]) for k in range(4)]
     with pytest.raises(Stopped):
         contributions(scorer, x, Z, columns, listen=lambda _share, _sofar: True)
-    heard = []
+    fractions = []
 
     def after_one(share, sofar):
-        heard.append(share)
+        fractions.append(share)
         return sofar is not None
 
     found = contributions(scorer, x, Z, columns, tolerance=0.0, listen=after_one)
     assert not found.complete
     assert_allclose(found.values.sum(), found.score - found.mean, atol=1e-12)
-    assert heard == sorted(heard)
-    assert max(heard) <= 1
+    assert fractions == sorted(fractions)
+    assert max(fractions) <= 1
 
 
-def test_a_score_that_never_changes_is_moved_by_nothing():
+def test_constant_score_has_zero_contributions():
     still = KernelScorer(Kernel("rbf", gamma=1.0), np.zeros((1, 3)), np.zeros(1))
     columns = [np.array([0]), np.array([1, 2])]
     found = contributions(still, np.ones(3), np.zeros((5, 3)), columns)
     assert_allclose(found.values, 0.0)
     one = contributions(
-        bent(np.random.default_rng(2), 1), np.ones(1), np.zeros((5, 1)), columns[:1]
+        kernel_scorer(np.random.default_rng(2), 1), np.ones(1), np.zeros((5, 1)), columns[:1]
     )
     assert_allclose(one.values, one.score - one.mean)
 
 
-def test_a_table_without_a_column_is_refused(table, plan):
+def test_table_without_a_model_column_is_refused(table, plan):
     split = execute(plan(), table).splits[0]
     without = dataclasses.replace(table, columns=tuple(c for c in table.columns if c.name != "x2"))
     with pytest.raises(InputError, match="x2"):
@@ -231,7 +235,7 @@ def explained(capsys, *arguments):
     return capsys.readouterr().out
 
 
-def test_the_command_explains_a_row_of_a_file(model_file, table_file, tmp_path, capsys):
+def test_command_explains_a_row_of_a_file(model_file, table_file, tmp_path, capsys):
     document = json.loads(explained(capsys, model_file, table_file, "--row", 6, "--json"))
     parts = document["contributions"]
     assert document["row"] == 6
@@ -249,7 +253,7 @@ def test_the_command_explains_a_row_of_a_file(model_file, table_file, tmp_path, 
     assert [float(row["contribution"]) for row in rows] == [p["contribution"] for p in parts]
 
 
-def test_rows_of_another_table_are_the_background(model_file, table_file, tmp_path, capsys):
+def test_background_can_be_another_table(model_file, table_file, tmp_path, capsys):
     lines = table_file.read_text(encoding="utf-8").splitlines()
     few = tmp_path / "few.csv"
     few.write_text("\n".join([lines[0], *lines[1:9]]) + "\n", encoding="utf-8")
@@ -270,7 +274,7 @@ def test_rows_of_another_table_are_the_background(model_file, table_file, tmp_pa
         ([], "--row"),
     ],
 )
-def test_a_row_that_is_not_there_is_told(model_file, table_file, capsys, given, said):
+def test_invalid_row_numbers_are_refused(model_file, table_file, capsys, given, said):
     try:
         status = main(["explain", str(model_file), str(table_file), *given])
     except SystemExit as end:
@@ -290,13 +294,13 @@ def test_a_row_that_is_not_there_is_told(model_file, table_file, capsys, given, 
         (-1e12, "y-m-d", "-1e+12"),
     ],
 )
-def test_numbers_that_stand_for_dates_are_written_as_dates(value, layout, said):
+def test_date_numbers_are_formatted_as_dates(value, layout, said):
     assert dates.spell(value, layout) == said
     if not said.startswith("-"):
         assert dates.read(said, "h:m" if layout == "h:m" else "y-m-d") == pytest.approx(value)
 
 
-def test_what_other_rows_have_is_told_as_the_model_sees_it(table, plan):
+def test_typical_values_are_described_as_the_model_sees_them(table, plan):
     columns = tuple(
         dataclasses.replace(column, role="category", values=np.round(column.values))
         if column.name == "x1"
@@ -317,7 +321,7 @@ def test_what_other_rows_have_is_told_as_the_model_sees_it(table, plan):
         assert usual["x0"] == f"mean {mean:.4g}".replace("-", "−")
 
 
-def test_one_row_against_itself_is_as_the_others(table, plan):
+def test_row_compared_with_itself_has_zero_contributions(table, plan):
     split = execute(plan(), table).splits[0]
     detail = explain_row(table, split.model, 3, np.array([3]))
     assert all(part.contribution == 0 for part in detail.parts)

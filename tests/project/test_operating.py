@@ -1,4 +1,4 @@
-"""Operating points: vertices, intervals, costs and words, against scipy and brute force."""
+"""Operating points: vertices, intervals, costs and formats against scipy and brute force."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def record(table):
     return execute(plan_experiment(DataReference.to_table(table), "rls", {}, Validation()), table)
 
 
-def test_a_vertex_is_found_by_its_cut_and_by_scores():
+def test_vertex_is_found_by_its_threshold():
     rng = np.random.default_rng(1)
     y = np.arange(60) % 3 == 0
     scores = rng.integers(-5, 6, 60) / 4.0
@@ -52,11 +52,11 @@ def test_binomial_bounds_are_exact(count, trials):
     assert binomial_interval(count, trials) == pytest.approx((low, high), abs=1e-11)
 
 
-def test_of_no_trials_nothing_is_known():
+def test_interval_of_no_trials_is_0_to_1():
     assert binomial_interval(0, 0) == (0.0, 1.0)
 
 
-def test_cases_measures_and_cost_at_a_prior():
+def test_counts_measures_and_cost_at_a_prior():
     tp, fn, fp, tn = case_counts(0.8, 0.1, 0.02)
     assert (tp, fn, fp, tn) == pytest.approx((160, 40, 980, 8820))
     found = point_measures(0.8, 0.1, 0.02)
@@ -67,17 +67,17 @@ def test_cases_measures_and_cost_at_a_prior():
     assert float(expected_cost(0.8, 0.1, 0.02, 25.0)) == pytest.approx(fp + 25 * fn)
 
 
-def test_the_prior_is_that_of_the_table_or_of_the_rows(record, table):
+def test_prior_is_the_share_of_positives_in_the_data(record, table):
     share = table.is_positive().mean()
     assert data_prior(record, table) == pytest.approx(share)
     assert data_prior(record) == pytest.approx(share)
 
 
-def test_large_tables_are_drawn_less_often():
+def test_large_tables_use_fewer_bootstrap_draws():
     assert [draws_for(rows) for rows in (100, 40_000, 100_000, 10**7)] == [500, 500, 200, 100]
 
 
-def test_a_moved_model_decides_as_the_threshold(record, table):
+def test_moved_model_predicts_by_the_new_threshold(record, table):
     split = record.splits[0]
     ordered = np.sort(split.test_scores)
     for threshold in (-0.3, 0.0, float(ordered[9]), float(ordered[-1]), float(ordered[0])):
@@ -104,23 +104,23 @@ def test_a_moved_model_decides_as_the_threshold(record, table):
         (" 50 % ", 0.5),
     ],
 )
-def test_shares_are_read(text, share):
+def test_shares_are_parsed(text, share):
     assert read_share(text) == pytest.approx(share)
 
 
 @pytest.mark.parametrize("text", ["", "rare", "0", "1", "120 %", "1 in 0", "0,02 %", "-0.1", "nan"])
-def test_other_texts_are_refused_by_name(text):
+def test_invalid_share_texts_are_refused(text):
     with pytest.raises(InputError, match="share of positives") as caught:
         read_share(text)
     assert repr(text) in str(caught.value)
 
 
 @pytest.mark.parametrize("share", [0.373, 0.08, 0.01, 0.0024, 2e-4, 1e-6, 0.9999])
-def test_a_written_share_reads_back(share):
+def test_share_round_trips_as_text(share):
     assert read_share(share_words(share)) == pytest.approx(share, rel=5e-3)
 
 
-def test_words_of_shares_and_amounts():
+def test_shares_and_amounts_are_formatted():
     assert share_words(0.373) == "37.3 %"
     assert share_words(2e-4) == "1 in 5,000"
     assert [amount_words(x) for x in (0, 0.0234, 4.5, 12.34, 1234.5, float("nan"))] == [

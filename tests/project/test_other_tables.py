@@ -1,4 +1,4 @@
-"""Tables of other programs that are awkward: archives, JSON, Parquet, ARFF with weights."""
+"""Unusual tables of other programs: JSON, databases, Parquet, ARFF with weights."""
 
 import contextlib
 import json
@@ -31,13 +31,13 @@ ROWS = [[*record.values()] for record in RECORDS]
         (dict(zip("pqr", RECORDS, strict=True)), {"row": ["p", "q", "r"]}),
     ],
 )
-def test_rows_may_be_lists_or_have_names(tmp_path, content, names):
+def test_json_rows_may_be_lists_or_named(tmp_path, content, names):
     path = tmp_path / "data.json"
     path.write_text(json.dumps(content))
     assert understood(read_table(path)) == names | ABC
 
 
-def test_a_mark_before_records_is_none_of_them_and_numbers_may_be_texts(tmp_path):
+def test_jsonl_with_bom_and_text_numbers_is_read(tmp_path):
     path = tmp_path / "data.jsonl"
     rows = [*RECORDS[:2], RECORDS[2] | {"b": "4.5"}]
     path.write_text("\ufeff" + "".join(f"{json.dumps(row)}\r\n" for row in rows), "utf-8")
@@ -45,7 +45,7 @@ def test_a_mark_before_records_is_none_of_them_and_numbers_may_be_texts(tmp_path
 
 
 @pytest.mark.slow
-def test_records_within_records_have_columns_of_their_own(tmp_path):
+def test_nested_records_become_columns(tmp_path):
     path = tmp_path / "data.jsonl"
     path.write_text(
         '{"a": 1, "at": {"site": "p", "room": {"n o": 4}}, "y": "u"}\n'
@@ -61,7 +61,7 @@ def test_records_within_records_have_columns_of_their_own(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", [".sqlite", ".duckdb"])
-def test_a_table_of_settings_is_not_what_is_learnt_from(tmp_path, ending):
+def test_main_table_is_chosen_over_a_settings_table(tmp_path, ending):
     path = tmp_path / f"data{ending}"
     connect = sqlite3.connect if ending == ".sqlite" else duckdb.connect
     with contextlib.closing(connect(str(path))) as connection:
@@ -77,7 +77,7 @@ def test_a_table_of_settings_is_not_what_is_learnt_from(tmp_path, ending):
 
 
 @pytest.mark.parametrize("name", ["t", "T", "cells"])
-def test_a_column_of_times_may_be_called_as_it_likes(tmp_path, name):
+def test_timestamp_column_may_have_any_name(tmp_path, name):
     path = tmp_path / "data.parquet"
     duckdb.sql(
         f"COPY (SELECT TIMESTAMP '2023-01-05 12:00:00' + INTERVAL (k) DAY AS {name}, k % 2 AS y "
@@ -86,7 +86,7 @@ def test_a_column_of_times_may_be_called_as_it_likes(tmp_path, name):
     assert understood(read_table(path))[name] == [19362.5, 19363.5, 19364.5, 19365.5]
 
 
-def test_weights_of_rows_of_arff_become_a_column(tmp_path):
+def test_arff_row_weights_become_a_column(tmp_path):
     path = tmp_path / "data.arff"
     path.write_text(
         "@relation w\n@attribute a numeric\n@attribute b {p,q}\n@attribute class {n,y}\n@data\n"
@@ -102,21 +102,21 @@ def test_weights_of_rows_of_arff_become_a_column(tmp_path):
     assert (table.label, table.weight) == ("class", "weight")
 
 
-def test_lines_that_are_no_records_are_set_aside_and_told(tmp_path):
+def test_invalid_json_lines_are_skipped_and_reported(tmp_path):
     path = tmp_path / "events.jsonl"
     lines = [f'{{"x": {k}, "y": "{"uv"[k % 2]}"}}' for k in range(9)]
     lines[3], lines[6] = lines[3][:7], "[]"
     path.write_text("\n".join(lines))
     table = read_table(path)
     assert table.column("x").values.tolist() == [0, 1, 2, 4, 5, 7, 8]
-    (told,) = [finding for finding in table.findings if finding.kind == "rejected"]
-    assert told.sentence == "2 lines are not records and were left out: 4, 7"
-    assert table.notes.count(told.sentence) == 1
+    (rejected,) = [finding for finding in table.findings if finding.kind == "rejected"]
+    assert rejected.sentence == "2 lines are not records and were left out: 4, 7"
+    assert table.notes.count(rejected.sentence) == 1
     with pytest.raises(InputError, match="may be damaged"):
         read_table(path, dialect={"strict": True})
 
 
-def test_a_file_of_which_most_lines_are_no_records_is_refused(tmp_path):
+def test_file_of_mostly_invalid_json_lines_is_refused(tmp_path):
     path = tmp_path / "events.jsonl"
     path.write_text('{"x": 1, "y": "u"}\n' + '{"x": \n' * 3)
     with pytest.raises(InputError, match="may be damaged"):

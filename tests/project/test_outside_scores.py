@@ -35,7 +35,7 @@ def trained(patients, capsys, *more):
     return json.loads(capsys.readouterr().out)["runs"][0]
 
 
-def with_gaps(patients, gaps):
+def with_missing_markers(patients, gaps):
     lines = patients.read_text().splitlines()
     for k in gaps:
         cells = lines[k + 1].split(",")
@@ -43,7 +43,7 @@ def with_gaps(patients, gaps):
     patients.write_text("\n".join(lines) + "\n")
 
 
-def test_its_scores_are_the_column_in_the_direction_that_is_found(patients, capsys, tmp_path):
+def test_score_column_is_used_in_the_detected_direction(patients, capsys, tmp_path):
     project = tmp_path / "p.aucproj"
     run = trained(patients, capsys, "--score-column", "marker", "--folds", 4, "--project", project)
     table = read_table(patients, label="y")
@@ -58,15 +58,15 @@ def test_its_scores_are_the_column_in_the_direction_that_is_found(patients, caps
         )
 
 
-def test_a_given_direction_is_used(patients, capsys):
+def test_given_direction_is_used(patients, capsys):
     found = trained(patients, capsys, "--score-column", "marker")
     higher = trained(patients, capsys, "--score-column", "marker", "--higher-is-positive")
     lower = trained(patients, capsys, "--score-column", "marker", "--lower-is-positive")
     assert found["auc"]["value"] == lower["auc"]["value"] == 1.0 - higher["auc"]["value"] > 0.7
 
 
-def test_it_is_compared_with_a_trained_run_on_the_rows_that_both_scored(patients, capsys, tmp_path):
-    with_gaps(patients, range(0, 120, 7))
+def test_score_column_is_compared_on_the_common_rows(patients, capsys, tmp_path):
+    with_missing_markers(patients, range(0, 120, 7))
     project = tmp_path / "p.aucproj"
     folds = "--folds", 3, "--repeats", 2, "--project", project
     trained(patients, capsys, "--method", "auc-rls", "--ignore", "marker", *folds)
@@ -89,8 +89,8 @@ def test_it_is_compared_with_a_trained_run_on_the_rows_that_both_scored(patients
     assert 0 < pair["p"] <= 1
 
 
-def test_one_split_is_compared_by_the_paired_test_of_the_common_rows(patients, capsys, tmp_path):
-    with_gaps(patients, range(0, 120, 5))
+def test_single_split_uses_the_paired_test_on_common_rows(patients, capsys, tmp_path):
+    with_missing_markers(patients, range(0, 120, 5))
     project = tmp_path / "p.aucproj"
     held = "--test-size", 0.5, "--project", project
     trained(patients, capsys, "--method", "rank-svm", "--ignore", "marker", *held)
@@ -103,7 +103,7 @@ def test_one_split_is_compared_by_the_paired_test_of_the_common_rows(patients, c
     assert (pair["difference"], pair["p"]) == pytest.approx((expected.difference, expected.p))
 
 
-def test_a_test_file_is_scored_by_its_own_column(patients, capsys, tmp_path):
+def test_test_file_uses_its_own_score_column(patients, capsys, tmp_path):
     other = tmp_path / "later.csv"
     other.write_text("x,other,marker,y\n1,1,-5,1\n1,1,3,0\n1,1,,1\n1,1,4,0\n1,1,3.5,1\n")
     run = trained(patients, capsys, "--score-column", "marker", "--test-file", other)
@@ -111,7 +111,7 @@ def test_a_test_file_is_scored_by_its_own_column(patients, capsys, tmp_path):
     assert any("1 held-out row." in note for note in run["notes"])
 
 
-def test_its_model_scores_a_table_by_the_column_alone(patients, tmp_path):
+def test_model_of_a_score_column_needs_only_that_column(patients, tmp_path):
     model, out = tmp_path / "m.aucmodel", tmp_path / "s.csv"
     assert train(patients, "--score-column", "marker", "--save-model", model) == 0
     (tmp_path / "new.csv").write_text("marker\n5\n-7\n2e9\n")
@@ -131,7 +131,7 @@ def test_its_model_scores_a_table_by_the_column_alone(patients, tmp_path):
         (["--score-column", "site"], "holds text and cannot be a score"),
     ],
 )
-def test_what_cannot_be_a_score_is_refused(patients, words, message, capsys):
+def test_unsuitable_score_columns_are_refused(patients, words, message, capsys):
     lines = patients.read_text().splitlines()
     sites = ["site", *("ab"[k % 2] for k in range(len(lines) - 1))]
     patients.write_text("\n".join(map(",".join, zip(lines, sites, strict=True))))
@@ -139,23 +139,23 @@ def test_what_cannot_be_a_score_is_refused(patients, words, message, capsys):
     assert message in capsys.readouterr().err
 
 
-def test_a_class_without_any_score_is_an_error_in_words(patients, capsys):
-    with_gaps(patients, range(0, 120, 3))
+def test_class_without_scores_is_a_clear_error(patients, capsys):
+    with_missing_markers(patients, range(0, 120, 3))
     assert train(patients, "--score-column", "marker") == 1
     assert "has no value in the positive or in the negative rows" in capsys.readouterr().err
 
 
-def spelled(patients, text_of):
-    """Write the marker of each row anew."""
+def with_markers(patients, text_of):
+    """Rewrite the marker of each row."""
     head, *lines = patients.read_text().splitlines()
     cells = [line.split(",") for line in lines]
     rows = [",".join([a, b, text_of(k, y), y]) for k, (a, b, _, y) in enumerate(cells)]
     patients.write_text("\n".join([head, *rows]) + "\n")
 
 
-def test_a_marker_that_copies_the_label_is_reported(patients, capsys, tmp_path):
+def test_marker_that_copies_the_label_is_reported(patients, capsys, tmp_path):
     project = tmp_path / "p.aucproj"
-    spelled(patients, lambda _, y: f"{7 - 2 * int(y)}")
+    with_markers(patients, lambda _, y: f"{7 - 2 * int(y)}")
     run = trained(patients, capsys, "--score-column", "marker", "--project", project)
     assert run["auc"]["value"] == 1.0
     (record,) = ProjectFile.open(project).runs()
@@ -163,7 +163,7 @@ def test_a_marker_that_copies_the_label_is_reported(patients, capsys, tmp_path):
     assert caution == notice("column_separates", column="marker")
 
 
-def test_scores_at_the_end_of_all_numbers_are_ranked(patients, capsys):
-    spelled(patients, lambda k, y: f"{1.5 - int(y) - k / 100:.3f}e308")
+def test_scores_near_the_largest_double_are_ranked(patients, capsys):
+    with_markers(patients, lambda k, y: f"{1.5 - int(y) - k / 100:.3f}e308")
     run = trained(patients, capsys, "--score-column", "marker")
     assert 0.5 < run["auc"]["value"] < 1.0

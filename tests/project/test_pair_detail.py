@@ -1,4 +1,4 @@
-"""What decided a pair, against the scores of rows that swap a column."""
+"""Explanation of a pair against scores of rows with swapped columns."""
 
 import dataclasses
 
@@ -39,7 +39,7 @@ def test_linear_contributions_are_weight_times_difference(table):
     assert {part.column for part in detail.parts} == {"x0", "x1", "x2", "x3", "town"}
 
 
-def test_swapping_a_column_of_a_linear_model_gives_the_same(table, monkeypatch):
+def test_swapping_columns_of_a_linear_model_matches_the_weights(table, monkeypatch):
     split = trained(table, "auc-rls")
     rows = any_pair(split)
     expected = explain_pair(table, split.model, rows)
@@ -51,7 +51,7 @@ def test_swapping_a_column_of_a_linear_model_gives_the_same(table, monkeypatch):
         assert_allclose(a.contribution, b.contribution, atol=1e-12)
 
 
-def test_other_models_swap_the_column_both_ways(table):
+def test_non_linear_models_swap_columns_both_ways(table):
     split = trained(table, "svm", kernel="rbf")
     rows, f = any_pair(split), split.model.scorer
     detail = explain_pair(table, split.model, rows)
@@ -68,7 +68,7 @@ def test_other_models_swap_the_column_both_ways(table):
     assert detail.interplay == pytest.approx(margin - sum(p.contribution for p in detail.parts))
 
 
-def test_cells_are_those_of_the_table_and_gaps_are_named(table):
+def test_explained_cells_are_those_of_the_table(table):
     split = trained(table, "gradient-boosting", max_iter=5)
     x1 = next(column for column in table.columns if column.name == "x1")
     gap = int(np.flatnonzero(np.isnan(x1.values))[0])

@@ -1,4 +1,4 @@
-"""Counts and lists of pairs by how they are ranked, against brute force."""
+"""Counts and lists of misranked pairs against brute force."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ def test_misranked_pairs_match_brute_force(rows):
     assert listed == {(i, j) for i, j in pairs if scores[i] <= scores[j]}
 
 
-def test_long_lists_of_misranked_pairs_are_thinned_and_all_wrong():
+def test_long_lists_of_misranked_pairs_are_thinned():
     rng = np.random.default_rng(1)
     positive, scores = rng.random(400) < 0.4, rng.normal(size=400)
     found = PairOrder.of(positive, scores).misranked(500)
@@ -50,11 +50,11 @@ def test_long_lists_of_misranked_pairs_are_thinned_and_all_wrong():
 
 @pytest.mark.slow
 @given(few_rows, st.integers(0, 9), st.integers(1, 10))
-def test_those_in_the_range_have_a_negative_of_its_ranks(rows, low, width):
+def test_misranked_pairs_in_a_range_match_brute_force(rows, low, width):
     positive, scores = arrays(rows)
     band = low / 10, min(1.0, (low + width) / 10)
     negatives = np.flatnonzero(~positive)
-    # Highest first; of equal scores the later row, which is the order that PairOrder keeps.
+    # Highest first; among equal scores the later row first, which is the order of PairOrder.
     ranked = negatives[np.lexsort((negatives, scores[negatives]))[::-1]]
     first, last = band_ranks(len(negatives), *band)
     inside = set(ranked[first - 1 : last].tolist())
@@ -69,7 +69,7 @@ def test_those_in_the_range_have_a_negative_of_its_ranks(rows, low, width):
     assert listed == {(i, j) for i, j in pairs if scores[i] <= scores[j]}
 
 
-def test_the_count_is_one_minus_auc_times_all_pairs():
+def test_misranked_count_is_one_minus_auc_times_all_pairs():
     rng = np.random.default_rng(0)
     positive, scores = rng.random(300) < 0.3, rng.integers(0, 50, 300) / 7
     found = PairOrder.of(positive, scores).misranked(0)
@@ -79,7 +79,7 @@ def test_the_count_is_one_minus_auc_times_all_pairs():
 
 
 @given(few_rows, st.integers(1, 40))
-def test_the_worst_pairs_have_the_lowest_margins(rows, count):
+def test_worst_pairs_have_the_lowest_margins(rows, count):
     positive, scores = arrays(rows)
     found = PairOrder.of(positive, scores).worst(count)
     margins = sorted(scores[i] - scores[j] for i, j in all_pairs(positive))
@@ -91,7 +91,7 @@ def test_the_worst_pairs_have_the_lowest_margins(rows, count):
 
 @pytest.mark.slow
 @given(few_rows)
-def test_the_pairs_of_a_row_are_with_every_row_of_the_other_class(rows):
+def test_pairs_of_a_row_are_with_all_rows_of_the_other_class(rows):
     positive, scores = arrays(rows)
     order = PairOrder.of(positive, scores)
     for place in range(len(rows)):

@@ -1,4 +1,4 @@
-"""Runs on workers: the same numbers as here, stops, and lost workers."""
+"""Runs on workers: same numbers as locally, stops, and lost workers."""
 
 import dataclasses
 import math
@@ -72,11 +72,11 @@ def tuned(experiment, metric="auc"):
 
 
 @pytest.mark.parametrize("metric", ["auc", "pauc", LEAVE_PAIR_OUT])
-def test_a_search_by_tasks_finds_what_it_finds_here(workers, client, plan, table, metric):
+def test_tuning_on_workers_equals_tuning_locally(workers, client, plan, table, metric):
     experiment = tuned(plan("auc-rls", scheme="folds", folds=3), metric)
     far, here = execute_on(workers, experiment, table), execute(experiment, table)
     assert far.status == here.status == "done"
-    # Candidates that differ along the path alone are one task in each fold.
+    # Candidates that differ only along the path are one task per fold.
     names = set(here.searches[0].candidates[0]) - {METHODS["auc-rls"].path_setting}
     count = len({tuple(one[name] for name in names) for one in here.searches[0].candidates})
     assert client.given == 3 * (1 if metric == LEAVE_PAIR_OUT else 3 * count) + 3
@@ -88,7 +88,7 @@ def test_a_search_by_tasks_finds_what_it_finds_here(workers, client, plan, table
         assert split.notes == other.notes
 
 
-def test_candidates_fail_on_workers_as_here(workers, plan, table, monkeypatch):
+def test_candidates_fail_on_workers_like_locally(workers, plan, table, monkeypatch):
     method = METHODS["logistic"]
     train = method._train
 
@@ -108,14 +108,14 @@ def test_candidates_fail_on_workers_as_here(workers, plan, table, monkeypatch):
         np.testing.assert_array_equal(found.areas, other.areas)
 
 
-def test_a_search_that_cannot_be_is_recorded_as_here(workers, plan, table):
+def test_impossible_tuning_is_recorded_like_locally(workers, plan, table):
     experiment = tuned(plan("auc-rls", scheme="folds", folds=100))
     far, here = execute_on(workers, experiment, table), execute(experiment, table)
     assert (far.status, far.error) == (here.status, here.error)
     assert far.status == "failed"
 
 
-def test_a_stop_keeps_what_is_finished_and_calls_the_rest_back(workers, client, plan, table):
+def test_stop_keeps_finished_splits_and_cancels_the_rest(workers, client, plan, table):
     experiment = plan("auc-rls", scheme="folds", folds=5, repeats=20)
     record = execute_on(workers, experiment, table, lambda p: p.finished is not None)
     assert record.status == "stopped"
@@ -126,13 +126,13 @@ def test_a_stop_keeps_what_is_finished_and_calls_the_rest_back(workers, client, 
     assert len(stopped.searches) == 1
 
 
-def test_a_refusal_is_sent_whole():
+def test_errors_survive_pickling():
     for error in (InvalidSetting("C", "must be positive"), UnreachableTargetError("none", 0.5)):
         sent = pickle.loads(pickle.dumps(error))  # noqa: S301
         assert (type(sent), str(sent), vars(sent)) == (type(error), str(error), vars(error))
 
 
-def test_a_table_that_stays_on_disk_is_not_sent(workers, client, plan, table_file):
+def test_out_of_memory_table_is_not_sent_to_workers(workers, client, plan, table_file):
     streamed = open_stream(table_file)
     try:
         with pytest.raises(InputError, match="an out-of-memory table is not sent to a cluster"):
@@ -142,7 +142,7 @@ def test_a_table_that_stays_on_disk_is_not_sent(workers, client, plan, table_fil
     assert client.given == 0
 
 
-def test_progress_never_goes_back_and_names_the_place(workers, plan, table):
+def test_progress_is_monotonic_and_names_the_cluster(workers, plan, table):
     reports = []
     experiment = tuned(plan("auc-rls", scheme="folds", folds=3))
     execute_on(workers, experiment, table, reports.append)
@@ -154,7 +154,7 @@ def test_progress_never_goes_back_and_names_the_place(workers, plan, table):
     assert any(progress.search is not None and progress.search.judged for progress in reports)
 
 
-def test_lost_workers_leave_what_was_finished(workers, client, plan, table):
+def test_lost_workers_keep_the_finished_splits(workers, client, plan, table):
     client.most = 2
     place = ClusterPlace(workers)
     job = submit(PlannedRun(plan("auc-rls", scheme="folds", folds=5), table, None), place)
@@ -166,7 +166,7 @@ def test_lost_workers_leave_what_was_finished(workers, client, plan, table):
     assert len(record.splits) <= 2
 
 
-def test_calls_are_answered_in_order_and_stopped_between(workers, client):
+def test_calls_return_in_order_and_can_be_stopped(workers, client):
     calls = [(pow, 2, k) for k in range(20)]
     reports = []
     expected = [2**k for k in range(20)]

@@ -34,7 +34,7 @@ def sent(*things):
     return stream
 
 
-def test_things_come_out_as_they_went_in_and_in_turn():
+def test_objects_are_received_unchanged_and_in_order():
     numbers = np.arange(12.0).reshape(3, 4)
     arrays = [numbers, numbers.T, numbers[:, ::2], np.empty((0, 2)), numbers > 5]
     stream = sent(Parcel("first", arrays), "second", None)
@@ -43,20 +43,20 @@ def test_things_come_out_as_they_went_in_and_in_turn():
     for one, other in zip(found.arrays, arrays, strict=True):
         np.testing.assert_array_equal(one, other)
         assert one.dtype == other.dtype
-    found.arrays[0][0, 0] = 7.0  # what comes out is one's own
+    found.arrays[0][0, 0] = 7.0  # the received array is a writable copy
     assert numbers[0, 0] == 0.0
     assert [receive(stream), receive(stream)] == ["second", None]
 
 
 @pytest.mark.parametrize("rows", [0, 1, 20_000, 20_001, 50_000])
-def test_columns_of_text_come_out_whole(rows):
+def test_text_columns_are_received_unchanged(rows):
     texts = np.array([None if k % 7 == 0 else f"level {k % 5}" for k in range(rows)], dtype=object)
     found = receive(sent(texts))
     assert found.dtype == object
     assert found.tolist() == texts.tolist()
 
 
-def test_the_other_end_may_be_gone():
+def test_closed_or_truncated_stream_raises_eof():
     with pytest.raises(EOFError):
         receive(io.BytesIO())
     whole = sent(np.arange(1000.0)).getvalue()
@@ -76,14 +76,14 @@ class Command:
 
 
 @pytest.mark.parametrize("wrap", [lambda c: c, lambda c: {"notes": (c,)}, lambda c: [Error(c)]])
-def test_classes_that_are_not_allowed_are_refused_before_they_run(tmp_path, wrap):
+def test_forbidden_classes_are_refused_before_they_run(tmp_path, wrap):
     path = tmp_path / "written"
     with pytest.raises(RefusedObjectError):
         receive(sent(wrap(Command(path))), [Error])
     assert not path.exists()
 
 
-def test_a_stream_that_is_itself_a_command_is_refused(tmp_path):
+def test_raw_pickle_commands_are_refused(tmp_path):
     path = tmp_path / "written"
     with pytest.raises(RefusedObjectError):
         receive(io.BytesIO(pickle.dumps(Command(path))), [Error])
@@ -92,7 +92,7 @@ def test_a_stream_that_is_itself_a_command_is_refused(tmp_path):
     assert not path.exists()
 
 
-def test_plain_values_and_allowed_classes_come_out(tmp_path):
+def test_plain_values_and_allowed_classes_are_received(tmp_path):
     error = receive(sent(Error("a", 2)), [Error])
     assert error.args == ("a", 2)
     plain = {"a": (1, 2.5, None, True, b"x"), "b": [{"c"}, "ü"]}
@@ -101,7 +101,7 @@ def test_plain_values_and_allowed_classes_come_out(tmp_path):
 
 
 @pytest.mark.parametrize("target", [Reply, Error])
-def test_an_allowed_class_itself_cannot_be_changed(target):
+def test_pickle_cannot_modify_an_allowed_class(target):
     name = f"c{target.__module__}\n{target.__qualname__}\n".encode()
     state = pickle.dumps((None, {"name": "changed"}), 2)[2:-1]
     stream = io.BytesIO(pickle.dumps((b"\x80\x02" + name + state + b"b.", [])))

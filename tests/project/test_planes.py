@@ -70,7 +70,7 @@ def test_component_plane_has_the_principal_directions(of_pairs):
 
 
 @pytest.mark.parametrize("of_pairs", [True, False])
-def test_curved_plane_is_the_score_and_what_is_uncorrelated_with_it(of_pairs):
+def test_curved_plane_has_the_score_and_an_uncorrelated_axis(of_pairs):
     sample, _ = make_sample()
     plane = curved_plane(sample, of_pairs)
     places = plane.place(sample)
@@ -103,7 +103,7 @@ def test_two_features_default_to_the_largest_weights():
     assert choose_plane(sample, None, FEATURES, (4, 0), True).features == (4, 0)
 
 
-def test_without_scores_or_weights_the_mean_difference_leads():
+def test_default_plane_uses_the_mean_difference():
     sample, _ = make_sample(scores=False)
     delta = mean_difference(sample.X, sample.positive)
     for weights in (None, np.zeros(5)):
@@ -111,7 +111,7 @@ def test_without_scores_or_weights_the_mean_difference_leads():
         assert_allclose(plane.directions[:, 0], delta / np.linalg.norm(delta))
 
 
-def test_one_feature_and_constant_scores_give_flat_planes():
+def test_one_feature_and_constant_scores_yield_flat_planes():
     sample, _ = make_sample(d=1)
     for kind in (SCORE, FEATURES, COMPONENTS):
         places = choose_plane(sample, np.ones(1), kind, None, True).place(sample)
@@ -128,7 +128,7 @@ def test_power_iteration_agrees_with_the_eigenvectors(monkeypatch):
     assert_allclose(found, exact, atol=1e-6)
 
 
-def test_hyperplane_cuts_the_plane_where_its_normal_says():
+def test_plane_normal_matches_the_hyperplane():
     sample, weights = make_sample()
     other = np.array([1.0, 2.0, -1.0, 0.5, 3.0])
     plane = score_plane(sample, weights, of_pairs=True)
@@ -138,7 +138,7 @@ def test_hyperplane_cuts_the_plane_where_its_normal_says():
     assert feature_plane(5, 0, 1).normal(np.array([0.0, 0.0, 1.0, 0.0, 0.0])) is None
 
 
-def test_decision_line_holds_the_other_features_at_their_means():
+def test_decision_line_fixes_other_features_at_their_means():
     sample, weights = make_sample()
     plane, mean = feature_plane(5, 1, 3), sample.X.mean(axis=0)
     normal, level = plane.normal(weights), plane.level(weights, 0.7, mean)
@@ -178,7 +178,7 @@ def test_carried_function_has_the_same_values():
     assert carried(np.array([0.0, 1.0, 0.0, 0.0, 0.0]), 0.0, target, source) is not None
 
 
-def test_angles():
+def test_angles_are_in_degrees():
     assert angle(np.array([1.0, 0.0]), np.array([0.0, 2.0])) == pytest.approx(90.0)
     assert angle(np.array([1.0, 0.0]), np.array([-3.0, 0.0])) == pytest.approx(180.0)
     tiny = np.array([1.0, 1e-9])
@@ -194,8 +194,8 @@ def kernel_scorer(sample, seed=5):
     return KernelScorer(Kernel("rbf", 0.1), sample.X, rng.normal(size=len(sample.X)))
 
 
-def test_the_axis_across_a_kernel_score_is_the_strongest_there():
-    """By the Gram matrix of all pairs of rows, with f taken off every difference vector."""
+def test_axis_across_a_kernel_score_is_the_leading_one():
+    """Use the Gram matrix of all pairs, with the score direction projected out."""
     sample, _ = make_sample(rows=30)
     scorer = kernel_scorer(sample)
     K, c = scorer.kernel(sample.X, sample.X), scorer.weights
@@ -215,7 +215,7 @@ def test_the_axis_across_a_kernel_score_is_the_strongest_there():
 
 
 @pytest.mark.parametrize("of_pairs", [True, False])
-def test_the_axis_is_orthogonal_to_the_score_and_of_length_1(of_pairs):
+def test_axis_across_the_score_is_orthonormal(of_pairs):
     sample, _ = make_sample(rows=45)
     scorer = kernel_scorer(sample)
     K = scorer.kernel(sample.X, sample.X)
@@ -225,7 +225,7 @@ def test_the_axis_is_orthogonal_to_the_score_and_of_length_1(of_pairs):
     assert_allclose(found.weights @ K[np.ix_(where, where)] @ found.weights, 1.0)
 
 
-def test_the_plane_of_a_kernel_score_has_that_axis():
+def test_plane_of_a_kernel_score_uses_the_axis_across():
     sample, _ = make_sample(rows=40)
     scorer = kernel_scorer(sample)
     plane = choose_plane(sample, None, SCORE, None, True, scorer)
@@ -235,7 +235,7 @@ def test_the_plane_of_a_kernel_score_has_that_axis():
     assert not plane.is_straight
 
 
-def test_fourier_features_are_used_as_they_are():
+def test_axis_across_a_fourier_score_uses_its_features():
     sample, _ = make_sample()
     rng = np.random.default_rng(6)
     scorer = FourierScorer(rng.normal(size=(8, 5)), rng.normal(size=8), rng.normal(size=8))
@@ -247,7 +247,7 @@ def test_fourier_features_are_used_as_they_are():
     assert_allclose(abs(across_score(sample, scorer, True).weights @ leading), 1.0)
 
 
-def test_other_scorers_have_no_such_space():
+def test_other_scorers_have_no_axis_across():
     sample, weights = make_sample()
     assert across_score(sample, LinearScorer(weights), True) is None
     same = Sample(np.zeros((6, 2)), np.arange(6) < 3, np.zeros(6), np.arange(6))
@@ -277,7 +277,7 @@ def test_labelled_sample_prepares_rows_of_both_classes(table_file):
     assert_array_equal(sample.X, preparation.apply(table, sample.numbers))
 
 
-def test_gaps_stand_at_the_training_median(tmp_path):
+def test_missing_values_are_placed_at_the_training_median(tmp_path):
     path = tmp_path / "gaps.csv"
     path.write_text("a,b,y\n1,5,p\n,7,n\n3,9,p\n8,,n\n2,1,n\n", encoding="utf-8")
     table = read_table(path, label="y", positive="p")

@@ -1,4 +1,4 @@
-"""Choices of preprocessing: against scikit-learn, learnt on training rows alone, and kept."""
+"""Preprocessing choices: against scikit-learn, fitted on training rows only, and stored."""
 
 import csv
 import dataclasses
@@ -14,8 +14,8 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
+from aucstudio.commands import train
 from aucstudio.commands.options import command_parser
-from aucstudio.commands.train import read_preparation
 from aucstudio.engine import METHODS
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.preparing.preparation import (
@@ -87,7 +87,7 @@ def numbers(cells, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def mixed(tmp_path_factory):
-    """Numbers with gaps, towns of which some are rare, and 150 codes."""
+    """Return a table of numbers with missing values, towns with rare levels, and 150 codes."""
     path = tmp_path_factory.mktemp("mixed") / "mixed.csv"
     rng = np.random.default_rng(5)
     with path.open("w", newline="", encoding="utf-8") as file:
@@ -105,7 +105,7 @@ def mixed(tmp_path_factory):
 
 
 def reference(scale, impute, train, rows):
-    """Do the same with scikit-learn, columns being in a unit whose squares are doubles."""
+    """Prepare rows with scikit-learn; the columns are scaled so that squares do not overflow."""
     words = {"most-frequent": "most_frequent"}
     pipes = {
         "standard": StandardScaler(),
@@ -121,7 +121,7 @@ def reference(scale, impute, train, rows):
 
 @pytest.mark.parametrize("impute", IMPUTE)
 @pytest.mark.parametrize("scale", [scale for scale in SCALE if scale != "quantile-normal"])
-def test_numbers_are_prepared_as_by_scikit_learn(numbers, cells, scale, impute):
+def test_prepared_numbers_match_scikit_learn(numbers, cells, scale, impute):
     train = np.arange(0, 90, 2)
     choice = PreparationChoice(impute, scale)
     learnt = learn_preparation(numbers, train, choice)
@@ -134,8 +134,8 @@ def test_numbers_are_prepared_as_by_scikit_learn(numbers, cells, scale, impute):
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 
-def test_between_training_cells_ranks_are_those_of_scikit_learn(numbers, cells):
-    """Where no two cells are equal there is one line through them."""
+def test_interpolated_quantiles_match_scikit_learn(numbers, cells):
+    """Without ties the interpolation is unique."""
     train, others = np.arange(0, 90, 2), np.arange(1, 90, 2)
     learnt = learn_preparation(numbers, train, PreparationChoice(scale="quantile"))
     k = learnt.numbers.index("random")
@@ -144,7 +144,7 @@ def test_between_training_cells_ranks_are_those_of_scikit_learn(numbers, cells):
     np.testing.assert_allclose(ours, theirs.transform(cells["random"][others, None])[:, 0])
 
 
-def test_normal_ranks_have_no_strays_at_their_ends(numbers, cells):
+def test_normal_quantiles_are_bounded_at_the_ends(numbers, cells):
     learnt = learn_preparation(numbers, np.arange(90), PreparationChoice(scale="quantile-normal"))
     X = learnt.apply(numbers)
     k = learnt.numbers.index("random")
@@ -156,8 +156,8 @@ def test_normal_ranks_have_no_strays_at_their_ends(numbers, cells):
     assert not X[:, learnt.numbers.index("constant")].any()
 
 
-def test_quartiles_that_are_one_number_scale_nothing(tmp_path):
-    """Most cells of a rare attribute are 0: then the standard deviation counts."""
+def test_equal_quartiles_fall_back_to_the_standard_deviation(tmp_path):
+    """Most cells of a rare attribute are 0, so the standard deviation is used."""
     rare = np.zeros(60)
     rare[:5] = 1000.0
     table = read_table(write_cells(tmp_path / "r.csv", {"x": rare, "y": np.arange(60.0)}))
@@ -167,7 +167,7 @@ def test_quartiles_that_are_one_number_scale_nothing(tmp_path):
 
 
 @pytest.mark.parametrize("scale", SCALE)
-def test_the_largest_doubles_are_prepared(tmp_path, scale):
+def test_largest_doubles_are_prepared(tmp_path, scale):
     values = np.array([-1.6e308, -1e308, 1e308, 1.7e308] * 5)
     table = read_table(write_cells(tmp_path / "h.csv", {"x": values}), roles={"x": "number"})
     learnt = learn_preparation(table, np.arange(20), PreparationChoice("mean", scale))
@@ -176,7 +176,7 @@ def test_the_largest_doubles_are_prepared(tmp_path, scale):
     assert len(np.unique(X)) == 4
 
 
-def test_indicators_tell_what_is_missing_in_the_training_rows(mixed):
+def test_indicators_mark_missing_values_of_training_columns(mixed):
     rows = np.arange(400)
     with_gaps = learn_preparation(mixed, rows, PreparationChoice(indicators=True))
     assert with_gaps.feature_names[-1] == "age = missing"
@@ -191,7 +191,7 @@ def test_methods_that_take_missing_values_keep_them(mixed):
     np.testing.assert_array_equal(np.isnan(learnt.apply(mixed)[:, 0]), np.arange(400) % 7 == 0)
 
 
-def test_rare_levels_are_one_and_unknown_texts_are_rare(mixed):
+def test_rare_and_unknown_levels_share_one_feature(mixed):
     learnt = learn_preparation(mixed, np.arange(400), PreparationChoice(rare=0.05))
     levels = dict(zip(learnt.categories, learnt.levels, strict=True))["town"]
     assert {*levels} == {"A", "B", "C", RARE}
@@ -205,7 +205,7 @@ def test_rare_levels_are_one_and_unknown_texts_are_rare(mixed):
     np.testing.assert_array_equal(X[:, first + levels.index(RARE)], few)
 
 
-def test_many_levels_count_as_their_share_of_the_training_rows(mixed):
+def test_many_levels_are_encoded_by_frequency(mixed):
     train = np.arange(300)
     choice = PreparationChoice(scale="none", many_levels="frequency")
     learnt = learn_preparation(mixed, train, choice)
@@ -217,7 +217,7 @@ def test_many_levels_count_as_their_share_of_the_training_rows(mixed):
 
 
 @pytest.mark.parametrize("choice", [EVERYTHING, PreparationChoice("most-frequent", "robust")])
-def test_nothing_is_learnt_from_held_out_rows(mixed, choice):
+def test_preparation_ignores_held_out_rows(mixed, choice):
     train = np.arange(0, 400, 2)
     before = learn_preparation(mixed, train, choice)
     columns = []
@@ -232,7 +232,7 @@ def test_nothing_is_learnt_from_held_out_rows(mixed, choice):
         np.testing.assert_array_equal(array, arrays_of(after)[name])
 
 
-# ------------------------------------------------------------------ kept
+# ------------------------------------------------------------------ stored
 
 
 def plan(table, choice, method="auc-rls"):
@@ -240,7 +240,7 @@ def plan(table, choice, method="auc-rls"):
     return plan_experiment(reference, method, {}, Validation(test_size=0.5), preparation=choice)
 
 
-def test_an_identity_changes_with_the_choice_alone(mixed):
+def test_preparation_choice_changes_the_experiment_id(mixed):
     usual, same = plan(mixed, USUAL), plan(mixed, PreparationChoice(rare=0))
     assert usual.id == same.id
     assert "preparation" not in usual.as_json()
@@ -250,7 +250,7 @@ def test_an_identity_changes_with_the_choice_alone(mixed):
     assert read_experiment(json.loads(json.dumps(other.as_json()))) == other
 
 
-def test_a_project_with_a_choice_nobody_knows_says_so(mixed):
+def test_unknown_preparation_choice_in_a_project_is_refused(mixed):
     document = plan(mixed, PreparationChoice(scale="robust")).as_json()
     for wrong in ({"scale": "rbust"}, {"scale": 3}, {"rare": -1.0}, {"colour": 1}):
         with pytest.raises((InputError, ValueError)):
@@ -271,11 +271,12 @@ def test_experiment_files_keep_choices(mixed, tmp_path):
         read_study(path)
 
 
-def test_the_command_line_reads_every_choice():
+def test_command_line_parses_every_choice():
     words = "train t.csv --method auc-rls --impute mean --scale quantile-normal --indicators"
     options = f"{words} --rare 5 --many-levels frequency".split()
-    assert read_preparation(command_parser().parse_args(options)) == EVERYTHING
-    assert read_preparation(command_parser().parse_args(options[:4])) == USUAL
+    for given, choice in [(options, EVERYTHING), (options[:4], USUAL)]:
+        document = train._document(command_parser().parse_args(given))
+        assert PreparationChoice(**document["preparation"]) == choice
 
 
 @pytest.mark.parametrize(
@@ -288,7 +289,7 @@ def test_the_command_line_reads_every_choice():
         ({"many_levels": "hash"}, "many levels is one of"),
     ],
 )
-def test_bad_choices_are_refused_by_name(given, words):
+def test_invalid_choices_are_refused_by_name(given, words):
     with pytest.raises(InputError, match=words) as refusal:
         PreparationChoice(**given)
     assert refusal.value.setting in given
@@ -306,7 +307,7 @@ CHOICES = [
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["auc-rls", "gradient-boosting"])
 @pytest.mark.parametrize("choice", CHOICES, ids=PreparationChoice.describe)
-def test_files_and_exports_score_as_the_model(mixed, tmp_path, choice, method):
+def test_stored_and_exported_models_score_like_the_model(mixed, tmp_path, choice, method):
     experiment = plan(mixed, choice, method)
     model = execute(experiment, mixed).splits[0].model
     odd = odd_rows(tmp_path / "odd.csv")
@@ -336,7 +337,7 @@ def odd_rows(path):
 
 
 def formula_inputs(model, table, tmp_path):
-    """Prepare rows by what the JSON document says alone."""
+    """Prepare rows by the JSON document alone."""
     path = tmp_path / "model.json"
     export_model(model, "json", path)
     how = json.loads(path.read_text(encoding="utf-8"))["preparation"]
@@ -368,7 +369,7 @@ def formula_inputs(model, table, tmp_path):
     return np.array(rows)
 
 
-def test_damaged_choices_of_a_model_are_refused(mixed):
+def test_damaged_preparation_of_a_model_is_refused(mixed):
     learnt = learn_preparation(mixed, np.arange(400), PreparationChoice("mean", "quantile", True))
     settings, arrays = settings_of(learnt), arrays_of(learnt)
     wrong = [
@@ -385,7 +386,7 @@ def test_damaged_choices_of_a_model_are_refused(mixed):
     assert settings_of(restored(settings, arrays)) == settings
 
 
-def test_a_tuned_run_and_a_refit_prepare_as_chosen(mixed):
+def test_refit_uses_the_preparation_choice(mixed):
     experiment = plan(mixed, PreparationChoice(scale="min-max"))
     model = refit(experiment, mixed)
     X = model.preparation.apply(mixed)
@@ -393,7 +394,7 @@ def test_a_tuned_run_and_a_refit_prepare_as_chosen(mixed):
 
 
 @pytest.mark.parametrize("method", ["auc-rls", "rankboost"])
-def test_what_explains_a_score_knows_every_feature(mixed, method):
+def test_explanations_cover_every_prepared_feature(mixed, method):
     record = execute(plan(mixed, EVERYTHING, method), mixed)
     model, rows = record.splits[0].model, np.flatnonzero(mixed.labelled())
     X = model.preparation.apply(mixed, rows)
@@ -424,7 +425,7 @@ def test_what_explains_a_score_knows_every_feature(mixed, method):
         PreparationChoice("median", "quantile"),
     ],
 )
-def test_a_table_on_disk_is_prepared_as_one_in_memory(tmp_path, mixed, choice):
+def test_preparation_on_disk_equals_that_in_memory(tmp_path, mixed, choice):
     roles = {"age": "number", "pay": "number", "town": "category", "code": "category"}
     on_disk = open_stream(mixed.path, roles=roles, block_bytes=4_000)
     rows = np.arange(0, 400, 3)
@@ -435,8 +436,8 @@ def test_a_table_on_disk_is_prepared_as_one_in_memory(tmp_path, mixed, choice):
         np.testing.assert_allclose(arrays_of(ours)[name], array, rtol=1e-12, atol=1e-300)
 
 
-def test_importance_over_splits_that_learnt_different_columns(tmp_path):
-    """A single gap is marked only where its row trains."""
+def test_importance_over_splits_with_different_columns(tmp_path):
+    """A single missing value has an indicator only if its row is used for training."""
     path = write_table(tmp_path / "one.csv")
     text = path.read_text().replace(",,", ",0.5,").splitlines()
     text[1] = ",".join(["", *text[1].split(",")[1:]])
@@ -452,7 +453,7 @@ def test_importance_over_splits_that_learnt_different_columns(tmp_path):
     assert np.isfinite(found.drops).all()
 
 
-def test_columns_asked_by_splits_that_learnt_different_ones():
+def test_feature_use_of_splits_with_different_columns_is_aligned():
     one = FeatureUse(("age", "pay"), np.array([3, 1]), np.array([0.75, 0.25]))
     other = FeatureUse(
         ("age", "pay", "age = missing"), np.array([1, 0, 2]), np.array([0.5, 0, 0.5])

@@ -9,7 +9,7 @@ from aucstudio.project.errors import InputError
 from tests.conftest import with_cells
 
 
-def test_numbers_are_filled_and_scaled_by_the_training_rows_alone(table):
+def test_numbers_are_imputed_and_scaled_by_training_rows(table):
     rows = np.arange(0, table.rows, 2)
     preparation = learn_preparation(table, rows)
     X = preparation.apply(table, rows)
@@ -18,13 +18,13 @@ def test_numbers_are_filled_and_scaled_by_the_training_rows_alone(table):
     filled = np.where(np.isnan(cells), np.nanmedian(cells), cells)
     expected = (filled - filled.mean()) / filled.std()
     np.testing.assert_allclose(X[:, preparation.feature_names.index("x1")], expected, atol=1e-12)
-    # Changing rows outside the training part changes nothing that was learnt.
+    # Changing rows outside the training part does not change the preparation.
     changed = with_cells(table, np.arange(1, table.rows, 2), 1e6)
     again = learn_preparation(changed, rows)
     np.testing.assert_array_equal(again.means, preparation.means)
 
 
-def test_categories_become_a_column_a_level(table):
+def test_categories_become_one_column_per_level(table):
     preparation = learn_preparation(table, np.arange(table.rows))
     X = preparation.apply(table)
     names = preparation.feature_names
@@ -33,7 +33,7 @@ def test_categories_become_a_column_a_level(table):
         np.testing.assert_array_equal(X[:, names.index(f"town = {level}")], town == level)
 
 
-def test_levels_never_seen_and_gaps_of_a_category(tmp_path):
+def test_unseen_and_missing_levels_of_a_category(tmp_path):
     def table_of(cells):
         path = tmp_path / f"{'-'.join(map(str, cells))}.csv"
         rows = [f"{k * 0.37 + 0.1},{cell},{'ab'[k % 2]}" for k, cell in enumerate(cells)]
@@ -61,13 +61,13 @@ def test_constant_and_empty_columns_stay_finite(tmp_path):
     assert np.isfinite(X).all()
 
 
-def test_restoring_gives_the_same_matrix(table):
+def test_restored_preparation_gives_the_same_matrix(table):
     preparation = learn_preparation(table, np.arange(40))
     again = restored(settings_of(preparation), arrays_of(preparation))
     np.testing.assert_array_equal(again.apply(table), preparation.apply(table))
 
 
-def test_a_table_that_does_not_fit_is_refused_by_column(table, tmp_path):
+def test_table_with_unsuitable_columns_is_refused_by_name(table, tmp_path):
     preparation = learn_preparation(table, np.arange(table.rows))
     lacking = tmp_path / "lacking.csv"
     lacking.write_text("x0,x1,x3,town\n1,2,3,north\n4,5,6.5,south\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Damaged and hostile projects: nothing wrong in silence, nothing whole lost, no traceback."""
+"""Damaged and hostile projects: no silent error, no loss of intact runs, no traceback."""
 
 import dataclasses
 import hashlib
@@ -31,7 +31,7 @@ PARTS = (*PARTS, "test_scores", "support_pairs")
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory, table_once):
-    """A whole project of four runs, and what it shows."""
+    """Return an intact project of four runs and its visible content."""
     from aucstudio.project.data.validation import Validation
     from aucstudio.project.runs.experiment import DataReference
     from aucstudio.project.runs.planning import plan_experiment
@@ -51,16 +51,16 @@ def stored(tmp_path_factory, table_once):
     looks = {run.id: RunLook(f"my {k}", k) for k, run in enumerate(runs)}
     project.set_plan({"window": Plan(method="auc-svm", looks=looks).as_json()})
     project.begin_run(planned[0])
-    return path, shown(path)
+    return path, visible_content(path)
 
 
 @pytest.fixture(autouse=True)
 def empty_cache(monkeypatch):
-    forget(monkeypatch)
+    clear_cache(monkeypatch)
 
 
-def forget(monkeypatch):
-    """Let nothing be known from an earlier reading."""
+def clear_cache(monkeypatch):
+    """Clear the cache of earlier reads."""
     monkeypatch.setattr(source, "_cache", BoundedCache(1 << 30))
 
 
@@ -82,37 +82,37 @@ def fingerprint(split):
     return digest.hexdigest(), repr(values)
 
 
-def shown(path):
-    """Give what a window or a command line shows of a project, and what is told beside."""
-    told = []
+def visible_content(path):
+    """Return the content of a project that window and command show, and all warnings."""
+    reported = []
     try:
         study = read_project(path)
     except InputError as error:
         return {}, None, [str(error)]
-    told += study.warnings
+    reported += study.warnings
     runs = {}
     for record in study.records:
         try:
             splits = [fingerprint(split) for split in record.splits]
             runs[record.id] = (json.dumps(record.header(), sort_keys=True), splits)
         except InputError as error:
-            told.append(str(error))
-    named, band = named_runs(path, told.append)
-    readable_runs(named, band, told.append)
-    return runs, study.plan(Plan()), told
+            reported.append(str(error))
+    named, band = named_runs(path, reported.append)
+    readable_runs(named, band, reported.append)
+    return runs, study.plan(Plan()), reported
 
 
-def judge(found, whole):
-    """Tell whether a damaged project shows what the whole one does, as far as it says so."""
-    runs, kept, told = found
+def check_visible(found, whole):
+    """Check that a damaged project shows intact content only and reports what is missing."""
+    runs, kept, reported = found
     expected, plan, known = whole
-    told = [sentence for sentence in told if sentence not in known]
+    reported = [sentence for sentence in reported if sentence not in known]
     for run, value in runs.items():
-        assert value == expected[run], "a run was shown otherwise"
+        assert value == expected[run], "a run changed silently"
     if len(runs) < len(expected) or kept != plan:
-        assert told, "something was missing without a word"
-    assert not any("Traceback" in sentence for sentence in told)
-    return "told" if told else "same"
+        assert reported, "something is missing without a warning"
+    assert not any("Traceback" in sentence for sentence in reported)
+    return "reported" if reported else "same"
 
 
 def flipped(data, bit):
@@ -122,25 +122,25 @@ def flipped(data, bit):
 
 
 @pytest.mark.slow
-def test_flipped_bits_change_nothing_or_are_told(stored, tmp_path, monkeypatch):
+def test_flipped_bits_are_harmless_or_reported(stored, tmp_path, monkeypatch):
     path, whole = stored
     data, place = path.read_bytes(), tmp_path / "flipped.aucproj"
     drawn, outcomes = random.Random(2), []
     for _ in range(250):
         place.write_bytes(flipped(data, drawn.randrange(8 * len(data))))
-        forget(monkeypatch)
-        outcomes.append(judge(shown(place), whole))
-    assert outcomes.count("told") > 50
+        clear_cache(monkeypatch)
+        outcomes.append(check_visible(visible_content(place), whole))
+    assert outcomes.count("reported") > 50
 
 
 @pytest.mark.slow
-def test_bits_of_the_head_of_the_file(stored, tmp_path, monkeypatch):
+def test_flipped_header_bits_are_harmless_or_reported(stored, tmp_path, monkeypatch):
     path, whole = stored
     data, place = path.read_bytes(), tmp_path / "head.aucproj"
     for bit in range(0, 8 * 100, 9):
         place.write_bytes(flipped(data, bit))
-        forget(monkeypatch)
-        judge(shown(place), whole)
+        clear_cache(monkeypatch)
+        check_visible(visible_content(place), whole)
 
 
 def damage_run(path, name, number=1):
@@ -158,7 +158,7 @@ def copied(stored, tmp_path):
     return shutil.copy(stored[0], tmp_path / "damaged.aucproj")
 
 
-def test_a_damaged_run_is_named_while_the_others_load(copied, stored):
+def test_damaged_run_is_named_and_the_others_load(copied, stored):
     damage_run(copied, "document")
     contents = ProjectFile.open(copied).read()
     assert len(contents.records) == 3
@@ -169,7 +169,7 @@ def test_a_damaged_run_is_named_while_the_others_load(copied, stored):
     assert "my 0" in read_project(copied).warnings[0]
 
 
-def test_a_missing_run_is_told(copied):
+def test_missing_runs_are_reported(copied):
     run_sql(copied, "DELETE FROM records WHERE position IN (2, 4)")
     contents = ProjectFile.open(copied).read()
     assert [(run.position, run.what) for run in contents.damaged] == [
@@ -178,7 +178,7 @@ def test_a_missing_run_is_told(copied):
     ]
 
 
-def test_a_damaged_plan_leaves_the_runs(copied):
+def test_damaged_plan_does_not_affect_the_runs(copied):
     run_sql(copied, "UPDATE documents SET document = '{}' WHERE name = 'plan'")
     study = read_project(copied)
     assert len(study.records) == 4
@@ -190,7 +190,7 @@ def test_a_damaged_plan_leaves_the_runs(copied):
     assert ProjectFile(copied).plan() == {"name": "anew"}
 
 
-def test_damaged_scores_are_told_by_run_and_split_when_they_are_read(copied, capsys):
+def test_damaged_scores_are_reported_by_run_and_split(copied, capsys):
     damage_run(copied, "test_scores", 2)
     records = ProjectFile.open(copied).runs()
     assert len(records) == 4
@@ -203,7 +203,7 @@ def test_damaged_scores_are_told_by_run_and_split_when_they_are_read(copied, cap
     assert "my 1 is left out" in err
 
 
-def test_check_tells_what_is_wrong_and_repair_saves_the_rest(copied, stored, capsys, tmp_path):
+def test_check_reports_damage_and_repair_saves_the_rest(copied, stored, capsys, tmp_path):
     assert main(["check", str(stored[0])]) == 0
     assert "an intact project with 4 runs" in capsys.readouterr().out
     damage_run(copied, "document", 1)
@@ -218,39 +218,39 @@ def test_check_tells_what_is_wrong_and_repair_saves_the_rest(copied, stored, cap
     assert copied.read_bytes() == before
     saved = tmp_path / "damaged.repaired.aucproj"
     assert main(["check", str(saved)]) == 0
-    runs, kept, _ = shown(saved)
+    runs, kept, _ = visible_content(saved)
     assert kept == stored[1][1]
     whole = [run for run, value in runs.items() if value == stored[1][0][run]]
     assert len(runs) == 3
     assert len(whole) == 2
-    assert main(["check", str(copied), "--repair"]) == 2  # never over another file
+    assert main(["check", str(copied), "--repair"]) == 2  # never overwrites another file
     assert main(["check", str(copied), "--repair", "-o", str(tmp_path / "x.aucproj")]) == 1
 
 
 @pytest.mark.parametrize("page", [1, 2, 3, 4, 6, 9])
-def test_a_project_with_a_page_of_zeros_is_saved_but_for_that_page(stored, tmp_path, page):
+def test_project_with_a_zeroed_page_is_repaired(stored, tmp_path, page):
     path, whole = stored
     data = bytearray(path.read_bytes())
     data[4096 * (page - 1) : 4096 * page] = bytes(4096)
     damaged = tmp_path / "page.aucproj"
     damaged.write_bytes(bytes(data))
-    judge(shown(damaged), whole)
+    check_visible(visible_content(damaged), whole)
     assert check_file(damaged).problems
     repaired = repair_project(damaged)
     assert repaired.runs >= 2
     assert check_file(repaired.file).problems == ()
-    runs, _, _ = shown(repaired.file)
+    runs, _, _ = visible_content(repaired.file)
     assert sum(whole[0][run] == value for run, value in runs.items()) >= 1
 
 
-def test_a_truncated_project_is_told_and_saved_as_far_as_it_goes(stored, tmp_path):
+def test_truncated_project_is_reported(stored, tmp_path):
     path, whole = stored
     data = path.read_bytes()
     for share in (0.3, 0.6, 0.9):
         short = tmp_path / f"short{share}.aucproj"
         short.write_bytes(data[: int(share * len(data)) // 4096 * 4096])
-        found = shown(short)
-        judge(found, whole)
+        found = visible_content(short)
+        check_visible(found, whole)
         assert found[2]
         assert check_file(short).problems
 
@@ -273,7 +273,7 @@ def test_models_and_experiments_are_checked(tmp_path, table_file, capsys):
     assert main(["check", str(tmp_path / "absent.aucproj")]) == 2
 
 
-# ------------------------------------------------------------------ strangers
+# ------------------------------------------------------------------ hostile files
 
 
 def altered(stored, tmp_path, *statements):
@@ -303,7 +303,7 @@ def altered(stored, tmp_path, *statements):
         ("DELETE FROM meta",),
     ],
 )
-def test_a_schema_that_is_not_ours_is_refused(stored, tmp_path, statements):
+def test_foreign_database_schema_is_refused(stored, tmp_path, statements):
     path = altered(stored, tmp_path, *statements)
     before = path.read_bytes()
     for act in (ProjectFile.open, read_project, named_runs):
@@ -315,7 +315,7 @@ def test_a_schema_that_is_not_ours_is_refused(stored, tmp_path, statements):
 
 
 def resealed(path, change):
-    """Return the statement that puts a changed document of the first run in place, sealed."""
+    """Return the statement that stores a changed document of the first run with its checksum."""
     ((run, text),) = run_sql(path, "SELECT id, document FROM records WHERE position = 1")
     document = json.loads(text)
     changed = change(document)
@@ -336,7 +336,7 @@ HOSTILE = json.loads(Path(__file__).with_suffix(".json").read_text())
 
 
 def changed(path, value, method=None):
-    """Make a change of a run's document: a value at a path, and another method."""
+    """Return a change of a run's document: a value at a path, and another method."""
 
     def change(document):
         if method is not None:
@@ -347,16 +347,16 @@ def changed(path, value, method=None):
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
-def test_a_run_that_no_program_of_ours_wrote_is_left_out(stored, tmp_path, kind):
+def test_invalid_run_document_is_skipped(stored, tmp_path, kind):
     path = altered(stored, tmp_path, resealed(stored[0], changed(**HOSTILE[kind])))
     contents = ProjectFile.open(path).read()
     assert [run.position for run in contents.damaged] == [1]
     assert len(contents.records) == 3
     assert contents.damaged[0].what
-    judge(shown(path), stored[1])
+    check_visible(visible_content(path), stored[1])
 
 
-def test_json_without_end_is_left_out(stored, tmp_path):
+def test_deeply_nested_run_document_is_skipped(stored, tmp_path):
     deep = b"[" * 100_000
     ((run,),) = run_sql(stored[0], "SELECT id FROM records WHERE position = 1")
     query = "UPDATE records SET document = ?, checksum = ? WHERE position = 1"
@@ -382,7 +382,7 @@ def numpy_header(words):
         ),
     ],
 )
-def test_scores_that_no_run_has_are_refused(stored, tmp_path, array):
+def test_invalid_score_arrays_are_refused(stored, tmp_path, array):
     key = checksum(array)
     change = put("splits", 0, "parts", "test_scores", value=key.hex())
     blob = ("INSERT INTO blobs VALUES (?, ?)", (key, array))
@@ -403,7 +403,7 @@ def test_scores_that_no_run_has_are_refused(stored, tmp_path, array):
         {"params": {"auc-svm": {"C": "much"}}},
     ],
 )
-def test_a_plan_that_no_window_wrote_gives_way_to_the_default(stored, tmp_path, window):
+def test_invalid_plan_is_replaced_by_the_default(stored, tmp_path, window):
     document = Plan().as_json() | window if isinstance(window, dict) else window
     if isinstance(window, dict) and "params" in window:
         document["method"] = "auc-svm"
@@ -416,6 +416,6 @@ def test_a_plan_that_no_window_wrote_gives_way_to_the_default(stored, tmp_path, 
     }
     assert len(study.records) == 4
     assert any("plan is damaged" in sentence for sentence in study.warnings)
-    told = []
-    named, _ = named_runs(path, told.append)
+    reported = []
+    named, _ = named_runs(path, reported.append)
     assert len(named) == 4

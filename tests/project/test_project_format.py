@@ -15,14 +15,14 @@ from aucstudio.project.store.project.project_file import ProjectFile, write_proj
 from tests.project.conftest import run_sql
 
 
-def test_a_new_project_has_format_1(project):
+def test_new_project_has_format_1(project):
     assert run_sql(project.path, "SELECT value FROM meta WHERE name = 'format'") == [("1",)]
 
 
 def count_reads(monkeypatch):
     read = []
     blob = ProjectSource.blob
-    # What other tests have read may be the same.
+    # Other tests may have read the same arrays.
     monkeypatch.setattr(source, "_cache", BoundedCache(1 << 20))
     monkeypatch.setattr(
         ProjectSource, "blob", lambda self, key: read.append(key) or blob(self, key)
@@ -30,7 +30,7 @@ def count_reads(monkeypatch):
     return read
 
 
-def test_listing_runs_reads_none_of_their_arrays(project, plan, table, monkeypatch):
+def test_listing_runs_reads_no_arrays(project, plan, table, monkeypatch):
     for seed in range(3):
         project.add_run(execute(plan(seed=seed), table))
     read = count_reads(monkeypatch)
@@ -45,7 +45,7 @@ def test_listing_runs_reads_none_of_their_arrays(project, plan, table, monkeypat
     assert len(read) == 1
 
 
-def test_runs_on_the_same_rows_share_them(project, plan, table):
+def test_runs_on_the_same_rows_share_arrays(project, plan, table):
     for method in ("auc-rls", "rls", "svm"):
         project.add_run(execute(plan(method), table))
     ((count,),) = run_sql(project.path, "SELECT count(*) FROM blobs")
@@ -55,7 +55,7 @@ def test_runs_on_the_same_rows_share_them(project, plan, table):
     assert count < separate - 7
 
 
-def test_a_stored_split_is_a_value_like_any(project, plan, table):
+def test_stored_split_can_be_copied_and_replaced(project, plan, table):
     record = project.add_run(execute(plan("auc-svm"), table))
     (stored,) = project.runs()[0].splits
     changed = dataclasses.replace(stored, test_scores=-stored.test_scores)
@@ -70,7 +70,7 @@ def test_a_stored_split_is_a_value_like_any(project, plan, table):
         stored.fold = 3
 
 
-def test_runs_go_on_being_read_when_their_file_is_gone(project, plan, table):
+def test_opened_runs_stay_readable_after_file_deletion(project, plan, table):
     record = project.add_run(execute(plan(), table))
     (stored,) = project.runs()
     project.path.unlink()

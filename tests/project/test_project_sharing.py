@@ -1,4 +1,4 @@
-"""Several programs on one project: creation, writers at once, who trains, whose plan."""
+"""Several programs on one project: creation, concurrent writers, running fits, plans."""
 
 import dataclasses
 import os
@@ -48,7 +48,7 @@ KILL_CREATORS = """
         if creator == 0:
             for number in range(10_000):
                 ProjectFile.create(folder / f"{number}.aucproj")
-        # Whenever the kill comes, what is there must be whole; the busier the machine, the later.
+        # Existing projects must be intact whenever the kill happens; wait longer on a busy machine.
         before, wanted = time.monotonic(), drawn.randrange(3)
         while len(os.listdir(folder)) < wanted:
             time.sleep(0.0005)
@@ -61,7 +61,7 @@ KILL_CREATORS = """
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="kills processes as Unix does")
 @pytest.mark.parametrize("times", [20, pytest.param(200, marks=pytest.mark.slow)])
-def test_killed_inside_creation_there_is_a_whole_project_or_none(tmp_path, times):
+def test_killed_creation_leaves_an_intact_project_or_none(tmp_path, times):
     process = started(KILL_CREATORS, tmp_path, times)
     process.communicate(timeout=5 * MOST_SECONDS)
     assert process.returncode == 0
@@ -74,7 +74,7 @@ def test_killed_inside_creation_there_is_a_whole_project_or_none(tmp_path, times
     assert not list(tmp_path.glob("*/.*")), "something was left behind"
 
 
-def test_systems_without_links_create_in_one_step_too(tmp_path, monkeypatch):
+def test_creation_without_hard_links_is_atomic(tmp_path, monkeypatch):
     def refused(*_arguments, **_options):
         raise OSError("links are not supported")
 
@@ -87,19 +87,19 @@ def test_systems_without_links_create_in_one_step_too(tmp_path, monkeypatch):
     assert not list(tmp_path.glob(".*.part"))
 
 
-def test_a_created_project_has_the_mode_of_any_new_file(tmp_path):
+def test_created_project_has_the_default_file_mode(tmp_path):
     (tmp_path / "plain").write_text("")
     mode = (tmp_path / "plain").stat().st_mode
     ProjectFile.create(tmp_path / "p.aucproj")
     assert (tmp_path / "p.aucproj").stat().st_mode == mode
 
 
-def test_who_comes_second_of_two_that_create_opens_what_the_first_made(tmp_path, monkeypatch):
+def test_second_of_two_creators_opens_the_project_of_the_first(tmp_path, monkeypatch):
     path = tmp_path / "raced.aucproj"
     create = files.create_file
 
     def beaten(target, data):
-        create(target, data)  # by the other
+        create(target, data)  # by the other program
         ProjectFile(path).set_plan({"name": "the other's"})
         create(target, data)
 
@@ -107,7 +107,7 @@ def test_who_comes_second_of_two_that_create_opens_what_the_first_made(tmp_path,
     assert open_or_create(path).plan() == {"name": "the other's"}
 
 
-def test_a_project_is_made_where_a_link_leads(tmp_path):
+def test_project_is_created_at_the_target_of_a_link(tmp_path):
     link, target = tmp_path / "link.aucproj", tmp_path / "target.aucproj"
     link.symlink_to(target.name)
     open_or_create(link).set_plan({"name": "mine"})
@@ -115,12 +115,12 @@ def test_a_project_is_made_where_a_link_leads(tmp_path):
     assert ProjectFile.open(target).plan() == open_or_create(link).plan() == {"name": "mine"}
 
 
-def test_a_project_in_a_folder_that_is_not_there_is_told(tmp_path):
+def test_project_in_a_missing_folder_is_refused(tmp_path):
     with pytest.raises(InputError, match="cannot write"):
         ProjectFile.create(tmp_path / "absent" / "p.aucproj")
 
 
-def test_the_journal_of_a_deleted_project_is_not_played_into_a_new_one(tmp_path):
+def test_journal_of_a_deleted_project_blocks_creation(tmp_path):
     path = tmp_path / "p.aucproj"
     journal = tmp_path / "p.aucproj-journal"
     journal.write_bytes(b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7" + bytes(600))
@@ -131,7 +131,7 @@ def test_the_journal_of_a_deleted_project_is_not_played_into_a_new_one(tmp_path)
     assert not path.exists()
 
 
-def test_an_empty_journal_that_a_killed_program_left_does_no_harm(project):
+def test_empty_leftover_journal_is_harmless(project):
     journal = project.path.with_name(project.path.name + "-journal")
     journal.write_bytes(bytes(512))
     assert ProjectFile.open(project.path).runs() == []
@@ -155,7 +155,7 @@ WRITE = """
 
 
 @pytest.mark.slow
-def test_four_writers_at_once_lose_nothing(project, plan, table, tmp_path):
+def test_four_concurrent_writers_lose_nothing(project, plan, table, tmp_path):
     record = project.add_run(execute(plan(), table))
     shared, each = tmp_path / "shared.aucproj", 5
     writers = [started(WRITE, project.path, shared, each) for _ in range(4)]
@@ -173,7 +173,7 @@ def test_four_writers_at_once_lose_nothing(project, plan, table, tmp_path):
     assert {run.id for run in contents.records} == wanted
 
 
-def test_free_ids_are_looked_up_under_the_lock(project, plan, table, monkeypatch):
+def test_free_ids_are_chosen_under_the_lock(project, plan, table, monkeypatch):
     record = execute(plan(), table)
     from aucstudio.project.store.project import project_file
 
@@ -181,7 +181,7 @@ def test_free_ids_are_looked_up_under_the_lock(project, plan, table, monkeypatch
     find = project_file.free_id
 
     def watched(taken, wanted):
-        # While an id is chosen nobody else can write.
+        # While an id is chosen, no other process can write.
         other = project_file.connect(project.path, write=True)
         other.execute("PRAGMA busy_timeout = 0")
         try:
@@ -197,20 +197,20 @@ def test_free_ids_are_looked_up_under_the_lock(project, plan, table, monkeypatch
     assert held == ["database is locked"]
 
 
-# ------------------------------------------------------------------ who trains
+# ------------------------------------------------------------------ running fits
 
 
-def test_a_run_of_a_program_that_ended_is_told_once(project, plan, ended_owner):
+def test_run_of_an_ended_program_is_reported_once(project, plan, ended_owner):
     project.begin_run(plan("auc-svm"))
     ended_owner()
     assert [e.method for e in project.unfinished_runs().lost] == ["auc-svm"]
     assert project.unfinished_runs().lost == []
 
 
-def test_a_run_of_this_program_is_not_lost(project, plan, table):
+def test_run_of_this_program_is_not_lost(project, plan, table):
     project.begin_run(plan("auc-svm"))
-    flights = project.unfinished_runs()
-    assert (flights.lost, flights.elsewhere) == ([], [])
+    unfinished = project.unfinished_runs()
+    assert (unfinished.lost, unfinished.elsewhere) == ([], [])
     project.forget_run(plan("auc-svm"))
 
 
@@ -227,16 +227,16 @@ TRAIN = """
 
 
 @pytest.mark.slow
-def test_a_run_that_another_program_trains_is_told_and_left(project, plan, table):
+def test_run_of_another_program_is_reported_and_kept(project, plan, table):
     from aucstudio.gui.state.study_reading import read_project
 
     record = project.add_run(execute(plan(), table))
     process = started(TRAIN, project.path)
     assert process.stdout.readline().strip() == "in progress"
     for _ in range(2):
-        flights = project.unfinished_runs()
-        assert flights.lost == []
-        ((experiment, owner),) = flights.elsewhere
+        unfinished = project.unfinished_runs()
+        assert unfinished.lost == []
+        ((experiment, owner),) = unfinished.elsewhere
         assert experiment.id == record.experiment.id
         assert owner.pid == process.pid
         (warning,) = read_project(project.path).warnings
@@ -248,7 +248,7 @@ def test_a_run_that_another_program_trains_is_told_and_left(project, plan, table
     assert read_project(project.path).warnings == []
 
 
-def test_an_owner_is_asked_by_more_than_its_number():
+def test_owner_is_identified_by_more_than_its_process_id():
     owner = Owner.this()
     stranger = Owner(owner.pid, owner.started, owner.host, "another", owner.since)
     assert owner.lives()
@@ -261,10 +261,10 @@ def test_an_owner_is_asked_by_more_than_its_number():
     assert elsewhere in Owner(1, 0.0, elsewhere, "t", time.time()).describe()
 
 
-# ------------------------------------------------------------------ whose plan
+# ------------------------------------------------------------------ plans
 
 
-def test_a_plan_that_another_program_wrote_is_not_overwritten(project):
+def test_plan_of_another_program_is_not_overwritten(project):
     one, other = ProjectFile.open(project.path), ProjectFile.open(project.path)
     assert one.plan() == other.plan() == {}
     one.set_plan({"name": "one"})
@@ -275,7 +275,7 @@ def test_a_plan_that_another_program_wrote_is_not_overwritten(project):
     assert ProjectFile.open(project.path).plan() == {"name": "other"}
 
 
-def test_what_either_of_two_plans_changed_is_kept():
+def test_merged_plan_keeps_the_changes_of_both():
     base = {"band": [0, 0.1], "looks": {"a": {"name": "A"}, "b": {"name": "B"}}, "layout": {}}
     ours = {"band": [0, 0.2], "looks": {"a": {"name": "A"}, "b": {"name": "mine"}}, "layout": {}}
     theirs = {
@@ -296,7 +296,7 @@ def test_what_either_of_two_plans_changed_is_kept():
     assert list(merged({}, {"b": 1}, {"a": 1})) == ["a", "b"]
 
 
-def test_a_record_with_another_id_is_stored_under_it(project, plan, table):
+def test_record_with_a_taken_id_gets_a_new_one(project, plan, table):
     record = execute(plan(), table)
     project.add_run(record)
     assert project.add_run(dataclasses.replace(record, id=record.id)).id == f"{record.id}-2"

@@ -1,4 +1,4 @@
-"""Long files are read as short ones are, and their distinct numbers are counted once."""
+"""Long files are read like short ones; their distinct numbers are counted."""
 
 import numpy as np
 import pytest
@@ -35,11 +35,11 @@ def test_distinct_numbers_are_counted(kind):
         assert Count(cells=values).exceeds(most) == (known > most)
 
 
-def test_columns_are_counted_with_progress():
+def test_counting_columns_reports_progress():
     columns = [Column.of_cells(kind, values, 0) for kind, values in _KINDS.items()]
-    told = []
-    count_all(columns, told.append)
-    assert told[-1] == 1
+    fractions = []
+    count_all(columns, fractions.append)
+    assert fractions[-1] == 1
     assert [column.distinct for column in columns[:2]] == [70_000, 70_000]
 
 
@@ -76,7 +76,7 @@ _ODD = [
 @pytest.mark.slow
 @pytest.mark.parametrize("share", [0.0005, 0.01, 0.3])
 @pytest.mark.parametrize("seed", range(3))
-def test_odd_cells_below_the_sample_are_what_they_are_everywhere(
+def test_unusual_cells_below_the_sample_are_read_like_short_files(
     tmp_path, monkeypatch, share, seed
 ):
     draw = np.random.default_rng(seed)
@@ -102,7 +102,7 @@ _SPELLED += ["1e-400", "9" * 20, "007", "1 2", "true", "\u0661", "Infinity", "1E
 @pytest.mark.slow
 @pytest.mark.parametrize("mark", ".,")
 @pytest.mark.parametrize("cell", _SPELLED)
-def test_a_cell_means_the_same_in_small_and_large_files(tmp_path, monkeypatch, cell, mark):
+def test_cell_is_read_equally_in_small_and_large_files(tmp_path, monkeypatch, cell, mark):
     monkeypatch.setattr(delimited, "is_small", lambda *_: False)
     path = tmp_path / "one.csv"
     first, last = (f"{n}{mark}5;2;u\n" for n in (1, 2))
@@ -116,7 +116,7 @@ def test_a_cell_means_the_same_in_small_and_large_files(tmp_path, monkeypatch, c
 @pytest.mark.parametrize(
     "late", [",2", "NA,2", "1.5", "1.5,2,3", "1_5,2", "+-5,2", "1e15,2", "x,2"]
 )
-def test_a_large_file_of_plain_numbers_may_hold_other_cells_below(tmp_path, late):
+def test_large_numeric_file_may_have_other_cells_below(tmp_path, late):
     path = tmp_path / "late.csv"
     path.write_text("a,b\n" + "1.5,2\n" * 30_000 + f"{late}\n" * 5)
     table = read_table(path, label=False)
@@ -134,7 +134,7 @@ def test_a_large_file_of_plain_numbers_may_hold_other_cells_below(tmp_path, late
         ("name,y", "1,0", "\ufeff"),
     ],
 )
-def test_names_that_come_again_in_a_long_file_are_no_row(tmp_path, monkeypatch, names, row, mark):
+def test_repeated_header_in_a_long_file_is_rejected(tmp_path, monkeypatch, names, row, mark):
     monkeypatch.setattr(delimited, "is_small", lambda *_: False)
     path, rows = tmp_path / "again.csv", f"{row}\n" * 5_000
     path.write_text(f"{mark}{names}\n{rows}{mark}{names}\n" + f"{row}\n" * 10, "utf-8")
@@ -151,7 +151,7 @@ def codes_below(path, first, later="00501", rows=9_000):
 
 @pytest.mark.parametrize("rows", [1_800, 9_000])
 @pytest.mark.parametrize("first", ["35004", ""])
-def test_codes_are_known_by_zeros_below_the_first_lines(tmp_path, rows, first):
+def test_leading_zeros_below_the_sample_make_codes(tmp_path, rows, first):
     path = tmp_path / "places.csv"
     codes_below(path, first, rows=rows)
     for table in (read_table(path), open_stream(path)):
@@ -161,7 +161,7 @@ def test_codes_are_known_by_zeros_below_the_first_lines(tmp_path, rows, first):
 
 
 @pytest.mark.parametrize("later", ["501", "0501.5", "501.0"])
-def test_numbers_that_are_shorter_below_are_no_codes(tmp_path, later):
+def test_shorter_numbers_below_the_sample_are_not_codes(tmp_path, later):
     path = tmp_path / "places.csv"
     codes_below(path, "35004", later=later)
     path.write_text(path.read_text().replace("00601", "601"))

@@ -1,4 +1,4 @@
-"""Rows that cannot be read: listed, written elsewhere, or refused."""
+"""Rejected rows: listed, written to a file, or refused in strict mode."""
 
 import csv
 import json
@@ -22,7 +22,7 @@ def path(tmp_path):
     return path
 
 
-def test_rows_left_out_are_written_with_line_reason_and_text(path, tmp_path):
+def test_rejected_rows_are_written_with_line_reason_and_text(path, tmp_path):
     table = read_table(path)
     assert write_rejected(table, tmp_path / "left.csv") == table.rejected_rows == 4
     with (tmp_path / "left.csv").open(encoding="utf-8", newline="") as file:
@@ -35,19 +35,19 @@ def test_rows_left_out_are_written_with_line_reason_and_text(path, tmp_path):
         ]
 
 
-def test_a_place_that_cannot_be_written_is_told(path, tmp_path):
+def test_unwritable_target_is_refused(path, tmp_path):
     with pytest.raises(InputError, match="cannot be written"):
         write_rejected(read_table(path), tmp_path)
 
 
 @pytest.mark.parametrize("read", [read_table, open_stream])
-def test_strict_reading_refuses_the_first_row_that_cannot_be_read(path, read):
+def test_strict_reading_refuses_the_first_bad_row(path, read):
     with pytest.raises(InputError, match="line 4: 2 cells instead of 3") as caught:
         read(path, dialect={"strict": True})
     assert (caught.value.line, caught.value.setting) == (4, "strict")
 
 
-def test_strict_and_missing_are_options(path, capsys):
+def test_strict_and_missing_options(path, capsys):
     assert main(["inspect", str(path), "--strict"]) == 2
     assert "line 4" in capsys.readouterr().err
     assert main(["inspect", str(path), "--missing", "-9", "--missing", "U", "--json"]) == 0
@@ -57,20 +57,20 @@ def test_strict_and_missing_are_options(path, capsys):
 
 
 @pytest.mark.parametrize("read", [read_table, open_stream])
-def test_what_is_missing_is_repeated_from_a_reference(path, read):
+def test_missing_codes_are_stored_in_the_reference(path, read):
     table = read(path, dialect={"missing": ["-9"]}, label="y", positive="v")
     data = DataReference.to_table(table)
     again = DataReference.from_json(json.loads(json.dumps(data.as_json()))).open()
     assert again.missing() == table.missing() == {"a": 0, "b": 1, "y": 0}
     assert again.schema.dialect == table.schema.dialect
-    # A later file is read alike, even where it shows nothing of this.
+    # A later file is read with the same missing-value codes.
     later = path.with_name("later.csv")
     later.write_text("a;b;y\n1;-9;u\n")
     later_table = read_table(later, schema=table.schema, need_label=False)
     assert later_table.missing() == {"a": 0, "b": 1, "y": 0}
 
 
-def test_control_characters_can_be_told(tmp_path, capsys):
+def test_control_characters_can_be_delimiters(tmp_path, capsys):
     path = tmp_path / "hive.txt"
     path.write_text("a\x01y\n1\x01u\n2\x01v\n3\x01u\n")
     for mark in ("\\x01", "^A"):
@@ -80,14 +80,14 @@ def test_control_characters_can_be_told(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("read", [read_table, open_stream])
-def test_later_files_are_read_by_the_forms_of_the_first(tmp_path, read):
+def test_later_files_are_read_with_the_number_formats_of_the_first(tmp_path, read):
     first, later = tmp_path / "first.csv", tmp_path / "later.csv"
     first.write_text(
         "Study 5\nwhen;price;share;y\n;EUR;;\n"
         + "".join(f"{k:02d}.03.2020;{k},5 €;{k}%;{'uv'[k % 2]}\n" for k in range(1, 29))
     )
     table = read_table(first)
-    # Alone, these cells would be understood otherwise.
+    # Without the schema these cells would be read differently.
     later.write_text("when;price;share;y\n02.01.2020;1.234 €;7%;u\n2020-13-01;(5,5);n.a.;v\n")
     scored = read(later, schema=table.schema, need_label=False)
     rows = scored if read is read_table else scored.window(0, 2, ["when", "price", "share"])
@@ -103,7 +103,7 @@ def test_later_files_are_read_by_the_forms_of_the_first(tmp_path, read):
     }
 
 
-def test_lines_of_a_log_that_are_left_out_are_written_as_they_stand(tmp_path):
+def test_rejected_log_lines_are_written_verbatim(tmp_path):
     path = tmp_path / "log.txt"
     lines = [f"ip=10.0.0.{k} sent={k}" for k in range(300)]
     lines[250] = "rotated, and begun anew"
@@ -113,5 +113,5 @@ def test_lines_of_a_log_that_are_left_out_are_written_as_they_stand(tmp_path):
     assert write_rejected(table, tmp_path / "left.csv") == 1
     with (tmp_path / "left.csv").open() as file:
         _, (line, reason, text) = csv.reader(file)
-    # The names count as the first line.
+    # The line number includes the header.
     assert (line, reason, text) == ("252", "1 cell instead of 2", f'"{lines[250]}"')

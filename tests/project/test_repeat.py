@@ -1,4 +1,4 @@
-"""The text that repeats a run makes the same experiment again."""
+"""The command that repeats a run recreates the same experiment."""
 
 import os
 import shlex
@@ -34,7 +34,7 @@ def files(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def replanned(tmp_path_factory):
-    """Plan again what the commands say."""
+    """Return a function that plans the experiment of a command."""
     path = tmp_path_factory.mktemp("again") / "experiment.toml"
 
     def plan(command):
@@ -97,7 +97,7 @@ ROLES = st.dictionaries(
     ),
     positive=st.sampled_from(["yes", "no"]),
 )
-def test_commands_make_the_experiment_again(
+def test_commands_recreate_the_experiment(
     files, replanned, validation, chosen, roles, band, tune, dialect, positive
 ):
     train, test = files
@@ -113,7 +113,7 @@ def test_commands_make_the_experiment_again(
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_every_setting_of_every_method_is_repeated(files, replanned, method):
+def test_commands_repeat_every_setting_of_every_method(files, replanned, method):
     table = read_table(files[0], label="outcome", positive="yes")
     values = {}
     for name, declared in declared_params(METHODS[method]).items():
@@ -136,7 +136,7 @@ def test_every_setting_of_every_method_is_repeated(files, replanned, method):
     ("dialect", "tuning"),
     [({"header": True}, None), ({}, Tuning("auc", folds=3, seed=7))],
 )
-def test_dialect_tuning_and_groups_are_repeated(files, replanned, dialect, tuning):
+def test_commands_repeat_dialect_tuning_and_groups(files, replanned, dialect, tuning):
     table = read_table(files[0], label="outcome", positive="yes", dialect=dialect)
     data = DataReference.to_table(table.with_roles(roles={"code": "group"}))
     experiment = plan_experiment(data, "auc-rls", {}, Validation(seed=3, folds=9), tuning=tuning)
@@ -144,7 +144,7 @@ def test_dialect_tuning_and_groups_are_repeated(files, replanned, dialect, tunin
 
 
 @pytest.mark.slow
-def test_the_shell_makes_the_run_again(files, tmp_path):
+def test_command_recreates_the_run_in_a_shell(files, tmp_path):
     train, test = files
     table = read_table(train, label="outcome", positive="yes")
     data = DataReference.to_table(table.with_roles(roles={"when": "category", "flag": "ignore"}))

@@ -64,7 +64,7 @@ def project(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("write", [as_html, as_markdown])
-def test_texts_of_others_stay_text(write):
+def test_user_texts_are_escaped(write):
     page = write(HOSTILE, BLOCKS)
     if write is as_markdown:
         page = markdown.markdown(page, extensions=["tables", "fenced_code"])
@@ -77,7 +77,7 @@ def test_texts_of_others_stay_text(write):
 
 
 @pytest.mark.parametrize("name", ["r.html", "r.md"])
-def test_a_report_holds_figures_differences_and_the_experiment(project, tmp_path, name):
+def test_report_contains_measures_differences_and_experiment(project, tmp_path, name):
     study = open_study(project)
     study.report(tmp_path / name)
     page = (tmp_path / name).read_text(encoding="utf-8")
@@ -91,7 +91,7 @@ def test_a_report_holds_figures_differences_and_the_experiment(project, tmp_path
     assert list(open_study("again.aucproj").runs()["auc"]) == list(study.runs()["auc"])
 
 
-def test_a_model_card_names_data_intervals_subgroups_calibration_and_limits(project, tmp_path):
+def test_model_card_has_all_sections(project, tmp_path):
     train = ["train", "t.csv", "--label", "label", "--project", str(project), "--tune", "auc"]
     assert main([*train, "--method", "auc-rls"]) == 0
     open_study(project).model_card("AUC-RLS, tuned", tmp_path / "tuned.md")
@@ -107,7 +107,7 @@ def test_a_model_card_names_data_intervals_subgroups_calibration_and_limits(proj
     assert re.search(r"\| north \| \d+ \| \d+ \| 0?\.\d+", page)
 
 
-def test_a_card_of_an_unknown_run_or_column_is_refused(project, tmp_path):
+def test_model_card_of_an_unknown_run_or_column_is_refused(project, tmp_path):
     study = open_study(project)
     with pytest.raises(InputError) as refused:
         study.model_card("nothing", tmp_path / "card.md")

@@ -34,7 +34,7 @@ from aucstudio.project.results.thresholds import (
 )
 from aucstudio.project.runs.execute import execute, refit
 from aucstudio.project.runs.final_model import held_out
-from aucstudio.project.runs.planning import plan_on, plan_run, scored_by
+from aucstudio.project.runs.planning import plan_on, planned_run, scored_by
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.runs.verification import verify_run
 from aucstudio.project.store.check import repair_project
@@ -50,7 +50,7 @@ BAND = (0.0, 0.2)
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    """A table whose weights change what is learnt, some of them missing and some 0."""
+    """Write a table whose weights affect the fit, with missing and zero weights."""
     rng = np.random.default_rng(8)
     y = rng.random(ROWS) < 0.4
     a, b = rng.normal(size=ROWS) + y, rng.normal(size=ROWS)
@@ -72,7 +72,7 @@ def weighted(path, positive="1"):
 
 
 def changed(written, tmp_path, change):
-    """Write the table again after a change of the cells of each row, given its number."""
+    """Write the table with changed cells of each row, given its number."""
     head, *lines = written.read_text().splitlines()
     rows = [line.split(",") for line in lines]
     for number, row in enumerate(rows, 1):
@@ -83,7 +83,7 @@ def changed(written, tmp_path, change):
 
 
 def spoiled(written, tmp_path, weight):
-    """Write the table again with another weight of row 20."""
+    """Write the table with another weight in row 20."""
 
     def spoil(number, row):
         row[2] = weight if number == 20 else row[2]
@@ -108,7 +108,7 @@ def record(table):
     return run(table)
 
 
-def test_weights_reach_training_and_every_figure(table, record):
+def test_weights_affect_training_and_every_measure(table, record):
     split = record.splits[0]
     weights = table.weights
     assert np.count_nonzero(weights == 0) == 3
@@ -132,7 +132,7 @@ def test_weights_reach_training_and_every_figure(table, record):
     assert 0.0 < point.low < point.value < point.high < 1.0
 
 
-def test_training_is_that_of_the_engine_with_relative_weights(table, record):
+def test_training_uses_relative_weights(table, record):
     split = record.splits[0]
     X = split.model.preparation.apply(table, split.train_rows)
     weights = split.train_weights / split.train_weights[split.train_weights > 0].mean()
@@ -142,7 +142,7 @@ def test_training_is_that_of_the_engine_with_relative_weights(table, record):
     assert np.abs(plain.train_scores_ - split.train_scores).max() > 0.01
 
 
-def test_the_unit_of_the_weights_does_not_matter(written, tmp_path, record):
+def test_unit_of_the_weights_does_not_change_results(written, tmp_path, record):
     def scale(_, row):
         row[2] = row[2] and str(float(row[2]) * 1000)
 
@@ -163,7 +163,7 @@ def test_folds_searches_and_refits_are_weighted(table):
 
 
 @pytest.mark.parametrize("method", sorted(set(METHODS) - {"auc-ensemble"}))
-def test_no_method_ignores_weights(method, table):
+def test_methods_without_weight_support_refuse_weights(method, table):
     if METHODS[method].takes_weights:
         plan_on(table, method, {}, Validation(), BAND)
         return
@@ -177,7 +177,7 @@ def test_leave_pair_out_refuses_weights(table):
         plan_on(table, "auc-rls", {}, Validation("leave-pair-out"), BAND)
 
 
-def test_weighted_and_other_runs_are_not_compared(table, record):
+def test_weighted_and_unweighted_runs_are_not_compared(table, record):
     other = run(table, "rank-svm")
     plain = run(table.with_roles(roles={"w": "ignore"}))
     pairs = compare_runs([("a", record), ("b", other), ("c", plain)], BAND)
@@ -190,7 +190,7 @@ def test_weighted_and_other_runs_are_not_compared(table, record):
     assert "weighted by w against unweighted" in str(pairs[1].refused)
 
 
-def test_scores_of_a_column_are_compared_with_weights(table, record):
+def test_score_column_is_compared_with_weights(table, record):
     marker = run(scored_by(table, "a"), "marker")
     assert marker.splits[0].test_weights is not None
     (pair,) = compare_runs([("a", record), ("b", marker)], BAND)
@@ -220,7 +220,7 @@ def test_thresholds_and_subgroups_are_weighted(table, record):
         assert group.rows == np.count_nonzero(weights[rows])
 
 
-def test_a_level_whose_rows_weigh_nothing_is_not_there(written, tmp_path):
+def test_level_of_zero_weight_rows_is_left_out(written, tmp_path):
     def empty(number, row):
         row[2:4] = ("0", "void") if number % 5 == 1 else row[2:4]
 
@@ -229,7 +229,7 @@ def test_a_level_whose_rows_weigh_nothing_is_not_there(written, tmp_path):
     assert {group.level for group in found.groups} == {"yes", "no"}
 
 
-def test_rows_that_weigh_nothing_are_not_calibrated_on(table):
+def test_zero_weight_rows_are_not_used_for_calibration(table):
     record = run(table, validation=Validation(scheme="folds", folds=4))
     rows = held_out(record)
     assert len(rows.positive) == len(rows.scores) == len(rows.split) == ROWS - 3
@@ -237,7 +237,7 @@ def test_rows_that_weigh_nothing_are_not_calibrated_on(table):
     assert "each counted once, not weighted by w" in rows.words()
 
 
-def test_weights_are_kept_with_the_run(table, record, tmp_path):
+def test_weights_are_stored_with_the_run(table, record, tmp_path):
     path = tmp_path / "kept.aucproj"
     ProjectFile.create(path).add_run(record)
     (stored,) = ProjectFile.open(path).runs()
@@ -250,7 +250,7 @@ def test_weights_are_kept_with_the_run(table, record, tmp_path):
 
 
 @pytest.mark.parametrize("lost", ["test_weights", "train_weights", "looks.train_scores"])
-def test_a_run_that_lost_its_weights_is_never_taken_for_another(record, tmp_path, lost):
+def test_run_without_its_weights_is_not_repaired_as_unweighted(record, tmp_path, lost):
     path = tmp_path / "kept.aucproj"
     ProjectFile.create(path).add_run(record)
     damage_run(path, lost)
@@ -262,7 +262,7 @@ def test_a_run_that_lost_its_weights_is_never_taken_for_another(record, tmp_path
         assert splits == []
 
 
-def test_a_weighted_run_is_verified_by_fitting_again(table, record):
+def test_weighted_run_is_verified_by_refitting(table, record):
     found = verify_run(record, 0, lambda *_: None, table).found
     assert found.faults == ()
     assert found.repeated == 0.0
@@ -273,55 +273,52 @@ def test_a_weighted_run_is_verified_by_fitting_again(table, record):
     assert verify_run(spoiled, 0, lambda *_: None, table).found.faults
 
 
-# --- what cannot be weights ------------------------------------------------------------------
+# --- invalid weights -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("cell", "said"),
     [("-2.5", "below 0"), ("1e+300", "too large"), ("1e-200", "too close to 0")],
 )
-def test_weights_that_cannot_be_are_refused_with_their_row(
-    written, tmp_path, record, capsys, cell, said
-):
+def test_invalid_weights_are_refused_with_their_row(written, tmp_path, record, capsys, cell, said):
     path, model = spoiled(written, tmp_path, cell), tmp_path / "m.aucmodel"
-    told = f"row 20 has {cell}, which is {said}"
-    with pytest.raises(InputError, match=re.escape(told)) as refused:
-        plan_run(
-            path, "logistic", [], label="label", roles={"w": "weight"},
-            validation=Validation(), band=BAND,
-        )  # fmt: skip
+    message = f"row 20 has {cell}, which is {said}"
+    table = weighted(path)
+    experiment = plan_on(table, "logistic", {}, Validation(), BAND)
+    with pytest.raises(InputError, match=re.escape(message)) as refused:
+        planned_run(experiment, table)
     assert refused.value.column == "w"
-    failed = execute(plan_on(weighted(path), "logistic", {}, Validation(), BAND), weighted(path))
-    assert (failed.status, told in failed.error) == ("failed", True)
+    failed = execute(experiment, table)
+    assert (failed.status, message in failed.error) == ("failed", True)
     save_model(record.splits[0].model, model)
     assert main(["explain", str(model), str(path), "--row", "9"]) == 2
-    assert told in capsys.readouterr().err
-    (finding,) = [one for one in find(weighted(path)) if one.code == "bad_weights"]
+    assert message in capsys.readouterr().err
+    (finding,) = [one for one in find(table) if one.code == "bad_weights"]
     assert "row 20" in finding.sentence
 
 
 def test_missing_and_zero_weights_are_reported(table):
-    told = [one.sentence for one in find(table) if one.kind == "weight"]
-    assert any("2 rows have no weight in column w" in sentence for sentence in told)
-    assert any("1 row has the weight 0 in column w" in sentence for sentence in told)
+    message = [one.sentence for one in find(table) if one.kind == "weight"]
+    assert any("2 rows have no weight in column w" in sentence for sentence in message)
+    assert any("1 row has the weight 0 in column w" in sentence for sentence in message)
 
 
 @pytest.mark.parametrize("cell", ["inf", "heavy", "", "0"])
-def test_a_run_names_the_rows_that_count_for_nothing(written, tmp_path, cell):
+def test_run_notes_rows_without_weight(written, tmp_path, cell):
     path = spoiled(written, tmp_path, cell)
     notes = run(weighted(path)).notes
     (note,) = (note for note in notes if note.code == "weightless_rows")
     assert 20 in dict(note.values)["rows"]
 
 
-def test_text_and_a_second_column_cannot_weigh(written):
+def test_text_and_second_weight_columns_are_refused(written):
     with pytest.raises(InputError, match="holds text and cannot be the weight"):
         read_table(written, label="label", roles={"part": "weight"})
     with pytest.raises(InputError, match="only one column can weight the rows"):
         read_table(written, label="label", roles={"w": "weight", "a": "weight"})
 
 
-def test_a_class_without_weight_is_named(written, tmp_path):
+def test_class_without_weight_is_an_error(written, tmp_path):
     def lift(_, row):
         row[2] = "0" if row[4] == "1" else row[2]
 
@@ -330,23 +327,24 @@ def test_a_class_without_weight_is_named(written, tmp_path):
     assert "no positive row of the training part has a weight" in record.error
 
 
-def test_a_test_file_needs_the_weights_too(written, table, tmp_path):
+def test_test_file_needs_the_weight_column(written, table, tmp_path):
     lines = [line.split(",") for line in written.read_text().splitlines()]
     bare = tmp_path / "bare.csv"
     bare.write_text("\n".join(",".join(c for k, c in enumerate(r) if k != 2) for r in lines) + "\n")
-    options = {"label": "label", "positive": ["1"], "roles": {"w": "weight"}, "band": BAND}
+
+    def planned_on(file):
+        validation = Validation("file", test_file=str(file))
+        return planned_run(plan_on(table, "logistic", {}, validation, BAND), table)
+
     with pytest.raises(InputError, match="no column 'w'"):
-        plan_run(
-            written, "logistic", [], validation=Validation("file", test_file=str(bare)), **options
-        )
-    whole = Validation("file", test_file=str(written))
-    planned = plan_run(written, "logistic", [], validation=whole, **options)
+        planned_on(bare)
+    planned = planned_on(written)
     record = execute(planned.experiment, planned.table, planned.test_table)
     assert record.splits[0].test_weights is not None
 
 
 @pytest.mark.slow
-def test_a_tournament_weighs_rows_and_leaves_out_those_that_weigh_nothing(tmp_path):
+def test_tournament_uses_row_weights(tmp_path):
     path = tmp_path / "t.csv"
     rng = np.random.default_rng(3)
     lines = ["a,b,w,label"]
@@ -378,7 +376,7 @@ def test_a_tournament_weighs_rows_and_leaves_out_those_that_weigh_nothing(tmp_pa
     np.testing.assert_allclose(again.test_scores, split.test_scores, rtol=1e-9)
 
 
-def test_a_class_of_weight_zero_is_refused_before_a_search(tmp_path):
+def test_class_of_weight_zero_is_refused_before_a_search(tmp_path):
     path = tmp_path / "t.csv"
     rng = np.random.default_rng(3)
     validation, positive = Validation(seed=2), np.arange(120) % 3 == 0
@@ -396,6 +394,6 @@ def test_a_class_of_weight_zero_is_refused_before_a_search(tmp_path):
 
 
 def _none_weigh(path, table):
-    """Give the table as it was before its file said that no positive row weighs anything."""
+    """Set the weights of positive rows in the file to 0; return the table read before."""
     path.write_text(path.read_text().replace(",1,yes", ",0,yes"))
     return table

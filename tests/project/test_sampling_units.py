@@ -1,4 +1,4 @@
-"""Groups and frequencies that a study declares reach every figure of its runs."""
+"""Declared groups and frequency weights affect every measure of a run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ GROUPS, SIZE = 100, 6
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    """A table of patients with several rows each, alike but for a little noise, of one class."""
+    """Write patients with several similar rows each, all of one class."""
     rng = np.random.default_rng(3)
     y = rng.random(GROUPS) < 0.5
     signal = rng.normal(size=(2, GROUPS)) + 0.8 * y
@@ -68,11 +68,11 @@ def width(found):
 
 
 def alone(split):
-    """Test the rows of a split as if they were independent."""
+    """Return labels and scores of a split as if the rows were independent."""
     return split.test_positive, split.test_scores
 
 
-def test_every_interval_of_a_run_counts_groups(record):
+def test_every_interval_of_a_run_accounts_for_groups(record):
     (split,) = record.splits
     assert len(np.unique(split.test_groups)) == GROUPS // 2
     data = alone(split)
@@ -94,7 +94,7 @@ def test_every_interval_of_a_run_counts_groups(record):
     assert (maps.high - maps.low).mean() > 0.3
 
 
-def test_pairs_are_tested_by_groups(grouped, record):
+def test_comparisons_account_for_groups(grouped, record):
     other = run(grouped, "rls", regularization=100.0)
     worse = run(opened(grouped.path, patient="group", b="ignore"))
     (pair,) = compare_runs([("one", record), ("other", worse)], BAND)
@@ -107,7 +107,7 @@ def test_pairs_are_tested_by_groups(grouped, record):
     assert part.difference == part.difference
 
 
-def test_levels_that_share_groups_are_compared_as_dependent(written, record, grouped):
+def test_subgroups_sharing_groups_are_compared_as_dependent(written, record, grouped):
     found = subgroups(record, grouped, "site", BAND)
     assert [group.rows for group in found.groups] == [150, 150]
     (split,) = record.splits
@@ -116,7 +116,7 @@ def test_levels_that_share_groups_are_compared_as_dependent(written, record, gro
     assert 0.0 <= found.p_auc <= 1.0
 
 
-def test_the_command_line_reports_wider_intervals_with_groups(written, capsys):
+def test_command_reports_wider_intervals_with_groups(written, capsys):
     def trained(*options):
         words = ["train", str(written), "--method", "rls", "--label", "label", "--positive", "1"]
         words += ["--ignore", "site", "--test-size", "0.5", "--json", *options]
@@ -132,7 +132,7 @@ def test_the_command_line_reports_wider_intervals_with_groups(written, capsys):
     assert (counted["weight"], counted["weight_kind"]) == ("n", "frequency")
 
 
-def test_groups_and_kinds_survive_in_a_project(tmp_path, record, written):
+def test_groups_and_weight_kinds_are_stored_in_a_project(tmp_path, record, written):
     counted = run(opened(written, n="frequency"))
     path = tmp_path / "units.aucproj"
     project = ProjectFile.create(path)
@@ -158,7 +158,7 @@ def test_frequencies_count_rows_and_sampling_weights_do_not(written):
     assert "weights_frequency" in {note.code for note in counted.notes}
 
 
-def test_frequencies_that_are_no_whole_numbers_are_refused(written):
+def test_fractional_frequencies_are_refused(written):
     halves = written.with_name("halves.csv")
     halves.write_text(written.read_text().replace(",2,", ",2.5,"))
     with pytest.raises(InputError) as error:

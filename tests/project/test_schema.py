@@ -1,4 +1,4 @@
-"""A row means the same whatever stands beside it: later files are read by the schema alone."""
+"""A row is read equally in any file: later files are read by the schema alone."""
 
 import csv
 import io
@@ -31,7 +31,7 @@ ROWS = 60
 
 
 def training_rows(comma):
-    """Rows of hostile kinds: codes, truth values, decimal commas, thousands marks, quotes."""
+    """Return difficult rows: codes, booleans, decimal commas, thousands separators, quotes."""
     rng = np.random.default_rng(1)
     rows = []
     for k in range(ROWS):
@@ -68,7 +68,7 @@ def trained(path, method="auc-rls", **roles):
 
 @pytest.fixture(scope="module", params=["comma", "point"])
 def study(request, tmp_path_factory):
-    """A model and the rows it was trained on, with decimal commas or points."""
+    """Return a model and its training rows, with decimal commas or points."""
     folder = tmp_path_factory.mktemp(request.param)
     rows = training_rows(request.param == "comma")
     model = trained(write_csv(folder / "train.csv", HEADER, rows), when="ignore")
@@ -85,19 +85,19 @@ def scores_in(model, path, read=read_table):
             table.close()
 
 
-def strange(cells):
-    """Give cells that a file may hold and that training never showed."""
+def unseen_cells(cells):
+    """Draw cells that were unseen in training."""
     return st.sampled_from([*cells, "", "NA", "abc", "1e300", "-0", "007", "1,5", "1.5", "TRUE"])
 
 
 LATER = st.lists(
     st.tuples(
-        strange(["01", "02", "1A", "2", "1"]),
-        strange(["TRUE", "FALSE", "true", "yes"]),
-        strange(["1.234", "1,234", "12", "999999999", "1 234"]),
-        strange(["0,5", "0.5", "-1,25", "12.5"]),
-        strange(["2024-01-01", "7"]),
-        strange(['say "so"', "a;b,c", "line\nbreak", "x"]),
+        unseen_cells(["01", "02", "1A", "2", "1"]),
+        unseen_cells(["TRUE", "FALSE", "true", "yes"]),
+        unseen_cells(["1.234", "1,234", "12", "999999999", "1 234"]),
+        unseen_cells(["0,5", "0.5", "-1,25", "12.5"]),
+        unseen_cells(["2024-01-01", "7"]),
+        unseen_cells(['say "so"', "a;b,c", "line\nbreak", "x"]),
         st.sampled_from(["yes", "no", ""]),
     ).map(list),
     min_size=2,
@@ -110,7 +110,7 @@ LATER = st.lists(
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(later=LATER, data=st.data())
-def test_a_row_scores_the_same_in_any_company(study, later, data):
+def test_row_score_does_not_depend_on_other_rows(study, later, data):
     model, rows, _ = study
     later = later + data.draw(st.lists(st.sampled_from(rows), max_size=5))
     order = data.draw(st.permutations(range(len(later))))
@@ -148,7 +148,7 @@ HOSTILE = [
 
 
 @pytest.mark.slow
-def test_long_and_short_files_are_read_alike(study, tmp_path):
+def test_long_and_short_files_have_equal_scores(study, tmp_path):
     model, rows, _ = study
     usual = rows[1]
     later = [[*usual[:k], cell, *usual[k + 1 :]] for k in range(6) for cell in HOSTILE]
@@ -165,7 +165,7 @@ def test_long_and_short_files_are_read_alike(study, tmp_path):
         assert one == pytest.approx(short[k], rel=1e-12, abs=scale), later[k]
 
 
-def test_the_command_scores_single_rows_as_the_whole(study, tmp_path, capsys):
+def test_command_scores_single_rows_like_the_whole_file(study, tmp_path, capsys):
     model, rows, saved = study
     whole = scores_in(model, write_csv(tmp_path / "whole.csv", HEADER, rows))
     for k in (0, 7, 14):
@@ -176,7 +176,7 @@ def test_the_command_scores_single_rows_as_the_whole(study, tmp_path, capsys):
         assert float(lines[1].split(",")[1]) == pytest.approx(whole[k], rel=1e-12)
 
 
-def test_codes_remain_codes_without_the_one_that_shows_it(tmp_path):
+def test_code_column_stays_text_in_later_files(tmp_path):
     codes = ["01", "02", "1A"] * 20
     rows = [[code, k, "no" if k % 3 else "yes"] for k, code in enumerate(codes)]
     model = trained(write_csv(tmp_path / "t.csv", ["code", "x", "outcome"], rows))
@@ -187,7 +187,7 @@ def test_codes_remain_codes_without_the_one_that_shows_it(tmp_path):
     assert alone[0] == both[0]
 
 
-def test_numbers_in_parquet_are_spelled_as_texts_were(tmp_path):
+def test_parquet_numbers_match_text_levels_of_training(tmp_path):
     rows = [[k % 3 + 1, k / 4, "yes" if k % 3 else "no"] for k in range(30)]
     rows[0][0] = "1A"
     model = trained(write_csv(tmp_path / "t.csv", ["code", "x", "outcome"], rows))
@@ -215,7 +215,7 @@ def test_numbers_in_parquet_are_spelled_as_texts_were(tmp_path):
         ("", "\r"),
     ],
 )
-def test_the_header_is_found_wherever_it_stands(study, tmp_path, before, after):
+def test_header_is_found_below_other_lines(study, tmp_path, before, after):
     model, rows, _ = study
     plain = write_csv(tmp_path / "plain.csv", HEADER, rows)
     moved = tmp_path / "moved.csv"
@@ -223,7 +223,7 @@ def test_the_header_is_found_wherever_it_stands(study, tmp_path, before, after):
     assert scores_in(model, moved).tolist() == scores_in(model, plain).tolist()
 
 
-def test_row_names_of_r_are_read_as_in_training(tmp_path):
+def test_r_row_names_are_read_like_in_training(tmp_path):
     lines = ["a,b,outcome", *(f"r{k},{k},{k % 7},{'yes' if k % 3 else 'no'}" for k in range(30))]
     path = tmp_path / "r.csv"
     path.write_text("\n".join(lines))
@@ -234,7 +234,7 @@ def test_row_names_of_r_are_read_as_in_training(tmp_path):
     assert scores_in(model, path) == pytest.approx(whole[4], rel=1e-12)
 
 
-def test_the_encoding_is_that_of_the_training_unless_the_bytes_say_otherwise(tmp_path):
+def test_training_encoding_is_used_unless_the_bytes_contradict(tmp_path):
     rows = [["Zürich" if k % 2 else "Bern", k, "yes" if k % 3 else "no"] for k in range(40)]
     header = ["city", "x", "outcome"]
     model = trained(write_csv(tmp_path / "t.csv", header, rows, encoding="cp1252"))
@@ -244,7 +244,7 @@ def test_the_encoding_is_that_of_the_training_unless_the_bytes_say_otherwise(tmp
         assert table.column("city").values.tolist() == ["Zürich"]
 
 
-def test_a_schema_survives_its_document(study):
+def test_schema_round_trips_as_json(study):
     schema = study[0].schema
     document = json.loads(json.dumps(schema.as_json()))
     assert Schema.from_json(document) == schema
@@ -264,12 +264,12 @@ def test_a_schema_survives_its_document(study):
         {"columns": [{"name": "a", "number": {"decimal": 1}}]},
     ],
 )
-def test_a_damaged_schema_is_refused(document):
+def test_damaged_schema_is_refused(document):
     with pytest.raises(InputError):
         Schema.from_json(document)
 
 
-def test_a_project_is_reopened_as_it_was_read(tmp_path):
+def test_reference_reopens_the_table_with_the_same_dialect(tmp_path):
     path = write_csv(tmp_path / "t.csv", HEADER, training_rows(True))
     table = read_table(path, dialect={"decimal": "."}, label="outcome", roles={"code": "group"})
     assert table.schema.chosen == ("decimal",)
@@ -278,7 +278,7 @@ def test_a_project_is_reopened_as_it_was_read(tmp_path):
     assert again.schema.dialect == table.schema.dialect
 
 
-def test_a_table_read_otherwise_is_refused(study, tmp_path):
+def test_table_read_without_the_schema_is_refused(study, tmp_path):
     model, rows, _ = study
     few = [row for row in rows if row[0] != "1A"]
     table = read_table(write_csv(tmp_path / "t.csv", HEADER, few), need_label=False)
@@ -286,7 +286,7 @@ def test_a_table_read_otherwise_is_refused(study, tmp_path):
         model.score(table)
 
 
-def test_stored_fields_may_be_missing():
+def test_default_fields_are_not_stored():
     column = ColumnSchema("a", "number", "number", NumberFormat(","))
     schema = Schema((column,), dialect=Dialect(decimal=","))
     assert schema.as_json() == {

@@ -1,4 +1,4 @@
-"""Scores in a file of their own, joined by what names the rows, are runs like any other."""
+"""Scores in a separate file, joined by an identifier, are ordinary runs."""
 
 import dataclasses
 import json
@@ -40,7 +40,7 @@ def write_scores(path, rows, header="patient,risk"):
 
 @pytest.fixture
 def scores(tmp_path):
-    """In another order, with a row that is none of the table's and without two that are."""
+    """Write scores in another order, with one unknown row and without two of the table's rows."""
     order = np.random.default_rng(0).permutation(ROWS)
     rows = [int(k) for k in order if k not in (4, 60)]
     return write_scores(tmp_path / "scores.csv", [*rows, 500])
@@ -55,7 +55,7 @@ def given(scores):
     return "--score-file", scores, "--score-column", "risk", "--id", "patient"
 
 
-def test_scores_are_those_of_the_rows_that_the_file_names(patients, scores, capsys, tmp_path):
+def test_scores_are_joined_to_the_rows_by_identifier(patients, scores, capsys, tmp_path):
     project = tmp_path / "p.aucproj"
     run = trained(patients, capsys, *given(scores), "--folds", 3, "--project", project)
     assert run["auc"]["value"] > 0.9
@@ -70,25 +70,25 @@ def test_scores_are_those_of_the_rows_that_the_file_names(patients, scores, caps
         np.testing.assert_array_equal(split.test_scores, expected)
 
 
-def test_what_was_matched_is_counted(patients, scores):
+def test_matched_rows_are_counted(patients, scores):
     joined = join_scores(read_table(patients), read_score_file(scores), "risk", "patient")
     assert (joined.unscored, joined.unmatched) == (2, 1)
     assert joined.sentence().startswith("scores.csv has scores of 88 of 90 rows, matched by ")
 
 
-def test_other_names_of_the_columns_are_told(patients, tmp_path, capsys):
+def test_differing_identifier_names_must_be_given(patients, tmp_path, capsys):
     scores = write_scores(tmp_path / "s.csv", range(ROWS), "who,x")
     file = "--score-file", scores, "--score-column", "x"
     said = refused(patients, capsys, *file, "--id", "patient")
     assert "has no column 'patient': choose the column that identifies the rows" in said
     assert "(it has who, x)" in said
     run = trained(patients, capsys, *file, "--score-id", "who", "--id", "patient")
-    assert run["auc"]["value"] > 0.9  # not that of the table's own x
+    assert run["auc"]["value"] > 0.9  # not the table's own column x
     said = refused(patients, capsys, *file)
     assert "choose the column that identifies the rows as in the score file" in said
 
 
-def test_numbers_name_rows_however_they_are_spelled(tmp_path):
+def test_numeric_identifiers_match_in_any_spelling(tmp_path):
     rng = np.random.default_rng(1)
     lines = [f"{k},{rng.normal():.3f},{k % 2}" for k in range(40)]
     (tmp_path / "t.csv").write_text("\n".join(["case,x,y", *lines]) + "\n")
@@ -99,7 +99,7 @@ def test_numbers_name_rows_however_they_are_spelled(tmp_path):
     np.testing.assert_array_equal(joined.table.column("s").values, np.arange(40) / 40)
 
 
-def test_a_date_is_no_number_of_a_row(tmp_path):
+def test_dates_do_not_match_numeric_identifiers(tmp_path):
     days = [f"2010-01-{k + 1:02}" for k in range(30)]
     rows = [f"{day},{k * 7 % 5},{k % 2}" for k, day in enumerate(days)]
     (tmp_path / "t.csv").write_text("\n".join(["day,x,y", *rows]) + "\n")
@@ -120,7 +120,7 @@ def test_a_date_is_no_number_of_a_row(tmp_path):
 
 
 @pytest.mark.parametrize("of_table", [False, True])
-def test_a_row_that_is_named_twice_is_refused(patients, scores, capsys, of_table):
+def test_duplicate_identifiers_are_refused(patients, scores, capsys, of_table):
     path = patients if of_table else scores
     lines = path.read_text().splitlines()
     path.write_text("\n".join([*lines, lines[3]]) + "\n")
@@ -139,14 +139,14 @@ def test_a_row_that_is_named_twice_is_refused(patients, scores, capsys, of_table
     ],
     ids=["no row", "text", "no column"],
 )
-def test_files_that_do_not_fit_are_refused(patients, scores, capsys, text, sentence):
+def test_unsuitable_score_files_are_refused(patients, scores, capsys, text, sentence):
     scores.write_text(text)
     said = refused(patients, capsys, *given(scores))
     assert sentence in said
     assert str(scores) in said
 
 
-def test_options_that_mean_nothing_alone_are_refused(patients, scores, capsys):
+def test_incomplete_score_file_options_are_refused(patients, scores, capsys):
     assert "--score-column" in refused(
         patients, capsys, "--method", "auc-rls", "--score-file", scores
     )
@@ -156,7 +156,7 @@ def test_options_that_mean_nothing_alone_are_refused(patients, scores, capsys):
     assert "not to those of a test file" in said
 
 
-def test_what_the_file_holds_belongs_to_the_run(patients, scores, capsys, tmp_path):
+def test_run_id_follows_the_content_of_the_score_file(patients, scores, capsys, tmp_path):
     project = tmp_path / "p.aucproj"
     first = trained(patients, capsys, *given(scores), "--project", project)
     moved = scores.rename(tmp_path / "moved.csv")
@@ -168,7 +168,7 @@ def test_what_the_file_holds_belongs_to_the_run(patients, scores, capsys, tmp_pa
     (record,) = ProjectFile.open(project).runs()
     table = record.experiment.data
     with pytest.raises(InputError, match=r"scores\.csv"):
-        table.open()  # it is gone
+        table.open()  # the score file is gone
     changed = dataclasses.replace(table.scores[0], path=str(moved))
     experiment = dataclasses.replace(
         record.experiment, data=dataclasses.replace(table, scores=(changed,))
@@ -178,7 +178,7 @@ def test_what_the_file_holds_belongs_to_the_run(patients, scores, capsys, tmp_pa
     assert "has changed since the run of its scores was made" in again.error
 
 
-def test_the_file_that_repeats_it_gives_the_same_run(patients, scores, capsys, tmp_path):
+def test_experiment_file_repeats_a_score_file_run(patients, scores, capsys, tmp_path):
     project = tmp_path / "p.aucproj"
     first = trained(
         patients, capsys, *given(scores), "--higher-is-positive", "--folds", 3, "--project", project
@@ -192,9 +192,7 @@ def test_the_file_that_repeats_it_gives_the_same_run(patients, scores, capsys, t
     assert again["auc"] == first["auc"]
 
 
-def test_it_is_compared_combined_and_refuses_rows_that_have_no_score(
-    patients, scores, capsys, tmp_path
-):
+def test_score_file_run_can_be_compared_and_combined(patients, scores, capsys, tmp_path):
     project, model = tmp_path / "p.aucproj", tmp_path / "m.aucmodel"
     train(patients, "--method", "auc-rls", "--ignore", "patient", "--project", project)
     train(patients, *given(scores), "--project", project)
@@ -210,9 +208,7 @@ def test_it_is_compared_combined_and_refuses_rows_that_have_no_score(
     assert "lacks column 'risk'" in capsys.readouterr().err
 
 
-def test_two_files_whose_scores_are_called_alike_are_no_one_model(
-    patients, scores, capsys, tmp_path
-):
+def test_equally_named_scores_of_two_files_are_not_combined(patients, scores, capsys, tmp_path):
     project = tmp_path / "p.aucproj"
     trained(patients, capsys, *given(scores), "--project", project)
     other = write_scores(tmp_path / "other.csv", range(5, ROWS))

@@ -1,4 +1,4 @@
-"""Slices, maps and contours against the functions they are drawn from."""
+"""Slices, maps and contours against the functions they show."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def always():
     return True
 
 
-def test_a_place_stands_for_the_row_with_all_else_at_its_mean():
+def test_place_maps_to_a_row_with_other_features_at_the_mean():
     rng = np.random.default_rng(0)
     mean = rng.normal(size=5)
     part = slice_through(feature_plane(5, 3, 1), mean)
@@ -34,7 +34,7 @@ def test_a_place_stands_for_the_row_with_all_else_at_its_mean():
     assert_allclose(row, expected)
 
 
-def test_principal_components_go_there_and_back():
+def test_component_plane_round_trips():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(60, 6)) * np.arange(1, 7)
     sample = Sample(X, np.arange(60) < 20, None, np.arange(60))
@@ -47,14 +47,14 @@ def test_principal_components_go_there_and_back():
     assert_allclose(rows @ off, np.tile(X.mean(axis=0) @ off, (10, 1)), atol=1e-12)
 
 
-def test_another_model_sees_the_same_rows(table):
+def test_carried_slice_has_the_same_rows_for_another_model(table):
     one = learn_preparation(table, np.arange(0, 80))
     two = learn_preparation(table, np.arange(60, 160))
     X = one.apply(table, np.arange(20))
     plane = feature_plane(X.shape[1], 0, 2)
     places = X[:, [0, 2]]
     moved = slice_through(plane, X.mean(axis=0)).carried(one, two).rows(places)
-    # Cells of both numbers are those of the table, whoever scaled them.
+    # The values are those of the table, whichever preparation scaled them.
     assert_allclose(moved[:, [0, 2]], two.apply(table, np.arange(20))[:, [0, 2]])
     in_one = slice_through(plane, X.mean(axis=0)).rows(places)
     assert_allclose(
@@ -62,7 +62,7 @@ def test_another_model_sees_the_same_rows(table):
     )
 
 
-def test_maps_are_the_scores_of_their_corners():
+def test_map_contains_the_scores_of_its_grid():
     rng = np.random.default_rng(2)
     scorer = KernelScorer(Kernel("rbf", 0.7), rng.normal(size=(9, 3)), rng.normal(size=9))
     part = slice_through(feature_plane(3, 0, 2), np.array([0.0, 0.5, 0.0]))
@@ -76,7 +76,7 @@ def test_maps_are_the_scores_of_their_corners():
         assert found.scores[i, j] == pytest.approx(scorer(row)[0] - 0.25)
 
 
-def test_a_stop_is_heeded_between_chunks():
+def test_map_can_be_stopped_between_chunks():
     asked = []
 
     def go_on():
@@ -88,7 +88,7 @@ def test_a_stop_is_heeded_between_chunks():
     assert len(asked) == 3
 
 
-def test_a_contour_of_a_linear_score_is_its_line():
+def test_contour_of_a_linear_score_is_a_line():
     x, y = np.linspace(-1, 2, 17), np.linspace(0, 5, 11)
     places, connect = ScoreMap(x, y, 2 * x[:, None] - y[None] + 0.3, 2).contour(1.0)
     assert_allclose(2 * places[:, 0] - places[:, 1] + 0.3, 1.0)
@@ -96,7 +96,7 @@ def test_a_contour_of_a_linear_score_is_its_line():
     assert_allclose(sorted(places[[0, -1], 0]), [0.35, 2.0])
 
 
-def test_a_contour_of_a_circle_is_one_closed_line():
+def test_contour_of_a_circle_is_one_closed_line():
     x = y = np.linspace(-2, 2, 81)
     places, connect = ScoreMap(x, y, x[:, None] ** 2 + y[None] ** 2, 2).contour(1.7321)
     assert_allclose(np.hypot(*places.T), np.sqrt(1.7321), atol=1e-3)
@@ -108,7 +108,7 @@ def test_a_contour_of_a_circle_is_one_closed_line():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_lines_are_whole(seed):
+def test_contour_lines_are_closed_or_end_at_the_frame(seed):
     values = np.random.default_rng(seed).normal(size=(15, 12))
     places, connect = ScoreMap(np.arange(15.0), np.arange(12.0), values, 2).contour(0.0)
     ends = np.flatnonzero(connect == 0)
@@ -118,18 +118,18 @@ def test_lines_are_whole(seed):
             np.isclose(places[k, 0], (0, 14)).any() or np.isclose(places[k, 1], (0, 11)).any()
             for k in (start, end)
         ]
-        # A line is closed, or begins and ends at the frame.
+        # A line is closed, or starts and ends at the frame.
         assert all(on_frame) or np.allclose(places[start], places[end])
     assert ends[-1] == len(places) - 1
 
 
-def test_of_nothing_there_is_no_line():
+def test_level_outside_the_range_has_no_contour():
     places, connect = ScoreMap(np.arange(3.0), np.arange(3.0), np.ones((3, 3)), 2).contour(2.0)
     assert places.shape == (0, 2)
     assert connect.shape == (0,)
 
 
-def test_a_linear_score_is_mapped_without_making_rows():
+def test_linear_score_is_mapped_without_creating_rows():
     class NoRows(Slice):
         def rows(self, places):
             raise AssertionError("rows were made")
@@ -142,7 +142,7 @@ def test_a_linear_score_is_mapped_without_making_rows():
     assert_allclose(found.scores.ravel(), rows @ weights + 0.5, rtol=1e-9, atol=1e-9)
 
 
-def test_few_rows_of_many_features_are_made_at_a_time():
+def test_rows_of_many_features_are_created_in_small_chunks():
     heights = []
 
     class Counting(Slice):

@@ -68,7 +68,7 @@ def scored(out):
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_the_input_check_is_reported_in_json_and_in_sentences(score, later, tmp_path, stream):
+def test_input_check_is_reported_in_json_and_text(score, later, tmp_path, stream):
     rows = rows_of(20)
     rows[3][2] = rows[4][2] = "Chur"
     rows[5][1] = ""
@@ -102,7 +102,7 @@ def test_the_input_check_is_reported_in_json_and_in_sentences(score, later, tmp_
     assert [int(row["row"]) for row in written] == [*range(1, 11), *range(12, 22)]
 
 
-def test_the_auc_is_that_of_the_scores(score, later, model_path):
+def test_reported_auc_matches_the_scores(score, later, model_path):
     path = later(rows_of(50, seed=4))
     status, out, _ = score(path, "--json")
     found = json.loads(out)
@@ -119,7 +119,7 @@ def test_the_auc_is_that_of_the_scores(score, later, model_path):
     assert again["scores"] == found["scores"]
 
 
-def test_an_auc_needs_classes_that_the_model_was_made_for(score, later):
+def test_auc_needs_the_classes_of_the_model(score, later):
     rows = rows_of(20)
     for row in rows[:6]:
         row[-1] = row[-1].upper()
@@ -140,14 +140,14 @@ def test_an_auc_needs_classes_that_the_model_was_made_for(score, later):
     ],
 )
 @pytest.mark.parametrize("stream", [False, True])
-def test_the_reason_for_a_missing_auc_is_reported(score, later, value, words, stream):
+def test_reason_for_a_missing_auc_is_reported(score, later, value, words, stream):
     rows = [[*row[:-1], value(k)] for k, row in enumerate(rows_of(22))]
     status, _, err = score(later(rows), *(["--stream"] if stream else []))
     assert (status, words in err) == (0, True), err
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_a_label_of_too_many_values_does_not_keep_rows_from_being_scored(score, later, stream):
+def test_label_of_many_values_does_not_prevent_scoring(score, later, stream):
     rows = [[*row[:-1], f"{k}"] for k, row in enumerate(rows_of(1100))]
     options = ["--stream"] if stream else []
     status, out, err = score(later(rows), *options)
@@ -158,7 +158,7 @@ def test_a_label_of_too_many_values_does_not_keep_rows_from_being_scored(score, 
     assert "cannot be the label" in err
 
 
-def test_a_requested_label_is_compared_with_the_classes_of_the_model(score, later):
+def test_requested_label_is_compared_with_the_model_classes(score, later):
     header = [*HEADER[:-1], "seen"]
     rows = rows_of(21)
     status, out, _ = score(later(rows, header), "--label", "seen", "--json")
@@ -175,7 +175,7 @@ def test_a_requested_label_is_compared_with_the_classes_of_the_model(score, late
 
 
 @pytest.mark.parametrize("output", [[], ["-o", "-"]])
-def test_one_json_document_names_the_row_of_each_score(score, later, output):
+def test_json_output_names_the_row_of_each_score(score, later, output):
     rows = rows_of(9)
     rows[2] = rows[2][:3]
     status, out, _ = score(later(rows), "--json", "--id", "id", *output)
@@ -186,7 +186,7 @@ def test_one_json_document_names_the_row_of_each_score(score, later, output):
     assert len(found["scores"]) == len(found["predicted"]) == 8
 
 
-def test_a_few_rows_of_rare_levels_are_scored(tmp_path, capsys):
+def test_few_rows_of_rare_levels_are_scored(tmp_path, capsys):
     rows = rows_of(900)
     for k, row in enumerate(rows):
         row[2] = f"place {k % 110 if k < 400 else k}"
@@ -198,7 +198,7 @@ def test_a_few_rows_of_rare_levels_are_scored(tmp_path, capsys):
     assert "10 rows with a level that is not in the training table" in capsys.readouterr().err
 
 
-def test_a_column_that_is_mostly_missing_may_be_so_in_a_few_rows(tmp_path, capsys):
+def test_mostly_missing_column_may_be_empty_in_few_rows(tmp_path, capsys):
     rows = rows_of(90)
     for k, row in enumerate(rows):
         row[3] = row[3] if k % 3 == 0 else ""
@@ -224,7 +224,7 @@ def change(rows, k, value):
     ],
 )
 @pytest.mark.parametrize("stream", [False, True])
-def test_a_column_that_is_wholly_unknown_is_refused(score, later, k, value, words, stream):
+def test_column_without_known_values_is_refused(score, later, k, value, words, stream):
     path = later(change(rows_of(8), k, value))
     options = ["--stream"] if stream else []
     status, out, err = score(path, *options)
@@ -237,14 +237,14 @@ def test_a_column_that_is_wholly_unknown_is_refused(score, later, k, value, word
     assert len(scored(out)) == 8
 
 
-def test_few_rows_are_scored_whatever_their_values(score, later):
+def test_few_rows_are_scored_with_any_values(score, later):
     status, out, err = score(later(change(rows_of(2), 2, "Chur")))
     assert status == 0
     assert len(scored(out)) == 2
     assert "'Chur'" in err
 
 
-def test_an_absent_column_is_refused_with_a_suggestion(score, later):
+def test_absent_column_is_refused_with_a_suggestion(score, later):
     path = later(rows_of(3), ["id", "age", "City ", "dose", "outcome"])
     status, out, err = score(path)
     assert (status, out) == (2, "")
@@ -258,7 +258,7 @@ def test_an_absent_column_is_refused_with_a_suggestion(score, later):
     assert "'town'" in err
 
 
-def test_a_streamed_table_has_the_same_report(model_path, later):
+def test_streamed_table_has_the_same_report(model_path, later):
     rows = rows_of(300, seed=2)
     rows[3][2], rows[9][1], rows[11][3] = "Chur", "old", ""
     path, model = later(rows), load_model(model_path)
@@ -283,10 +283,10 @@ def test_a_streamed_table_has_the_same_report(model_path, later):
     ("missing", "rows", "reported"),
     [(18, 150, False), (400, 3_900, False), (40, 150, True), (1, 2, False)],
 )
-def test_only_a_significant_and_material_rise_of_missing_values_is_reported(
+def test_only_a_relevant_rise_of_missing_values_is_reported(
     model_path, later, missing, rows, reported
 ):
-    # In training the column of doses lacks 9 of 90 values.
+    # In training the dose column has 9 missing values in 90 rows.
     lines = rows_of(rows)
     for k, line in enumerate(lines):
         line[3] = "" if k < missing else "0.5"
@@ -295,7 +295,7 @@ def test_only_a_significant_and_material_rise_of_missing_values_is_reported(
     assert ("dose" in report.gaps) == reported
 
 
-def test_a_run_reports_the_input_check_of_its_test_file(later, tmp_path):
+def test_run_notes_the_input_check_of_its_test_file(later, tmp_path):
     train = read_table(write_csv(tmp_path / "train.csv", HEADER, rows_of(90)))
     rows = rows_of(40, seed=7)
     rows[3][2], rows[9][1] = "Chur", "old"
@@ -325,7 +325,7 @@ def test_a_run_reports_the_input_check_of_its_test_file(later, tmp_path):
     assert not any(note.code == "test_file" for note in record.notes)
 
 
-def test_a_model_of_all_rows_has_the_roles_of_its_run(tmp_path):
+def test_refit_model_uses_the_roles_of_its_run(tmp_path):
     table = read_table(write_csv(tmp_path / "train.csv", HEADER, rows_of(90)))
     experiment = plan_on(table, "auc-rls", {}, Validation(), (0.0, 0.1))
     expected = refit(experiment, table)
@@ -339,7 +339,7 @@ def test_a_model_of_all_rows_has_the_roles_of_its_run(tmp_path):
     assert one.intercept == other.intercept
 
 
-def test_columns_are_named_before_a_file_is_read(model_path, later, tmp_path):
+def test_heading_lists_columns_without_reading_the_file(model_path, later, tmp_path):
     schema = load_model(model_path).schema
     path = later([[*row, "words"] for row in rows_of(5)], [*HEADER, "remark"])
     assert heading(path, schema) == (*HEADER, "remark")
@@ -365,7 +365,7 @@ def test_scoring_reports_progress_and_can_be_stopped(model_path, later):
     assert taken == []
 
 
-def test_all_unknown_columns_are_refused_at_once(score, later):
+def test_all_unknown_columns_are_refused_together(score, later):
     rows = change(change(rows_of(8), 2, str.upper), 1, "")
     status, _, err = score(later(rows))
     assert status == 2

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from aucstudio.project import leftovers, scratch
+from aucstudio.project import scratch
 from aucstudio.project.errors import InputError
 
 OWNER = """
@@ -22,7 +22,7 @@ print("made", flush=True)
 
 @pytest.fixture
 def temporary(tmp_path, monkeypatch):
-    """A temporary folder for this test and its processes; this one owns nothing in it yet."""
+    """Set a temporary folder for this test and its processes, without own folders in it."""
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setenv("TMPDIR", str(folder))
@@ -53,7 +53,7 @@ def copies(folder):
     return list(folder.rglob("copy.csv"))
 
 
-def test_one_folder_for_a_process_and_it_goes_with_it(temporary):
+def test_process_has_one_folder_that_is_removed_with_it(temporary):
     with scratch.folder() as first, scratch.folder() as second:
         assert first.parent == second.parent
         assert stat.S_IMODE(first.parent.stat().st_mode) == 0o700
@@ -61,12 +61,12 @@ def test_one_folder_for_a_process_and_it_goes_with_it(temporary):
     assert not first.exists()
     scratch.clear()
     assert not list(temporary.iterdir())
-    # Another one is made where it is needed.
+    # Another one is created when needed.
     assert scratch.make_folder().is_dir()
 
 
 @pytest.mark.slow
-def test_what_a_process_leaves_goes_at_its_end_or_with_the_next(temporary):
+def test_folders_of_ended_processes_are_removed(temporary):
     first, second = start("pass"), start()
     end(first)
     second.send_signal(signal.SIGKILL)
@@ -79,7 +79,7 @@ def test_what_a_process_leaves_goes_at_its_end_or_with_the_next(temporary):
     assert not list(temporary.iterdir())
 
 
-def test_what_belongs_to_nobody_we_know_is_left_alone(temporary):
+def test_foreign_folders_are_not_removed(temporary):
     other = temporary / "aucstudio-notes"
     other.mkdir()
     foreign = temporary / "aucstudio-00000000-1-12345678"  # of another machine
@@ -87,7 +87,7 @@ def test_what_belongs_to_nobody_we_know_is_left_alone(temporary):
     elsewhere = temporary / "elsewhere"
     elsewhere.mkdir()
     (elsewhere / "mine").write_text("mine")
-    ended = f"aucstudio-{leftovers.owner_name()[:8]}-{2**22 + 1}-12345678"
+    ended = f"aucstudio-{scratch.owner_name()[:8]}-{2**22 + 1}-12345678"
     (temporary / ended).symlink_to(elsewhere)
     scratch.sweep()
     assert (elsewhere / "mine").read_text() == "mine"
@@ -95,7 +95,7 @@ def test_what_belongs_to_nobody_we_know_is_left_alone(temporary):
     assert foreign.is_dir()
 
 
-def test_a_copy_of_the_process_takes_nothing_away(temporary, monkeypatch):
+def test_forked_process_removes_nothing(temporary, monkeypatch):
     folder = scratch.make_folder()
     with monkeypatch.context() as forked:
         forked.setattr(os, "getpid", lambda: -1)
@@ -103,12 +103,12 @@ def test_a_copy_of_the_process_takes_nothing_away(temporary, monkeypatch):
     assert folder.is_dir()
 
 
-def test_a_folder_that_the_system_took_away_is_made_again(temporary):
+def test_removed_folder_is_created_again(temporary):
     scratch.remove(scratch.make_folder().parent)
     assert scratch.make_folder().is_dir()
 
 
-def test_no_room_is_a_sentence(temporary, monkeypatch):
+def test_full_disk_is_a_clear_error(temporary, monkeypatch):
     def full(*_arguments, **_options):
         raise OSError(28, "No space left on device")
 

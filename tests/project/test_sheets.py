@@ -1,4 +1,4 @@
-"""CSV for spreadsheets: nothing in it runs, and numbers stay what they are."""
+"""CSV for spreadsheets: formulas are escaped and numbers are unchanged."""
 
 import csv
 import io
@@ -33,12 +33,12 @@ def written(*row, delimiter=","):
         "+",
     ],
 )
-def test_text_that_would_be_run_begins_with_an_apostrophe(text, delimiter):
+def test_formula_text_is_escaped_with_an_apostrophe(text, delimiter):
     assert written(1, text, delimiter=delimiter) == ["1", f"'{text}"]
 
 
 @pytest.mark.parametrize("text", ["yes", "1=2", "a-b", "-1", "+1", "-0.5e-3", "", "'=x", "−1"])
-def test_other_text_is_not_touched(text):
+def test_other_text_is_unchanged(text):
     assert written(1, text) == ["1", text]
 
 
@@ -49,13 +49,13 @@ def test_numbers_keep_every_digit():
     assert cells[6:] == ["True", "", "", ""]
 
 
-def test_the_data_behind_a_picture_are_guarded():
+def test_exported_plot_data_are_escaped():
     from aucstudio.gui.exports import columns_as_csv
 
     assert columns_as_csv({"=A1": ["@b", "c"], "n": [-1.5, 2]}) == "'=A1,n\n'@b,-1.5\nc,2\n"
 
 
-def test_a_class_that_is_a_formula_is_guarded_in_the_scores(tmp_path, capsys):
+def test_formula_class_names_are_escaped_in_the_scores(tmp_path, capsys):
     from aucstudio.cli import main
 
     rows = "".join(f"{k % 7},{'=cmd()' if k % 3 else '-1'}\n" for k in range(60))

@@ -1,4 +1,4 @@
-"""Independent parts of a fit in threads: complete, in any order, and stopped."""
+"""Independent parts of a fit in threads: complete, in any order, and stoppable."""
 
 import os
 import subprocess
@@ -17,7 +17,7 @@ def test_every_task_is_done_once_in_any_order():
     assert found == {task: task**2 for task in range(20)}
 
 
-def test_a_stop_reaches_running_tasks_and_no_other_begins():
+def test_stop_reaches_running_tasks_and_starts_no_others():
     begun, never = [], threading.Event()
 
     def work(task, check):
@@ -31,7 +31,7 @@ def test_a_stop_reaches_running_tasks_and_no_other_begins():
     assert 1 <= len(begun) < 50
 
 
-def test_what_fails_is_raised_where_it_is_waited_for():
+def test_error_of_a_task_is_raised_to_the_caller():
     def work(task, check):
         raise ValueError("no luck")
 
@@ -41,7 +41,7 @@ def test_what_fails_is_raised_where_it_is_waited_for():
 
 @pytest.mark.slow
 def test_each_thread_limits_openmp_to_one_thread():
-    """The limit of OpenMP is one of each thread: that of the main thread says nothing."""
+    """The OpenMP limit is per thread; that of the main thread does not apply."""
     script = """
 import sklearn.base
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads as threads
@@ -55,7 +55,7 @@ print([count for _, count in side_by_side(lambda _, check: threads(), range(3), 
     assert done.stdout.strip() == "[1, 1, 1]"
 
 
-def test_a_combination_is_the_same_bit_for_bit_however_it_was_made():
+def test_threaded_combination_is_bit_identical():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 4))
     y = X[:, 0] + rng.normal(size=120) > 0.5

@@ -13,8 +13,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.runs import estimate as experiments
 from aucstudio.project.runs.estimate import check_size
 from aucstudio.project.runs.experiment import DataReference
-from aucstudio.project.runs.experiment_file import ExperimentFile
-from aucstudio.project.runs.planning import plan_experiment
+from aucstudio.project.runs.planning import PlannedRun, plan_experiment
 from aucstudio.project.runs.tuning import Tuning, candidates
 from aucstudio.project.work.submit import open_place, run_experiments
 
@@ -40,7 +39,7 @@ def bytes_of(settings):
     return METHODS["nbauc"](**settings).estimate(ROWS // 4, ROWS // 4, 1).bytes
 
 
-def test_the_largest_candidate_of_a_search_counts(large, planned, monkeypatch):
+def test_size_check_uses_the_largest_candidate(large, planned, monkeypatch):
     tuned = dataclasses.replace(planned, tuning=Tuning("auc"))
     found = candidates(METHODS["nbauc"], planned.params, 0)
     worst = max(bytes_of({**planned.params, **candidate}) for candidate in found)
@@ -57,14 +56,15 @@ def test_the_largest_candidate_of_a_search_counts(large, planned, monkeypatch):
     check_size(tuned, large)
 
 
-def test_runs_at_once_must_fit_in_memory_together(large, planned, monkeypatch):
-    study = ExperimentFile(large, (planned, dataclasses.replace(planned, band=(0.0, 0.2))))
+def test_parallel_runs_must_fit_in_memory_together(large, planned, monkeypatch):
+    both = [planned, dataclasses.replace(planned, band=(0.0, 0.2))]
+    plans = [PlannedRun(one, large, None) for one in both]
     table = 8 * ROWS * 2
     needed = 2 * (bytes_of(planned.params) + table)
     monkeypatch.setattr(experiments, "machine_memory", lambda: 0.999 * needed / 0.8)
     with pytest.raises(InputError, match="2 runs at once would take about") as refused:
-        run_experiments(study.plans(), open_place(jobs=3))
+        run_experiments(plans, open_place(jobs=3))
     assert refused.value.setting == "jobs"
-    experiments.check_size_at_once(study.experiments, large, 1)
+    experiments.check_size_at_once(both, large, 1)
     monkeypatch.setattr(experiments, "machine_memory", lambda: 1.001 * needed / 0.8)
-    experiments.check_size_at_once(study.experiments, large, 3)
+    experiments.check_size_at_once(both, large, 3)

@@ -1,4 +1,4 @@
-"""Sparse rows of ARFF, and several sparse files as one table, keep only what is not zero."""
+"""Sparse rows of ARFF stay sparse; several sparse files are joined into one sparse table."""
 
 import numpy as np
 import pytest
@@ -97,7 +97,7 @@ def test_what_is_no_attribute_is_told_with_its_line(path):
 
 
 @pytest.mark.slow
-def test_several_sparse_files_are_one_sparse_table(tmp_path):
+def test_several_sparse_files_are_joined_sparsely(tmp_path):
     one, two = tmp_path / "one.svm", tmp_path / "two.svm"
     one.write_text("1 3:2 5:1\n-1 40:1\n-1 5:4\n")
     two.write_text("-1 3:1\n1 5:0 7:2\n")
@@ -116,7 +116,7 @@ def test_several_sparse_files_are_one_sparse_table(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_sparse_and_a_filled_file_are_one_sparse_table(tmp_path):
+def test_sparse_and_dense_files_are_joined_sparsely(tmp_path):
     one, two = tmp_path / "one.svm", tmp_path / "two.svm"
     one.write_text("".join(f"{k % 2} {k}:1 {k + 1}:0\n" for k in range(1, 9)))
     two.write_text("".join(f"{k % 2} {' '.join(f'{j}:2' for j in range(1, 9))}\n" for k in (1, 2)))

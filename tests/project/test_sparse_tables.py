@@ -1,4 +1,4 @@
-"""Tables of which most cells are zero: kept, prepared, trained on and scored without the zeros."""
+"""Sparse tables are stored, prepared, trained on and scored without their zeros."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ LINEAR = [key for key, method in METHODS.items() if method.takes_sparse]
 
 
 def rows_of(count=240, width=120, density=0.06, seed=0):
-    """Rows of which the last is empty, with a column of zeros, and labels that they tell."""
+    """Return sparse rows, the last one empty, with a zero column and dependent labels."""
     rng = np.random.default_rng(seed)
     X = sparse.random_array((count, width), density=density, rng=rng, format="lil")
     y = rng.random(count) < 0.3
@@ -66,12 +66,12 @@ def path(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def thin(path):
+def sparse_table(path):
     return read_table(path)
 
 
-def written(table):
-    """Give the same table with all its zeros."""
+def dense(table):
+    """Return the same table in dense form."""
     columns = tuple(column.holding(column.values) for column in table.columns)
     return dataclasses.replace(table, columns=columns)
 
@@ -87,11 +87,11 @@ def experiment(table, method="logistic", validation=None, tuning=None, choice=No
 
 
 @pytest.mark.slow
-def test_what_is_not_zero_is_all_that_is_kept(thin):
+def test_only_non_zero_cells_are_stored(sparse_table):
     X, _ = rows_of()
-    features = [column for column in thin.columns if column.name != "label"]
+    features = [column for column in sparse_table.columns if column.name != "label"]
     assert all(isinstance(column, SparseColumn) for column in features)
-    assert thin.rows == 240
+    assert sparse_table.rows == 240
     for column in features:
         cells = X[:, [int(column.name[1:]) - 1]].toarray().ravel()
         whole = column.holding(column.values)
@@ -106,7 +106,7 @@ def test_what_is_not_zero_is_all_that_is_kept(thin):
 
 
 @pytest.mark.slow
-def test_missing_and_explicit_zeros(tmp_path):
+def test_missing_cells_and_explicit_zeros_are_read(tmp_path):
     path = tmp_path / "s.svm"
     path.write_text("1 1:nan 9:0\n-1 2:1\n-1 3:1\n1\n-1 4:2\n" + "-1\n1 1:5\n" * 4)
     table = read_table(path)
@@ -119,7 +119,7 @@ def test_missing_and_explicit_zeros(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_file_of_few_zeros_is_a_table_as_ever(tmp_path, monkeypatch):
+def test_file_of_few_zeros_is_read_densely(tmp_path, monkeypatch):
     path = tmp_path / "s.svm"
     path.write_text("".join(f"{k % 2} 1:{k + 1} 2:{k * 7 % 5 + 1} 3:1\n" for k in range(30)))
     assert not any(isinstance(c, SparseColumn) for c in read_table(path).columns)
@@ -129,7 +129,7 @@ def test_a_file_of_few_zeros_is_a_table_as_ever(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_infinite_cells_are_named(tmp_path):
+def test_infinite_cells_are_refused_with_their_column(tmp_path):
     path = tmp_path / "s.svm"
     path.write_text("1 1:1\n-1 2:1\n1 3:1 4:inf\n" + "-1 5:1\n" * 20)
     with pytest.raises(InputError, match=r"infinite value in column 'f4'"):
@@ -137,19 +137,19 @@ def test_infinite_cells_are_named(tmp_path):
 
 
 @pytest.mark.slow
-def test_some_rows_are_a_part_of_the_block(thin):
-    columns = in_rows(thin.columns, slice(10, 20))
+def test_row_selection_shares_one_sparse_block(sparse_table):
+    columns = in_rows(sparse_table.columns, slice(10, 20))
     assert all(isinstance(c, SparseColumn) for c in columns[1:])
     assert len({id(c.block) for c in columns[1:]}) == 1
-    for part, whole in zip(columns, thin.columns, strict=True):
+    for part, whole in zip(columns, sparse_table.columns, strict=True):
         np.testing.assert_array_equal(part.values, whole.values[10:20])
 
 
 # ------------------------------------------------------------------ preprocessing
 
 
-def strange_columns(count=400):
-    """Columns that may be learnt at once, and those that may not."""
+def unusual_columns(count=400):
+    """Return columns that can be prepared together, and others that cannot."""
     rng = np.random.default_rng(3)
     few = rng.random((count, 14)) < 0.04
     X = np.where(few, np.round(rng.normal(size=few.shape), 2), 0.0)
@@ -172,8 +172,8 @@ def strange_columns(count=400):
 
 @pytest.mark.parametrize("scale", SCALE)
 @pytest.mark.parametrize("impute", IMPUTE)
-def test_columns_learnt_at_once_are_learnt_as_one_by_one(scale, impute):
-    columns, X = strange_columns()
+def test_joint_preparation_equals_column_by_column(scale, impute):
+    columns, X = unusual_columns()
     choice = PreparationChoice(impute=impute, scale=scale)
     for rows in (np.arange(400), np.arange(1, 400, 3), np.arange(2)):
         found = learn_rare(columns, rows, choice)
@@ -190,9 +190,9 @@ def test_columns_learnt_at_once_are_learnt_as_one_by_one(scale, impute):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scale", ["standard", "robust", "min-max", "none"])
-def test_sparse_rows_are_the_prepared_rows(thin, scale):
+def test_sparse_rows_equal_the_prepared_rows(sparse_table, scale):
     roles = {"f3": "category", "f4": "category", "f9": "number"}
-    table = thin.with_roles(roles=roles, absent={"f1": [1.5]})
+    table = sparse_table.with_roles(roles=roles, absent={"f1": [1.5]})
     choice = PreparationChoice(scale=scale, indicators=True)
     some = np.random.default_rng(0).permutation(table.rows)[:150]
     learnt = learn_preparation(table, some[:90], choice, keep_zeros=True)
@@ -201,14 +201,14 @@ def test_sparse_rows_are_the_prepared_rows(thin, scale):
     found = sparse_rows(learnt, table, some)
     assert found.shape == (150, len(learnt.feature_names))
     np.testing.assert_array_equal(found.toarray(), learnt.apply(table, some))
-    np.testing.assert_array_equal(found.toarray(), learnt.apply(written(table), some))
+    np.testing.assert_array_equal(found.toarray(), learnt.apply(dense(table), some))
     np.testing.assert_array_equal(
-        found.toarray(), sparse_rows(learnt, written(table), some).toarray()
+        found.toarray(), sparse_rows(learnt, dense(table), some).toarray()
     )
 
 
-def test_far_and_missing_cells_take_the_training_median():
-    columns, X = strange_columns()
+def test_far_and_missing_cells_get_the_training_median():
+    columns, X = unusual_columns()
     table = dataclasses.replace(read_by_columns(columns), label=None)
     rows = np.arange(400)
     learnt = learn_preparation(table, rows, keep_zeros=True)
@@ -230,17 +230,19 @@ def read_by_columns(columns):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", LINEAR)
-def test_a_run_without_the_zeros_is_the_run_with_them(thin, method):
+def test_sparse_run_equals_the_dense_run(sparse_table, method):
     settings = {"tol": 1e-9} if "tol" in METHODS[method]().get_params() else {}
-    record = execute(experiment(thin, method, **settings), thin)
+    record = execute(experiment(sparse_table, method, **settings), sparse_table)
     assert record.status == "done", record.error
     (result,) = record.splits
     assert result.model.preparation.keeps_zeros
-    full = written(thin)
+    full = dense(sparse_table)
     np.testing.assert_allclose(
         result.model.score(full)[result.test_rows], result.test_scores, rtol=1e-9, atol=1e-9
     )
-    np.testing.assert_array_equal(result.model.score(thin)[result.test_rows], result.test_scores)
+    np.testing.assert_array_equal(
+        result.model.score(sparse_table)[result.test_rows], result.test_scores
+    )
     X = result.model.preparation.apply(full, result.train_rows)
     fitted = METHODS[method](**{**record.experiment.params}).fit(X, result.train_positive)
     there, here = fitted.train_scores_, result.train_scores
@@ -250,18 +252,23 @@ def test_a_run_without_the_zeros_is_the_run_with_them(thin, method):
     )
 
 
-@pytest.mark.parametrize("method", ["logistic", "rls", "auc-rls"])
-def test_exact_methods_give_the_same_scores(thin, method):
-    record = execute(experiment(thin, method), thin)
+# Logistic regression stops at a gap; how near to the optimum depends on the machine's products.
+@pytest.mark.parametrize(
+    ("method", "tolerance"), [("logistic", 1e-6), ("rls", 1e-8), ("auc-rls", 1e-8)]
+)
+def test_exact_methods_have_equal_scores_in_sparse_and_dense_form(sparse_table, method, tolerance):
+    record = execute(experiment(sparse_table, method), sparse_table)
     (result,) = record.splits
-    X = result.model.preparation.apply(written(thin), result.train_rows)
+    X = result.model.preparation.apply(dense(sparse_table), result.train_rows)
     fitted = METHODS[method](**record.experiment.params).fit(X, result.train_positive)
-    np.testing.assert_allclose(result.train_scores, fitted.train_scores_, atol=1e-8, rtol=1e-8)
+    np.testing.assert_allclose(
+        result.train_scores, fitted.train_scores_, atol=tolerance, rtol=tolerance
+    )
 
 
-def test_centring_would_change_nothing_but_the_constant(thin):
-    found = execute(experiment(thin, "auc-rls"), thin).splits[0]
-    usual = execute(experiment(written(thin), "auc-rls"), written(thin)).splits[0]
+def test_centring_changes_only_the_constant(sparse_table):
+    found = execute(experiment(sparse_table, "auc-rls"), sparse_table).splits[0]
+    usual = execute(experiment(dense(sparse_table), "auc-rls"), dense(sparse_table)).splits[0]
     assert not usual.model.preparation.keeps_zeros
     np.testing.assert_allclose(
         found.test_scores - found.test_scores.mean(),
@@ -271,22 +278,26 @@ def test_centring_would_change_nothing_but_the_constant(thin):
 
 
 @pytest.mark.slow
-def test_folds_and_a_search_stay_sparse(thin, monkeypatch):
+def test_folds_and_tuning_stay_sparse(sparse_table, monkeypatch):
     def refuse(*_):
         raise AssertionError("written out")
 
     monkeypatch.setattr(preparation, "written_out", refuse)
-    plan = experiment(thin, "logistic", Validation("folds", folds=3), Tuning("auc", folds=2))
-    record = execute(plan, thin)
+    plan = experiment(
+        sparse_table, "logistic", Validation("folds", folds=3), Tuning("auc", folds=2)
+    )
+    record = execute(plan, sparse_table)
     assert (record.status, len(record.splits)) == ("done", 3), record.error
 
 
 @pytest.mark.slow
-def test_a_test_file_and_later_files_are_read_by_the_schema(thin, tmp_path):
-    X, y = rows_of(60, 150, seed=5)  # with features that training never showed
+def test_later_sparse_files_are_read_by_the_schema(sparse_table, tmp_path):
+    X, y = rows_of(60, 150, seed=5)  # with features unseen in training
     later = write(tmp_path / "later.svm", X[:, :150], y)
-    plan = experiment(thin, "logistic", Validation("file", test_file=str(later)))
-    record = execute(plan, thin, read_table(later, label="label", schema=thin.schema))
+    plan = experiment(sparse_table, "logistic", Validation("file", test_file=str(later)))
+    record = execute(
+        plan, sparse_table, read_table(later, label="label", schema=sparse_table.schema)
+    )
     assert record.status == "done", record.error
     model = record.splits[0].model
     scores = scores_of(model, read_to_score(model, later))
@@ -300,12 +311,12 @@ def test_a_test_file_and_later_files_are_read_by_the_schema(thin, tmp_path):
     )
 
 
-def test_the_model_file_keeps_it(thin, tmp_path):
-    model = execute(experiment(thin), thin).splits[0].model
+def test_model_file_stores_sparse_preparation(sparse_table, tmp_path):
+    model = execute(experiment(sparse_table), sparse_table).splits[0].model
     save_model(model, tmp_path / "m.aucmodel")
     again = load_model(tmp_path / "m.aucmodel")
     assert again.preparation.keeps_zeros
-    np.testing.assert_array_equal(again.score(thin), model.score(thin))
+    np.testing.assert_array_equal(again.score(sparse_table), model.score(sparse_table))
     learnt = model.preparation
     said = settings_of(learnt)
     moved = {**arrays_of(learnt), "means": np.ones(len(learnt.means))}
@@ -325,51 +336,53 @@ def test_the_model_file_keeps_it(thin, tmp_path):
         ),
     ],
 )
-def test_what_needs_the_zeros_is_refused_where_they_do_not_fit(
-    thin, monkeypatch, method, settings, why
+def test_dense_methods_are_refused_if_memory_is_too_small(
+    sparse_table, monkeypatch, method, settings, why
 ):
     scheme = Validation()
-    plan_on(thin, method, settings, scheme, (0.0, 0.1))
+    plan_on(sparse_table, method, settings, scheme, (0.0, 0.1))
     fit = METHODS[method](**settings)
     bare = fit.estimate(58, 134, 118).bytes
     monkeypatch.setattr(estimate, "machine_memory", lambda: 1.01 * bare / 0.8)
     with pytest.raises(InputError, match=why) as told:
-        plan_on(thin, method, settings, scheme, (0.0, 0.1))
+        plan_on(sparse_table, method, settings, scheme, (0.0, 0.1))
     assert "Logistic regression" in str(told.value)
     assert "SVM-pAUC" in str(told.value)
     assert told.value.setting == "method"
-    plan_on(thin, "logistic", {}, scheme, (0.0, 0.1))
+    plan_on(sparse_table, "logistic", {}, scheme, (0.0, 0.1))
 
 
-def test_ranks_and_leave_pair_out_need_the_zeros(thin):
-    ranked = execute(experiment(thin, choice=PreparationChoice(scale="quantile")), thin)
-    pairs = execute(experiment(thin, "auc-rls", Validation("leave-pair-out")), thin)
+def test_ranks_and_leave_pair_out_use_dense_rows(sparse_table):
+    ranked = execute(
+        experiment(sparse_table, choice=PreparationChoice(scale="quantile")), sparse_table
+    )
+    pairs = execute(experiment(sparse_table, "auc-rls", Validation("leave-pair-out")), sparse_table)
     for record in (ranked, pairs):
         assert record.status == "done", record.error
         assert not record.splits[0].model.preparation.keeps_zeros
 
 
-def test_rows_that_do_not_fit_written_out_are_refused(thin, monkeypatch):
-    model = execute(experiment(thin), thin).splits[0].model
+def test_rows_too_large_in_dense_form_are_refused(sparse_table, monkeypatch):
+    model = execute(experiment(sparse_table), sparse_table).splits[0].model
     monkeypatch.setattr(sparse_columns, "machine_memory", lambda: 1e5)
     with pytest.raises(InputError, match=r"texts\.svm is sparse: 240 rows of 119 features"):
-        model.preparation.apply(thin, for_fit=True)
+        model.preparation.apply(sparse_table, for_fit=True)
     monkeypatch.undo()
     monkeypatch.setattr(sparse_columns, "_MOST_TO_LOOK_AT", 1e5)
-    model.preparation.apply(thin, for_fit=True)
-    model.preparation.apply(thin, np.arange(5))
+    model.preparation.apply(sparse_table, for_fit=True)
+    model.preparation.apply(sparse_table, np.arange(5))
     with pytest.raises(InputError, match="a preview may take at most"):
-        model.preparation.apply(thin)
-    model.score(thin)
+        model.preparation.apply(sparse_table)
+    model.score(sparse_table)
 
 
 @pytest.mark.slow
-def test_memory_follows_what_is_not_zero(tmp_path):
+def test_memory_follows_the_non_zero_cells(tmp_path):
     rng = np.random.default_rng(0)
     X = sparse.random_array((4000, 8000), density=0.001, rng=rng, format="csr")
     y = np.where(X @ rng.normal(size=8000) + 0.1 * rng.normal(size=4000) > 0.5, 1, -1)
     path = write(tmp_path / "wide.svm", X, y)
-    execute(experiment(read_table(path)), read_table(path))  # what is loaded once
+    execute(experiment(read_table(path)), read_table(path))  # load modules once
     tracemalloc.start()
     try:
         table = read_table(path)
@@ -385,7 +398,7 @@ def test_memory_follows_what_is_not_zero(tmp_path):
 
 
 @pytest.mark.slow
-def test_from_the_command_line(path, tmp_path, capsys):
+def test_commands_accept_sparse_files(path, tmp_path, capsys):
     model, project, scores = (tmp_path / name for name in ("m.aucmodel", "p.aucproj", "s.csv"))
     assert main(["inspect", str(path), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["rows"] == 240
@@ -405,8 +418,8 @@ def test_from_the_command_line(path, tmp_path, capsys):
 # ------------------------------------------------------------------ findings
 
 
-def test_findings_are_those_of_the_written_out_table(thin):
-    """A column that is there in one class alone, and another with numbers for missing values."""
+def test_findings_match_those_of_the_dense_table(sparse_table):
+    """Use a column that is non-zero in one class only, and one with missing-value codes."""
     X, y = rows_of(900, 30, seed=2)
     rng = np.random.default_rng(0)
     cells = X.toarray()
@@ -415,31 +428,31 @@ def test_findings_are_those_of_the_written_out_table(thin):
     cells[rng.permutation(900)[:5], 21] = -999.0
     block = SparseBlock(sparse.csc_array(cells))
     columns = tuple(block.columns([f"f{k}" for k in range(30)]))
-    label = thin.column("label").holding(y.astype(float))
+    label = sparse_table.column("label").holding(y.astype(float))
     label = dataclasses.replace(label, role="number")
     table = dataclasses.replace(read_by_columns((label, *columns)), label=None)
     table = table.with_roles(label="label", positive="1")
     found = {(one.kind, one.columns) for one in find(table)}
-    usual = {(one.kind, one.columns) for one in find(written(table))}
+    usual = {(one.kind, one.columns) for one in find(dense(table))}
     assert ("leak", ("f20",)) in found
     assert ("sentinel", ("f21",)) in found
-    # Zeros are what a sparse table is made of.
+    # Zeros are normal in a sparse table.
     assert found == {one for one in usual if one[0] != "sentinel" or one[1] == ("f21",)}
 
 
-def test_a_sparse_column_can_be_the_label_and_another_be_looked_at(thin):
-    table = thin.with_roles(label="f2", roles={"label": "ignore"})
+def test_sparse_columns_can_be_label_and_inspected(sparse_table):
+    table = sparse_table.with_roles(label="f2", roles={"label": "ignore"})
     assert sum(table.classes.values()) == table.rows
     classes = Classes.of(table)
     assert classes is not None
     assert classes.positive.sum() + classes.negative.sum() == table.rows
-    column, whole = table.column("f9"), written(table).column("f9")
+    column, whole = table.column("f9"), dense(table).column("f9")
     found, usual = (RankedColumn.of(one, classes) for one in (column, whole))
     assert found is not None
     assert usual is not None
     assert found.area() == usual.area()
     assert [one.name for one in most_telling(table.features, classes, most=5)] == [
-        one.name for one in most_telling(written(table).features, classes, most=5)
+        one.name for one in most_telling(dense(table).features, classes, most=5)
     ]
     assert Condition("f9", ">", "0").holds(column).tolist() == (whole.values > 0).tolist()
     assert read_conditions("f9 > 0", {"f9": column})

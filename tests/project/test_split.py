@@ -8,7 +8,7 @@ from aucstudio.project.errors import InputError
 POSITIVE = np.arange(90) % 3 == 0
 
 
-def test_holdout_is_the_stratified_split_people_know():
+def test_holdout_equals_scikit_learns_stratified_split():
     split = draw_splits(POSITIVE, Validation(test_size=0.5, seed=0))[0]
     train, test = train_test_split(np.arange(90), test_size=0.5, random_state=0, stratify=POSITIVE)
     assert split.train.tolist() == train.tolist()
@@ -29,7 +29,7 @@ def test_splits_keep_the_share_of_positives():
         assert POSITIVE[split.test].mean() == pytest.approx(1 / 3)
 
 
-def test_a_seed_repeats_its_splits():
+def test_seed_determines_the_splits():
     first, again, other = (
         draw_splits(POSITIVE, Validation(repeats=3, seed=seed)) for seed in (1, 1, 2)
     )
@@ -49,21 +49,21 @@ def test_a_seed_repeats_its_splits():
         ({"scheme": "file"}, "test_file"),
     ],
 )
-def test_bad_schemes_are_refused_by_name(changes, setting):
+def test_invalid_schemes_are_refused_by_name(changes, setting):
     with pytest.raises(InputError) as caught:
         Validation(**changes)
     assert caught.value.setting == setting
 
 
 @pytest.mark.parametrize(("rows", "share"), [(4, 0.25), (5, 0.9)])
-def test_a_part_of_one_row_is_refused_in_our_words(rows, share):
+def test_part_of_one_row_is_refused(rows, share):
     positive = np.arange(rows) < 2
     with pytest.raises(InputError, match=f"divides {rows} rows into .* need both classes"):
         draw_splits(positive, Validation(test_size=share))
 
 
 @pytest.mark.parametrize("validation", [Validation(), Validation(scheme="folds", folds=3)])
-def test_too_few_of_a_class_is_refused(validation):
+def test_too_few_rows_of_a_class_are_refused(validation):
     positive = np.arange(40) == 7
     with pytest.raises(InputError, match="smaller class has 1 row, and no split"):
         draw_splits(positive, validation)

@@ -1,4 +1,4 @@
-"""Days, moments and durations of SAS, Stata and SPSS are what the formats of their columns say."""
+"""Dates, times and durations of SAS, Stata and SPSS follow the formats of their columns."""
 
 import datetime
 
@@ -34,7 +34,7 @@ DAY = datetime.date(2019, 1, 4)
         ("sas", "TIME8.", -3_600, "-01:00:00"),
     ],
 )
-def test_a_format_says_what_a_number_stands_for(package, form, number, value):
+def test_column_format_determines_the_value(package, form, number, value):
     assert conversion(package, form)(number) == value
 
 
@@ -46,24 +46,24 @@ def test_a_format_says_what_a_number_stands_for(package, form, number, value):
         *(("sas", form) for form in ("BEST12.", "DOLLAR8.", "DATEX.", "SEX.", "Z2.", "")),
     ],
 )
-def test_other_numbers_stay_as_they_are(package, form):
+def test_numbers_of_other_formats_are_not_converted(package, form):
     assert conversion(package, form) is None
 
 
-def test_names_of_values_in_a_catalog_are_known_by_their_format():
+def test_sas_catalog_formats_are_recognised():
     forms = ["SEXF.", "REGION", "BEST12.", "8.2", "F8.", "", "DATE9.", "Z5.", "COMMAX10.2"]
     assert [form for form in forms if is_in_catalog("sas", form)] == ["SEXF.", "REGION"]
     assert not is_in_catalog("spss", "SEXF.")
 
 
-def test_codes_with_names_elsewhere_are_categories():
+def test_codes_labelled_in_a_catalog_are_categories():
     table = read_table(FIXTURES / "catalog.xpt")
     assert [column.role for column in table.columns] == ["category", "category", "number", "label"]
     assert table.column("PLZ").values[0] == "01067"
     assert any("a SAS catalog: 'REG' (REGION)" in note for note in table.notes)
 
 
-def test_what_is_no_day_stays_a_number():
+def test_invalid_dates_stay_numbers():
     convert = conversion("sas", "DATE9.")
     assert on_calendar(convert, [21553.0, None, 1e12, "A"]) == ([DAY, None, 1e12, "A"], 1)
     assert on_calendar(convert, [float("inf")])[1] == 1
@@ -77,13 +77,13 @@ def test_what_is_no_day_stays_a_number():
         ("dates.xpt", {"SEEN": "2019-01-04", "LEFT": "2019-01-04", "AT": "2019-01-04"}),
     ],
 )
-def test_days_in_any_layout_are_days(name, dates):
+def test_dates_of_any_layout_are_read(name, dates):
     table = read_table(FIXTURES / name)
     for column, day in dates.items():
         found = next(c for c in table.columns if c.name.upper() == column.upper())
         assert spell_cell(found, found.values[1]).startswith(day)
 
 
-def test_durations_keep_their_days():
+def test_spss_durations_are_read_as_hours():
     stay = read_table(FIXTURES / "dates.sav").column("stay").values
     assert stay[:8].tolist() == [0, 5, 10, 15, 20, 25, 30, 35]

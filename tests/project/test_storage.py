@@ -20,7 +20,7 @@ from tests.project.conftest import run_sql
 from tests.project.test_project_damage import fingerprint
 
 
-def test_runs_come_back_as_they_went_in(project, plan, table):
+def test_stored_runs_are_read_back_unchanged(project, plan, table):
     records = [
         execute(plan("auc-svm", {"kernel": "rbf"}, scheme="folds", folds=3), table),
         execute(plan("svm-pauc", {"fpr_range": (0.1, 0.4)}), table),
@@ -36,7 +36,7 @@ def test_runs_come_back_as_they_went_in(project, plan, table):
             assert a.fit_seconds == b.fit_seconds
 
 
-def test_the_course_of_training_comes_back(project, plan, table):
+def test_training_history_is_stored(project, plan, table):
     record = execute(plan("auc-svm", scheme="folds", folds=2), table)
     stages = (Stage("kernel matrix", 0.25), Stage("training", 1.5))
     curve = dataclasses.replace(record.splits[0].curve, stages=stages)
@@ -52,7 +52,7 @@ def test_the_course_of_training_comes_back(project, plan, table):
     assert fingerprint(after.splits[1]) == fingerprint(record.splits[1])
 
 
-def test_a_range_that_was_widened_is_a_warning_that_comes_back(project, plan, table):
+def test_widened_range_is_stored_as_a_warning(project, plan, table):
     record = execute(plan("svm-pauc", {"fpr_range": (0.0, 1.0)}, scheme="folds", folds=3), table)
     assert [split.trained_range for split in record.splits] == [(0.0, 1.0)] * 3
     assert record.warnings == ()
@@ -67,20 +67,20 @@ def test_a_range_that_was_widened_is_a_warning_that_comes_back(project, plan, ta
     assert execute(plan("auc-rls"), table).splits[0].trained_range is None
 
 
-def test_the_same_experiment_twice_is_two_runs(project, plan, table):
+def test_repeated_experiment_is_stored_as_two_runs(project, plan, table):
     record = execute(plan(), table)
     ids = [project.add_run(record).id for _ in range(3)]
     assert ids == [record.id, f"{record.id}-2", f"{record.id}-3"]
     assert [run.id for run in project.runs()] == ids
 
 
-def test_the_plan_is_kept(project):
+def test_plan_is_stored(project):
     assert project.plan() == {}
     project.set_plan({"window": {"band": [0, 0.2]}, "name": "größe"})
     assert ProjectFile.open(project.path).plan()["name"] == "größe"
 
 
-def test_a_newer_format_is_refused_and_left_alone(project):
+def test_newer_format_is_refused_without_changes(project):
     run_sql(project.path, "UPDATE meta SET value = '99' WHERE name = 'format'")
     before = project.path.read_bytes()
     with pytest.raises(InputError, match=r"newer AUC Studio \(project format 99"):
@@ -89,14 +89,14 @@ def test_a_newer_format_is_refused_and_left_alone(project):
 
 
 @pytest.mark.parametrize("content", [b"", b"not a database at all" * 100])
-def test_files_that_are_no_project_are_refused(tmp_path, content):
+def test_files_that_are_not_projects_are_refused(tmp_path, content):
     path = tmp_path / "no.aucproj"
     path.write_bytes(content)
     with pytest.raises(InputError, match="not an AUC Studio project"):
         ProjectFile.open(path)
 
 
-def test_a_project_that_is_not_there(tmp_path):
+def test_missing_project_is_reported(tmp_path):
     with pytest.raises(InputError, match="there is no project"):
         ProjectFile.open(tmp_path / "absent.aucproj")
 
@@ -106,7 +106,7 @@ def test_creating_never_overwrites(project):
         ProjectFile.create(project.path)
 
 
-def test_a_project_is_written_whole_and_replaces_in_one_step(plan, table, tmp_path):
+def test_project_is_written_atomically(plan, table, tmp_path):
     records = [execute(plan(), table), execute(plan("auc-svm"), table)]
     target = tmp_path / "copy.aucproj"
     target.write_text("an older file")
@@ -122,7 +122,7 @@ def test_a_project_is_written_whole_and_replaces_in_one_step(plan, table, tmp_pa
     assert [path.name for path in tmp_path.glob(".*")] == []
 
 
-def test_a_full_disk_leaves_what_was_there(project, plan, table, monkeypatch):
+def test_full_disk_keeps_the_stored_runs(project, plan, table, monkeypatch):
     record = execute(plan(scheme="folds", folds=8), table)
     project.add_run(record)
     real = project_file.connect
@@ -140,21 +140,20 @@ def test_a_full_disk_leaves_what_was_there(project, plan, table, monkeypatch):
 
 
 @pytest.mark.slow
-def test_killing_the_program_in_a_run_loses_nothing_finished(table_file, tmp_path):
+def test_killed_program_loses_no_finished_run(table_file, tmp_path):
     """A second process finishes one run, begins an endless one, and is killed with SIGKILL."""
     project = tmp_path / "killed.aucproj"
     script = textwrap.dedent(
         f"""
         import sys, threading
         from aucstudio.engine import METHODS
-        from aucstudio.project.runs.planning import plan_run
+        from aucstudio.project.runs.experiment_keys import plan_document
         from aucstudio.project.work.submit import open_place, run_experiments
-        from aucstudio.project.data.validation import Validation
 
         def run(method):
-            plan = plan_run({str(table_file)!r}, method, [], validation=Validation(),
-                            band=(0.0, 0.1))
-            run_experiments([plan], open_place(), {str(project)!r})
+            data = {{"file": {str(table_file)!r}}}
+            study = plan_document({{"data": data, "runs": [{{"method": method}}]}})
+            run_experiments(study.plans, open_place(), {str(project)!r})
 
         run("auc-svm")
         def endless(self, X, positive, monitor):
@@ -178,7 +177,7 @@ def test_killing_the_program_in_a_run_loses_nothing_finished(table_file, tmp_pat
     assert [e.method for e in reopened.unfinished_runs().lost] == ["logistic"]
 
 
-def test_what_is_built_of_values_read_is_let_go_when_much_else_is_read(project):
+def test_cached_objects_are_evicted(project):
     source = ProjectSource(project.path, BoundedCache(10_000))
 
     def made():

@@ -1,4 +1,4 @@
-"""Tables that stay on disk: what is learnt, drawn and scored is what it is in memory."""
+"""Tables that stay on disk are prepared, fitted and scored like those in memory."""
 
 import gc
 import json
@@ -62,7 +62,7 @@ def path(request, csv_file, parquet_file):
 
 @pytest.fixture
 def opened():
-    """Open streams, and close them afterwards."""
+    """Return a function that opens streams; close them afterwards."""
     streams = []
 
     def make(path, **options):
@@ -83,7 +83,7 @@ def plan(table, method, settings=None, **options):
 
 
 @pytest.mark.slow
-def test_parquet_reads_as_the_same_table(csv_file, parquet_file):
+def test_parquet_is_read_like_the_csv(csv_file, parquet_file):
     text, columnar = read_table(csv_file), read_table(parquet_file)
     assert columnar.format == "parquet"
     assert (columnar.label, columnar.positive, columnar.classes) == ("label", "sick", text.classes)
@@ -98,7 +98,7 @@ def test_parquet_reads_as_the_same_table(csv_file, parquet_file):
         np.testing.assert_array_equal(one.values, other.values)
 
 
-def test_inspect_knows_parquet(parquet_file, capsys):
+def test_inspect_shows_the_parquet_format(parquet_file, capsys):
     assert main(["inspect", str(parquet_file), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["format"], found["delimiter"], found["rows"]) == ("parquet", None, ROWS)
@@ -106,7 +106,7 @@ def test_inspect_knows_parquet(parquet_file, capsys):
     assert "parquet\n" in capsys.readouterr().out
 
 
-def test_types_of_parquet_columns(tmp_path):
+def test_types_of_parquet_columns_are_read(tmp_path):
     path = tmp_path / "types.parquet"
     with duckdb.connect() as connection:
         connection.execute(
@@ -129,7 +129,7 @@ def test_types_of_parquet_columns(tmp_path):
 
 
 @pytest.mark.parametrize("reader", [read_table, open_stream])
-def test_parquet_that_cannot_be_read(tmp_path, reader):
+def test_unreadable_parquet_is_refused(tmp_path, reader):
     path = tmp_path / "bad.parquet"
     path.write_bytes(b"PAR1 and nothing else")
     with pytest.raises(InputError, match=r"bad\.parquet cannot be read"):
@@ -143,7 +143,7 @@ def test_parquet_that_cannot_be_read(tmp_path, reader):
             reader(path)
 
 
-def test_infinite_numbers_are_missing_and_told(tmp_path, opened):
+def test_infinite_numbers_are_missing_and_reported(tmp_path, opened):
     path = tmp_path / "infinite.parquet"
     with duckdb.connect() as connection:
         connection.execute(
@@ -163,10 +163,10 @@ def test_infinite_numbers_are_missing_and_told(tmp_path, opened):
     assert np.isfinite(learn_preparation(stream, np.arange(30)).means).all()
 
 
-# ------------------------------------------------------------------ what is learnt
+# ------------------------------------------------------------------ preparation
 
 
-def test_a_stream_is_understood_as_the_table_in_memory(path, opened):
+def test_stream_matches_the_table_in_memory(path, opened):
     table, stream = read_table(path), opened(path)
     assert (stream.rows, stream.label, stream.positive) == (ROWS, "label", "sick")
     assert stream.classes == table.classes
@@ -179,7 +179,7 @@ def test_a_stream_is_understood_as_the_table_in_memory(path, opened):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("block_bytes", [900, 1_000_000])
-def test_preprocessing_is_that_of_memory(path, block_bytes, opened):
+def test_preparation_of_a_stream_equals_that_in_memory(path, block_bytes, opened):
     table, stream = read_table(path), opened(path, block_bytes=block_bytes)
     rows = np.random.default_rng(0).permutation(ROWS)[:301]
     whole, parts = learn_preparation(table, rows), learn_preparation(stream, rows)
@@ -202,7 +202,7 @@ def test_preprocessing_is_that_of_memory(path, block_bytes, opened):
 
 
 @pytest.mark.slow
-def test_medians_of_columns_with_many_equal_cells(tmp_path, opened):
+def test_medians_of_columns_with_ties_equal_those_in_memory(tmp_path, opened):
     path, rng = tmp_path / "ties.parquet", np.random.default_rng(0)
     with duckdb.connect() as connection:
         connection.execute(
@@ -230,7 +230,7 @@ def test_medians_of_columns_with_many_equal_cells(tmp_path, opened):
     ],
 )
 @pytest.mark.parametrize("validation", [{}, {"scheme": "folds", "folds": 3}])
-def test_a_run_gives_the_numbers_of_memory(path, method, settings, validation, opened):
+def test_streamed_run_equals_the_run_in_memory(path, method, settings, validation, opened):
     table, stream = read_table(path), opened(path)
     experiment = plan(table, method, settings, **validation)
     assert experiment.id == plan(stream, method, settings, **validation).id
@@ -241,13 +241,13 @@ def test_a_run_gives_the_numbers_of_memory(path, method, settings, validation, o
         np.testing.assert_array_equal(other.test_rows, one.test_rows)
         np.testing.assert_array_equal(other.test_positive, one.test_positive)
         np.testing.assert_allclose(other.test_scores, one.test_scores, atol=1e-9)
-        # Scores that differ by rounding alone are ties.
+        # Scores that differ only by rounding are ties.
         areas = [auc(s.test_positive, s.test_scores.round(7)) for s in (one, other)]
         assert areas[1] == pytest.approx(areas[0], abs=1e-9)
 
 
 @pytest.mark.slow
-def test_descent_over_blocks_ranks_as_well(csv_file, opened):
+def test_stochastic_descent_on_a_stream_ranks_equally_well(csv_file, opened):
     stream = opened(csv_file)
     settings = {"n_landmarks": 20, "n_epochs": 5}
     parts = execute(plan(stream, "nsauc", settings), stream)
@@ -255,7 +255,7 @@ def test_descent_over_blocks_ranks_as_well(csv_file, opened):
     assert auc_summary(parts).value == pytest.approx(auc_summary(whole).value, abs=0.05)
 
 
-def test_a_stopped_run_keeps_what_it_has(csv_file, opened, monkeypatch):
+def test_stopped_run_keeps_the_current_split(csv_file, opened, monkeypatch):
     monkeypatch.setattr("aucstudio.engine.monitor.INTERVAL", np.inf)
     monkeypatch.setattr("aucstudio.project.runs.progress._REPORT_EVERY", 0.0)
     stream = opened(csv_file)
@@ -269,7 +269,7 @@ def test_a_stopped_run_keeps_what_it_has(csv_file, opened, monkeypatch):
     assert not record.splits[0].converged
 
 
-def test_a_file_that_changes_is_noticed(parquet_file, tmp_path, opened):
+def test_changed_file_is_detected(parquet_file, tmp_path, opened):
     path = tmp_path / "changing.parquet"
     path.write_bytes(parquet_file.read_bytes())
     stream = opened(path)
@@ -284,7 +284,7 @@ def test_a_file_that_changes_is_noticed(parquet_file, tmp_path, opened):
 
 
 @pytest.mark.parametrize("closed", [True, False])
-def test_nothing_is_left_behind(csv_file, closed):
+def test_temporary_files_of_a_stream_are_removed(csv_file, closed):
     with scratch.folder() as beside:
         before = set(beside.parent.iterdir())
         stream = open_stream(csv_file)
@@ -300,7 +300,7 @@ def test_nothing_is_left_behind(csv_file, closed):
 
 
 @pytest.mark.slow
-def test_labels_are_checked(csv_file, tmp_path, opened):
+def test_invalid_labels_of_a_stream_are_refused(csv_file, tmp_path, opened):
     with pytest.raises(InputError, match="no class 'ill'"):
         open_stream(csv_file, label="label", positive="ill")
     with pytest.raises(InputError, match="no column 'nowhere'"):
@@ -315,7 +315,7 @@ def test_labels_are_checked(csv_file, tmp_path, opened):
         open_stream(empty, label="y")
 
 
-def test_sizes():
+def test_block_sizes_are_parsed():
     assert [read_size(text) for text in ("64M", "2g", "1500", "3kB")] == [
         64_000_000,
         2_000_000_000,
@@ -328,7 +328,7 @@ def test_sizes():
 
 
 @pytest.mark.slow
-def test_an_experiment_file_runs_in_blocks(csv_file, capsys):
+def test_experiment_file_runs_in_blocks(csv_file, capsys):
     table = read_table(csv_file)
     methods = [{"method": "auc-rls"}, {"method": "rank-svm", "settings": {"tol": 1e-12}}]
     document = {"data": {"file": csv_file.name, "label": table.label}, "runs": methods}
@@ -354,7 +354,7 @@ def test_an_experiment_file_runs_in_blocks(csv_file, capsys):
     assert "svm-auc needs all rows in memory at once" in capsys.readouterr().err
 
 
-def test_a_table_beyond_memory_stays_on_disk(path, monkeypatch):
+def test_table_beyond_memory_is_streamed(path, monkeypatch):
     assert table_reader(path, "auc-rls", stream=False, block_size=None) == (read_table, "")
     monkeypatch.setattr("aucstudio.project.runs.estimate.machine_memory", lambda: 10_000.0)
     reader, said = table_reader(path, "auc-rls", stream=False, block_size=None)
@@ -369,7 +369,7 @@ def test_a_table_beyond_memory_stays_on_disk(path, monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["auc-rls", "rank-svm"])
-def test_train_and_score_in_blocks(path, method, tmp_path, capsys):
+def test_commands_train_and_score_in_blocks(path, method, tmp_path, capsys):
     documents, scores = [], []
     for stream in ([], ["--stream", "--block-size", "5K"]):
         model, out = str(tmp_path / f"{len(stream)}.aucmodel"), tmp_path / f"{len(stream)}.csv"
@@ -390,7 +390,7 @@ def test_train_and_score_in_blocks(path, method, tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_scores_of_a_stream_go_to_standard_output(csv_file, tmp_path, capsys):
+def test_scores_of_a_stream_are_printed(csv_file, tmp_path, capsys):
     model = str(tmp_path / "m.aucmodel")
     assert main(["train", str(csv_file), "--method", "auc-rls", "--save-model", model]) == 0
     capsys.readouterr()
@@ -406,7 +406,7 @@ def test_scores_of_a_stream_go_to_standard_output(csv_file, tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_what_a_stream_cannot_do_is_refused(csv_file, capsys):
+def test_options_unsupported_by_streams_are_refused(csv_file, capsys):
     train = ["train", str(csv_file), "--stream", "--method"]
     for words, sentence in (
         (["svm-auc"], "needs all rows in memory at once"),

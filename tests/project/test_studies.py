@@ -1,4 +1,4 @@
-"""The example studies run, and show what the papers say."""
+"""The example studies run and show the results of the papers."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from aucstudio.project.store.project.project_file import ProjectFile
 
 @pytest.fixture
 def by_name(tmp_path):
-    """Run a study; give its records by the names they go by."""
+    """Return a function that runs a study and returns its records by name."""
 
     def by_name(key):
         records = [outcome.record for outcome in run_demo(tmp_path, key).outcomes]
@@ -24,7 +24,7 @@ def by_name(tmp_path):
 
 
 @pytest.mark.slow
-def test_every_example_says_what_it_is_about_and_can_be_read(tmp_path):
+def test_every_example_has_a_description_and_can_be_read(tmp_path):
     assert [example.key for example in examples()] == list(STUDIES)
     for example in examples():
         study = read_study(make_study(example.key, tmp_path / example.key))
@@ -33,25 +33,25 @@ def test_every_example_says_what_it_is_about_and_can_be_read(tmp_path):
         assert len({run.title for run in study.experiments}) == len(study.experiments)
 
 
-def test_an_unknown_example_is_named(tmp_path):
+def test_unknown_example_is_refused_with_suggestions(tmp_path):
     with pytest.raises(InputError, match=r"no example study 'iris'.*\(there are payments"):
         make_study("iris", tmp_path)
 
 
-def test_samples_are_the_same_every_time(tmp_path):
+def test_samples_are_reproducible(tmp_path):
     first = [path.read_bytes() for path in make_sample("two-gaussians", tmp_path)]
     assert first == [path.read_bytes() for path in make_sample("two-gaussians", tmp_path)]
     assert len(first) == 2
 
 
-def test_two_scorers_have_the_areas_of_the_svm_pauc_paper(by_name):
+def test_two_scorers_have_the_aucs_of_the_svm_pauc_paper(by_name):
     runs = by_name("two-scorers")
     assert np.allclose([auc_summary(runs[f]).value for f in ("f1", "f2")], [0.70, 0.60])
     parts = [pauc_summary(runs[f], (0.1, 0.2)).value for f in ("f1", "f2")]
     assert np.allclose(parts, [0.25, 0.50])
 
 
-def test_two_gaussians_misrank_two_pairs_and_none_as_in_the_sauc_paper(by_name):
+def test_two_gaussians_misrank_pairs_as_in_the_sauc_paper(by_name):
     runs = by_name("two-gaussians")
     pairs = 50 * 80
     misranked = {name: (1 - auc_summary(run).value) * pairs for name, run in runs.items()}
@@ -59,7 +59,7 @@ def test_two_gaussians_misrank_two_pairs_and_none_as_in_the_sauc_paper(by_name):
 
 
 @pytest.mark.slow
-def test_in_the_xor_problem_structure_repairs_what_sampling_breaks(by_name):
+def test_structure_helps_sampled_pairs_in_the_xor_problem(by_name):
     area = {name: auc_summary(run).value for name, run in by_name("xor").items()}
     assert area["AUC-SVM, 5 neighbours"] < area["SAUC-SVM, 5 neighbours"]
     assert area["AUC-SVM, 5 neighbours"] < area["AUC-SVM, all pairs"]
@@ -67,7 +67,7 @@ def test_in_the_xor_problem_structure_repairs_what_sampling_breaks(by_name):
 
 
 @pytest.mark.slow
-def test_in_ten_dimensions_the_auc_grows_with_the_neighbours_and_settles(by_name):
+def test_auc_grows_and_levels_off_with_the_neighbours(by_name):
     area = {name: auc_summary(run).value for name, run in by_name("ten-dimensions").items()}
     grown = [area[name] for name in ("1 neighbour", "5 neighbours", "10 neighbours")]
     assert grown == sorted(grown)
@@ -76,13 +76,13 @@ def test_in_ten_dimensions_the_auc_grows_with_the_neighbours_and_settles(by_name
 
 
 @pytest.mark.slow
-def test_digits_are_a_measured_table_with_one_in_ten_positive(tmp_path):
+def test_digits_example_has_one_in_ten_positive(tmp_path):
     study = read_study(make_study("digits", tmp_path))
     assert study.table.rows == 1797
     assert study.table.classes == {"another": 1623, "eight": 174}
 
 
-def test_names_and_roles_of_runs_come_back(tmp_path):
+def test_names_and_roles_of_runs_round_trip(tmp_path):
     path = make_study("two-scorers", tmp_path)
     study = read_study(path)
     again = tmp_path / "again.toml"
@@ -93,7 +93,7 @@ def test_names_and_roles_of_runs_come_back(tmp_path):
     assert study.experiments[0].id != study.experiments[1].id
 
 
-def test_a_name_is_stored_with_the_run_and_is_no_part_of_its_identity(tmp_path):
+def test_run_name_is_stored_but_not_part_of_the_id(tmp_path):
     demo = run_demo(tmp_path, "two-scorers")
     stored = ProjectFile.open(demo.project).runs()
     assert [record.experiment.title for record in stored] == ["f1", "f2"]

@@ -1,4 +1,4 @@
-"""A run by the levels of a column: areas with intervals, and a test that they are equal."""
+"""Results by subgroup: areas with intervals, and a test for equal areas."""
 
 import json
 
@@ -16,7 +16,7 @@ BAND = (0.0, 0.1)
 
 @pytest.fixture
 def sites(tmp_path):
-    """Site b is ranked by x; at site a x says nothing."""
+    """Write a table in which x ranks the rows of site b but not of site a."""
     random = np.random.default_rng(8)
     path = tmp_path / "sites.csv"
     lines = ["x,site,y"]
@@ -42,7 +42,7 @@ def found_by(project, column, capsys):
     return found
 
 
-def test_areas_are_those_of_the_rows_of_each_level(sites, tmp_path, capsys):
+def test_subgroup_aucs_match_the_rows_of_each_level(sites, tmp_path, capsys):
     project = run_on(sites, tmp_path, "--test-size", 0.5)
     found = found_by(project, "site", capsys)
     (split,) = ProjectFile.open(project).runs()[0].splits
@@ -58,7 +58,7 @@ def test_areas_are_those_of_the_rows_of_each_level(sites, tmp_path, capsys):
     assert found["p_auc"] < 1e-4
 
 
-def test_folds_are_averaged_by_pairs(sites, tmp_path):
+def test_subgroup_aucs_of_folds_are_weighted_by_pairs(sites, tmp_path):
     (record,) = ProjectFile.open(run_on(sites, tmp_path, "--folds", 3, "--repeats", 2)).runs()
     table = read_table(sites, label="y")
     found = subgroups(record, table, "site", BAND)
@@ -76,7 +76,7 @@ def test_folds_are_averaged_by_pairs(sites, tmp_path):
     assert sum(g.positives + g.negatives for g in found.groups) == 600
 
 
-def test_levels_of_few_rows_are_left_out_of_the_tests(sites, tmp_path, capsys):
+def test_levels_of_few_rows_are_not_tested(sites, tmp_path, capsys):
     project = run_on(sites, tmp_path)
     (record,) = ProjectFile.open(project).runs()
     found = subgroups(record, read_table(sites, label="y"), "site", BAND)
@@ -88,7 +88,7 @@ def test_levels_of_few_rows_are_left_out_of_the_tests(sites, tmp_path, capsys):
     assert "1 with too few rows left out" in capsys.readouterr().out
 
 
-def test_what_forms_no_groups_is_refused(sites, tmp_path, capsys):
+def test_invalid_subgroup_options_are_refused(sites, tmp_path, capsys):
     project = run_on(sites, tmp_path)
     refused = (
         (["--by", "sit"], "no column 'sit'"),
@@ -104,7 +104,7 @@ def test_what_forms_no_groups_is_refused(sites, tmp_path, capsys):
     assert "by site" in capsys.readouterr().out
 
 
-def test_numbers_part_the_rows_in_their_order(sites, tmp_path, capsys):
+def test_numeric_levels_are_in_numeric_order(sites, tmp_path, capsys):
     lines = sites.read_text().splitlines()
     wards = ["ward", *(str((2, 10, 1)[k % 3]) for k in range(len(lines) - 1))]
     sites.write_text("\n".join(map(",".join, zip(lines, wards, strict=True))))
@@ -112,7 +112,7 @@ def test_numbers_part_the_rows_in_their_order(sites, tmp_path, capsys):
     assert [group["level"] for group in found["groups"]] == ["1", "2", "10"]
 
 
-def test_a_column_of_many_numbers_is_parted_at_its_quartiles_or_at_cuts(sites):
+def test_numeric_column_is_split_at_quartiles_or_cut_points(sites):
     table = read_table(sites, label="y")
     values = table.column("x").values
     found = part_rows(table, "x")
@@ -125,7 +125,7 @@ def test_a_column_of_many_numbers_is_parted_at_its_quartiles_or_at_cuts(sites):
     assert cut.part.tolist() == expected.tolist()
 
 
-def test_rare_levels_share_a_group_and_missing_ones_have_their_own(tmp_path):
+def test_rare_levels_are_merged_and_missing_ones_separate(tmp_path):
     path = tmp_path / "many.csv"
     towns = [f"t{k}" for k in range(30) for _ in range(k + 1)]
     lines = [f"{town},{k % 2}" for k, town in enumerate(towns)]
@@ -141,7 +141,7 @@ def test_rare_levels_share_a_group_and_missing_ones_have_their_own(tmp_path):
         assert name == {None: "(missing)"}.get(town, town if town in found.names else "(others)")
 
 
-def test_levels_that_are_called_as_parts_are_stay_apart(tmp_path):
+def test_levels_named_like_special_groups_are_distinct(tmp_path):
     levels = ["(others)", "(missing)", *(f"l{k:02}" for k in range(30))]
     cells = [level for level in levels[:2] for _ in range(5)] + levels + [""] * 4
     lines = [f"{k},{cell},{k % 2}" for k, cell in enumerate(cells)]
@@ -154,7 +154,7 @@ def test_levels_that_are_called_as_parts_are_stay_apart(tmp_path):
     assert (counts["((others))"], counts["((missing))"]) == (found.merged, 4)
 
 
-def test_rates_are_those_of_the_runs_own_thresholds(sites, tmp_path):
+def test_subgroup_rates_use_the_thresholds_of_the_run(sites, tmp_path):
     (record,) = ProjectFile.open(run_on(sites, tmp_path, "--folds", 3)).runs()
     table = read_table(sites, label="y")
     thresholds = [0.1, 0.4, 0.9]
@@ -172,7 +172,7 @@ def test_rates_are_those_of_the_runs_own_thresholds(sites, tmp_path):
         fpr, tpr = group.curve
         assert (fpr[0], tpr[-1]) == (0, 1)
         assert np.trapezoid(tpr, fpr) == pytest.approx(group.auc.value, abs=0.01)
-    # Without any, each split's threshold keeps to the range among all its negatives.
+    # By default each split's threshold respects the range over all its negatives.
     usual = subgroups(record, table, "site", BAND)
     negatives = sum(group.negatives for group in usual.groups)
     called = sum(round(group.fpr.value * group.negatives) for group in usual.groups)
@@ -183,12 +183,12 @@ def test_rates_are_those_of_the_runs_own_thresholds(sites, tmp_path):
 @pytest.mark.parametrize(
     ("text", "cuts"), [("40, 65", (40, 65)), ("−1;2.5 2.5", (-1, 2.5)), ("", ())]
 )
-def test_cuts_are_read_as_people_write_them(text, cuts):
+def test_cut_points_are_parsed(text, cuts):
     assert read_cuts(text) == cuts
 
 
 @pytest.mark.parametrize("weights", [None, np.ones(100)])
-def test_the_threshold_of_a_range_is_not_moved_by_rounding(weights):
+def test_threshold_of_a_range_is_robust_to_rounding(weights):
     scores = np.random.default_rng(1).permutation(100).astype(float)
     for allowed in range(1, 100):  # 100 * 0.29 is 28.999999999999996
         threshold = _lowest(scores, allowed / 100, weights)

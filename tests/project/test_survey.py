@@ -1,4 +1,4 @@
-"""What the Data page computes, against brute force: rows found and sorted, columns summed up."""
+"""Computations of the Data page against brute force: row queries and column summaries."""
 
 import dataclasses
 import math
@@ -89,7 +89,7 @@ def columns():
         (" ; ", [0, 1, 2, 3, 4]),
     ],
 )
-def test_conditions_mark_the_rows_that_they_name(columns, text, rows):
+def test_conditions_select_the_expected_rows(columns, text, rows):
     found = np.ones(5, dtype=bool)
     for condition in read_conditions(text, columns):
         found &= condition.holds(columns[condition.column])
@@ -109,12 +109,12 @@ def test_conditions_mark_the_rows_that_they_name(columns, text, rows):
         ("age = nan", "is not a number"),
     ],
 )
-def test_what_is_no_condition_is_refused_with_its_column(columns, text, words):
+def test_invalid_conditions_are_refused(columns, text, words):
     with pytest.raises(InputError, match=words):
         read_conditions(text, columns)
 
 
-def test_a_condition_reads_back_as_it_was_written(columns):
+def test_condition_round_trips_as_text(columns):
     for name, column in columns.items():
         for row in range(5):
             for test in ("=", "!="):
@@ -127,7 +127,7 @@ def test_a_condition_reads_back_as_it_was_written(columns):
 # ------------------------------------------------------------- order
 
 
-def test_rows_are_sorted_stably_with_gaps_last(table):
+def test_rows_are_sorted_stably_with_missing_values_last(table):
     rng = np.random.default_rng(1)
     cells = rng.integers(0, 5, table.rows).astype(float)
     cells[::7] = np.nan
@@ -140,17 +140,17 @@ def test_rows_are_sorted_stably_with_gaps_last(table):
                 table, Query(order=column.name, descending=down), {column.name: column}
             )
             key = column.values.__getitem__
-            # Python's sort keeps rows that are alike in order, backwards too.
+            # Python's sort is stable in both directions.
             assert found.tolist() == sorted(known, key=key, reverse=down) + gaps
 
 
-def test_codes_of_texts_are_places_in_order():
+def test_text_codes_follow_the_sort_order():
     values = np.array(["b", None, "a", "é", "b", "B"], dtype=object)
     np.testing.assert_array_equal(text_codes(values), [2, np.nan, 1, 3, 2, 0])
     assert not len(text_codes(values[:0]))
 
 
-def test_rows_of_a_class_and_of_a_part_of_a_run(table):
+def test_queries_select_classes_and_parts_of_a_run(table):
     data = DataReference.to_table(table)
     record = execute(plan_experiment(data, "auc-rls", {}, Validation()), table)
     split, columns = record.splits[0], {c.name: c for c in table.columns}
@@ -178,7 +178,7 @@ def brute_force_pairs(positive, scores):
     return ((positive[:, None] != positive) & (margin < 0)).sum(axis=1)
 
 
-def test_wrong_pairs_leave_ties_out():
+def test_wrong_pairs_exclude_ties():
     rng = np.random.default_rng(3)
     positive, scores = rng.random(60) < 0.4, rng.integers(0, 6, 60).astype(float)
     np.testing.assert_array_equal(
@@ -189,7 +189,7 @@ def test_wrong_pairs_leave_ties_out():
 # ------------------------------------------------------------- summaries
 
 
-def test_figures_of_numbers_are_those_of_the_standard_library():
+def test_statistics_of_numbers_match_the_standard_library():
     rng = np.random.default_rng(0)
     values = rng.normal(5, 2, 300)
     values[rng.random(300) < 0.1] = np.nan
@@ -208,7 +208,7 @@ def test_figures_of_numbers_are_those_of_the_standard_library():
     assert roc.auc_of(found.curve) == roc.auc(positive[known], values[known])
 
 
-def test_bins_hold_every_cell_or_say_how_many_they_leave_out():
+def test_histogram_counts_every_cell_or_the_omitted_ones():
     rng = np.random.default_rng(0)
     values = np.concatenate([rng.normal(size=2000), [1e9, -1e9, 1e308, np.nan]])
     positive = rng.random(len(values)) < 0.5
@@ -225,7 +225,7 @@ def test_bins_hold_every_cell_or_say_how_many_they_leave_out():
     assert even.shares.sum() == pytest.approx(1.0)
 
 
-def test_few_numbers_and_texts_have_a_bar_each():
+def test_few_distinct_values_have_a_bar_each():
     positive = np.array([True, True, False, False, False])
     found = sum_up(numbers("n", [1, 2, 2, 2.5, np.nan]), made_classes(positive)).distribution
     assert found.names == ("1", "2", "2.5")
@@ -237,7 +237,7 @@ def test_few_numbers_and_texts_have_a_bar_each():
     assert found.by_share
 
 
-def test_of_many_texts_the_commonest_have_bars():
+def test_most_frequent_of_many_texts_have_bars():
     values = [f"v{k:03}" for k in range(100)] + ["common"] * 5
     found = sum_up(texts("t", values), None).distribution
     assert len(found.names) == MOST_BARS
@@ -249,13 +249,13 @@ def test_of_many_texts_the_commonest_have_bars():
 @pytest.mark.parametrize(
     "values", [[np.nan] * 4, [7.0] * 4, [1e308, -1e308, 0, 1], [np.nan, 1, 1, 1]]
 )
-def test_columns_of_which_there_is_little_to_say_are_summed_up(values):
+def test_degenerate_columns_are_summarised(values):
     found = sum_up(numbers("x", values), made_classes([True, False, True, False]))
     assert np.isfinite(found.distribution.shares).all()
     assert found.groups["All rows"].rows == 4
 
 
-def test_levels_are_ranked_by_their_share_of_positives_in_other_rows(tmp_path):
+def test_levels_are_ranked_by_out_of_fold_positive_share(tmp_path):
     rng = np.random.default_rng(5)
     towns = rng.choice(["a", "b", "c", None], 400).tolist()
     positive = rng.random(400) < np.array([{"a": 0.2, "b": 0.7}.get(t, 0.4) for t in towns])
@@ -268,13 +268,13 @@ def test_levels_are_ranked_by_their_share_of_positives_in_other_rows(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("\n".join(["town,code,y", *rows]) + "\n")
     table = read_table(path).with_roles(roles={"code": "category"}, label="y", positive="1")
-    found = areas(table)  # as inspect says it
+    found = areas(table)  # as reported by inspect
     assert found["town"] == found["code"] == ranked.area()
     assert RankedColumn.of(table.column("code"), Classes.of(table)).area() == ranked.area()
 
 
 @pytest.mark.parametrize("levels", [2, 30, 400])
-def test_levels_that_say_nothing_rank_by_chance_however_many(levels):
+def test_uninformative_levels_have_an_auc_of_one_half(levels):
     found = []
     for seed in range(40):
         rng = np.random.default_rng(seed)
@@ -283,16 +283,16 @@ def test_levels_that_say_nothing_rank_by_chance_however_many(levels):
     assert abs(np.mean(found) - 0.5) < 4 * np.std(found) / np.sqrt(40) + 0.01
 
 
-def test_areas_of_columns_that_are_looked_at_come_first(table):
+def test_aucs_of_visible_columns_are_computed_first(table):
     classes = Classes.of(table)
     areas, order = ColumnAreas(table.columns, lambda: classes), []
     areas.wanted = (3, 1)
 
-    def tell(column):
+    def stop_after_three(column):
         order.append(column)
         return len(order) == 3
 
-    areas.find(tell)
+    areas.find(stop_after_three)
     assert order == [3, 1, 0]
     areas.find(lambda column: order.append(column) or False)
     assert sorted(order) == list(range(len(table.columns)))
@@ -304,7 +304,7 @@ def test_areas_of_columns_that_are_looked_at_come_first(table):
             assert areas.found[k] == RankedColumn.of(column, classes).area()
 
 
-def test_classes_leave_unlabelled_rows_out(table):
+def test_classes_exclude_unlabelled_rows(table):
     label = table.column("outcome").values.copy()
     label[:3] = None
     columns = tuple(
@@ -317,10 +317,10 @@ def test_classes_leave_unlabelled_rows_out(table):
     assert Classes.of(dataclasses.replace(table, label=None)) is None
 
 
-# ------------------------------------------------------------- gaps and correlation
+# ------------------------------------------------------------- missing values and correlation
 
 
-def test_lines_of_the_gap_map_are_shares_of_their_rows():
+def test_missing_value_map_shows_shares_of_rows():
     rng = np.random.default_rng(2)
     cells = rng.random((103, 3))
     cells[rng.random((103, 3)) < 0.3] = np.nan
@@ -339,14 +339,14 @@ def test_lines_of_the_gap_map_are_shares_of_their_rows():
     assert map_gaps(columns, rows[:0], None).missing.shape == (0, 3)
 
 
-def test_of_many_columns_those_with_most_gaps_are_mapped():
+def test_map_shows_columns_with_most_missing_values():
     gaps = [3, 0, 1, 5]
     columns = [numbers(f"x{k}", [np.nan] * n + [1.0] * (6 - n)) for k, n in enumerate(gaps)]
     assert [c.name for c in gap_columns(columns, most=2)] == ["x0", "x3"]
 
 
 @pytest.mark.parametrize("kind", [SPEARMAN, PEARSON])
-def test_correlations_are_those_of_scipy(kind):
+def test_correlations_match_scipy(kind):
     rng = np.random.default_rng(1)
     cells = rng.integers(0, 9, (200, 4)).astype(float)
     cells[:, 1] = cells[:, 0] ** 3 + rng.normal(size=200) * 1e6
@@ -359,7 +359,7 @@ def test_correlations_are_those_of_scipy(kind):
             assert found.values[i, j] == pytest.approx(expected, abs=1e-6)
 
 
-def test_correlations_are_over_rows_that_have_both_cells():
+def test_correlations_use_pairwise_complete_rows():
     rng = np.random.default_rng(1)
     cells = rng.normal(size=(100, 3))
     cells[:, 1] += cells[:, 0]
@@ -379,7 +379,7 @@ def test_correlations_are_over_rows_that_have_both_cells():
     "choice",
     [{"positive": ["2", "3"]}, {"positive": ">= 2"}, {"positive": "2", "merge": [["2", "3"]]}],
 )
-def test_classes_that_are_one_are_one_in_what_a_column_says(tmp_path, choice):
+def test_joined_classes_are_joined_in_column_aucs(tmp_path, choice):
     path = tmp_path / "t.csv"
     path.write_text("x,y\n" + "".join(f"{k % 4 + k / 100},{k % 4}\n" for k in range(60)))
     table = read_table(path).with_roles(label="y", **choice)

@@ -1,4 +1,4 @@
-"""The import of ordinary tables: what is understood, what is guessed, and what is refused."""
+"""Import of ordinary tables: formats, detection of roles, and refusals."""
 
 import csv
 import hashlib
@@ -42,10 +42,10 @@ def roles(table):
 PLAIN = "age,job,label\n31,cook,no\n,nurse,yes\n52,,no\n40,cook,no\n"
 
 
-# What is understood
+# Formats
 
 
-def test_a_plain_table(write):
+def test_plain_table_is_read(write):
     path = write(PLAIN)
     table = read_table(path)
     assert (table.rows, table.format, table.label, table.positive) == (4, "csv", "label", "yes")
@@ -62,7 +62,7 @@ def test_a_plain_table(write):
     table.require_two_classes()
 
 
-def test_inspection_is_the_documented_json(write):
+def test_inspection_has_the_documented_json(write):
     document = json.loads(json.dumps(inspection(read_table(write(PLAIN)))))
     assert {
         k: document[k] for k in ("format", "encoding", "delimiter", "decimal", "header", "rows")
@@ -82,7 +82,7 @@ def test_inspection_is_the_documented_json(write):
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_delimiters_and_line_ends(write, delimiter, end):
+def test_delimiters_and_line_ends_are_detected(write, delimiter, end):
     rows = [["a", "b b", "label"], ["1.5", "x, y", "n"], ["2.5", "z", "p"], ["3.5", "z", "n"]]
     buffer = io.StringIO()
     csv.writer(buffer, delimiter=delimiter, lineterminator=end).writerows(rows)
@@ -105,7 +105,7 @@ def test_delimiters_and_line_ends(write, delimiter, end):
     ],
 )
 @pytest.mark.parametrize("header", ["größe;Straße;label", "x;°C;label"])
-def test_encodings(write, encoding, detected, header):
+def test_encodings_are_detected(write, encoding, detected, header):
     text = header + "\n1;Königsallee;ä\n2;Äpfel;ö\n3;µm;ö\n"
     table = read_table(write(text, encoding=encoding))
     assert table.dialect.encoding == detected
@@ -114,7 +114,7 @@ def test_encodings(write, encoding, detected, header):
     assert table.classes == {"ä": 1, "ö": 2}
 
 
-def test_a_given_encoding_is_used_or_refused(write):
+def test_given_encoding_is_used_or_refused(write):
     path = write("a,b\n1,é\n2,è\n", encoding="cp1252")
     table = read_table(path, dialect=Dialect(encoding="cp850"))
     assert cells(table, "b") == [b"\xe9".decode("cp850"), b"\xe8".decode("cp850")]
@@ -126,7 +126,7 @@ def test_a_given_encoding_is_used_or_refused(write):
 
 
 @pytest.mark.slow
-def test_a_format_that_shows_only_beyond_the_sample(write):
+def test_number_format_below_the_sample_is_read(write):
     lines = [f"{i % 90};{i % 7};{i % 2}" for i in range(20_000)]
     lines[15_000] = '1.234,5;"1,5";1'
     table = read_table(write("a;b;label\n" + "\n".join(lines)))
@@ -136,7 +136,7 @@ def test_a_format_that_shows_only_beyond_the_sample(write):
 
 
 @pytest.mark.slow
-def test_one_stray_word_beyond_the_sample_is_missing_and_told(write):
+def test_stray_word_below_the_sample_is_missing_and_reported(write):
     lines = [f"{i % 30},{i % 7},{i % 2}" for i in range(20_000)]
     lines[15_000] = "oops,1,1"
     table = read_table(write("a,b,label\n" + "\n".join(lines)))
@@ -148,7 +148,7 @@ def test_one_stray_word_beyond_the_sample_is_missing_and_told(write):
 
 
 @pytest.mark.slow
-def test_many_stray_words_beyond_the_sample_make_text_and_are_told(write):
+def test_many_words_below_the_sample_make_a_text_column(write):
     lines = [f"{i % 30},{i % 7},{i % 2}" for i in range(20_000)]
     lines[15_000:16_000] = ["level x,1,1"] * 1000
     table = read_table(write("a,b,label\n" + "\n".join(lines)))
@@ -157,7 +157,7 @@ def test_many_stray_words_beyond_the_sample_make_text_and_are_told(write):
 
 
 @pytest.mark.parametrize("word", ["", "NA", "N/A", "NaN", "nan", "null", "None", "?", "-", "."])
-def test_spellings_of_missing_numbers(write, word):
+def test_spellings_of_missing_numbers_are_recognised(write, word):
     table = read_table(write(f"a,b\n1,x\n{word},y\n3,y\n"))
     assert cells(table, "a") == [1, None, 3]
     assert table.column("a").missing == 1
@@ -166,7 +166,7 @@ def test_spellings_of_missing_numbers(write, word):
 
 @pytest.mark.parametrize("word", ["inf", "-Infinity", "1e999", "+INF"])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_infinite_values_are_missing_and_told_with_their_place(write, word, end):
+def test_infinite_values_are_missing_and_reported_by_line(write, word, end):
     lines = ["x,word,label", '1,"two', 'lines",a', "", "2,w", f"{word},w,b", "3,w,a", ""]
     table = read_table(write(end.join(lines)))
     assert cells(table, "x") == [1, None, 3]
@@ -183,7 +183,7 @@ def test_numbers_are_read_exactly(write, value):
 # Header and names
 
 
-def test_a_given_dialect_is_followed(write):
+def test_given_dialect_is_used(write):
     path = write("1;x\n2;y\n")
     table = read_table(path, dialect=Dialect(delimiter=";", header=False))
     assert table.rows == 2
@@ -197,15 +197,15 @@ def test_a_given_dialect_is_followed(write):
         read_table(path, dialect=Dialect(decimal="x"))
 
 
-def test_a_file_name_is_no_pattern(write):
+def test_file_name_is_not_treated_as_a_pattern(write):
     write("a,y\n9,p\n8,q\n", name="b.csv")
     assert cells(read_table(write("a,y\n1,p\n2,q\n", name="[ab]'.csv")), "a") == [1, 2]
 
 
-# Rows that do not fit
+# Rejected rows
 
 
-def test_rows_of_another_length_are_left_out_with_their_lines(write):
+def test_rows_of_another_length_are_rejected_with_their_lines(write):
     table = read_table(write('a,b,y\n1,"2\n\n2",u\n3,4\n5,6,v\n\n7,8,9,u\n8,"x" z,u\n1,1,v\n'))
     assert cells(table, "a") == [1, 5, 8, 1]
     assert [(r.line, r.reason) for r in table.rejected] == [
@@ -217,7 +217,7 @@ def test_rows_of_another_length_are_left_out_with_their_lines(write):
     assert any("2 rows left out, the first in line 5" in note for note in table.notes)
 
 
-def test_the_first_hundred_rejected_rows_are_kept_and_all_are_counted(write):
+def test_first_hundred_rejected_rows_are_kept_and_all_counted(write):
     body = "".join("1,2,u\n3,4,v\n5,6\n" for _ in range(150))
     table = read_table(write("a,b,y\n" + body))
     assert (table.rows, table.rejected_rows, len(table.rejected)) == (300, 150, 100)
@@ -225,7 +225,7 @@ def test_the_first_hundred_rejected_rows_are_kept_and_all_are_counted(write):
     assert inspection(table)["rejected_rows"] == 150
 
 
-def test_mostly_broken_rows_are_fatal(write):
+def test_mostly_rejected_rows_are_an_error(write):
     text = "a,b,y\n1,2,u\n3,4\n" + "5\n" * 5 + "1,2,v\n"
     with pytest.raises(InputError, match=r"line 3: 2 cells instead of 3; 6 of 8 rows") as caught:
         read_table(write(text), dialect=Dialect())
@@ -234,7 +234,7 @@ def test_mostly_broken_rows_are_fatal(write):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rows", [50, 50_000])
-def test_a_quotation_mark_that_is_never_closed_is_a_character(write, rows):
+def test_unclosed_quotation_mark_is_an_ordinary_character(write, rows):
     lines = [f"{i},w,{i % 2}" for i in range(rows)]
     lines[rows // 2] = f'{rows // 2},"w,1'
     table = read_table(write("a,b,y\n" + "\n".join(lines) + "\n"), label="y")
@@ -243,7 +243,7 @@ def test_a_quotation_mark_that_is_never_closed_is_a_character(write, rows):
     assert cells(table, "b")[rows // 2] == '"w'
 
 
-# Files that are no tables
+# Files without a table
 
 
 @pytest.mark.parametrize(
@@ -263,7 +263,7 @@ def test_a_quotation_mark_that_is_never_closed_is_a_character(write, rows):
         (bytes(range(1, 9)) * 20, "control characters"),
     ],
 )
-def test_files_that_are_no_tables(write, content, sentence):
+def test_files_without_a_table_are_refused(write, content, sentence):
     path = write(content)
     with pytest.raises(InputError, match=sentence) as caught:
         read_table(path)
@@ -271,7 +271,7 @@ def test_files_that_are_no_tables(write, content, sentence):
     assert caught.value.file == str(path)
 
 
-def test_an_unreadable_file(write, monkeypatch):
+def test_unreadable_file_is_reported(write, monkeypatch):
     path = write(PLAIN)
 
     def refuse(*_args, **_kwargs):
@@ -282,7 +282,7 @@ def test_an_unreadable_file(write, monkeypatch):
         read_table(path)
 
 
-def test_errors_survive_a_process_boundary():
+def test_input_errors_survive_pickling():
     error = pickle.loads(pickle.dumps(InputError("no", file="f", line=3, column="c", setting="s")))  # noqa: S301
     assert (str(error), error.file, error.line, error.column, error.setting) == (
         "no", "f", 3, "c", "s",
@@ -346,7 +346,7 @@ def half(i):
         ({"Labels": half, "x": lambda i: i, "Resolution": half}, "Resolution"),
     ],
 )
-def test_the_label_is_guessed(write, columns, label):
+def test_label_is_detected(write, columns, label):
     table = read_table(table_of(write, **columns))
     assert table.label == label
     doubtful = {"Labels", "status"} & {c.name for c in table.columns if c.distinct == 2}
@@ -369,25 +369,25 @@ def test_the_label_is_guessed(write, columns, label):
         ("abc", None),
     ],
 )
-def test_the_positive_class_is_guessed(write, labels, positive):
+def test_positive_class_is_detected(write, labels, positive):
     rows = "".join(f"{i},{name}\n" for i, name in enumerate([*labels] * 4))
     table = read_table(write("x,label\n" + rows))
     assert table.positive == positive
     assert ("positive" in table.guessed) == (positive is not None)
 
 
-def test_labels_are_spelled_briefly(write):
+def test_numeric_classes_are_formatted_briefly(write):
     table = read_table(write("x,label\n1,1.0\n2,0\n3,00\n4,2.5\n"), label="label")
     assert table.classes == {"0": 2, "1": 1, "2.5": 1}
     assert table.with_roles(positive="1.0").positive == "1"
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
-def test_a_spelled_number_reads_back(value):
+def test_number_round_trips_as_text(value):
     assert float(spell_number(value)) == value
 
 
-def test_a_guess_that_is_confirmed_is_none_any_more(write):
+def test_confirmed_detection_is_no_longer_a_guess(write):
     table = read_table(write(PLAIN))
     assert table.guessed == ("label", "positive")
     assert table.with_roles(positive="yes").guessed == ("label",)
@@ -407,19 +407,19 @@ def test_rows_without_a_label_are_kept_and_counted(write):
 # Choices
 
 
-def test_given_roles_win(write):
+def test_given_roles_override_detected_ones(write):
     table = read_table(write(PLAIN), label="job", positive="cook", ignore=["age"])
     assert (table.label, table.positive, table.guessed) == ("job", "cook", ())
     assert roles(table) == {"age": "ignore", "job": "label", "label": "category"}
     assert table.unlabelled == 1
 
 
-def test_an_ignored_column_is_not_guessed_to_be_the_label(write):
+def test_ignored_column_is_not_detected_as_label(write):
     assert read_table(write(PLAIN), ignore=["label"]).label == "job"
     assert read_table(write(PLAIN), label=False).label is None
 
 
-def test_roles_change_without_another_reading(write):
+def test_roles_change_without_rereading_the_file(write):
     path = write("id,x,job,label\n1,5,a,no\n2,6,b,no\n3,5,a,yes\n4,6,b,no\n")
     table = read_table(path)
     path.unlink()
@@ -439,7 +439,7 @@ def test_roles_change_without_another_reading(write):
     assert table.with_roles(roles={"job": "group"}).feature_names == ("x",)
 
 
-def test_the_same_roles_again_change_nothing(write):
+def test_reapplying_roles_changes_nothing(write):
     table = read_table(write("id,x,job,label\n1,5,a,no\n2,6,b,no\n3,5,a,yes\n4,6,b,no\n"))
     again = table.with_roles(roles=roles(table))
     assert (roles(again), again.notes, again.positive) == (roles(table), table.notes, "yes")
@@ -459,20 +459,20 @@ def test_the_same_roles_again_change_nothing(write):
         ({"label": False, "positive": "yes"}, "no label column"),
     ],
 )
-def test_impossible_choices(write, choice, sentence):
+def test_impossible_role_choices_are_refused(write, choice, sentence):
     with pytest.raises(InputError, match=sentence):
         read_table(write(PLAIN)).with_roles(**choice)
 
 
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("role", ["group", "ignore", "category"])
-def test_a_label_is_given_no_other_role_while_reading(write, role, stream):
+def test_label_with_a_second_role_is_refused(write, role, stream):
     read = open_stream if stream else read_table
     with pytest.raises(InputError, match=f"'label' is the label and is also given the role {role}"):
         read(write(PLAIN), label="label", roles={"label": role})
 
 
-def test_a_label_with_one_class(write):
+def test_label_with_one_class_is_refused(write):
     path = write("x,label\n1,a\n2,a\n3,\n")
     with pytest.raises(InputError, match=r"'label' .* has one class only \(a\)"):
         read_table(path, label="label")
@@ -481,7 +481,7 @@ def test_a_label_with_one_class(write):
         read_table(path).require_two_classes()
 
 
-def test_several_classes_need_a_positive_one(write):
+def test_several_classes_need_a_positive_class(write):
     table = read_table(write("x,label\n" + "1,a\n2,b\n3,c\n" * 3))
     with pytest.raises(InputError, match=r"'label' .* 3 classes \(a, b, c\)") as caught:
         table.require_two_classes()
@@ -493,7 +493,7 @@ def test_several_classes_need_a_positive_one(write):
     assert chosen.is_positive().tolist() == [False, True, False] * 3
 
 
-def test_a_column_of_measurements_is_no_label(write):
+def test_numeric_measurements_are_refused_as_label(write):
     rows = "".join(f"{i},{i / 7},{i % 2}\n" for i in range(1200))
     with pytest.raises(InputError, match="1200 different values"):
         read_table(write("a,b,y\n" + rows), label="b")
@@ -524,25 +524,25 @@ def test_rows_to_be_scored_may_have_one_class(write):
 
 
 def progress_of(path):
-    told = []
-    read_table(path, progress=lambda fraction, text: told.append((fraction, text)))
-    fractions = [fraction for fraction, _ in told]
+    reports = []
+    read_table(path, progress=lambda fraction, text: reports.append((fraction, text)))
+    fractions = [fraction for fraction, _ in reports]
     assert fractions == sorted(fractions)
     assert fractions[-1] == 1.0
-    return told
+    return reports
 
 
 @pytest.mark.slow
-def test_progress_never_falls_where_columns_are_read_again(write):
+def test_progress_never_falls_when_columns_are_reread(write):
     lines = [f"{i % 30},{i % 2}" for i in range(20_000)] + ["oops,1"]
     progress_of(write("a,label\n" + "\n".join(lines)))
 
 
-def test_progress_rises_to_the_end_and_can_stop(write):
+def test_progress_reaches_the_end_and_reading_can_be_stopped(write):
     path = write(PLAIN)
-    told = progress_of(path)
-    for stop_at in range(len(told)):
-        calls = iter(range(len(told)))
+    reports = progress_of(path)
+    for stop_at in range(len(reports)):
+        calls = iter(range(len(reports)))
         with pytest.raises(Cancelled):
             read_table(path, progress=lambda *_: next(calls) == stop_at)  # noqa: B023
 
@@ -551,7 +551,7 @@ def test_progress_rises_to_the_end_and_can_stop(write):
 
 
 @pytest.mark.slow
-def test_a_column_of_very_many_texts(write):
+def test_column_of_many_distinct_texts_is_read(write):
     names = [f"n{i}" if i % 7 else "" for i in range(12_000)]
     lines = [f"{name},{i % 2}" for i, name in enumerate(names)]
     table = read_table(write("name,y\n" + "\n".join(lines)))
@@ -621,22 +621,22 @@ def written(rows, delimiter, quote, end, quoting):
 @pytest.mark.slow
 @LIGHT
 @given(rows=tables(WORDS), **DIALECTS)
-def test_what_is_written_is_read_back(write, rows, delimiter, quote, end, quoting, encoding):
+def test_random_tables_round_trip_as_csv(write, rows, delimiter, quote, end, quoting, encoding):
     text = written(rows, delimiter, quote, end, quoting)
     table = read_table(write(text, encoding=encoding))
     assert table.dialect.delimiter == delimiter
     check_cells(table, rows)
 
 
-NASTY = st.text("ab,;|\"'1.\n", min_size=1, max_size=8).filter(
+DIFFICULT = st.text("ab,;|\"'1.\n", min_size=1, max_size=8).filter(
     lambda cell: cell == cell.strip() and not {"a", "b"}.isdisjoint(cell)
 )
 
 
 @pytest.mark.slow
 @LIGHT
-@given(rows=tables(NASTY), **DIALECTS)
-def test_nasty_cells_are_read_back_in_a_given_dialect(
+@given(rows=tables(DIFFICULT), **DIALECTS)
+def test_difficult_cells_round_trip_in_a_given_dialect(
     write, rows, delimiter, quote, end, quoting, encoding
 ):
     text = written(rows, delimiter, quote, end, quoting)
@@ -644,24 +644,24 @@ def test_nasty_cells_are_read_back_in_a_given_dialect(
     check_cells(read_table(write(text, encoding=encoding), dialect=dialect), rows)
 
 
-def test_words_with_marks_among_them_are_parted_by_the_mark_that_cuts_all_rows_alike(tmp_path):
+def test_delimiter_is_detected_among_cells_with_punctuation(tmp_path):
     path = tmp_path / "words.csv"
 
-    def said(word):
+    def marked(word):
         return f"<b>MARK</b> &lt; {{0}} <img src='trap.png'> {word}"
 
     rows = [
-        f"{k}.5,{k}.25,{said('north' if k % 3 else 'south')},{said('yes' if k % 2 else 'no')}"
+        f"{k}.5,{k}.25,{marked('north' if k % 3 else 'south')},{marked('yes' if k % 2 else 'no')}"
         for k in range(40)
     ]
-    names = ",".join(said(word) for word in ("one", "two", "town", "label"))
+    names = ",".join(marked(word) for word in ("one", "two", "town", "label"))
     path.write_text("\n".join([names, *rows]))
     table = read_table(path)
     assert table.dialect.delimiter == ","
     assert [column.kind for column in table.columns] == ["number", "number", "text", "text"]
 
 
-def test_what_was_guessed_of_the_label_is_told_before_how_the_file_is_laid_out(tmp_path):
+def test_notes_on_the_label_precede_notes_on_the_format(tmp_path):
     path = tmp_path / "t.csv"
     lines = [f"{k},5;{k % 7},25;{'ja' if k % 3 else 'nein'}" for k in range(60)]
     path.write_text("\n".join(["a;b;c", *lines]))

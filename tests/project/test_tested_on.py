@@ -52,7 +52,7 @@ def planned(train, test, method="auc-rls", label="outcome", positive="yes", **ro
     return experiment.tested_on(held), table, held
 
 
-def test_a_test_file_is_read_as_the_training_table(train, test):
+def test_test_file_is_read_with_the_training_schema(train, test):
     experiment, table, held = planned(train, test)
     assert held.column("code").values[:2].tolist() == ["02", "02"]
     record = execute(experiment, table, held)
@@ -62,7 +62,7 @@ def test_a_test_file_is_read_as_the_training_table(train, test):
 
 
 @pytest.mark.parametrize("spelled", [("0", "1", "2"), ("no", "yes", "perhaps")])
-def test_a_class_that_the_training_table_lacks_is_refused(tmp_path, spelled):
+def test_unknown_class_in_a_test_file_is_refused(tmp_path, spelled):
     lines = [f"{k},{spelled[k % 3 == 0]}" for k in range(40)]
     train = tmp_path / "train.csv"
     train.write_text("\n".join(["x,outcome", *lines]), encoding="utf-8")
@@ -72,7 +72,7 @@ def test_a_class_that_the_training_table_lacks_is_refused(tmp_path, spelled):
         planned(train, test, positive=spelled[1])
 
 
-def test_its_content_is_the_identity_and_its_place_is_not(train, test, tmp_path):
+def test_experiment_id_follows_test_file_content_not_path(train, test, tmp_path):
     experiment, *_ = planned(train, test)
     moved = shutil.copy(test, tmp_path / "elsewhere.csv")
     assert planned(train, moved)[0].id == experiment.id
@@ -83,7 +83,7 @@ def test_its_content_is_the_identity_and_its_place_is_not(train, test, tmp_path)
     assert (again, again.id) == (experiment, experiment.id)
 
 
-def test_a_test_file_that_has_changed_is_refused(train, test):
+def test_changed_test_file_is_refused(train, test):
     experiment, table, _ = planned(train, test)
     write_csv(test, HEADER, rows_of(45, 3))
     with pytest.raises(InputError, match=r"test\.csv has changed"):
@@ -94,7 +94,7 @@ def test_a_test_file_that_has_changed_is_refused(train, test):
     assert "has changed" in record.error
 
 
-def test_runs_on_other_rows_are_not_compared(train, test, tmp_path):
+def test_runs_on_different_test_rows_are_not_compared(train, test, tmp_path):
     first = execute(*planned(train, test))
     moved = shutil.copy(test, tmp_path / "elsewhere.csv")
     assert same_rows(first, execute(*planned(train, moved, "rls")))
@@ -118,7 +118,7 @@ def test_runs_on_other_rows_are_not_compared(train, test, tmp_path):
     assert pair.refused.code == "test_file_not_recorded"
 
 
-def test_each_run_of_a_study_sees_the_test_file_with_its_own_label(train, test, tmp_path):
+def test_each_run_reads_the_test_file_with_its_own_label(train, test, tmp_path):
     (tmp_path / "study.toml").write_text(
         """
 [data]
@@ -135,7 +135,7 @@ roles = { outcome = "category", also = "label" }
 """
     )
     study = read_study(tmp_path / "study.toml")
-    records = [execute(one, study.table, study.test_table) for one in study.experiments]
+    records = [execute(one.experiment, one.table, one.test_table) for one in study.plans]
     alone = planned(train, test, label="also", positive="down", outcome="category")
     expected = execute(*alone)
     held = alone[2].column("also")
@@ -154,20 +154,20 @@ roles = { outcome = "category", also = "label" }
         (["code", "x", "also", "Outcome"], "did you mean 'Outcome'"),
     ],
 )
-def test_a_test_file_without_a_column_is_refused(train, tmp_path, header, words):
+def test_test_file_without_a_column_is_refused(train, tmp_path, header, words):
     test = write_csv(tmp_path / "t.csv", header, rows_of(30, 2))
     with pytest.raises(InputError, match=words):
         planned(train, test)
 
 
-def test_a_test_file_may_lack_what_is_ignored_and_hold_more(train, tmp_path):
+def test_test_file_may_lack_ignored_columns_and_have_others(train, tmp_path):
     rows = [[*row[:2], row[3], "more"] for row in rows_of(30, 2)]
     test = write_csv(tmp_path / "t.csv", ["code", "x", "outcome", "remark"], rows)
     experiment, table, held = planned(train, test, also="ignore")
     assert execute(experiment, table, held).status == "done"
 
 
-def test_a_test_file_unlike_the_training_table_is_refused(train, tmp_path):
+def test_test_file_with_unseen_values_is_refused(train, tmp_path):
     rows = [[code.lower() + "x", *rest] for code, *rest in rows_of(30, 2)]
     with pytest.raises(InputError, match=r"'code' .* only values that training never saw"):
         planned(train, write_csv(tmp_path / "t.csv", HEADER, rows))

@@ -1,4 +1,4 @@
-"""Columns of texts from DuckDB are what classifying them one by one gives."""
+"""Text columns from DuckDB equal those parsed cell by cell."""
 
 import nanoarrow
 import numpy as np
@@ -36,7 +36,7 @@ def test_texts_are_stripped_and_counted(kind, most, monkeypatch):
     assert found.distinct == len(set(wanted) - {None})
 
 
-def test_a_cell_with_a_line_end_is_no_two_numbers():
+def test_cells_with_line_ends_are_not_plain_numbers():
     assert are_plain(("1", "-2.5"))
     assert are_plain(())
     for column in (("1\n2",), ("1", ""), ("1\n", "2"), ("1.",), ("1", "x")):

@@ -1,4 +1,4 @@
-"""Runs in child processes: the same numbers as here, stops, and processes that die."""
+"""Runs in child processes: same numbers as locally, stops, and killed processes."""
 
 import dataclasses
 import os
@@ -29,11 +29,13 @@ def process():
 
 
 def run(process, experiment, table, listen=None, given_up=lambda: False):
-    return process.execute(PlannedRun(experiment, table, None), listen or Ears(), given_up)
+    return process.execute(
+        PlannedRun(experiment, table, None), listen or ProgressRecorder(), given_up
+    )
 
 
-class Ears:
-    """Keeps what is told; asks to stop, or does something, once it has heard enough."""
+class ProgressRecorder:
+    """A progress callback that records reports and asks to stop at a condition."""
 
     def __init__(self, enough=None, then=lambda: True):
         self.told, self._enough, self._then = [], enough or (lambda _told: False), then
@@ -53,29 +55,29 @@ def same_splits(first, second):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["auc-svm", "gradient-boosting", "svm"])
-def test_a_run_gives_what_it_gives_here(process, plan, table, method):
+def test_run_in_a_process_equals_the_local_run(process, plan, table, method):
     experiment = plan(method, repeats=2)
-    ears = Ears()
-    found, here = run(process, experiment, table, ears), execute(experiment, table)
+    recorder = ProgressRecorder()
+    found, here = run(process, experiment, table, recorder), execute(experiment, table)
     assert found.status == DONE
     assert found.id == here.id
     same_splits(found.splits, here.splits)
-    messages = [progress.finished for progress in ears.told if progress.finished]
+    messages = [progress.finished for progress in recorder.told if progress.finished]
     assert all(one is other for one, other in zip(messages, found.splits, strict=True))
-    assert all(progress.preparation is not None for progress in ears.told)
+    assert all(progress.preparation is not None for progress in recorder.told)
 
 
 @pytest.mark.slow
-def test_the_result_of_a_search_is_reported_and_recorded(process, plan, table):
+def test_tuning_result_is_reported_and_recorded(process, plan, table):
     experiment = dataclasses.replace(plan("auc-svm"), tuning=Tuning("auc", folds=2))
-    ears = Ears()
-    found, here = run(process, experiment, table, ears), execute(experiment, table)
+    recorder = ProgressRecorder()
+    found, here = run(process, experiment, table, recorder), execute(experiment, table)
     assert found.searches[0].chosen == here.searches[0].chosen
-    assert any(progress.search is not None for progress in ears.told)
+    assert any(progress.search is not None for progress in recorder.told)
     same_splits(found.splits, here.splits)
 
 
-def test_another_table_replaces_the_one_that_is_there(process, plan, table):
+def test_process_uses_the_table_of_each_run(process, plan, table):
     column = table.columns[0]
     other = dataclasses.replace(column, values=np.ascontiguousarray(column.values[::-1]))
     turned = dataclasses.replace(table, columns=(other, *table.columns[1:]))
@@ -85,16 +87,16 @@ def test_another_table_replaces_the_one_that_is_there(process, plan, table):
 
 
 @pytest.mark.slow
-def test_a_stop_keeps_what_is_finished(process, plan, table):
+def test_stop_keeps_the_finished_splits(process, plan, table):
     experiment = plan("auc-svm", repeats=5_000)
-    found = run(process, experiment, table, Ears(lambda progress: progress.finished))
+    found = run(process, experiment, table, ProgressRecorder(lambda progress: progress.finished))
     assert found.status == STOPPED
     assert 1 <= len(found.splits) < 5_000
-    # A stop is for one run alone.
+    # A stop applies to one run only.
     assert run(process, plan(), table).status == DONE
 
 
-def test_a_run_that_fails_there_is_recorded_here(process, plan, table):
+def test_failed_run_is_recorded(process, plan, table):
     experiment = plan(scheme="folds", folds=100)
     found, here = run(process, experiment, table), execute(experiment, table)
     assert found.status == FAILED
@@ -102,7 +104,7 @@ def test_a_run_that_fails_there_is_recorded_here(process, plan, table):
 
 
 @pytest.mark.slow
-def test_what_was_finished_outlives_the_process(process, plan, table):
+def test_killed_process_keeps_the_finished_splits(process, plan, table):
     task = submit(PlannedRun(plan("auc-svm", repeats=5_000), table, None), process)
     messages = []
     while not any(progress.finished for progress in messages):
@@ -119,7 +121,7 @@ def test_what_was_finished_outlives_the_process(process, plan, table):
 
 
 @pytest.mark.slow
-def test_a_run_that_is_given_up_ends_with_its_process(process, plan, table):
+def test_abandoned_run_ends_its_process(process, plan, table):
     before = process._idle[0]
     with pytest.raises(Stopped):
         run(process, plan("svm"), table, given_up=lambda: True)
@@ -127,7 +129,7 @@ def test_a_run_that_is_given_up_ends_with_its_process(process, plan, table):
     assert run(process, plan(), table).status == DONE
 
 
-def test_without_a_process_the_run_is_made_here(plan, table, monkeypatch):
+def test_run_is_local_if_no_process_can_start(plan, table, monkeypatch):
     def refuse(*_arguments, **_options):
         raise OSError("no more processes")
 
@@ -138,7 +140,7 @@ def test_without_a_process_the_run_is_made_here(plan, table, monkeypatch):
 
 
 @pytest.mark.slow
-def test_several_run_at_once_and_processes_are_kept_for_the_next(plan, table):
+def test_processes_run_in_parallel_and_are_reused(plan, table):
     with Processes(2) as both:
         tasks = [
             submit(PlannedRun(plan("auc-svm", seed=seed), table, None), both) for seed in range(2)
@@ -156,7 +158,7 @@ def test_several_run_at_once_and_processes_are_kept_for_the_next(plan, table):
 
 @pytest.fixture
 def spoiled(monkeypatch):
-    """Processes of which each does something to itself before it serves."""
+    """Return a function that starts processes with a planted fault."""
     made = []
 
     def make(how):
@@ -187,7 +189,7 @@ def spoiled(monkeypatch):
         ("gibberish", "ended unexpectedly"),
     ],
 )
-def test_a_process_that_cannot_answer_fails_its_run_alone(spoiled, plan, table, how, words, capfd):
+def test_faulty_process_fails_only_its_run(spoiled, plan, table, how, words, capfd):
     place = spoiled(how)
     first = place._idle[0]
     task = submit(PlannedRun(plan("auc-svm", repeats=2), table, None), place)
@@ -202,7 +204,7 @@ def test_a_process_that_cannot_answer_fails_its_run_alone(spoiled, plan, table, 
 
 
 @pytest.mark.slow
-def test_after_a_run_without_memory_the_next_has_a_fresh_process(spoiled, plan, table):
+def test_out_of_memory_run_is_followed_by_a_new_process(spoiled, plan, table):
     place = spoiled("no_memory_for_fits")
     first = place._idle[0]
     found = run(place, plan(), table)
@@ -212,7 +214,7 @@ def test_after_a_run_without_memory_the_next_has_a_fresh_process(spoiled, plan, 
 
 
 @pytest.mark.slow
-def test_a_process_that_reads_nothing_does_not_hold_up_who_gives_it_up(process, plan, table):
+def test_blocked_process_can_be_abandoned(process, plan, table):
     first = process._idle[0]
     os.kill(first.pid, signal.SIGSTOP)
     wide = [

@@ -1,4 +1,4 @@
-"""Searches: equal folds for all candidates, mean areas, nothing fitted on held-out rows."""
+"""Tuning: equal folds for all candidates, mean areas, nothing fitted on held-out rows."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def tuned(method, params, tuning, table, rows, report=lambda found: False):
 # --- candidates ------------------------------------------------------------------------------
 
 
-def test_the_grid_holds_what_means_something():
+def test_grid_contains_only_settings_that_matter():
     method = METHODS["auc-svm"]
     linear = candidates(method, {"kernel": "linear"}, 0)
     assert [list(c) for c in linear[:1]] == [["C"]]
@@ -55,7 +55,7 @@ def test_the_grid_holds_what_means_something():
     assert len(gaussian) == 49 == len({tuple(c.values()) for c in gaussian})
 
 
-def test_a_large_grid_is_drawn_from_by_the_seed():
+def test_large_grid_is_sampled_by_the_seed():
     method = METHODS["gradient-boosting"]
     drawn = candidates(method, {}, 3)
     assert len(drawn) == MOST_CANDIDATES == len({tuple(c.values()) for c in drawn})
@@ -64,9 +64,9 @@ def test_a_large_grid_is_drawn_from_by_the_seed():
     assert all(value in declared[name].grid for c in drawn for name, value in c.items())
 
 
-# A method without settings has nothing to search.
+# A method without settings cannot be tuned.
 @pytest.mark.parametrize("key", [key for key in METHODS if not METHODS[key].as_given])
-def test_every_method_has_something_to_search(key):
+def test_every_method_has_several_candidates(key):
     method = METHODS[key]
     found = candidates(method, {n: d.default for n, d in declared_params(method).items()}, 0)
     assert len(found) > 1
@@ -75,13 +75,13 @@ def test_every_method_has_something_to_search(key):
             declared_params(method)[name].check(value)
 
 
-# --- judging ---------------------------------------------------------------------------------
+# --- evaluation ------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("metric", ["auc", "pauc"])
 @pytest.mark.parametrize("method", ["auc-svm", "auc-rls", "svm-pauc", "logistic"])
-def test_areas_are_those_of_fits_on_the_folds(table, method, metric):
+def test_candidate_areas_match_fits_on_the_folds(table, method, metric):
     rows = np.flatnonzero(table.labelled())[::2]
     found = tuned(method, {}, Tuning(metric, folds=3, seed=7), table, rows)
     positive = table.is_positive()[::2]
@@ -97,12 +97,12 @@ def test_areas_are_those_of_fits_on_the_folds(table, method, metric):
                 if metric == "auc"
                 else roc.partial_auc(positive[test], scores, *BAND).normalized
             )
-            # A solver that goes on from its neighbour's solution stops elsewhere in its tolerance.
+            # A warm-started solver stops at another point within its tolerance.
             assert found.areas[k, fold] == pytest.approx(area, abs=0.06)
     assert found.chosen == found.candidates[int(np.argmax(found.areas.mean(axis=1)))]
 
 
-def test_leave_pair_out_equals_retraining(table):
+def test_leave_pair_out_tuning_matches_the_method(table):
     rows = np.flatnonzero(table.labelled())[:60]
     found = tuned("auc-rls", {"kernel": "rbf"}, Tuning("leave-pair-out"), table, rows)
     assert found.areas.shape == (len(found.candidates), 1)
@@ -120,14 +120,14 @@ def made(areas, problems=None):
     return Search("auc", grid, np.array(areas, float), problems or {}, 1.0)
 
 
-def test_ties_go_to_the_first_and_unfinished_candidates_do_not_win():
+def test_ties_select_the_first_finished_candidate():
     assert made([[0.5, 0.7], [0.7, 0.5], [0.6, 0.6]]).best == 0
     assert made([[0.5, 0.7], [0.9, np.nan]]).best == 0
     assert made([[np.nan, np.nan]]).best is None
     assert made([[np.nan, np.nan]]).chosen == {}
 
 
-def test_who_leads_is_asked_of_folds_that_are_done():
+def test_leader_is_based_on_finished_folds():
     unfinished = made([[0.6, 0.6], [0.5, 0.8], [0.99, np.nan]])
     assert unfinished.leader == 2
     assert unfinished.judged == pytest.approx(5 / 6)
@@ -136,14 +136,14 @@ def test_who_leads_is_asked_of_folds_that_are_done():
     assert made([[0.5], [np.nan]], {1: "too large"}).judged == 1.0
 
 
-def test_a_search_survives_json():
+def test_search_round_trips_as_json():
     before = made([[0.5, np.nan], [0.7, 0.5]], {0: "too large"})
     after = Search.from_json(json.loads(json.dumps(before.as_json())))
     np.testing.assert_array_equal(before.areas, after.areas)
     assert (before.candidates, before.problems) == (after.candidates, after.problems)
 
 
-def test_candidates_that_cannot_be_are_passed_over(table, monkeypatch):
+def test_failing_candidates_are_skipped(table, monkeypatch):
     rows = np.flatnonzero(table.labelled())
     whole = METHODS["auc-svm"]._fit
 
@@ -163,7 +163,7 @@ def test_candidates_that_cannot_be_are_passed_over(table, monkeypatch):
 # --- tuned runs ------------------------------------------------------------------------------
 
 
-def test_a_tuned_run_equals_a_run_with_the_chosen_settings(plan, table):
+def test_tuned_run_equals_a_run_with_the_chosen_settings(plan, table):
     record = execute(plan("auc-svm"), table)
     (found,) = record.searches
     chosen = plan("auc-svm", settings=dict(found.chosen))
@@ -176,12 +176,12 @@ def test_a_tuned_run_equals_a_run_with_the_chosen_settings(plan, table):
 
 
 @pytest.mark.parametrize(("metric", "warned"), [("pauc", True), ("auc", False)])
-def test_a_partial_area_of_few_negatives_is_warned_of(plan, table, metric, warned):
+def test_tuning_by_pauc_of_few_negatives_is_noted(plan, table, metric, warned):
     record = execute(plan("auc-rls", metric), table)
     assert any(note.code == "tuned_on_few" for note in record.notes) == warned
 
 
-def test_each_split_is_tuned_on_its_training_rows_alone(plan, table, monkeypatch):
+def test_each_split_is_tuned_on_its_training_rows_only(plan, table, monkeypatch):
     seen = []
     monkeypatch.setattr(
         "aucstudio.project.runs.search.search",
@@ -194,7 +194,7 @@ def test_each_split_is_tuned_on_its_training_rows_alone(plan, table, monkeypatch
 
 
 @pytest.mark.slow
-def test_tuned_runs_repeat_bit_for_bit_and_are_stored(plan, table, tmp_path):
+def test_tuned_runs_are_bit_reproducible_and_stored(plan, table, tmp_path):
     experiment = plan("svm-pauc", "pauc")
     first, second = execute(experiment, table), execute(experiment, table)
     np.testing.assert_array_equal(first.searches[0].areas, second.searches[0].areas)
@@ -208,11 +208,11 @@ def test_tuned_runs_repeat_bit_for_bit_and_are_stored(plan, table, tmp_path):
     assert "folds = 3" in command_line(experiment)
 
 
-def test_a_stop_during_the_search_keeps_evaluated_candidates(plan, table):
-    def listen(progress):
+def test_stop_during_tuning_keeps_evaluated_candidates(plan, table):
+    def stop_after_half(progress):
         return progress.search is not None and progress.search.judged > 0.5
 
-    record = execute(plan("auc-svm"), table, listen=listen)
+    record = execute(plan("auc-svm"), table, listen=stop_after_half)
     assert record.status == "stopped"
     assert record.splits == ()
     (found,) = record.searches
@@ -220,7 +220,7 @@ def test_a_stop_during_the_search_keeps_evaluated_candidates(plan, table):
     assert found.leader is not None
 
 
-def test_refitting_tunes_again_on_all_rows(plan, table):
+def test_refit_tunes_again_on_all_rows(plan, table):
     messages = []
     model = refit(plan("auc-svm"), table, lambda p: bool(messages.append(p.search)))
     rows = np.flatnonzero(table.labelled())
@@ -229,7 +229,7 @@ def test_refitting_tunes_again_on_all_rows(plan, table):
     assert any(found is not None for found in messages)
 
 
-def test_an_untuned_experiment_keeps_its_identity(plan, table):
+def test_untuned_experiment_keeps_its_id(plan, table):
     data = DataReference.to_table(table)
     plain = plan_experiment(data, "auc-rls", {}, Validation())
     assert "tuning" not in plain.as_json()

@@ -1,4 +1,4 @@
-"""Runs that give equal scores are found, and others are not."""
+"""Finding an earlier run with equal scores."""
 
 import dataclasses
 
@@ -34,19 +34,19 @@ def made(table):
     return execute(plan(table), table)
 
 
-def test_the_last_of_the_same_runs_is_found(table, made):
+def test_latest_equal_run_is_found(table, made):
     other = execute(plan(table, params={"regularization": 10.0}), table)
     later = dataclasses.replace(made, id="later")
     assert find_twin(plan(table), [made, later, other]) is later
     assert find_twin(plan(table), [other]) is None
 
 
-def test_the_same_table_elsewhere_is_the_same(table, made, tmp_path):
+def test_moved_table_counts_as_the_same(table, made, tmp_path):
     moved = dataclasses.replace(table, path=tmp_path / "copy.csv")
     assert find_twin(plan(moved), [made]) is made
 
 
-def test_a_setting_that_means_nothing_and_the_range_of_figures_do_not_matter(table):
+def test_inactive_settings_and_shown_range_are_ignored(table):
     assert same_scores(plan(table, params={"gamma": 3.0}), plan(table))
     assert same_scores(plan(table, band=(0.0, 0.5)), plan(table))
     tuned = [plan(table, band=band, tuning=Tuning("pauc")) for band in ((0.0, 0.1), (0.0, 0.5))]
@@ -64,21 +64,21 @@ def test_a_setting_that_means_nothing_and_the_range_of_figures_do_not_matter(tab
         {"tuning": Tuning("auc")},
     ],
 )
-def test_what_changes_the_scores_makes_another_run(table, changes):
+def test_changes_of_the_scores_make_another_run(table, changes):
     assert not same_scores(plan(table, **changes), plan(table))
 
 
-def test_other_roles_make_another_run(table, made):
+def test_different_roles_make_another_run(table, made):
     assert find_twin(plan(table.with_roles(roles={"x1": "ignore"})), [made]) is None
 
 
-def test_a_stopped_run_and_a_test_file_have_no_twin(table, table_file, made):
+def test_stopped_and_test_file_runs_have_no_twin(table, table_file, made):
     assert find_twin(plan(table), [dataclasses.replace(made, status=STOPPED)]) is None
     on_file = plan(table, validation=Validation(scheme="file", test_file=str(table_file)))
     assert find_twin(on_file, [dataclasses.replace(made, experiment=on_file)]) is None
 
 
-def test_settings_that_are_not_the_default_are_listed(table, made):
+def test_non_default_settings_are_listed(table, made):
     assert differing_settings(made) == ""
     changed = execute(plan(table, "auc-svm", {"C": 1e5, "kernel": "rbf", "gamma": 0.5}), table)
     shown = differing_settings(changed).replace("\N{NO-BREAK SPACE}", " ")
@@ -89,13 +89,13 @@ def test_settings_that_are_not_the_default_are_listed(table, made):
     assert differing_settings(tuned).startswith("tuned: λ")
 
 
-def test_a_fallback_and_no_convergence_are_cautions_and_other_notes_are_not(table, made):
+def test_fallback_and_non_convergence_are_cautions(table, made):
     assert cautions(made) == []
     widened = execute(plan(table, "svm-pauc", {"C": 1e-6, "fpr_range": (0.0, 0.1)}), table)
     (caution,) = cautions(widened)
     assert (caution,) == widened.warnings
     assert caution.code == "trained_for_wider_range"
-    assert remarks(widened) == []  # the note of the fit says the same
+    assert remarks(widened) == []  # the note of the fit is the same
     assert caution_words(widened).startswith("FPR range widened to 0 … ")
     (split,) = widened.splits
     early = dataclasses.replace(widened, splits=(dataclasses.replace(split, trained_range=None),))
@@ -110,7 +110,7 @@ def test_a_fallback_and_no_convergence_are_cautions_and_other_notes_are_not(tabl
     assert cautions(dataclasses.replace(unfinished, status=STOPPED)) == []
 
 
-def test_a_run_for_another_range_is_labelled(table, made):
+def test_run_trained_for_another_range_is_labelled(table, made):
     narrow = execute(plan(table, "svm-pauc", {"fpr_range": (0.0, 0.3)}), table)
     assert trained_elsewhere(narrow, (0.0, 0.3)) == []
     assert trained_elsewhere(narrow, (0.0, 0.1)) == [
@@ -119,13 +119,13 @@ def test_a_run_for_another_range_is_labelled(table, made):
     assert trained_elsewhere(made, (0.0, 0.1)) == []
 
 
-def test_backwards_is_what_excludes_one_half():
+def test_backwards_ranking_needs_an_interval_below_one_half():
     assert ranks_backwards(Estimate(0.2, 0.1, 0.3))
     assert not ranks_backwards(Estimate(0.397, 0.267, 0.527))
     assert not ranks_backwards(Estimate(0.2, np.nan, np.nan))
 
 
-def test_the_rate_at_the_end_of_the_range_has_an_interval(table, made):
+def test_tpr_at_a_false_positive_rate_has_an_interval(table, made):
     found = tpr_summary(made, 0.2)
     assert 0 <= found.low <= found.value <= found.high <= 1
     assert found.high - found.low > 0.05

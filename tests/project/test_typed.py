@@ -1,4 +1,4 @@
-"""Types that several threads use for the first time at once."""
+"""Concurrent first use of a type by several threads."""
 
 import subprocess
 import sys
@@ -33,6 +33,6 @@ for _ in range(300):
 
 
 @pytest.mark.slow
-def test_a_type_may_be_met_by_several_threads_at_once():
+def test_type_conversion_is_thread_safe():
     done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

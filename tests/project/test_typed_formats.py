@@ -1,4 +1,4 @@
-"""What formats with types of their own hold besides numbers and words: read, or told."""
+"""Special content of typed formats is read or reported."""
 
 import datetime
 import json
@@ -18,7 +18,7 @@ from tests.project.test_formats import FIXTURES, write_workbook
 ROWS = [[k / 4, k % 9, "ab"[k % 2], "yes" if k % 3 else "no"] for k in range(40)]
 
 
-def told(table, *parts):
+def has_note(table, *parts):
     return any(all(part in note for part in parts) for note in table.notes)
 
 
@@ -26,15 +26,15 @@ CODES = [["variable", "meaning"], ["x", "a measure"], ["n", "age"]]
 TABLE = [["x", "n", "c", "y"], *ROWS]
 
 
-def test_a_list_of_codes_before_the_table_is_passed_over(tmp_path):
+def test_code_list_sheet_before_the_table_is_skipped(tmp_path):
     path = write_workbook(tmp_path / "t.xlsx", {"Codes": CODES, "Data": TABLE})
     table = read_table(path)
     assert (table.dialect.sheet, table.rows) == ("Data", 40)
-    assert told(table, "sheet 'Data' is read; there is also the sheet 'Codes'")
+    assert has_note(table, "sheet 'Data' is read; there is also the sheet 'Codes'")
 
 
 @pytest.mark.slow
-def test_a_hidden_sheet_is_not_read_for_its_width(tmp_path):
+def test_wider_hidden_sheet_is_not_preferred(tmp_path):
     narrow = [["x", "y"], *([row[0], row[3]] for row in ROWS)]
     path = write_workbook(tmp_path / "t.xlsx", {"Lists": TABLE, "Data": narrow}, {"Lists"})
     assert read_table(path).dialect.sheet == "Data"
@@ -49,7 +49,7 @@ def test_bytes_in_a_database_are_ignored(tmp_path):
     connection.close()
     table = read_table(path)
     assert table.column("picture").role == "ignore"
-    assert told(table, "stored as bytes are ignored: 'picture'")
+    assert has_note(table, "stored as bytes are ignored: 'picture'")
 
 
 def parquet(path, columns):
@@ -67,8 +67,8 @@ def parquet(path, columns):
         ("TIMESTAMPTZ '2024-01-01 00:00:00+00' + x * INTERVAL 1 HOUR AS a", "converted to UTC"),
     ],
 )
-def test_what_parquet_holds_as_text_or_with_a_zone_is_told(tmp_path, column, words):
-    assert told(parquet(tmp_path / "t.parquet", f"x AS n, {column}"), words)
+def test_parquet_texts_lists_and_time_zones_are_noted(tmp_path, column, words):
+    assert has_note(parquet(tmp_path / "t.parquet", f"x AS n, {column}"), words)
 
 
 def test_fields_of_records_in_parquet_are_columns(tmp_path):
@@ -81,19 +81,19 @@ def test_fields_of_records_in_parquet_are_columns(tmp_path):
     assert table.column("at.site").values.tolist()[:4] == ["a", "b", "b", "a"]
 
 
-def test_an_infinite_field_of_a_record_is_missing(tmp_path):
+def test_infinite_field_of_a_record_is_missing(tmp_path):
     cells = "{'v': CASE WHEN x = 3 THEN 'inf'::DOUBLE ELSE x END}"
     table = parquet(tmp_path / "t.parquet", f"x AS n, {cells} AS r")
     assert table.column("r.v").missing == 1
 
 
-def test_durations_in_parquet_are_hours(tmp_path):
+def test_parquet_durations_are_read_as_hours(tmp_path):
     table = parquet(tmp_path / "t.parquet", "x AS n, x * INTERVAL 30 MINUTE AS stay")
     assert table.column("stay").values.tolist()[:3] == [0.0, 0.5, 1.0]
-    assert told(table, "durations in column stay are read as hours")
+    assert has_note(table, "durations in column stay are read as hours")
 
 
-def test_durations_that_pandas_wrote_are_hours(tmp_path):
+def test_pandas_durations_are_read_as_hours(tmp_path):
     path, said = tmp_path / "t.parquet", '{"field_name":"stay","numpy_type":"timedelta64[us]"}'
     with duckdb.connect() as connection:
         connection.execute(
@@ -102,11 +102,11 @@ def test_durations_that_pandas_wrote_are_hours(tmp_path):
         )
     table = read_table(path)
     assert table.column("stay").values.tolist()[:3] == [0.0, 0.25, 0.5]
-    assert told(table, "durations in column stay are read as hours")
+    assert has_note(table, "durations in column stay are read as hours")
 
 
 @pytest.mark.parametrize("said", ["no JSON", "[]", '{"columns":3}', '{"columns":[{}]}'])
-def test_odd_words_of_pandas_are_passed_over(tmp_path, said):
+def test_invalid_pandas_metadata_are_ignored(tmp_path, said):
     path = tmp_path / "t.parquet"
     with duckdb.connect() as connection:
         connection.execute(
@@ -131,16 +131,16 @@ def merged_workbook(path, *ranges, title=False):
     return read_table(path)
 
 
-def test_a_cell_merged_downwards_holds_for_each_of_its_rows(tmp_path):
+def test_vertically_merged_cell_fills_all_its_rows(tmp_path):
     sites = ("A2:A7", "a"), ("A8:A13", "b")
     wards = (("B2:B4", "w"), ("B5:B7", "v"), ("B8:B13", "w"))
     table = merged_workbook(tmp_path / "m.xlsx", *sites, *wards)
     assert table.column("site").values.tolist() == ["a"] * 6 + ["b"] * 6
     assert table.column("ward").values.tolist() == ["w"] * 3 + ["v"] * 3 + ["w"] * 6
-    assert told(table, "19 cells merged with the cells above over several rows")
+    assert has_note(table, "19 cells merged with the cells above over several rows")
 
 
-def test_names_and_titles_that_are_merged_fill_nothing(tmp_path):
+def test_merged_titles_are_not_filled_into_rows(tmp_path):
     path = tmp_path / "m.xlsx"
     table = merged_workbook(path, ("A1:D1", "Report"), ("A3:A14", "a"), ("B3:B14", "b"), title=True)
     assert [column.name for column in table.columns] == ["site", "ward", "dose", "y"]
@@ -148,25 +148,25 @@ def test_names_and_titles_that_are_merged_fill_nothing(tmp_path):
     assert table.column("site").missing == 0
 
 
-def test_codes_and_words_in_parquet_are_worth_no_word(tmp_path):
+def test_parquet_codes_and_words_have_no_note(tmp_path):
     columns = "x AS n, (x + 100)::VARCHAR AS code, 'w' || (x % 3) AS word"
     table = parquet(tmp_path / "t.parquet", columns)
     assert not any("although" in note or "lists" in note for note in table.notes)
 
 
-def test_days_counted_by_a_spreadsheet_are_told(tmp_path):
+def test_spreadsheet_day_numbers_are_noted(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("admission date,y\n" + "".join(f"{45000 + k},{k % 2}\n" for k in range(30)))
-    assert told(read_table(path), "admission date", "days since 1899-12-30")
+    assert has_note(read_table(path), "admission date", "days since 1899-12-30")
 
 
-def test_times_with_a_zone_are_said_to_count_in_utc(tmp_path):
+def test_times_with_a_zone_are_noted_as_utc(tmp_path):
     path = tmp_path / "t.csv"
     lines = [f"2024-01-{k + 1:02d}T23:10+05:00,{k % 2}\n" for k in range(28)]
     path.write_text("at,y\n" + "".join(lines))
-    assert told(read_table(path), "'2024-01-01T23:10+05:00' is 2024-01-01 18:10")
+    assert has_note(read_table(path), "'2024-01-01T23:10+05:00' is 2024-01-01 18:10")
     path.write_text("at,y\n" + "".join(lines).replace("+05:00", "Z"))
-    assert not told(read_table(path), "UTC")
+    assert not has_note(read_table(path), "UTC")
 
 
 HEAD = (
@@ -178,7 +178,7 @@ HEAD = (
     ("form", "spelled"),
     [('"dd/MM/yyyy"', "%d/%m/%Y"), ("'MM-dd-yy'", "%m-%d-%y"), ("'d MMM yyyy'", "%d %b %Y")],
 )
-def test_days_of_arff_are_read_as_they_are_declared(tmp_path, form, spelled):
+def test_arff_dates_are_read_in_their_declared_format(tmp_path, form, spelled):
     days = [datetime.date(2024, 1, 1) + datetime.timedelta(days=k % 11) for k in range(40)]
     path = tmp_path / "t.arff"
     lines = [
@@ -189,46 +189,46 @@ def test_days_of_arff_are_read_as_they_are_declared(tmp_path, form, spelled):
     assert read_table(path).column("at").values.tolist() == [(d - epoch).days for d in days]
 
 
-def test_an_unknown_way_to_write_days_leaves_them_as_they_are():
+def test_unknown_date_format_leaves_cells_unchanged():
     assert day_reader("EEE, yyyy")("Mon, 2024") == "Mon, 2024"
     assert day_reader("yyyy-MM-dd'T'HH:mm:ss")("2024-02-03T04:05:06") == "2024-02-03 04:05:06"
     assert day_reader("dd.MM.yyyy")("31.02.2024") == "31.02.2024"
 
 
-def test_levels_that_are_not_declared_are_named(tmp_path):
+def test_undeclared_arff_levels_are_noted(tmp_path):
     path = tmp_path / "t.arff"
     head = "@relation r\n@attribute x numeric\n@attribute c {a,b}\n@attribute y {no,yes}\n@data\n"
     path.write_text(
         head + "".join(f"{k},{'abz'[k % 3]},{'yes' if k % 2 else 'no'}\n" for k in range(30))
     )
-    assert told(read_table(path), "column c has levels", "'z'")
+    assert has_note(read_table(path), "column c has levels", "'z'")
 
 
-def test_months_of_stata_are_told():
+def test_stata_months_are_noted():
     remarks = counted_units({"a": "%tm", "b": "%9.0g", "c": "%td"})
     assert [remark.sentence for remark in remarks] == [
         "columns that count months since 1960-01 are read as numbers: 'a'"
     ]
 
 
-def test_a_day_beyond_the_calendar_refuses_no_table_of_stata():
+def test_stata_date_out_of_range_stays_a_number():
     table = read_table(FIXTURES / "far-days.dta")
     assert (table.rows, table.column("seen").kind) == (40, "number")
-    assert told(table, "column seen: 40 days outside the supported date range stay numbers")
+    assert has_note(table, "column seen: 40 days outside the supported date range stay numbers")
 
 
-def test_nominal_codes_of_spss_are_categories_and_single_names_are_told():
+def test_spss_nominal_codes_are_categories():
     table = read_table(FIXTURES / "nominal.sav")
     assert [table.column(name).role for name in ("age", "blood", "y")] == [
         "number",
         "category",
         "label",
     ]
-    assert told(table, "of nominal codes are categories: 'blood'")
-    assert told(table, "read as numbers: 'age' (99 is 'not stated')")
+    assert has_note(table, "of nominal codes are categories: 'blood'")
+    assert has_note(table, "read as numbers: 'age' (99 is 'not stated')")
 
 
-def test_a_table_of_duckdb_keeps_its_types(tmp_path):
+def test_duckdb_table_keeps_its_types(tmp_path):
     path = tmp_path / "t.duckdb"
     with duckdb.connect(str(path)) as connection:
         connection.execute(
@@ -239,14 +239,14 @@ def test_a_table_of_duckdb_keeps_its_types(tmp_path):
     table = read_table(path)
     assert [c.name for c in table.columns] == ["s.a", "s.b", "stay", "at", "y"]
     assert table.column("stay").values[:3].tolist() == [0.0, 0.5, 1.0]
-    assert told(table, "column at holds times with a time zone")
+    assert has_note(table, "column at holds times with a time zone")
 
 
 @pytest.mark.parametrize(
     ("last", "label"),
     [("zip {01067,10115,04109}", "outcome"), ("class {01067,10115,04109}", "class")],
 )
-def test_the_last_attribute_is_the_label_unless_another_is_called_so(tmp_path, last, label):
+def test_label_of_arff_is_the_last_or_the_named_attribute(tmp_path, last, label):
     path = tmp_path / "t.arff"
     head = f"@relation r\n@attribute x numeric\n@attribute outcome {{no,yes}}\n@attribute {last}\n"
     lines = [f"{k},{'yes' if k % 3 else 'no'},{['01067', '10115'][k % 2]}\n" for k in range(40)]
@@ -254,7 +254,7 @@ def test_the_last_attribute_is_the_label_unless_another_is_called_so(tmp_path, l
     assert read_table(path).label == label
 
 
-def test_rows_of_several_labels_are_refused_with_their_line(tmp_path):
+def test_multi_label_rows_are_refused_with_their_line(tmp_path):
     path = tmp_path / "t.svm"
     path.write_text("1 1:2 2:3\n1,2 1:3 2:4\n" * 20)
     with pytest.raises(InputError, match="line 2: rows with several labels"):
@@ -269,24 +269,24 @@ def json_table(path, whole, **choices):
 RECORDS = [{"x": row[0], "n": row[1], "y": row[3]} for row in ROWS]
 
 
-def test_one_of_several_lists_in_a_document_is_chosen(tmp_path):
+def test_one_of_several_json_lists_can_be_chosen(tmp_path):
     whole = {"train": RECORDS, "test": RECORDS[:9]}
     table = json_table(tmp_path / "t.json", whole)
     assert (table.rows, table.dialect.sheet) == (40, "train")
-    assert told(table, "list 'train' is read; there is also the list 'test'")
+    assert has_note(table, "list 'train' is read; there is also the list 'test'")
     assert json_table(tmp_path / "t.json", whole, dialect={"sheet": "test"}).rows == 9
 
 
-def test_records_deep_within_an_answer_are_found(tmp_path):
+def test_deeply_nested_json_records_are_found(tmp_path):
     hits = {"total": {"value": 40}, "hits": [{"_source": record} for record in RECORDS]}
     table = json_table(tmp_path / "t.json", {"took": 3, "hits": hits})
     assert [c.name for c in table.columns] == ["_source.x", "_source.n", "_source.y"]
-    # Records by their names are rows, whatever lists they hold themselves.
+    # Named records are rows, whatever lists they contain.
     named = {f"P{k}": {**record, "visits": [{"at": k}]} for k, record in enumerate(RECORDS)}
     assert json_table(tmp_path / "t.json", named).rows == 40
 
 
-def test_a_name_merged_over_those_of_several_columns_is_part_of_each(tmp_path):
+def test_merged_header_is_part_of_each_column_name(tmp_path):
     book = openpyxl.Workbook()
     sheet = book.active
     for row in [[None, "Base", None, "End"], [None, "age", "bmi", "y"], []]:
@@ -299,7 +299,7 @@ def test_a_name_merged_over_those_of_several_columns_is_part_of_each(tmp_path):
     assert names == ["row", "Base age", "Base bmi", "End y"]
 
 
-def test_records_by_their_names_may_hold_numbers_alone_and_lists(tmp_path):
+def test_named_json_records_may_contain_numbers_and_lists(tmp_path):
     named = {f"P{k}": {"x": row[0], "n": row[1], "y": k % 2} for k, row in enumerate(ROWS)}
     assert json_table(tmp_path / "t.json", named).rows == 40
     named = {name: {**record, "tests": [1, 2]} for name, record in named.items()}
@@ -308,7 +308,7 @@ def test_records_by_their_names_may_hold_numbers_alone_and_lists(tmp_path):
     assert json_table(tmp_path / "t.json", columns).rows == 40
 
 
-def test_a_list_that_describes_columns_is_no_table(tmp_path):
+def test_json_list_describing_columns_is_not_the_table(tmp_path):
     fields = [{"id": name, "type": "text"} for name in "xny"]
     answer = {"result": {"fields": fields, "records": RECORDS}}
     assert json_table(tmp_path / "t.json", answer).rows == 40
@@ -318,21 +318,21 @@ def test_a_list_that_describes_columns_is_no_table(tmp_path):
     assert ([c.name for c in table.columns], table.rows) == (["x", "n", "y"], 40)
 
 
-def test_rows_of_json_without_names_are_told(tmp_path):
+def test_json_rows_without_names_are_noted(tmp_path):
     table = json_table(tmp_path / "t.json", [[row[0], row[1], k % 2] for k, row in enumerate(ROWS)])
     assert ([c.name for c in table.columns], table.rows) == (["c1", "c2", "c3"], 40)
-    assert told(table, "the rows have no field names: the columns are named c1 to c3")
+    assert has_note(table, "the rows have no field names: the columns are named c1 to c3")
 
 
 @pytest.mark.parametrize(
     ("other", "columns", "row"),
     [
         ("TABLE django_migrations", "(id, app, name)", "(1, 'a', 'b')"),
-        # The tables behind a full-text index are none.
+        # The internal tables of a full-text index are skipped.
         ("VIRTUAL TABLE docs", "USING fts5(title, body)", "('a', 'b')"),
     ],
 )
-def test_tables_that_programs_keep_are_passed_over(tmp_path, other, columns, row):
+def test_internal_database_tables_are_skipped(tmp_path, other, columns, row):
     path = tmp_path / "t.sqlite"
     with sqlite3.connect(path) as connection:
         connection.execute(f"CREATE {other} {columns}")

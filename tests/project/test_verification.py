@@ -42,29 +42,29 @@ def make(table):
 
 @pytest.fixture
 def project(tmp_path, make):
-    """A project of two runs, of which the first is verified."""
+    """Return a project of two runs, the first verified."""
     file = ProjectFile.create(tmp_path / "study.aucproj")
     records = [file.add_run(make()), file.add_run(make("rankboost", n_rounds=20))]
     file.keep_verification(verify_run(records[0], 0, silent))
     return file
 
 
-def spoiled(record):
-    """Give the run with other weights in its model, but all that it told."""
+def with_altered_model(record):
+    """Return the run with altered model weights and unchanged reports."""
     split = record.splits[0]
     scorer = LinearScorer(split.model.scorer.weights * 1.2)
     model = dataclasses.replace(split.model, scorer=scorer)
     return dataclasses.replace(record, splits=(dataclasses.replace(split, model=model),))
 
 
-# --- what is verified
+# --- verified runs
 
 
 @pytest.mark.parametrize(
     "method",
     ["auc-rls", "svm-pauc", "logistic", "gradient-boosting", "auc-svm", "svm", "asvm", "nsauc"],
 )
-def test_a_run_agrees_from_its_table_alone(make, method):
+def test_run_is_verified_from_its_table(make, method):
     found = verify_run(make(method), 0, silent)
     assert found.agrees, found.found.faults
     assert len(found.found.areas) == 4
@@ -72,7 +72,7 @@ def test_a_run_agrees_from_its_table_alone(make, method):
 
 
 @pytest.mark.slow
-def test_any_split_of_a_tuned_run_is_verified_with_its_own_settings(make):
+def test_any_split_of_a_tuned_run_is_verified(make):
     folds = Validation(scheme="folds", folds=3)
     record = make("auc-rls", folds, Tuning("auc"))
     for k in range(3):
@@ -82,7 +82,7 @@ def test_any_split_of_a_tuned_run_is_verified_with_its_own_settings(make):
         verify_run(record, 3, silent)
 
 
-def test_a_run_tested_on_a_file_is_verified(make, table_file, tmp_path, table):
+def test_run_tested_on_a_file_is_verified(make, table_file, tmp_path, table):
     other = shutil.copy(table_file, tmp_path / "other.csv")
     validation = Validation(scheme="file", test_file=str(other))
     plan = plan_experiment(DataReference.to_table(table), "rank-svm", {}, validation)
@@ -98,8 +98,8 @@ def test_leave_pair_out_is_verified(make):
     assert verify_run(make("auc-rls", Validation(scheme="leave-pair-out")), 0, silent).agrees
 
 
-def test_a_spoiled_model_is_found_out(make):
-    found = verify_run(spoiled(make()), 0, silent)
+def test_altered_model_is_detected(make):
+    found = verify_run(with_altered_model(make()), 0, silent)
     assert not found.agrees
     said = verdict(found)
     assert "does not reproduce the stored training scores" in said
@@ -108,13 +108,13 @@ def test_a_spoiled_model_is_found_out(make):
 
 
 def tampered(record, **changes):
-    """Give the run with other values stored in its split."""
+    """Return the run with altered values in its split."""
     return dataclasses.replace(record, splits=(dataclasses.replace(record.splits[0], **changes),))
 
 
 @pytest.mark.parametrize("method", ["auc-rls", "svm-auc", "logistic", "rankboost", "svm"])
 @pytest.mark.parametrize("part", ["train", "test"])
-def test_classes_are_those_of_the_table(make, method, part):
+def test_altered_stored_classes_are_detected(make, method, part):
     record = make(method)
     name = f"{part}_positive"
     stored = getattr(record.splits[0], name)
@@ -125,12 +125,12 @@ def test_classes_are_those_of_the_table(make, method, part):
     one[3] = not one[3]
     (fault,) = verify_run(tampered(record, **{name: one}), 0, silent).found.faults
     assert f"classes of 1 of {len(stored)} {words} rows" in fault
-    # Areas are those of the classes in the table, whatever was stored.
+    # The areas use the classes of the table, whatever was stored.
     assert found.found.areas == verify_run(record, 0, silent).found.areas
 
 
 @pytest.mark.parametrize("method", ["svm-auc", "auc-svm", "logistic", "rank-svm"])
-def test_an_unfinished_fit_stored_as_converged_is_a_fault(table, method):
+def test_unfinished_fit_stored_as_converged_is_a_fault(table, method):
     plan = plan_experiment(DataReference.to_table(table), method, {}, Validation())
     stopped = execute(plan, table, listen=lambda p: p.step is not None and p.step.iteration > 0)
     split = stopped.splits[0]
@@ -142,7 +142,7 @@ def test_an_unfinished_fit_stored_as_converged_is_a_fault(table, method):
         assert not verify_run(wrong, 0, silent).agrees
 
 
-def test_a_table_that_is_gone_or_changed_is_reported(make, table_file):
+def test_missing_or_changed_table_is_reported(make, table_file):
     record = make()
     with table_file.open("a") as file:
         file.write("1,2,3,4,north,yes\n")
@@ -153,7 +153,7 @@ def test_a_table_that_is_gone_or_changed_is_reported(make, table_file):
         verify_run(record, 0, silent)
 
 
-def test_a_split_that_is_drawn_differently_is_reported(make):
+def test_differently_drawn_split_is_reported(make):
     record = make()
     split = record.splits[0]
     other = dataclasses.replace(split, train_rows=split.train_rows[::-1])
@@ -161,17 +161,17 @@ def test_a_split_that_is_drawn_differently_is_reported(make):
         verify_run(dataclasses.replace(record, splits=(other,)), 0, silent)
 
 
-def test_what_does_not_fit_in_memory_is_refused(make, monkeypatch):
+def test_verification_beyond_memory_is_refused(make, monkeypatch):
     record = make()
     monkeypatch.setattr(verifying, "machine_memory", lambda: 1_000)
     with pytest.raises(InputError, match=r"verifying would take about .* of memory"):
         verify_run(record, 0, silent)
 
 
-# --- what is kept
+# --- storage
 
 
-def test_a_verification_is_stored_with_its_run(project):
+def test_verification_is_stored_with_its_run(project):
     listing = project.read()
     first, second = listing.records
     assert set(listing.verifications) == {first.id}
@@ -183,7 +183,7 @@ def test_a_verification_is_stored_with_its_run(project):
     assert check_file(project.path).problems == ()
 
 
-def test_it_goes_along_where_the_project_is_saved_or_repaired(project, tmp_path):
+def test_verification_survives_saving_and_repair(project, tmp_path):
     listing = project.read()
     kept = listing.verifications
     saved = write_project(tmp_path / "other.aucproj", listing.records, {}, kept.values())
@@ -196,7 +196,7 @@ def test_it_goes_along_where_the_project_is_saved_or_repaired(project, tmp_path)
 @pytest.mark.parametrize(
     "change", ["document = x'7b7d'", "checksum = x'00'", "name = 'verification other'"]
 )
-def test_a_damaged_verification_is_reported_and_left_out(project, change):
+def test_damaged_verification_is_reported_and_skipped(project, change):
     run_sql(project.path, f"UPDATE documents SET {change} WHERE name LIKE 'verification %'")
     listing = project.read()
     assert listing.verifications == {}
@@ -205,10 +205,10 @@ def test_a_damaged_verification_is_reported_and_left_out(project, change):
     assert "verify it again" in note
 
 
-# --- how it is told
+# --- texts
 
 
-def test_the_table_has_a_line_for_each_thing(project):
+def test_verification_table_has_the_expected_lines(project):
     (found,) = project.read().verifications.values()
     lines = verified_table(found)
     assert all(len(line) == len(HEADINGS) for line in lines)
@@ -221,7 +221,7 @@ def test_the_table_has_a_line_for_each_thing(project):
     assert as_text(found, "SVM-AUC").startswith(f"SVM-AUC ({found.run}). Verified in ")
 
 
-def test_the_optimum_is_called_so_only_where_it_is_near(project):
+def test_verdict_names_the_optimum_only_if_near(project):
     (found,) = project.read().verifications.values()
     near = dataclasses.replace(found.found, solved=found.found.counted, bound=found.found.counted)
     assert "the same objective: this is the optimum." in verdict(
@@ -236,7 +236,7 @@ def test_the_optimum_is_called_so_only_where_it_is_near(project):
 # --- the command
 
 
-def test_the_command_verifies_a_run_and_keeps_what_it_found(project, capsys):
+def test_command_verifies_a_run_and_stores_the_result(project, capsys):
     second = project.read().records[1]
     assert main(["verify", str(project.path), "RankBoost", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
@@ -249,7 +249,7 @@ def test_the_command_verifies_a_run_and_keeps_what_it_found(project, capsys):
     assert "What " in capsys.readouterr().out
 
 
-def test_a_run_whose_table_is_gone_keeps_no_other_from_being_verified(project, tmp_path, capsys):
+def test_missing_table_does_not_prevent_other_verifications(project, tmp_path, capsys):
     gone = read_table(write_table(tmp_path / "gone.csv", seed=5))
     plan = plan_experiment(DataReference.to_table(gone), "rls", {}, Validation())
     lost = project.add_run(execute(plan, gone))
@@ -264,9 +264,9 @@ def test_a_run_whose_table_is_gone_keeps_no_other_from_being_verified(project, t
     assert all(run["agrees"] for run in runs)
 
 
-def test_the_command_reports_a_difference_by_its_status(tmp_path, make, capsys):
+def test_command_returns_status_1_for_a_difference(tmp_path, make, capsys):
     file = ProjectFile.create(tmp_path / "bad.aucproj")
-    file.add_run(spoiled(make()))
+    file.add_run(with_altered_model(make()))
     assert main(["verify", str(file.path)]) == 1
     assert "does not reproduce the stored training scores" in capsys.readouterr().out
 
@@ -278,12 +278,12 @@ def test_the_command_reports_a_difference_by_its_status(tmp_path, make, capsys):
         (["RankBoost", "--split", "2"], "split 2 is not one of them"),
     ],
 )
-def test_the_command_refuses_what_is_not_there(project, capsys, words, sentence):
+def test_command_refuses_unknown_runs_and_splits(project, capsys, words, sentence):
     assert main(["verify", str(project.path), *words]) == 2
     assert sentence in capsys.readouterr().err
 
 
-def test_an_interrupt_ends_the_command_with_130(project, capsys, monkeypatch):
+def test_interrupted_command_returns_130(project, capsys, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
@@ -293,7 +293,7 @@ def test_an_interrupt_ends_the_command_with_130(project, capsys, monkeypatch):
     assert project.read().verifications == before
 
 
-def test_scores_that_are_not_finite_are_reported(make):
+def test_non_finite_scores_are_reported(make):
     record = make()
     split = record.splits[0]
     scores = np.full(len(split.train_scores), np.nan)

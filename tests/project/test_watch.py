@@ -1,4 +1,4 @@
-"""The course of a fit: stored evaluations, stages and their cost."""
+"""The history of a fit: stored evaluations, stages and their cost."""
 
 import time
 
@@ -16,7 +16,7 @@ from aucstudio.project.runs.rows import PreparedRows
 
 
 class Clock:
-    """A time that passes only when it is told to."""
+    """A clock that advances only when a test moves it."""
 
     def __init__(self):
         self.now = 100.0
@@ -32,8 +32,8 @@ def clock(monkeypatch):
     return made
 
 
-class Dear:
-    """A scorer that takes its time."""
+class SlowScorer:
+    """A scorer of a given duration."""
 
     def __init__(self, clock, seconds):
         self.clock, self.seconds, self.calls = clock, seconds, 0
@@ -54,7 +54,7 @@ def parts(train=40, held=30, seed=0):
 
 
 def train_for(clock, seconds, step_seconds, scorer, count=1):
-    """Take steps for so long; give the watch and what it told."""
+    """Make steps for a time; return the watch and its messages."""
     messages = []
     watch = Watch(lambda p: bool(messages.append(p)), 0, count, None, *parts())
     iteration = 0
@@ -66,23 +66,23 @@ def train_for(clock, seconds, step_seconds, scorer, count=1):
 
 
 @pytest.mark.parametrize("took", [1e-4, 2e-3, 3.8e-3, 0.05])
-def test_pictures_take_a_twenty_fifth_of_the_time_at_most(clock, took):
-    scorer = Dear(clock, took)
+def test_live_looks_take_at_most_4_percent_of_the_time(clock, took):
+    scorer = SlowScorer(clock, took)
     watch, _ = train_for(clock, 4.0, 1e-3, scorer)
     kept = len(watch.trajectory(np.zeros(40), np.zeros(30)).iteration)
-    # The first look comes before there is any time to take a share of.
+    # The first look comes before any time has passed.
     assert (scorer.calls - kept - 1) * took <= watch.seconds() / 25
 
 
 @pytest.mark.parametrize("took", [1e-4, 3.8e-3])
-def test_cheap_looks_are_passed_on_ten_times_a_second(clock, took):
-    _, messages = train_for(clock, 4.0, 1e-3, Dear(clock, took))
+def test_cheap_looks_are_reported_ten_times_a_second(clock, took):
+    _, messages = train_for(clock, 4.0, 1e-3, SlowScorer(clock, took))
     looks = [p.look for p in messages if p.look is not None]
     assert 40 <= len(looks) <= 61
     assert np.diff([look.seconds for look in looks]).max() <= 0.1
 
 
-def test_the_course_is_evaluated_at_few_fixed_iterations():
+def test_history_is_evaluated_at_few_fixed_iterations():
     points = [1]
     while points[-1] < 1_000_000:
         points.append(following(points[-1]))
@@ -93,7 +93,7 @@ def test_the_course_is_evaluated_at_few_fixed_iterations():
 
 
 @pytest.mark.parametrize("step_seconds", [1e-5, 3e-2])
-def test_the_course_does_not_depend_on_the_time(clock, step_seconds):
+def test_history_does_not_depend_on_the_time(clock, step_seconds):
     watch = Watch(lambda _: False, 0, 1, None, *parts())
     for iteration in range(1, 401):
         clock.now += step_seconds
@@ -115,7 +115,7 @@ def test_the_course_does_not_depend_on_the_time(clock, step_seconds):
 
 
 @pytest.mark.parametrize("method", ["gradient-boosting", "svm-auc", "rankboost", "auc-ensemble"])
-def test_a_busy_machine_stores_the_same_course(plan, table, method, monkeypatch):
+def test_busy_machine_stores_the_same_history(plan, table, method, monkeypatch):
     settings = {"library": "logistic; rankboost n_rounds=5; rls"} if "ensemble" in method else {}
 
     def course(listen):
@@ -127,7 +127,7 @@ def test_a_busy_machine_stores_the_same_course(plan, table, method, monkeypatch)
             time.sleep(0.01)
 
     quiet, curve = course(None)
-    # Whatever is reported because time has passed is reported at every occasion.
+    # Steps reported after a time interval are now reported at every occasion.
     monkeypatch.setattr("aucstudio.engine.monitor.INTERVAL", 0.0)
     busy, other = course(slow)
     assert len(quiet.iteration) > 2
@@ -138,16 +138,16 @@ def test_a_busy_machine_stores_the_same_course(plan, table, method, monkeypatch)
     np.testing.assert_array_equal(curve.objective, other.objective)
 
 
-def test_few_of_thousands_of_steps_are_reported_and_all_are_stored(clock):
-    watch, messages = train_for(clock, 1.0, 1e-4, Dear(clock, 1e-5))
+def test_few_of_many_steps_are_reported_and_all_are_stored(clock):
+    watch, messages = train_for(clock, 1.0, 1e-4, SlowScorer(clock, 1e-5))
     assert len(messages) <= 520
     assert messages[0].step.iteration == 1
     steps = watch.curve().iteration
     np.testing.assert_array_equal(steps, np.arange(1, len(steps) + 1))
 
 
-def test_the_trajectory_is_the_scores_of_the_same_rows(clock):
-    watch, _ = train_for(clock, 1.0, 1e-3, Dear(clock, 1e-4))
+def test_trajectory_contains_scores_of_the_same_rows(clock):
+    watch, _ = train_for(clock, 1.0, 1e-3, SlowScorer(clock, 1e-4))
     train, held = parts()
     (X, positive), (Z, outcome) = (train.X, train.positive), (held.X, held.positive)
     final = np.linspace(0, 1, len(X)), np.linspace(1, 0, len(Z))
@@ -166,21 +166,21 @@ def test_the_trajectory_is_the_scores_of_the_same_rows(clock):
     assert looks.iteration[-1] == watch.curve().iteration[-1]
 
 
-def test_a_record_of_many_fits_keeps_fewer_looks_at_each(clock, monkeypatch):
+def test_record_of_many_fits_keeps_fewer_looks_per_fit(clock, monkeypatch):
     monkeypatch.setattr(watching, "_RECORD_BYTES", 70 * 4 * 20)
     for fits, most in ((1, 20), (4, 5), (100, 2)):
-        watch, _ = train_for(clock, 2.0, 1e-3, Dear(clock, 1e-4), fits)
+        watch, _ = train_for(clock, 2.0, 1e-3, SlowScorer(clock, 1e-4), fits)
         looks = watch.trajectory(np.zeros(40), np.zeros(30))
         assert 2 <= len(looks.iteration) <= most + 1
 
 
-def test_one_step_has_one_look(plan, table):
+def test_single_step_has_one_look(plan, table):
     looks = execute(plan("auc-rls"), table).splits[0].trajectory
     assert looks.iteration.tolist() == [1]
 
 
 @pytest.mark.parametrize("method", ["auc-svm", "rank-svm", "pauc-boost"])
-def test_the_last_look_is_at_the_scorer_that_came_out(plan, table, method):
+def test_last_look_shows_the_final_scorer(plan, table, method):
     split = execute(plan(method), table).splits[0]
     looks = split.trajectory
     assert looks.held.auc()[-1] == pytest.approx(roc.auc(split.test_positive, split.test_scores))
@@ -188,7 +188,7 @@ def test_the_last_look_is_at_the_scorer_that_came_out(plan, table, method):
     assert looks.iteration[-1] == split.curve.iteration[-1]
 
 
-def test_leave_pair_out_keeps_training_rows_alone(plan, table):
+def test_leave_pair_out_history_has_training_rows_only(plan, table):
     messages = []
     record = execute(plan("auc-rls", scheme="leave-pair-out"), table, listen=messages.append)
     looks = record.splits[0].trajectory
@@ -199,7 +199,7 @@ def test_leave_pair_out_keeps_training_rows_alone(plan, table):
 
 
 @pytest.mark.parametrize("levels", [0, 3, 40])
-def test_areas_of_looks_are_those_of_their_scores(levels):
+def test_areas_of_looks_match_their_scores(levels):
     rng = np.random.default_rng(levels)
     positive = rng.random(300) < 0.3
     scores = (rng.normal(size=(5, 300)) + positive).astype(np.float32)
@@ -214,19 +214,19 @@ def test_areas_of_looks_are_those_of_their_scores(levels):
     for band in ((0.0, 1.0), (10 / n, 60 / n)):
         expected = [roc.partial_auc(positive, row, *band).normalized for row in scores]
         np.testing.assert_allclose(standing.pauc(band), expected, atol=1e-6)
-    # An end inside one negative's part of the axis may also fall inside a tie.
+    # A range end within one negative's step may also fall inside a tie.
     expected = [roc.partial_auc(positive, row, 0.013, 0.077).normalized for row in scores]
     np.testing.assert_allclose(standing.pauc((0.013, 0.077)), expected, atol=1e-3)
 
 
-def test_without_a_class_there_is_no_area():
+def test_looks_of_one_class_have_no_area():
     standing = ScoresOnTheWay(np.ones(4, dtype=bool), np.zeros((2, 4), dtype=np.float32))
     assert np.isnan(standing.auc()).tolist() == [True, True]
     assert np.isnan(standing.pauc((0.0, 0.1))).all()
 
 
 @pytest.mark.parametrize("limit", [2, 3, 8, 64])
-def test_a_thinned_series_is_even_and_ends_with_the_last(limit):
+def test_thinned_series_is_even_and_ends_with_the_last(limit):
     series = Thinned(limit)
     for k in range(1000):
         series.add(k)
@@ -257,7 +257,7 @@ def stages_of(*steps):
     return log.stages()
 
 
-def test_stages_are_what_comes_before_the_first_iteration():
+def test_stages_precede_the_first_iteration():
     steps = [(0, "landmarks"), (0, "landmarks"), (0, "embedding"), (1, "iterating")]
     assert stages_of(*steps) == (
         Stage("landmarks", 0.0),
@@ -268,13 +268,13 @@ def test_stages_are_what_comes_before_the_first_iteration():
     assert stages_of((1, "iterating"), (2, "iterating")) == (Stage("training", 0.0),)
 
 
-def test_a_stage_that_comes_again_is_a_part_of_training():
+def test_recurring_stage_is_part_of_training():
     steps = [(0, "landmarks"), (0, "epoch"), (1, "iterating"), (0, "epoch"), (2, "iterating")]
     assert stages_of(*steps) == (Stage("landmarks", 0.0), Stage("training", 1.0))
     assert stages_of(*steps[1:]) == (Stage("training", 0.0),)
 
 
-def test_a_fit_knows_its_stages(clock):
+def test_curve_contains_the_stages_of_the_fit(clock):
     watch = Watch(lambda p: False, 0, 1, None, *parts())
     clock.now += 1.0
     watch(Step(0, stage="embedding"))

@@ -1,4 +1,4 @@
-"""Tables of web pages, as portals and spreadsheet programs save them."""
+"""HTML tables saved by portals and spreadsheet programs."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def values(table, name):
     return table.column(name).values.tolist()
 
 
-def test_what_a_spreadsheet_program_saves(tmp_path):
+def test_html_saved_by_a_spreadsheet_program_is_read(tmp_path):
     head = "<html xmlns:x=\"urn:schemas\"><head><meta charset=windows-1252><style>td{x:'<table>'}"
     cells = "<tr class=x><th rowspan=2>site</th><th colspan=2>blood</th><th>sick</th></tr>"
     cells += "<tr><th>iron</th><th>zinc</th><th>status</th></tr>"
@@ -42,7 +42,7 @@ def test_what_a_spreadsheet_program_saves(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_largest_table_is_read_and_the_others_can_be_named(tmp_path):
+def test_largest_html_table_is_read_and_others_can_be_chosen(tmp_path):
     small = f"<table>{rows_of(['a', 'b'], [1, 2], [3, 4])}</table>"
     layout = f"<table><tr><td>menu</td><td>{TABLE}</td></tr></table>"
     path = page(tmp_path, f"<html>{small}{layout}<script>'<table>'</script>", name="page.html")
@@ -56,7 +56,7 @@ def test_the_largest_table_is_read_and_the_others_can_be_named(tmp_path):
         read_table(path, dialect={"sheet": "tables 1"})
 
 
-def test_cells_that_reach_down_or_across_are_repeated(tmp_path):
+def test_spanning_cells_are_repeated(tmp_path):
     body = "<tr><th>site<th>x<th>y</tr><tr><td rowspan=3>A<td>1<td>p</tr><tr><td>2<td>q</tr>"
     body += "<tr><td>3<td>p</tr><tr><td>B<td colspan=2>4</tr><tr><td>B<td>5<td>q"
     table = read_table(page(tmp_path, f"<table>{body}"))
@@ -65,7 +65,7 @@ def test_cells_that_reach_down_or_across_are_repeated(tmp_path):
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
-def test_letters_in_any_encoding(tmp_path, encoding):
+def test_html_in_any_encoding_is_read(tmp_path, encoding):
     body = TABLE.replace("yes", "krank &amp; m\u00fcde").replace("sick", "Gef\u00fchl")
     table = read_table(page(tmp_path, f"<html>{body}</html>", encoding))
     assert table.columns[-1].name == "Gef\u00fchl"
@@ -81,12 +81,12 @@ def test_letters_in_any_encoding(tmp_path, encoding):
         "<table>" * 5_000,
     ],
 )
-def test_pages_without_a_table_of_cases_are_refused(tmp_path, body):
+def test_pages_without_a_data_table_are_refused(tmp_path, body):
     with pytest.raises(InputError, match="table of at least two columns"):
         read_table(page(tmp_path, body))
 
 
-def test_a_cell_that_claims_to_be_wide_or_high_is_bounded(tmp_path):
+def test_huge_cell_spans_are_bounded(tmp_path):
     wide = "<tr><td colspan=999999999999>a<td rowspan=99999999999999999999>b<td>c</tr>"
     path = page(
         tmp_path, f"<table>{rows_of(['x', 'y', 'z'], [1, 2, 'u'], [3, 4, 'v'])}{wide}</table>"
@@ -94,7 +94,7 @@ def test_a_cell_that_claims_to_be_wide_or_high_is_bounded(tmp_path):
     assert read_table(path).rows >= 2
 
 
-def test_a_title_across_the_table_is_no_name(tmp_path):
+def test_title_across_the_table_is_not_a_column_name(tmp_path):
     body = TABLE.replace("<tr><th>n", "<tr><td colspan=3>Ward 7, 2024</tr><tr><th>n")
     table = read_table(page(tmp_path, f"<html>{body}"))
     assert [c.name for c in table.columns] == ["n", "dose", "sick"]

@@ -1,4 +1,4 @@
-"""Wide tables are read a row at a time, to what column by column gives."""
+"""Wide tables read row by row equal those read column by column."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_wide_table_is_read_as_any_other(tmp_path, kind, monkeypatch):
+def test_wide_table_is_read_like_any_other(tmp_path, kind, monkeypatch):
     path = write(tmp_path / "wide.csv", KINDS[kind](lines_of(np.random.default_rng(0))))
     expected = read_table(path)
     monkeypatch.setattr(delimited, "WIDE", COLUMNS)
@@ -56,7 +56,7 @@ def test_a_wide_table_is_read_as_any_other(tmp_path, kind, monkeypatch):
         np.testing.assert_array_equal(one.values, other.values)
 
 
-def test_a_wide_table_without_rows_is_refused(tmp_path, monkeypatch):
+def test_wide_table_without_rows_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(delimited, "WIDE", COLUMNS)
     path = write(tmp_path / "wide.csv", lines_of(np.random.default_rng(3), rows=0))
     with pytest.raises(InputError):

@@ -37,19 +37,19 @@ from aucstudio.notices.words import (
         (math.nan, "–"),
     ],
 )
-def test_figures_that_are_not_0_or_1_do_not_look_it(value, words):
+def test_values_near_0_and_1_are_not_rounded_to_them(value, words):
     assert figure_words(value) == words
     assert figure_words(np.float64(value)) == words
 
 
-def test_every_figure_reads_back_to_what_it_was():
+def test_every_value_round_trips_within_rounding():
     for value in np.linspace(0.0, 1.0, 4_001):
         shown = float(figure_words(value))
         assert abs(shown - value) <= 0.0005 + 1e-12
         assert (shown in (0.0, 1.0)) == (value in (0.0, 1.0))
 
 
-def test_signs_intervals_and_p_values():
+def test_signs_intervals_and_p_values_are_formatted():
     assert figure_words(0.0004, "+") == "+0.0004"
     assert figure_words(0.0, "+") == "0.000"
     assert interval_words(0.9987, 0.99981) == "0.999–0.9998"
@@ -70,12 +70,12 @@ def test_signs_intervals_and_p_values():
         ("blood", "blood_pressure"),
     ],
 )
-def test_a_similar_name_is_suggested_for_an_unknown_one(wanted, meant):
+def test_similar_name_is_suggested(wanted, meant):
     known = ["height", "weight", "age", "blood_pressure", "bmi"]
     assert suggestion(wanted, known) == f"; did you mean {meant!r}?"
 
 
-def test_an_unlike_name_has_no_suggestion():
+def test_dissimilar_name_has_no_suggestion():
     assert suggestion("salary", ["age", "height"]) == ""
     assert suggestion("age", []) == ""
     assert suggestion("", ["age"]) == ""
@@ -102,12 +102,12 @@ def test_an_unlike_name_has_no_suggestion():
         (0.0, "0"),
     ],
 )
-def test_a_setting_has_one_form(value, text):
-    """Not 1e+05 beside 10⁴ beside 1000."""
+def test_settings_have_one_notation(value, text):
+    """Use one notation, not 1e+05, 10⁴ and 1000 mixed."""
     assert setting_words(value) == text
 
 
-def test_shares_ranges_and_counts():
+def test_shares_ranges_and_counts_are_formatted():
     assert percent_words(0.25) == "25 %"
     assert percent_words(0.005) == "0.5 %"
     assert range_words((0.0, 0.1)) == "0 … 0.1"
@@ -119,5 +119,5 @@ def test_shares_ranges_and_counts():
     ("name", "told"),
     [("+", "“+”"), ("-", "“-”"), ("1", "“1”"), (">= 5", "“>= 5”"), ("yes", "yes"), ("Дa", "Дa")],
 )
-def test_a_class_without_letters_is_quoted(name, told):
+def test_class_without_letters_is_quoted(name, told):
     assert class_words(name) == told

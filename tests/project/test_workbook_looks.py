@@ -1,4 +1,4 @@
-"""How a workbook is shown is read or told: what is hidden, leading zeros, percent, code books."""
+"""Display properties of workbooks: hidden parts, leading zeros, percentages, code books."""
 
 import datetime
 import zipfile
@@ -46,21 +46,21 @@ def hide_columns(sheet):
 @pytest.mark.parametrize(
     ("change", "hidden"), [(hide_rows, (2, "row")), (hide_columns, (1, "column"))]
 )
-def test_what_is_hidden_is_read_and_told(tmp_path, change, hidden):
+def test_hidden_rows_and_columns_are_read_with_a_notice(tmp_path, change, hidden):
     table = read_table(write_book(tmp_path / "t.xlsx", change))
     assert hidden_parts(table) == {hidden}
     assert (table.rows, [column.name for column in table.columns]) == (40, NAMES)
 
 
 @pytest.mark.parametrize("name", ["hidden-collapse.ods", "hidden-filter.ods"])
-def test_what_an_open_document_hides_is_told(name):
+def test_hidden_parts_of_an_ods_file_are_reported(name):
     table = read_table(FIXTURES / name)
     assert hidden_parts(table) == {(2, "row"), (1, "column")}
     assert (table.rows, table.column("age").kind) == (40, "number")
     assert not hidden_parts(read_table(FIXTURES / "shown.ods"))
 
 
-def test_numbers_shown_with_leading_zeros_are_codes(tmp_path):
+def test_numbers_displayed_with_leading_zeros_are_codes(tmp_path):
     def show(sheet):
         for cell in sheet["D"]:
             cell.number_format = "00000"
@@ -71,24 +71,24 @@ def test_numbers_shown_with_leading_zeros_are_codes(tmp_path):
     assert table.column("age").kind == "number"
 
 
-def test_numbers_written_as_text_are_those_that_the_others_are(tmp_path):
+def test_text_numbers_are_read_like_the_other_cells(tmp_path):
     def write(sheet):
         sheet["C3"], sheet["C4"], sheet["C5"], sheet["B4"] = "64 %", "1.234,5", "7.5%", "45%"
 
     table = read_table(write_book(tmp_path / "t.xlsx", write))
     assert table.column("rate").values[1:4].tolist() == [0.64, 1234.5, 0.075]
-    # Beside whole numbers it may be either.
+    # Among integers a percentage is ambiguous.
     assert table.column("age").missing == 1
 
 
-def test_a_comma_before_three_digits_is_left_to_the_reader(tmp_path):
+def test_comma_before_three_digits_is_a_thousands_separator(tmp_path):
     def write(sheet):
         sheet["C3"] = "12,500"
 
     assert read_table(write_book(tmp_path / "t.xlsx", write)).column("rate").values[1] == 12_500
 
 
-def test_days_among_words_are_told(tmp_path):
+def test_dates_among_words_are_noted(tmp_path):
     def write(sheet):
         for row in range(2, 42):
             sheet.cell(row, 4, ["TP53", "EGFR"][row % 2])
@@ -99,7 +99,7 @@ def test_days_among_words_are_told(tmp_path):
     assert note.startswith("column town: 2 cells among words are dates, the first in row 7")
 
 
-def test_days_above_the_table_are_worth_no_word(tmp_path):
+def test_dates_above_the_table_have_no_note(tmp_path):
     def write(sheet):
         sheet.insert_rows(1, 2)
         sheet["A1"], sheet["B1"] = "As of", datetime.date(2024, 3, 1)
@@ -111,21 +111,21 @@ def test_days_above_the_table_are_worth_no_word(tmp_path):
     assert not any("among words" in note for note in table.notes)
 
 
-def test_a_code_book_before_the_table_is_passed_over(tmp_path):
+def test_code_book_sheet_before_the_table_is_skipped(tmp_path):
     rows = [["variable", "meaning", "values"], *([name, "as asked", "-"] for name in NAMES)]
     path = write_book(tmp_path / "t.xlsx", before=[rows + [["old", "not given", ""]] * 60])
     assert read_table(path).dialect.sheet == "Data"
-    # A table of which no column names those of another one is none.
+    # A sheet is a code book only if it names the columns of another sheet.
     others = [["a", "b", "y"], *([k, k % 7, k % 2] for k in range(30))]
     assert read_table(write_book(path, before=[others])).dialect.sheet == "Variables"
 
 
-def test_a_workbook_is_known_by_its_bytes(tmp_path):
+def test_workbook_is_recognised_by_content(tmp_path):
     path = write_book(tmp_path / "t.xlsx").rename(tmp_path / "t.xls")
     assert read_table(path).rows == 40
 
 
-def test_odd_workbooks_have_no_looks(tmp_path):
+def test_invalid_workbooks_have_no_display_properties(tmp_path):
     path = tmp_path / "t.xlsx"
     path.write_bytes(b"no archive")
     assert not looks(path, "Data").rows

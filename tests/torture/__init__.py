@@ -1,1 +1,1 @@
-"""Trials that kill, damage and starve the program: nothing may be lost, or wrong in silence."""
+"""Trials that kill the program, damage its files or fill its disk: no loss, no silent error."""

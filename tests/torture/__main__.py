@@ -2,7 +2,7 @@
 
     python -m tests.torture [--short | --tries N] [NAME ...]
 
-The whole takes most of an hour on two cores; ``--short`` some minutes.
+The full form takes most of an hour on two cores; ``--short`` a few minutes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from tests.torture import disks, flips, kills, odd, window, writers
 from tests.torture.world import Tally
 
-# Name, trial, tries of the whole form and of the short one.
+# Name, trial, tries in the full form and in the short form.
 TRIALS: dict[str, tuple[Callable[[Path, int], Tally], int, int]] = {
     "kill-run": (kills.of_run, 200, 2),
     "kill-creation": (kills.inside_creation, 100, 8),
@@ -34,7 +34,7 @@ TRIALS: dict[str, tuple[Callable[[Path, int], Tally], int, int]] = {
     "odd-names": (odd.odd_names, 10, 1),
     "clock-back": (odd.clock_back, 30, 1),
 }
-# Those that take long, or much disk; they run only where they are named.
+# Trials that need much time or disk space; they run only when named.
 SLOW: dict[str, tuple[Callable[[Path, int], Tally], int, int]] = {
     "many-runs": (odd.many_runs, 1_000, 100),
     "large-project": (odd.large_project, 1, 1),
@@ -52,7 +52,7 @@ def run_trial(name: str, folder: Path, short: bool, tries: int | None = None) ->
 
 
 def row(tally: Tally) -> str:
-    """Give a line of the table."""
+    """Return a line of the table."""
     cells = (
         tally.what, tally.tries, tally.lost, tally.silent, tally.tracebacks, tally.orphans,
         tally.left, f"{tally.seconds:.0f}",

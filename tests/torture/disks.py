@@ -1,4 +1,4 @@
-"""Disks that fill or fail, and folders that go away while a run is written into them."""
+"""Disks that fill or fail, and folders that are deleted while a run is written into them."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import subprocess
 import time
 from pathlib import Path
 
-from tests.torture.world import Ended, Tally, World, ended, figures
+from tests.torture.world import Ended, Tally, World, figures
 
 
 def layer(folder: Path, name: str = "failing") -> Path | None:
-    """Build the layer that fails, or another one; None where there is no compiler."""
+    """Build the preloaded library that makes calls fail; None without a compiler."""
     source = str(Path(__file__).with_name(f"{name}.c"))
     compiler = shutil.which("gcc") or shutil.which("cc")
     if compiler is None:
@@ -28,12 +28,12 @@ def layer(folder: Path, name: str = "failing") -> Path | None:
 
 
 def each_call_once(folder: Path, most: int) -> Tally:
-    """Let each write, sync, rename and unlink fail once; evenly chosen ones where they are many."""
+    """Make each write, sync, rename and unlink fail once; an even sample if there are many."""
     return _failing(Tally("each write, sync, unlink fails once"), folder, most, for_good=False)
 
 
 def full_disk(folder: Path, most: int) -> Tally:
-    """Let the disk be full from some write on."""
+    """Make the disk full from some write on."""
     return _failing(Tally("full disk from some write on"), folder, most, for_good=True)
 
 
@@ -42,41 +42,34 @@ def _failing(tally: Tally, folder: Path, most: int, *, for_good: bool) -> Tally:
     if built is None:
         tally.note("not run: there is no C compiler")
         return tally
-    world = World(folder / "world", ("auc-rls", "logistic"))
+    world = World(folder / "world", tally, ("auc-rls", "logistic"))
     disk = folder / "world" / "disk"
     disk.mkdir()
     project = disk / "kept.aucproj"
-    first = world.command("run", "study.toml", "--project", str(project), "--json")
+    first = world.run(project)
     model = disk / "kept.aucmodel"
     words = ["train", "study.csv", "--method", "rls", "--project", str(project)]
     words += ["--save-model", str(model), "--json"]
     world.command(*words)
     if first.status or not model.is_file():
-        tally.lost += 1
-        tally.note(f"the study could not be made: {first.err.strip()[-200:]}")
+        tally.lose(f"the study could not be made: {first.err.strip()[-200:]}")
         return tally
     before = project.read_bytes(), model.read_bytes()
     true = figures(json.loads(world.command("compare", str(project), "--json").out))
     for number in _numbers(world, built, disk, folder / "count", words, most):
         project.write_bytes(before[0])
         model.write_bytes(before[1])
-        end = _try(world, built, disk, words, number, for_good)
+        more = {"LD_PRELOAD": str(built), "FAIL_UNDER": str(disk), "FAIL_AT": str(number)}
+        end = world.command(*words, more=more | {"FAIL_ON": "1" if for_good else ""})
         tally.tries += 1
-        _judge(tally, world, end, disk, (project, model), true, before[1], f"call {number}")
+        _judge(world, end, disk, (project, model), true, f"call {number}")
     return tally
-
-
-def _try(
-    world: World, built: Path, disk: Path, words: list[str], number: int, for_good: bool
-) -> Ended:
-    more = {"LD_PRELOAD": str(built), "FAIL_UNDER": str(disk), "FAIL_AT": str(number)}
-    return world.command(*words, more=more | {"FAIL_ON": "1" if for_good else ""})
 
 
 def _numbers(
     world: World, built: Path, disk: Path, count: Path, words: list[str], most: int
 ) -> list[int]:
-    """Count the calls of an undisturbed command, and choose which are to fail."""
+    """Count the calls of an undisturbed command, and choose which ones fail."""
     more = {"LD_PRELOAD": str(built), "FAIL_UNDER": str(disk), "FAIL_AT": "0"}
     world.command(*words, more=more | {"FAIL_COUNT": str(count)})
     calls = max(map(int, count.read_text().split()))
@@ -86,45 +79,31 @@ def _numbers(
 
 
 def _judge(
-    tally: Tally,
     world: World,
     end: Ended,
     disk: Path,
     files: tuple[Path, Path],
     true: dict[str, tuple[object, ...]],
-    model_before: bytes,
     where: str,
 ) -> None:
-    project, model = files
-    tally.tracebacks += end.traceback
-    if end.traceback:
-        tally.note(f"{where}: {end.err.strip()[-300:]}")
-    if end.status and not end.err.strip():
-        tally.silent += 1
-        tally.note(f"{where}: exit {end.status} without a word")
+    (project, model), tally = files, world.tally
     if not end.out.strip():
-        tally.lost += 1
-        tally.note(f"{where}: the result was not printed (exit {end.status}): {end.err[-200:]}")
+        tally.lose(f"{where}: the result was not printed (exit {end.status}): {end.err[-200:]}")
     after = world.command("compare", str(project), "--json")
-    tally.tracebacks += after.traceback
     now = figures(json.loads(after.out)) if not after.status else {}
     lost = [run for run in true if now.get(run) != true[run]]
-    tally.lost += len(lost)
     if lost:
-        tally.note(f"{where}: {len(lost)} runs lost; {after.err.strip()[-200:]}")
+        tally.lose(f"{where}: {len(lost)} runs lost; {after.err.strip()[-200:]}", len(lost))
     if not end.status and len(now) <= len(true):
-        tally.silent += 1
-        tally.note(f"{where}: exit 0, and the run is not in the project")
+        tally.mislead(f"{where}: exit 0, and the run is not in the project")
     scored = world.command("score", str(model), "study.csv", "--json")
-    tally.tracebacks += scored.traceback
     if scored.status:
-        tally.lost += 1
-        tally.note(f"{where}: the model is gone: {scored.err.strip()[-200:]}")
-    tally.orphans += len(world.orphans())
+        tally.lose(f"{where}: the model is gone: {scored.err.strip()[-200:]}")
+    world.count_orphans()
     extra = [p.name for p in disk.iterdir() if p not in files]
     known = [name for name in extra if name.endswith("-journal")]
     rest = [name for name in extra if name not in known]
-    # A file whose unlink was made to fail stays; that was the trial, and it is hidden.
+    # A file whose unlink failed remains as a hidden file, as the trial intends.
     shown = [name for name in rest if not name.startswith(".")]
     tally.left += len(shown)
     tally.notes += [f"{where}: left behind {name}" for name in shown[:1]]
@@ -134,28 +113,22 @@ def _judge(
 
 
 def lost_folder(folder: Path, tries: int) -> Tally:
-    """Take the folder of the project away while a run is under way."""
+    """Delete the project's folder during a run."""
     tally = Tally("the project's folder goes away")
-    world = World(folder, ("auc-rls", "svm-auc"), rows=400)
+    world = World(folder, tally, ("auc-rls", "svm-auc"), rows=400)
     for k in range(tries):
         disk = folder / f"disk{k}"
         disk.mkdir()
         project = disk / "kept.aucproj"
-        process = world.start("run", "study.toml", "--project", str(project), "--json")
+        process = world.start(*world.run_words(project))
         limit = time.monotonic() + 60
         while not project.exists() and process.poll() is None and time.monotonic() < limit:
             time.sleep(0.01)
         shutil.rmtree(disk, ignore_errors=True)
-        end = ended(process)
-        tally.tries += 1
-        tally.tracebacks += end.traceback
+        end = world.ended(process, disk.name)
         if not end.out.strip():
-            tally.lost += 1
-            tally.note(f"nothing printed (exit {end.status}): {end.err.strip()[-200:]}")
+            tally.lose(f"nothing printed (exit {end.status}): {end.err.strip()[-200:]}")
         if end.status == 0 and not project.exists():
-            tally.silent += 1
-            tally.note("exit 0 although the project is gone")
-        tally.orphans += len(world.orphans())
-    left = world.left()
-    tally.left += len(left)
+            tally.mislead("exit 0 although the project is gone")
+        world.try_ended(disk.name)
     return tally

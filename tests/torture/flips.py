@@ -1,4 +1,4 @@
-"""Single bits of a project and of a model that are flipped: told, or without any effect."""
+"""Flip single bits of a project and of a model: each is reported or has no effect."""
 
 from __future__ import annotations
 
@@ -25,42 +25,44 @@ def call(*words: str) -> Ended:
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
             status = main(list(words))
-        except BaseException as error:  # noqa: BLE001  (what gets through is what is looked for)
+        except BaseException as error:  # noqa: BLE001  (an escaping exception is what the trial looks for)
             return Ended(1, out.getvalue(), f"Traceback (most recent call last) {error!r}")
     return Ended(status, out.getvalue(), err.getvalue())
 
 
 def of_project(folder: Path, tries: int, seed: int = 0) -> Tally:
-    """Flip bits of a project: what ``compare`` says must be true or come with a warning."""
-    world = World(folder, ("auc-rls", "logistic", "svm-auc"))
+    """Flip bits of a project: the output of ``compare`` must be correct or come with a warning."""
+    tally = Tally("bit flips of a project")
+    World(folder, tally, ("auc-rls", "logistic", "svm-auc"))
     path = folder / "whole.aucproj"
     call("run", str(folder / "study.toml"), "--project", str(path), "--json")
     damaged = folder / "damaged.aucproj"
     return _flipped(
-        Tally("bit flips of a project"),
+        tally,
         path.read_bytes(),
         damaged,
         lambda: _compared(damaged),
-        _runs_told,
+        _reported_runs,
         tries,
-        seed + len(world.token) * 0,
+        seed,
     )
 
 
 def _compared(project: Path) -> Ended:
-    # What is known of the whole project by its checksums must not stand in for the damaged one.
+    # Results cached for the intact project must not be reused for the damaged one.
     source._cache = BoundedCache(1 << 28)
     return call("compare", str(project), "--json")
 
 
 def of_model(folder: Path, tries: int, seed: int = 0) -> Tally:
-    """Flip bits of a model: its scores must be the same, or refused."""
-    World(folder, ("auc-rls",))
+    """Flip bits of a model: its scores must be the same, or the model rejected."""
+    tally = Tally("bit flips of a model")
+    World(folder, tally, ("auc-rls",))
     table, path = folder / "study.csv", folder / "whole.aucmodel"
     call("train", str(table), "--method", "rank-svm", "--save-model", str(path), "--json")
     damaged = folder / "damaged.aucmodel"
     return _flipped(
-        Tally("bit flips of a model"),
+        tally,
         path.read_bytes(),
         damaged,
         lambda: call("score", str(damaged), str(table), "--json"),
@@ -70,11 +72,11 @@ def of_model(folder: Path, tries: int, seed: int = 0) -> Tally:
     )
 
 
-def _runs_told(document: dict[str, Any]) -> dict[str, str]:
-    told = {run["id"]: json.dumps(run, sort_keys=True) for run in document["runs"]}
+def _reported_runs(document: dict[str, Any]) -> dict[str, str]:
+    reported = {run["id"]: json.dumps(run, sort_keys=True) for run in document["runs"]}
     pairs = json.dumps(document["pairs"], sort_keys=True)
-    # Pairs follow from the runs: they may be fewer where a run is damaged and told.
-    return told | {"pairs": pairs, "range": json.dumps(document["fpr_range"])}
+    # Pairs follow from the runs: there may be fewer if a run is damaged and reported.
+    return reported | {"pairs": pairs, "range": json.dumps(document["fpr_range"])}
 
 
 def _flipped(
@@ -82,13 +84,13 @@ def _flipped(
     whole: bytes,
     damaged: Path,
     ask: Callable[[], Ended],
-    told: Callable[[dict[str, Any]], dict[str, str]],
+    reported: Callable[[dict[str, Any]], dict[str, str]],
     tries: int,
     seed: int,
 ) -> Tally:
     drawn = random.Random(seed)
     damaged.write_bytes(whole)
-    true = told(json.loads(ask().out))
+    true = reported(json.loads(ask().out))
     counts = {"refused": 0, "warned": 0, "same": 0}
     for _ in range(tries):
         place, bit = drawn.randrange(len(whole)), drawn.randrange(8)
@@ -103,7 +105,7 @@ def _flipped(
             tally.note(f"slow: byte {place} bit {bit}")
         if end.traceback:
             tally.note(f"byte {place} bit {bit}: {end.err.strip()[-200:]}")
-        counts[_verdict(end, true, told, tally, f"byte {place} bit {bit}")] += 1
+        counts[_verdict(end, true, reported, tally, f"byte {place} bit {bit}")] += 1
     tally.notes.insert(0, ", ".join(f"{count} {how}" for how, count in counts.items()))
     return tally
 
@@ -111,25 +113,22 @@ def _flipped(
 def _verdict(
     end: Ended,
     true: dict[str, str],
-    told: Callable[[dict[str, Any]], dict[str, str]],
+    reported: Callable[[dict[str, Any]], dict[str, str]],
     tally: Tally,
     where: str,
 ) -> str:
     if end.status not in (0, 1) or not end.out.strip():
         if not end.err.strip():
-            tally.silent += 1
-            tally.note(f"{where}: refused without a word")
+            tally.mislead(f"{where}: refused without a word")
         return "refused"
-    found = told(json.loads(end.out))
+    found = reported(json.loads(end.out))
     if found == true:
         return "same"
     if end.err.strip():
-        # What is still told must be true; what is missing was named.
+        # Results still reported must be correct; missing ones were named.
         wrong = [key for key in found if key in true and key not in ("pairs",)]
         if any(found[key] != true[key] for key in wrong):
-            tally.silent += 1
-            tally.note(f"{where}: a figure changed beside a warning: {end.err.strip()[:120]}")
+            tally.mislead(f"{where}: a figure changed beside a warning: {end.err.strip()[:120]}")
         return "warned"
-    tally.silent += 1
-    tally.note(f"{where}: other figures, nothing said")
+    tally.mislead(f"{where}: other figures, nothing said")
     return "warned"

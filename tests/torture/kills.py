@@ -1,4 +1,4 @@
-"""Processes that are killed: while they run an experiment, and while they make a project."""
+"""Kill processes while they run an experiment and while they create a project."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import sqlite3
 import time
 from pathlib import Path
 
-from tests.torture.world import Ended, Tally, World, ended, figures
+from tests.torture.world import Tally, World, figures
 
 _WAIT = 60.0
 
@@ -20,33 +20,38 @@ _WAIT = 60.0
 def of_run(folder: Path, tries: int, seed: int = 0) -> Tally:
     """SIGKILL ``aucstudio run`` at random moments; runs that were committed must stay."""
     tally, drawn = Tally("SIGKILL of run"), random.Random(seed)
-    world = World(folder)
-    project = str(folder / "killed.aucproj")
+    world = World(folder, tally)
+    project = folder / "killed.aucproj"
     began = time.monotonic()
-    whole = world.command("run", "study.toml", "--project", project, "--json")
+    whole = world.run(project)
     length = time.monotonic() - began
     if whole.status:
-        tally.lost += 1
-        tally.note(f"the first run failed: {whole.err.strip()[-300:]}")
+        tally.lose(f"the first run failed: {whole.err.strip()[-300:]}")
         return tally
-    if not tally.sees(planted_loss(Path(project))):
+    if not tally.sees(planted_loss(project)):
         return tally
-    kept = _listed(world, project, tally)
+    kept = _listed(world, project)
     for k in range(tries):
         jobs = ["--jobs", "2"] if k % 2 else []
-        process = world.start("run", "study.toml", "--project", project, "--json", *jobs)
+        process = world.start(*world.run_words(project), *jobs)
         _wait(process, drawn.uniform(0.2, 1.1 * length))
         seen = committed(project)
         process.send_signal(signal.SIGKILL)
-        end = ended(process)
+        world.ended(process, "killed")
         tally.tries += 1
-        tally.tracebacks += end.traceback
-        tally.orphans += len(world.orphans())
+        world.count_orphans()
         if k % 10 == 9 or k == tries - 1:
-            kept = _check(world, project, tally, kept)
-        lost = seen - committed(project)
-        tally.lost += len(lost)
-    _swept(world, project, tally)
+            now = _listed(world, project)
+            tally.lost += len(set(kept) - set(now))
+            tally.silent += sum(now[run] != kept[run] for run in kept if run in now)
+            kept = now
+        tally.lost += len(seen - committed(project))
+    # The next program removes the files that a killed one left.
+    world.command("inspect", "study.csv", "--json")
+    world.count_left()
+    beside = [p.name for p in folder.iterdir() if _is_ours(p, project)]
+    tally.left += len(beside)
+    tally.notes += [f"left behind: {name}" for name in beside[:3]]
     return tally
 
 
@@ -56,8 +61,8 @@ def _wait(process: object, seconds: float) -> None:
         time.sleep(0.005)
 
 
-def committed(project: str) -> set[str]:
-    """Read the ids of the runs in the file, as any reader could; what cannot be read raises."""
+def committed(project: Path) -> set[str]:
+    """Return the ids of the runs in the file; raise an error if it cannot be read."""
     with contextlib.closing(sqlite3.connect(f"file:{project}", uri=True, timeout=30)) as database:
         return {row[0] for row in database.execute("SELECT id FROM records")}
 
@@ -66,53 +71,30 @@ def planted_loss(project: Path) -> int:
     """Delete a run from a copy of a project; return how many runs are then found to be lost."""
     copy = project.with_name("planted.aucproj")
     shutil.copyfile(project, copy)
-    before = committed(str(copy))
+    before = committed(copy)
     with contextlib.closing(sqlite3.connect(copy)) as database, database:
         database.execute("DELETE FROM records WHERE id = (SELECT min(id) FROM records)")
-    lost = len(before - committed(str(copy)))
+    lost = len(before - committed(copy))
     copy.unlink()
     return lost
 
 
-def _listed(world: World, project: str, tally: Tally) -> dict[str, tuple[object, ...]]:
-    end = world.command("compare", project, "--json")
-    tally.tracebacks += end.traceback
+def _listed(world: World, project: Path) -> dict[str, tuple[object, ...]]:
+    end = world.command("compare", str(project), "--json")
     if end.status:
-        tally.lost += 1
-        tally.note(f"compare: {end.err.strip()[-300:]}")
+        world.tally.lose(f"compare: {end.err.strip()[-300:]}")
         return {}
     return figures(json.loads(end.out))
 
 
-def _check(
-    world: World, project: str, tally: Tally, kept: dict[str, tuple[object, ...]]
-) -> dict[str, tuple[object, ...]]:
-    now = _listed(world, project, tally)
-    tally.lost += len(set(kept) - set(now))
-    tally.silent += sum(now[run] != kept[run] for run in kept if run in now)
-    return now
-
-
-def _swept(world: World, project: str, tally: Tally) -> None:
-    """What a killed program could not take away, the next one does."""
-    end = world.command("inspect", "study.csv", "--json")
-    tally.tracebacks += end.traceback
-    left = world.left()
-    tally.left += len(left)
-    beside = [p.name for p in Path(project).parent.iterdir() if _is_ours(p, project)]
-    tally.left += len(beside)
-    for name in [*left, *beside][:3]:
-        tally.note(f"left behind: {name}")
-
-
-def _is_ours(path: Path, project: str) -> bool:
-    """Whether a file beside the project is none of those that belong there."""
-    belongs = {"study.csv", "study.toml", "home", "tmp", Path(project).name}
+def _is_ours(path: Path, project: Path) -> bool:
+    """Return whether the program left a file beside the project."""
+    belongs = {"study.csv", "study.toml", "home", "tmp", project.name}
     return path.name not in belongs and not path.name.endswith(("-journal", "-wal", "-shm"))
 
 
 def inside_creation(folder: Path, tries: int, seed: int = 0) -> Tally:
-    """SIGKILL a process that makes a project; there is then none, or a whole one."""
+    """SIGKILL a process that creates a project; it must be absent or complete."""
     from aucstudio.project.store.project.project_file import ProjectFile, open_or_create
 
     tally, drawn = Tally("SIGKILL inside creation"), random.Random(seed)
@@ -134,14 +116,13 @@ def inside_creation(folder: Path, tries: int, seed: int = 0) -> Tally:
         try:
             if path.exists():
                 ProjectFile.open(path).plan()
-            # Whoever writes next takes the journal of the dead away.
+            # The next writer removes the journal of the killed process.
             open_or_create(path).set_plan({"window": {}})
-        except Exception as error:  # noqa: BLE001  (whatever it is, it is counted)
-            tally.lost += 1
-            tally.note(f"{type(error).__name__}: {error}")
+        except Exception as error:  # noqa: BLE001  (any error is counted)
+            tally.lose(f"{type(error).__name__}: {error}")
         path.unlink(missing_ok=True)
     left = sorted(p.name for p in folder.iterdir() if not p.name.endswith(".aucproj"))
-    # One that is killed cannot take its part away; it must be hidden and small.
+    # A killed process cannot remove its partial file; the file must be hidden and small.
     shown = [name for name in left if not name.startswith(".")]
     tally.left += len(shown)
     tally.notes += [f"left behind: {name}" for name in shown[:3]]
@@ -161,21 +142,16 @@ def _creation_seconds(folder: Path) -> float:
 
 
 def of_parent(folder: Path, tries: int, seed: int = 0) -> Tally:
-    """SIGTERM and SIGKILL of a program with several processes at work: none may live on."""
+    """SIGTERM and SIGKILL a program with several worker processes: none may survive."""
     tally, drawn = Tally("SIGTERM, SIGKILL with 2 jobs"), random.Random(seed)
-    world = World(folder, rows=400)
+    world = World(folder, tally, rows=400)
     for k in range(tries):
-        process = world.start("run", "study.toml", "--jobs", "2", "--json")
+        process = world.start(*world.run_words(None), "--jobs", "2")
         _wait(process, drawn.uniform(0.5, 4.0))
         process.send_signal(signal.SIGTERM if k % 2 else signal.SIGKILL)
-        end: Ended = ended(process)
+        world.ended(process, "killed")
         tally.tries += 1
-        tally.tracebacks += end.traceback
-        found = world.orphans()
-        tally.orphans += len(found)
-    end = world.command("inspect", "study.csv", "--json")
-    tally.tracebacks += end.traceback
-    left = world.left()
-    tally.left += len(left)
-    tally.notes += [f"left behind: {name}" for name in left[:3]]
+        world.count_orphans()
+    world.command("inspect", "study.csv", "--json")
+    world.count_left()
     return tally

@@ -1,4 +1,4 @@
-"""Files that move or change under a run, odd names, clocks set back, and large projects."""
+"""Files that move or change during a run, odd names, clocks set back, and large projects."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tests.torture.disks import layer
 from tests.torture.kills import planted_loss
-from tests.torture.world import Ended, Tally, World, ended
+from tests.torture.world import Ended, Tally, World
 
 _LARGE_BYTES = 2_000_000_000
 _RUNS_A_STUDY = 50
@@ -21,16 +21,16 @@ _WAIT_SECONDS = 60.0
 
 
 def project_moves(folder: Path, tries: int) -> Tally:
-    """Rename, replace or delete the project while a run is under way.
+    """Rename, replace or delete the project during a run.
 
-    The exit status must be told from what is there in the end: 0 only with the runs in the project.
+    The exit status must match the result: 0 only if the runs are in the project.
     """
     tally = Tally("the project is renamed, replaced, deleted")
-    world = World(folder, ("auc-rls", "svm-auc", "logistic"), rows=400)
+    world = World(folder, tally, ("auc-rls", "svm-auc", "logistic"), rows=400)
     for k in range(tries):
         project, aside = folder / f"p{k}.aucproj", folder / f"p{k} aside.aucproj"
-        before = _made(world, project, tally)
-        process = world.start("run", "study.toml", "--project", str(project), "--json")
+        before = _made(world, project)
+        process = world.start(*world.run_words(project))
         _until_run_or_end(process, project, before)
         how = ("rename", "replace", "delete")[k % 3]
         if how == "rename":
@@ -40,26 +40,25 @@ def project_moves(folder: Path, tries: int) -> Tally:
             os.replace(aside, project)
         else:
             project.unlink()
-        end = ended(process)
-        _judge(tally, world, end, how)
+        end = world.ended(process, how)
+        world.try_ended(how)
         promised = before + (len(json.loads(end.out)["runs"]) if not end.status else 0)
         if not end.status and max(_count(project), _count(aside)) < promised:
-            tally.silent += 1
-            tally.note(f"{how}: exit 0 and the runs are in no project; {end.err[-200:]}")
+            tally.mislead(f"{how}: exit 0 and the runs are in no project; {end.err[-200:]}")
     return tally
 
 
 def table_changes(folder: Path, tries: int) -> Tally:
-    """Change the table, or take it away, while runs on it are under way."""
+    """Change or delete the table while runs use it."""
     tally = Tally("the table changes in mid-run")
-    world = World(folder, ("auc-rls", "svm-auc", "logistic"), rows=400)
+    world = World(folder, tally, ("auc-rls", "svm-auc", "logistic"), rows=400)
     table = folder / "study.csv"
     content = table.read_bytes()
-    true = _scores(world.command("run", "study.toml", "--json"), tally)
+    true = _scores(world.run(None))
     for k in range(tries):
         table.write_bytes(content)
         project = folder / f"p{k}.aucproj"
-        process = world.start("run", "study.toml", "--project", str(project), "--json")
+        process = world.start(*world.run_words(project))
         _until_run_or_end(process, project, 0)
         if k % 3 == 0:
             table.write_bytes(content[: len(content) // 2])
@@ -67,32 +66,30 @@ def table_changes(folder: Path, tries: int) -> Tally:
             table.write_bytes(content.replace(b",yes", b",no").replace(b"north", b"south"))
         else:
             table.unlink()
-        end = ended(process)
-        _judge(tally, world, end, f"try {k}")
-        if not end.status and _scores(end, tally) != true:
-            tally.silent += 1
-            tally.note(f"try {k}: other results than on the table that was read")
+        end = world.ended(process, f"try {k}")
+        world.try_ended(f"try {k}")
+        if not end.status and _scores(end) != true:
+            tally.mislead(f"try {k}: other results than on the table that was read")
     table.write_bytes(content)
     return tally
 
 
 def read_only_home(folder: Path, tries: int) -> Tally:
-    """Have a home that nothing can be written to: a file stands where its folder should be."""
+    """Use a home that cannot be written to: a file is in the place of its folder."""
     tally = Tally("a home that cannot be written")
-    world = World(folder, ("auc-rls", "logistic"))
+    world = World(folder, tally, ("auc-rls", "logistic"))
     home = folder / "home"
     home.write_text("no folder")
     for k, words in enumerate(_commands(folder)[:tries]):
         end = world.command(*words)
-        _judge(tally, world, end, " ".join(words))
+        world.try_ended(" ".join(words))
         if end.status:
-            tally.lost += 1
-            tally.note(f"{k}: exit {end.status}: {end.err.strip()[-200:]}")
+            tally.lose(f"{k}: exit {end.status}: {end.err.strip()[-200:]}")
     return tally
 
 
 def odd_names(folder: Path, tries: int) -> Tally:
-    """Have folders and files of odd names: all commands must work, and the same figures come."""
+    """Use folders and files with odd names: all commands must work and print the same figures."""
     tally = Tally("odd names")
     names = (
         os.fsdecode(b"not\xff UTF-8"),
@@ -108,55 +105,52 @@ def odd_names(folder: Path, tries: int) -> Tally:
     )
     true: str | None = None
     for name in names[:tries]:
-        world = World(folder / name, ("auc-rls", "logistic"))
+        world = World(folder / name, tally, ("auc-rls", "logistic"))
         (world.folder / "study.csv").rename(world.folder / f"{name}.csv")
-        told = []
+        areas = []
         for words in _commands(world.folder, f"./{name}"):
             end = world.command(*words)
-            _judge(tally, world, end, repr(name))
+            world.try_ended(repr(name))
             if end.status:
-                tally.lost += 1
-                tally.note(f"{name!r}, {words[0]}: exit {end.status}: {end.err.strip()[-300:]}")
+                tally.lose(f"{name!r}, {words[0]}: exit {end.status}: {end.err.strip()[-300:]}")
                 continue
             if words[0] == "train":
-                told.append(json.dumps(json.loads(end.out)["runs"][0]["auc"]))
-        true = true or "".join(told)
-        if "".join(told) != true:
-            tally.silent += 1
-            tally.note(f"{name!r}: other figures")
+                areas.append(json.dumps(json.loads(end.out)["runs"][0]["auc"]))
+        true = true or "".join(areas)
+        if "".join(areas) != true:
+            tally.mislead(f"{name!r}: other figures")
     return tally
 
 
 def clock_back(folder: Path, tries: int) -> Tally:
-    """Set the clock back while runs are made; what was committed before must stay, in its order."""
+    """Set the clock back between runs; committed runs must stay, in order."""
     tally = Tally("the clock is set back")
     built = layer(folder / "layer", "clock")
     if built is None:
         tally.note("not run: there is no C compiler")
         return tally
-    world = World(folder / "world", ("auc-rls", "logistic"))
+    world = World(folder / "world", tally, ("auc-rls", "logistic"))
     project = folder / "world" / "p.aucproj"
-    before = _made(world, project, tally)
+    before = _made(world, project)
     if not tally.sees(planted_loss(project)):
         return tally
     for k in range(tries):
         back = (5, 3_700, 40_000_000)[k % 3]
         more = {"LD_PRELOAD": str(built), "CLOCK_BACK": str(back), "CLOCK_AFTER": f"{k % 4 * 0.7}"}
-        end = world.command("run", "study.toml", "--project", str(project), "--json", more=more)
-        _judge(tally, world, end, f"{back} s back")
+        end = world.command(*world.run_words(project), more=more)
+        world.try_ended(f"{back} s back")
         before += len(json.loads(end.out)["runs"]) if not end.status else 0
         tally.lost += max(0, before - _count(project))
         tally.lost += end.status != 0
         end = world.command("compare", str(project), "--json")
-        tally.tracebacks += end.traceback
         tally.lost += end.status != 0
     return tally
 
 
 def many_runs(folder: Path, tries: int) -> Tally:
-    """Put very many runs into a project; it must still be opened, listed and checked."""
+    """Add very many runs to a project; it must still open, list and verify."""
     tally = Tally(f"{tries} runs in a project")
-    world = World(folder, ())
+    world = World(folder, tally, ())
     project = folder / "p.aucproj"
     while _count(project) < tries and tally.clean:
         first = _count(project)
@@ -166,21 +160,20 @@ def many_runs(folder: Path, tries: int) -> Tally:
         )
         text = (folder / "study.toml").read_text().partition("[[runs]]")[0]
         (folder / "study.toml").write_text(text + runs)
-        end = world.command("run", "study.toml", "--project", str(project), "--json")
-        _judge(tally, world, end, f"from {first}")
+        end = world.run(project)
+        world.try_ended(f"from {first}")
         if end.status:
-            tally.lost += 1
-            tally.note(end.err.strip()[-300:])
-    _opened(tally, world, project, tries)
+            tally.lose(end.err.strip()[-300:])
+    _opened(world, project, tries)
     return tally
 
 
 def large_project(folder: Path, tries: int) -> Tally:
-    """Let a project have 2 GB, of contents that no run needs: it must be opened all the same."""
+    """Open a project of 2 GB, most of it content that no run needs."""
     tally = Tally("a project of 2 GB")
-    world = World(folder, ("auc-rls",))
+    world = World(folder, tally, ("auc-rls",))
     project = folder / "p.aucproj"
-    runs = _made(world, project, tally)
+    runs = _made(world, project)
     if shutil.disk_usage(folder).free < 10 * _LARGE_BYTES:
         tally.note("not run: the disk has too little room")
         return tally
@@ -189,16 +182,16 @@ def large_project(folder: Path, tries: int) -> Tally:
             with database:
                 found = "INSERT INTO blobs (checksum, data) VALUES (?, randomblob(50000000))"
                 database.execute(found, (k.to_bytes(32, "big"),))
-    _opened(tally, world, project, runs)
+    _opened(world, project, runs)
     project.unlink()
     return tally
 
 
-def _opened(tally: Tally, world: World, project: Path, runs: int) -> None:
+def _opened(world: World, project: Path, runs: int) -> None:
+    tally = world.tally
     for words in (["compare", str(project), "--json"], ["check", str(project)]):
         began = time.monotonic()
         end = world.command(*words)
-        tally.tracebacks += end.traceback
         tally.tries += 1
         tally.note(f"{words[0]}: exit {end.status} in {time.monotonic() - began:.0f} s")
         if words[0] == "compare":
@@ -206,31 +199,28 @@ def _opened(tally: Tally, world: World, project: Path, runs: int) -> None:
             tally.lost += max(0, runs - found)
 
 
-def _made(world: World, project: Path, tally: Tally) -> int:
-    """Make a project; return how many runs it has."""
-    end = world.command("run", "study.toml", "--project", str(project), "--json")
-    _judge(tally, world, end, "the first run")
+def _made(world: World, project: Path) -> int:
+    """Create a project; return its number of runs."""
+    end = world.run(project)
+    world.try_ended("the first run")
     if end.status:
-        tally.lost += 1
-        tally.note(f"the study could not be made: {end.err.strip()[-300:]}")
+        world.tally.lose(f"the study could not be made: {end.err.strip()[-300:]}")
     return _count(project)
 
 
 def _count(project: Path) -> int:
-    """Count the runs of a project; 0 where there is none."""
+    """Return the number of runs of a project; 0 if it does not exist."""
     if not project.exists():
         return 0
     try:
         with contextlib.closing(sqlite3.connect(project, timeout=30)) as database:
             return int(database.execute("SELECT count(*) FROM records").fetchone()[0])
     except sqlite3.OperationalError:
-        return 0  # not made yet
+        return 0  # not created yet
 
 
-def _scores(end: Ended, tally: Tally) -> list[object]:
-    tally.tracebacks += end.traceback
-    document = json.loads(end.out)
-    return [(run["method"], run["auc"]) for run in document["runs"]]
+def _scores(end: Ended) -> list[object]:
+    return [(run["method"], run["auc"]) for run in json.loads(end.out)["runs"]]
 
 
 def _commands(folder: Path, stem: str = "./study") -> list[list[str]]:
@@ -246,21 +236,8 @@ def _commands(folder: Path, stem: str = "./study") -> list[list[str]]:
     ]
 
 
-def _judge(tally: Tally, world: World, end: Ended, where: str) -> None:
-    """Count what no command may leave or show."""
-    tally.tries += 1
-    tally.tracebacks += end.traceback
-    if end.traceback or (end.status and not end.err.strip()):
-        tally.note(f"{where}: exit {end.status}: {end.err.strip()[-300:]}")
-        tally.silent += not end.traceback
-    tally.orphans += len(world.orphans())
-    left = world.left()
-    tally.left += len(left)
-    tally.notes += [f"{where}: left behind {name}" for name in left[:1]]
-
-
 def _until_run_or_end(process: subprocess.Popen[str], project: Path, before: int) -> None:
-    """Wait until a command has put a run into a project, or has ended."""
+    """Wait until a command has added a run to a project, or has ended."""
     limit = time.monotonic() + _WAIT_SECONDS
     while process.poll() is None and _count(project) <= before and time.monotonic() < limit:
         time.sleep(0.01)

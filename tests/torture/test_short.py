@@ -1,4 +1,4 @@
-"""A short form of the trials, so that what they prove stays so."""
+"""A short form of the trials, run with the test suite."""
 
 import shutil
 import sys
@@ -13,7 +13,7 @@ NEEDS_COMPILER = ("failing-call", "full-disk", "clock-back")
 @pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="it looks into /proc")
 @pytest.mark.parametrize("name", TRIALS)
-def test_nothing_is_lost_and_nothing_wrong_in_silence(name, tmp_path):
+def test_trial_loses_nothing_and_reports_every_error(name, tmp_path):
     if name in NEEDS_COMPILER and not (shutil.which("gcc") or shutil.which("cc")):
         pytest.skip("there is no C compiler to build the failing layer with")
     tally = run_trial(name, tmp_path, short=True)

@@ -1,4 +1,4 @@
-"""A window at work for a long time: its threads, open files and memory must not grow with the runs.
+"""A window that runs for a long time: threads, open files and memory must not grow with the runs.
 
 Run by itself it prints a line of JSON every few runs::
 
@@ -20,19 +20,19 @@ from pathlib import Path
 from typing import Any
 
 from tests.conftest import write_table
-from tests.torture.world import Tally, World, ended
+from tests.torture.world import Tally, World
 
 _EVERY, _STOP_EVERY = 10, 7
 _WARM_RUNS = 30
 _FEW_THREADS, _FEW_FILES = 3, 8
 _PATIENCE_SECONDS = 120.0
-_LEFT_OUT = {"auc-ensemble", "greedy-pauc"}  # take too long to be many
+_LEFT_OUT = {"auc-ensemble", "greedy-pauc"}  # too slow to run many times
 
 
 def at_work(folder: Path, seconds: int) -> Tally:
-    """Train runs in a window for some seconds; what it holds must stay as it was."""
+    """Train runs in a window for some seconds; its resources must not grow."""
     tally = Tally(f"a window at work for {seconds} s")
-    world = World(folder)
+    world = World(folder, tally)
     process = subprocess.Popen(
         ["nice", "-n", "10", sys.executable, "-m", "tests.torture.window", ".", str(seconds)],
         cwd=folder,
@@ -42,12 +42,10 @@ def at_work(folder: Path, seconds: int) -> Tally:
         stderr=subprocess.PIPE,
         text=True,
     )
-    end = ended(process, seconds + 300.0)
+    end = world.ended(process, "window", seconds + 300.0)
     found = [json.loads(line) for line in end.out.splitlines()]
-    tally.tracebacks += end.traceback
     if end.status or not found:
-        tally.lost += 1
-        tally.note(f"exit {end.status}: {end.err.strip()[-500:]}")
+        tally.lose(f"exit {end.status}: {end.err.strip()[-500:]}")
         return tally
     first = next((one for one in found if one["runs"] >= _WARM_RUNS), found[0])
     last = found[-1]
@@ -56,7 +54,7 @@ def at_work(folder: Path, seconds: int) -> Tally:
     tally.left += max(0, last["files"] - first["files"] - _FEW_FILES)
     tally.lost += last["runs"] - last["kept"]
     tally.notes += [json.dumps(first), json.dumps(last)]
-    tally.orphans += len(world.orphans())
+    world.count_orphans()
     return tally
 
 
@@ -79,18 +77,20 @@ def _work(folder: Path, seconds: float, rows: int = 0) -> None:
     stop = window.findChild(QAction, "action_stop")
     names = [name for name in METHODS if name not in _LEFT_OUT]
     began, runs = time.monotonic(), 0
-    _settle(application, window)
+    _wait_until_idle(application, window)
     while time.monotonic() - began < seconds:
         methods.setCurrentIndex(methods.findData(names[runs % len(names)]))
         methods.activated.emit(methods.currentIndex())
         plan = window.session.plan
         validation = dataclasses.replace(plan.validation, seed=runs)
         window.session.put_plan(dataclasses.replace(plan, validation=validation))
-        _settle(application, window)
+        _wait_until_idle(application, window)
         run.trigger()
-        _settle(application, window, stop if runs % _STOP_EVERY == _STOP_EVERY - 1 else None)
+        _wait_until_idle(
+            application, window, stop if runs % _STOP_EVERY == _STOP_EVERY - 1 else None
+        )
         pages.setCurrentIndex(runs % pages.count())
-        _settle(application, window)
+        _wait_until_idle(application, window)
         runs += 1
         if runs % _EVERY == 0:
             _print(runs, time.monotonic() - began, len(window.session.records))
@@ -99,8 +99,8 @@ def _work(folder: Path, seconds: float, rows: int = 0) -> None:
     application.processEvents()
 
 
-def _settle(application: Any, window: Any, stop: Any = None) -> None:
-    """Wait until nothing is under way; ``stop`` is an action that ends what is."""
+def _wait_until_idle(application: Any, window: Any, stop: Any = None) -> None:
+    """Wait until no job is running; ``stop`` is an action that cancels jobs."""
     until = time.monotonic() + _PATIENCE_SECONDS
     while window.session.busy and time.monotonic() < until:
         application.processEvents()
@@ -121,7 +121,7 @@ def _print(runs: int, seconds: float, kept: int) -> None:
         else thread.name
         for thread in threading.enumerate()
     )
-    told = {
+    figures = {
         "runs": runs,
         "kept": kept,
         "seconds": round(seconds),
@@ -133,12 +133,12 @@ def _print(runs: int, seconds: float, kept: int) -> None:
         "names": dict(names),
         "jobs": _doing(),
     }
-    sys.stdout.write(json.dumps(told) + "\n")
+    sys.stdout.write(json.dumps(figures) + "\n")
     sys.stdout.flush()
 
 
 def _doing() -> list[str]:
-    """Return where the jobs that are under way stand, the innermost call of ours first."""
+    """Return the call stacks of running jobs, the innermost own call first."""
     frames = sys._current_frames()
     found = []
     for thread in threading.enumerate():

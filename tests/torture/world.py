@@ -1,4 +1,4 @@
-"""What every trial needs: a small study, the command line in a process, and what it left behind."""
+"""Shared by all trials: a small study, the command line in a process, and checks for leftovers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any
 from tests.conftest import write_table
 
 MARK = "AUCSTUDIO_TORTURE"
-PATIENCE = 120.0  # seconds that any command may take on a loaded machine
+PATIENCE = 120.0  # most seconds for any command on a loaded machine
 _ENDING = 10.0  # seconds in which processes must be gone after their parent
 
 EXPERIMENT = """
@@ -36,20 +36,20 @@ METHODS = ("auc-rls", "svm-auc", "logistic", "rank-svm", "auc-svm", "rls")
 
 @dataclasses.dataclass
 class Tally:
-    """What came of the trials of one kind.
+    """Result of the trials of one kind.
 
     Attributes
     ----------
     what : str
     tries : int
     lost : int
-        Runs that had been finished and are gone.
+        Finished runs that are gone.
     silent : int
-        Answers that differ from the true ones without a word.
+        Answers that differ from the true ones without a message.
     tracebacks, orphans, left : int
         Tracebacks shown, processes that outlived their parent, files left behind.
     notes : list of str
-        How the trials ended, and the first of what went wrong.
+        How the trials ended, and the first failures.
     """
 
     what: str
@@ -64,18 +64,27 @@ class Tally:
 
     @property
     def clean(self) -> bool:
-        """Whether nothing went wrong."""
+        """Whether no trial failed."""
         return not (self.lost or self.silent or self.tracebacks or self.orphans or self.left)
 
     def sees(self, planted: int) -> bool:
         """Return whether a planted loss of one run was found; else a trial proves nothing."""
         if planted != 1:
-            self.silent += 1
-            self.note(f"a planted loss of 1 run was counted as {planted}")
+            self.mislead(f"a planted loss of 1 run was counted as {planted}")
         return planted == 1
 
+    def lose(self, text: str, count: int = 1) -> None:
+        """Count lost finished runs and commands that should have succeeded."""
+        self.lost += count
+        self.note(text)
+
+    def mislead(self, text: str) -> None:
+        """Count a wrong answer given without a message."""
+        self.silent += 1
+        self.note(text)
+
     def note(self, text: str) -> None:
-        """Keep what went wrong, the first few times."""
+        """Keep the first few failures."""
         if len(self.notes) < 12:
             self.notes.append(text)
 
@@ -90,15 +99,20 @@ class Ended:
 
     @property
     def traceback(self) -> bool:
-        """Whether somebody saw a traceback."""
+        """Whether a traceback was shown."""
         return "Traceback (most recent call last)" in self.err + self.out
 
 
 class World:
-    """A folder with a table, an experiment file, a home and a temporary folder of its own."""
+    """A folder with a table, an experiment file, a home and a temporary folder of its own.
 
-    def __init__(self, folder: Path, methods: Iterable[str] = METHODS, rows: int = 120) -> None:
-        self.folder = folder
+    What commands show and leave behind is counted in the tally.
+    """
+
+    def __init__(
+        self, folder: Path, tally: Tally, methods: Iterable[str] = METHODS, rows: int = 120
+    ) -> None:
+        self.folder, self.tally = folder, tally
         folder.mkdir(parents=True, exist_ok=True)
         self.temporary = folder / "tmp"
         self.temporary.mkdir(exist_ok=True)
@@ -109,7 +123,7 @@ class World:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What the commands run in."""
+        """Environment variables of the commands."""
         return {
             **os.environ,
             MARK: self.token,
@@ -135,10 +149,53 @@ class World:
 
     def command(self, *words: str, more: Mapping[str, str] | None = None) -> Ended:
         """Run the command line to its end."""
-        return ended(self.start(*words, more=more))
+        return self.ended(self.start(*words, more=more), words[0])
 
-    def orphans(self) -> list[int]:
-        """List the processes of this world that live on, after a moment to end in."""
+    def run(self, project: Path | None, *words: str) -> Ended:
+        """Run the experiment file, into a project if there is one."""
+        return self.command(*self.run_words(project), *words)
+
+    def run_words(self, project: Path | None) -> list[str]:
+        """Return the words that run the experiment file."""
+        into = [] if project is None else ["--project", str(project)]
+        return ["run", "study.toml", *into, "--json"]
+
+    def ended(
+        self, process: subprocess.Popen[str], where: str, patience: float = PATIENCE
+    ) -> Ended:
+        """Wait for a command; count a traceback or a failure without a message."""
+        try:
+            out, err = process.communicate(timeout=patience)
+            end = Ended(process.returncode, out, err)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            out, err = process.communicate()
+            end = Ended(-999, out, err + "\n[it hung]")
+        self.tally.tracebacks += end.traceback
+        if end.traceback:
+            self.tally.note(f"{where}: exit {end.status}: {end.err.strip()[-300:]}")
+        elif 0 < end.status < 128 and not end.err.strip():
+            self.tally.mislead(f"{where}: exit {end.status} without a word")
+        return end
+
+    def try_ended(self, where: str) -> None:
+        """Count a try, and the processes and files left behind."""
+        self.tally.tries += 1
+        self.count_orphans()
+        self.count_left(where)
+
+    def count_orphans(self) -> None:
+        """Count the surviving processes."""
+        self.tally.orphans += len(self._orphans())
+
+    def count_left(self, where: str = "") -> None:
+        """Count the files in the temporary folder, and delete them."""
+        left = self._left()
+        self.tally.left += len(left)
+        self.tally.notes += [f"{where}: left behind {name}" for name in left[:1]]
+
+    def _orphans(self) -> list[int]:
+        """List the processes of this world that are still alive after a short grace period."""
         limit = time.monotonic() + _ENDING
         while (alive := _marked(self.token)) and time.monotonic() < limit:
             time.sleep(0.05)
@@ -146,8 +203,8 @@ class World:
             os.kill(process, signal.SIGKILL)
         return alive
 
-    def left(self) -> list[str]:
-        """List what is in the temporary folder, and take it away."""
+    def _left(self) -> list[str]:
+        """List the content of the temporary folder, and delete it."""
         found = sorted(self.temporary.rglob("*"), reverse=True)
         names = [str(path.relative_to(self.temporary)) for path in found]
         for path in found:
@@ -155,19 +212,8 @@ class World:
         return names
 
 
-def ended(process: subprocess.Popen[str], patience: float = PATIENCE) -> Ended:
-    """Wait for a command, as many seconds as it may take."""
-    try:
-        out, err = process.communicate(timeout=patience)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        out, err = process.communicate()
-        return Ended(-999, out, err + "\n[it hung]")
-    return Ended(process.returncode, out, err)
-
-
 def _marked(token: str) -> list[int]:
-    """List living processes whose environment bears the token."""
+    """List running processes whose environment contains the token."""
     wanted = f"{MARK}={token}".encode()
     found = []
     for entry in Path("/proc").iterdir():
@@ -183,7 +229,7 @@ def _marked(token: str) -> list[int]:
 
 
 def figures(document: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
-    """Give what must not change of every run in ``compare --json``, by the run's id."""
+    """Return the fields of every run in ``compare --json`` that must not change, by run id."""
     return {
         run["id"]: (run["method"], run["status"], json.dumps(run["auc"], sort_keys=True))
         for run in document["runs"]

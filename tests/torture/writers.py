@@ -5,35 +5,27 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.torture.world import Tally, World, ended
+from tests.torture.world import Tally, World
 
 
 def at_once(folder: Path, tries: int, writers: int = 4) -> Tally:
-    """Let writers add runs to one project, made by whoever is first: all runs must be there."""
+    """Let several programs add runs to one project, created by the first: none may be lost."""
     tally = Tally(f"{writers} writers at once")
-    world = World(folder, ("auc-rls", "logistic"))
+    world = World(folder, tally, ("auc-rls", "logistic"))
     for k in range(tries):
-        project = str(folder / f"shared{k}.aucproj")
-        processes = [
-            world.start("run", "study.toml", "--project", project, "--json") for _ in range(writers)
-        ]
+        project = folder / f"shared{k}.aucproj"
+        processes = [world.start(*world.run_words(project)) for _ in range(writers)]
         promised = 0
         for process in processes:
-            end = ended(process)
-            tally.tracebacks += end.traceback
+            end = world.ended(process, project.name)
             if end.status:
-                tally.lost += 1
-                tally.note(f"exit {end.status}: {end.err.strip()[-200:]}")
+                tally.lose(f"exit {end.status}: {end.err.strip()[-200:]}")
             else:
                 promised += len(json.loads(end.out)["runs"])
-        tally.tries += 1
-        end = world.command("compare", project, "--json")
-        tally.tracebacks += end.traceback
+        end = world.command("compare", str(project), "--json")
         found = len(json.loads(end.out)["runs"]) if not end.status else 0
         if found != promised:
-            tally.lost += max(0, promised - found)
-            tally.note(f"{promised} runs were promised and {found} are there")
-        tally.orphans += len(world.orphans())
-    left = world.left()
-    tally.left += len(left)
+            gone = max(0, promised - found)
+            tally.lose(f"{promised} runs were promised and {found} are there", gone)
+        world.try_ended(project.name)
     return tally

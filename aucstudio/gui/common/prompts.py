@@ -18,7 +18,6 @@ from PySide6.QtWidgets import (
     QMessageBox,
     QProgressBar,
     QScrollArea,
-    QSizePolicy,
     QWidget,
 )
 
@@ -28,7 +27,6 @@ from aucstudio.gui.common.widgets import (
     Part,
     across,
     down,
-    holding,
     label,
     name_buttons,
     named,
@@ -61,12 +59,12 @@ class Dialog(QDialog):
         super().__init__(parent)
         self.setObjectName(name)
         self.setWindowTitle(title)
-        self._opening_size = QSize(0, 0)
+        self.opening_size = QSize(0, 0)
         self._side_by_side: list[QBoxLayout] = []
 
     def fit(self, size: QSize) -> None:
         """Set the least size that the dialog opens with, for ordinary text."""
-        self._opening_size = QSize(scaled(size.width()), scaled(size.height()))
+        self.opening_size = QSize(scaled(size.width()), scaled(size.height()))
 
     def room(self) -> QSize:
         """Return the size of the screen without the frame of a window."""
@@ -75,7 +73,7 @@ class Dialog(QDialog):
     def lay_out(self, content: QLayout, *below: Part) -> None:
         """Place the content, scrolled on a small screen, above buttons that stay visible."""
         content.setContentsMargins(16, 16, 16, 8)
-        self.area = _Content(holding(content))
+        self.area = _ScrolledContent(_Content(content))
         named(self.area, f"{self.objectName()}_area", self.windowTitle())
         self.setLayout(down((self.area, 1), down(*below, around=(16, 0, 16, 16))))
 
@@ -89,7 +87,7 @@ class Dialog(QDialog):
             # The widths are known only here, where the style is applied.
             for row in self._side_by_side if self.sizeHint().width() > self.room().width() else ():
                 row.setDirection(QBoxLayout.Direction.TopToBottom)
-            self.resize(self.sizeHint().expandedTo(self._opening_size).boundedTo(self.room()))
+            self.resize(self.sizeHint().expandedTo(self.opening_size).boundedTo(self.room()))
         super().showEvent(event)
 
     def ask(self, *, modal: bool = True) -> None:
@@ -101,20 +99,38 @@ class Dialog(QDialog):
             self.show()
 
 
-class _Content(QScrollArea):
+class _Content(QWidget):
+    """The content of a dialog, which is scrolled and never squeezed."""
+
+    def __init__(self, content: QLayout) -> None:
+        super().__init__()
+        self.setLayout(content)
+
+    def minimumSizeHint(self) -> QSize:
+        # The height that wrapped texts need in its width is asked for by the scroll area.
+        height = 0 if self.hasHeightForWidth() else self.sizeHint().height()
+        return QSize(super().minimumSizeHint().width(), height)
+
+
+class _ScrolledContent(QScrollArea):
     """A scroll area that asks for the room of all that is in it."""
 
-    def __init__(self, inner: QWidget) -> None:
+    def __init__(self, inner: _Content) -> None:
         super().__init__()
         self._inner = inner
-        # Scrolled, never squeezed.
-        inner.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         self.setWidget(inner)
         self.setWidgetResizable(True)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # Tab goes to the controls in it
 
     def sizeHint(self) -> QSize:
-        return self._inner.sizeHint()
+        # Qt's hint has the height that the texts need where they are narrowest.
+        hint, dialog = self._inner.sizeHint(), self.window()
+        width = max(hint.width(), dialog.minimumWidth())
+        if isinstance(dialog, Dialog):
+            width = max(width, dialog.opening_size.width())
+        if self._inner.hasHeightForWidth():
+            hint.setHeight(self._inner.heightForWidth(width))
+        return hint
 
     def minimumSizeHint(self) -> QSize:
         width = (self.screen().availableSize() - _FRAME).width()

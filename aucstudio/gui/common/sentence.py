@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
+from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import across, down, named, unbroken
 
 
@@ -49,13 +50,16 @@ class Statement:
         return " ".join(part for part in (self.headline, self.more) if part)
 
 
-_HEADLINE_LINES = 2
+_HEADLINE_LINES, _NARROW_LINES = 2, 3
+_NARROW, _TALL = 360, 320  # pixels of a page whose headline has a line more
 _MOST_LINES = 3
 _MOST_OF_PAGE = 0.18  # of the page's height: the rest belongs to the picture
 
 
 class Sentence(QWidget):
-    """A headline of two lines, elided if necessary; a button unfolds the rest.
+    """A headline of two lines, or three on a narrow page, elided if necessary.
+
+    A button unfolds the rest.
 
     Its height depends on the button and the page, never on the text, so that a picture does not
     move while something in it is dragged.
@@ -92,7 +96,7 @@ class Sentence(QWidget):
         )
         self.more_button.setProperty("link", True)
         self.more_button.setCheckable(True)
-        self.more_button.toggled.connect(self._fit)
+        self.more_button.toggled.connect(self.fit)
         kept = self.more_button.sizePolicy()
         kept.setRetainSizeWhenHidden(True)
         self.more_button.setSizePolicy(kept)
@@ -121,13 +125,14 @@ class Sentence(QWidget):
         if statement != self._statement:
             self._statement = statement
             self.headline.setAccessibleName(statement.headline)
-            self._fit()
+            self.fit()
 
-    def _fit(self) -> None:
+    def fit(self) -> None:
         """Show as much of the headline as fits, and the rest if it is unfolded."""
         headline = unbroken(self._statement.headline)
         inside, measure = self.headline.contentsRect(), self.headline.fontMetrics()
-        seen = _wrapped(headline, _HEADLINE_LINES, inside.width() - _SPARE, measure)
+        lines = self._headline_lines()
+        seen = _wrapped(headline, lines, inside.width() - _SPARE, measure)
         is_cut, is_open = seen.replace("\n", " ") != headline, self.more_button.isChecked()
         rest = self._statement.more
         if is_cut and is_open:  # the rest continues the headline
@@ -135,13 +140,18 @@ class Sentence(QWidget):
             seen, rest = f"{seen[:kept]} …", f"… {headline[kept:].lstrip()} {rest}".rstrip()
         self.headline.setText(seen)
         padding = self.headline.height() - inside.height()
-        self.headline.setMinimumHeight(padding + _HEADLINE_LINES * measure.lineSpacing())
+        self.headline.setMinimumHeight(padding + lines * measure.lineSpacing())
         plain_tooltip(self.headline, self.text() if is_cut else "")
         self.more_button.setText("Less" if is_open else "More")
         self.more_button.setVisible(is_cut or is_open or bool(self._statement.more))
         self.rest.setText(unbroken(rest))
         self._area.setFixedHeight(self._room())
         self._area.setVisible(is_open)
+
+    def _headline_lines(self) -> int:
+        page = self.parentWidget()
+        is_tall = page is not None and page.height() >= scaled(_TALL)
+        return _NARROW_LINES if is_tall and self.width() < scaled(_NARROW) else _HEADLINE_LINES
 
     def _room(self) -> int:
         """Return the height of the rest: some lines, fewer on a small page."""
@@ -151,16 +161,16 @@ class Sentence(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._fit()
+        self.fit()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        self._fit()
+        self.fit()
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
-            self._fit()
+            self.fit()
 
 
 def _wrapped(words: str, lines: int, width: int, measure: QFontMetrics) -> str:

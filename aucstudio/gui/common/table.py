@@ -375,11 +375,15 @@ class TableView(QTableView):
         else:
             super().keyPressEvent(event)
 
+    def copied_columns(self) -> list[int]:
+        """Return the places of the columns that are copied: those shown."""
+        return [k for k in range(self.model().columnCount()) if not self.isColumnHidden(k)]
+
     def copy_rows(self) -> None:
         """Copy the selected rows, or all, with their heads as tab-separated text."""
         model = self.model()
         selected = sorted(index.row() for index in self.selectionModel().selectedRows())
-        places = [k for k in range(model.columnCount()) if not self.isColumnHidden(k)]
+        places = self.copied_columns()
         heads = [model.headerData(k, Qt.Orientation.Horizontal) for k in places]
         lines = [[str(head or "").replace("\n", " ") for head in heads]]
         for row in selected or range(model.rowCount()):

@@ -297,6 +297,7 @@ class PageView(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self.sentence.fit()  # its lines depend on the height of the page too
         self.fit_page()
 
     def showEvent(self, event: QShowEvent) -> None:

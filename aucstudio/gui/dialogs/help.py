@@ -33,7 +33,7 @@ TITLES = {
 
 
 _CLOSE = QDialogButtonBox.StandardButton.Close
-_SIZE, _SMALL = QSize(760, 640), QSize(560, 320)
+_SIZE, _SMALL = QSize(840, 640), QSize(560, 250)
 
 
 def help_page(name: str) -> str:

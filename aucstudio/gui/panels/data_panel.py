@@ -90,7 +90,7 @@ class DataPanel(Card):
         room = self.caution.sizePolicy()
         room.setRetainSizeWhenHidden(True)
         self.caution.setSizePolicy(room)
-        self.caution.setMinimumHeight(2 * self.caution.fontMetrics().lineSpacing())
+        self.caution.setMinimumHeight(self.caution.fontMetrics().lineSpacing())
         self.problem = label("", "error", wrap=True, name="data_problem")
         self.open_button = push_button("open_button", verb=self.open_asked.emit)
         self.columns_button = push_button(

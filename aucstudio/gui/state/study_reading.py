@@ -21,8 +21,8 @@ from aucstudio.project.data.table import Table, progress_reporter, read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.examples import make_study
 from aucstudio.project.runs.experiment import DataReference
-from aucstudio.project.runs.experiment_file import ExperimentFile
 from aucstudio.project.runs.experiment_file import read_study as read_experiments
+from aucstudio.project.runs.experiment_keys import ExperimentFile
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.rows import in_memory
 from aucstudio.project.runs.verification import Verification

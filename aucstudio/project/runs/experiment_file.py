@@ -34,93 +34,47 @@ tune = "pauc"              # optional: auc, pauc, leave-pair-out
 settings = { C = 10.0, n_neighbors = "none" }
 roles = { age = "ignore" } # optional: other roles in this run
 preparation = { scale = "robust" }  # optional: instead of [preparation]
-scores = { file = "s.csv", column = "risk" }  # optional: scores of a file, for method "marker"
+scores = { file = "s.csv", column = "risk" }  # for method "marker"; without file, of the table
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import re
 import shlex
-import sys
 import tomllib
-import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import tomli_w
-from msgspec import Struct
 
 from aucstudio.engine import DECLARED
 from aucstudio.engine.params import InvalidSetting, Param, declared_params
-from aucstudio.notices.words import suggestion
-from aucstudio.project import typed
-from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.input_files import MOST_DEPTH, open_regular
-from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
+from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
 from aucstudio.project.data.schema import Schema
-from aucstudio.project.data.table import Table, read_table
-from aucstudio.project.data.text.dialect import Dialect
-from aucstudio.project.data.validation import Validation, scheme_of
+from aucstudio.project.data.table import read_table
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError, input_error
-from aucstudio.project.runs.experiment import Band, Experiment
-from aucstudio.project.runs.planning import (
-    DEFAULT_BAND,
-    PlannedRun,
-    ScoreSource,
-    given_scores,
-    plan_on,
-    planned_run,
-    read_settings,
+from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.experiment_keys import (
+    ChooseReader,
+    ExperimentFile,
+    beside,
+    plan_document,
+    read_document,
 )
 from aucstudio.project.runs.tuning import Tuning
 
-ChooseReader = Callable[[str, Sequence[str]], Callable[..., AnyTable]]
 FORMAT = 1
 _MOST_BYTES = 4_000_000
-_LARGEST = sys.float_info.max
-_WORDS = {
-    "str": "text",
-    "int": "a whole number",
-    "float": "a number",
-    "bool": "true or false",
-    "array": "a list",
-    "object": "a table",
-}
 _PART = r"(?:[\w-]++|\"[^\"\n]*+\"|'[^'\n]*+')"
 _DOTTED = re.compile(rf"{_PART}(?:[ \t]*+\.[ \t]*+{_PART})*+")
 _FILE = "experiment.toml"
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class ExperimentFile:
-    """The experiments of a file, with their table.
-
-    Attributes
-    ----------
-    table : AnyTable
-    experiments : tuple of Experiment
-    title, about : str
-        For people; may be empty.
-    views : tuple of str
-        Object names of the pictures to show first, side by side.
-    test_table : Table or None
-        Of the scheme ``"file"``; each run uses it with its own roles and label.
-    """
-
-    table: AnyTable
-    experiments: tuple[Experiment, ...]
-    title: str = ""
-    about: str = ""
-    views: tuple[str, ...] = ()
-    test_table: Table | None = None
-
-    def plans(self) -> list[PlannedRun]:
-        """Return each experiment with its tables."""
-        return [PlannedRun(one, self.table, self.test_table) for one in self.experiments]
 
 
 def read_study(path: str | Path, choose: ChooseReader = lambda *_: read_table) -> ExperimentFile:
@@ -138,42 +92,28 @@ def read_study(path: str | Path, choose: ChooseReader = lambda *_: read_table) -
         If a file cannot be read or is invalid; the sentence names the place.
     """
     path = Path(path)
-    return plan_document(path, _parse(path), choose)
-
-
-def plan_document(
-    path: Path, document: Mapping[str, Any], choose: ChooseReader = lambda *_: read_table
-) -> ExperimentFile:
-    """Read the table of a parsed experiment, and check both.
-
-    Parameters
-    ----------
-    path : Path
-        The experiment file, or its name in messages; names of files are relative to its folder.
-    document : mapping
-        The keys of an experiment file.
-    choose : callable
-        As for :func:`read_study`.
-
-    Raises
-    ------
-    InputError
-        As :func:`read_study`.
-    """
-    try:
-        return _study(path, document, choose)
-    except (InputError, InvalidSetting) as error:
-        if getattr(error, "file", None) is not None:
-            raise
-        raise InputError(f"{path}: {error}", file=str(path), setting=error.setting) from error
+    with _named(path):
+        return plan_document(_parse(path), path.parent, choose)
 
 
 def check_document(path: str | Path) -> None:
     """Check an experiment file, with its runs if its table exists; InputError if it is invalid."""
     path = Path(path)
-    document = read_document(path, _parse(path))
-    if document.data.file and Path(_beside(path, document.data.file)).exists():
-        read_study(path)
+    with _named(path):
+        document = read_document(_parse(path))
+        if document.data.file and Path(beside(path.parent, document.data.file)).exists():
+            read_study(path)
+
+
+@contextlib.contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Name an experiment file in errors that name no file."""
+    try:
+        yield
+    except (InputError, InvalidSetting) as error:
+        if getattr(error, "file", None) is not None:
+            raise
+        raise InputError(f"{path}: {error}", file=str(path), setting=error.setting) from error
 
 
 def _parse(path: Path) -> dict[str, Any]:
@@ -197,218 +137,6 @@ def _check_dotted_keys(text: str) -> None:
     for found in _DOTTED.finditer(text):
         if found[0].count(".") >= MOST_DEPTH and len(re.findall(_PART, found[0])) > MOST_DEPTH:
             raise ValueError(f"a key has more than {MOST_DEPTH} parts")
-
-
-def _study(path: Path, given: Mapping[str, Any], choose: ChooseReader) -> ExperimentFile:
-    document = read_document(path, given)
-    data, runs = document.data, document.runs
-    if not data.file or not runs:
-        raise InputError(f"{path} needs a [data] file and at least one [[runs]]", file=str(path))
-    file = _beside(path, data.file)
-    read = choose(file, [run.method for run in runs])
-    table = read(
-        file,
-        label=data.label,
-        positive=_names(data.positive),
-        merge=list(map(_names, data.merge)) if isinstance(data.merge, list) else data.merge,
-        roles=data.roles,
-        dialect={part: getattr(data.dialect, part) for part in given["data"].get("dialect", ())},
-    )
-    if data.missing or data.spellings or data.parts:
-        table = table.with_roles(absent=data.missing, same=data.spellings, parts=data.parts)
-    validation = document.validation
-    if validation.test_file:
-        test_file = _beside(path, validation.test_file)
-        validation = dataclasses.replace(validation, test_file=test_file)
-    usual, band = document.preparation, document.fpr_range
-    planned: list[PlannedRun] = []
-    for run in runs:
-        experiment = _experiment(path, run, table, validation, band, usual)
-        planned.append(planned_run(experiment, table, planned[0].test_table if planned else None))
-    return ExperimentFile(
-        table,
-        tuple(run.experiment for run in planned),
-        document.title,
-        document.about,
-        tuple(document.views),
-        planned[0].test_table,
-    )
-
-
-def _names(given: Any) -> Any:
-    """Convert classes to text: in TOML a class may be a number."""
-    if given is None or isinstance(given, str):
-        return given
-    return [str(name) for name in given] if isinstance(given, list) else str(given)
-
-
-def _beside(path: Path, name: str) -> str:
-    if "\0" in name:
-        raise InputError(f"{path}: no file can be named {name!r}", file=str(path), setting="file")
-    return str(path.parent / name)
-
-
-def _experiment(
-    path: Path,
-    run: RunPart,
-    table: AnyTable,
-    validation: Validation,
-    band: Band,
-    usual: PreparationChoice,
-) -> Experiment:
-    joined, given = None, run.scores
-    if given is not None:
-        source = ScoreSource(_beside(path, given.file), given.key, given.identifier)
-        table, joined = given_scores(table, given.column, validation, source)
-    seen = table.with_roles(roles=run.roles)
-    settings = read_settings(run.method, run.settings, band)
-    tuning = Tuning(run.tune) if isinstance(run.tune, str) else run.tune
-    choice = usual if run.preparation is None else run.preparation
-    planned = plan_on(seen, run.method, settings, validation, band, tuning, choice)
-    planned = planned if joined is None else planned.with_score_file(joined.scores)
-    return dataclasses.replace(planned, name=run.name)
-
-
-class DataPart(Struct, forbid_unknown_fields=True):
-    """The table; what is absent is guessed."""
-
-    file: str = ""
-    label: str | None = None
-    positive: str | int | float | list[str | int | float] | None = None
-    merge: bool | list[list[str | int | float]] | None = None
-    missing: dict[str, list[int | float]] = {}
-    spellings: dict[str, bool | list[list[str]]] = {}
-    parts: dict[str, list[str]] = {}
-    roles: dict[str, str] = {}
-    dialect: Dialect = Dialect()
-
-
-class ScoresPart(Struct, forbid_unknown_fields=True):
-    """A file of scores, which are the only column of a run; row identifiers are guessed."""
-
-    file: str
-    column: str
-    key: str | None = None
-    identifier: str | None = None
-
-
-class RunPart(Struct, forbid_unknown_fields=True):
-    """One run; its method checks the settings."""
-
-    method: str
-    name: str = ""
-    tune: str | Tuning | None = None
-    settings: dict[str, bool | int | float | str | list[Any]] = {}
-    roles: dict[str, str] = {}
-    preparation: PreparationChoice | None = None
-    scores: ScoresPart | None = None
-
-
-class ExperimentDocument(Struct, forbid_unknown_fields=True):
-    """The whole file."""
-
-    format: int = 1
-    title: str = ""
-    about: str = ""
-    views: list[str] = []
-    fpr_range: tuple[float, float] = DEFAULT_BAND
-    data: DataPart = msgspec.field(default_factory=DataPart)
-    validation: Validation = Validation()
-    preparation: PreparationChoice = USUAL
-    runs: list[RunPart] = []
-
-
-def read_document(path: Path, document: Mapping[str, Any]) -> ExperimentDocument:
-    """Check parsed TOML, and fill in what follows from other keys.
-
-    Raises
-    ------
-    InputError
-        With the file, the key and its value.
-    """
-    try:
-        complete = _filled_in(document)
-        _check(complete, ExperimentDocument, "")
-        return typed.convert(complete, ExperimentDocument)
-    except InputError as error:
-        raise InputError(f"{path}: {error}", file=str(path), setting=error.setting) from error
-    except msgspec.ValidationError as error:
-        cause = error.__cause__ if isinstance(error.__cause__, InputError) else None
-        setting = None if cause is None else cause.setting  # a value that cannot be
-        words = cause or _type_error(str(error))
-        raise InputError(f"{path}: {words}", file=str(path), setting=setting) from error
-
-
-def _filled_in(document: Mapping[str, Any]) -> dict[str, Any]:
-    found = {key: value for key, value in document.items() if value is not None}
-    validation, runs = found.get("validation", {}), found.get("runs")
-    if isinstance(validation, dict):
-        if "scheme" not in validation:
-            given = [key for key, value in validation.items() if value]
-            found["validation"] = {"scheme": scheme_of(given), **validation}
-        if isinstance(runs, list):
-            # The seed of the splits is the default seed of searches.
-            seed = {"seed": validation["seed"]} if "seed" in validation else {}
-            found["runs"] = [_with_seed(run, seed) for run in runs]
-    return found
-
-
-def _with_seed(run: Any, seed: Mapping[str, Any]) -> Any:
-    if not isinstance(run, dict) or not isinstance(run.get("tune"), str | dict):
-        return run
-    tune = {"metric": run["tune"]} if isinstance(run["tune"], str) else run["tune"]
-    return {**run, "tune": {**seed, **tune}}
-
-
-def _check(value: Any, kind: Any, place: str) -> None:
-    """Refuse unknown keys and numbers that are not finite, with all that a value contains.
-
-    msgspec ignores unknown keys of dataclasses, and takes infinite numbers.
-    """
-    if isinstance(value, int | float) and not abs(value) <= _LARGEST:
-        raise input_error("experiment_number", place=_shown(place), setting=place.split(".")[-1])
-    if isinstance(value, list):
-        for k, item in enumerate(value):
-            _check(item, kind, f"{place}[{k}]")
-    elif isinstance(value, dict):
-        known = {} if kind is None else typing.get_type_hints(kind)
-        for name, item in value.items():
-            if known and name not in known:
-                raise input_error(
-                    "experiment_key",
-                    setting=name,
-                    name=name,
-                    place=_shown(place),
-                    hint=suggestion(name, known),
-                    known=sorted(known),
-                )
-            inner = known.get(name)
-            tables = [one for one in (inner, *typing.get_args(inner)) if _is_table(one)]
-            _check(item, tables[0] if tables else None, f"{place}.{name}" if place else name)
-
-
-def _is_table(kind: Any) -> bool:
-    return dataclasses.is_dataclass(kind) or hasattr(kind, "__struct_fields__")
-
-
-def _shown(place: str) -> str:
-    """Write a place as people do: ``[[runs]] number 1, settings.C``."""
-    found = re.fullmatch(r"runs\[(\d+)\]\.?(.*)", place)
-    return (
-        place if found is None else f"[[runs]] number {int(found[1]) + 1}, {found[2]}".rstrip(", ")
-    )
-
-
-def _type_error(message: str) -> str:
-    """Return what is wrong with a value, from a message of msgspec."""
-    problem, _, place = message.partition(" - at `$")
-    words = re.sub(
-        "`([^`]*)`",
-        lambda found: " or ".join(_WORDS.get(kind, kind) for kind in found[1].split(" | ")),
-        problem[:1].lower() + problem[1:],
-    )
-    # msgspec writes keys of tables that it does not know as "[...]".
-    return f"{_shown(place.strip('`.').partition('[...]')[0])}: {words}".removeprefix(": ")
 
 
 def write_study(

@@ -1,10 +1,9 @@
-"""Build a checked experiment from a request."""
+"""Build checked experiments from values."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from aucstudio.engine import DECLARED
@@ -24,7 +23,7 @@ from aucstudio.project.data.validation import (
     splits_of,
     time_column,
 )
-from aucstudio.project.errors import InputError, input_error
+from aucstudio.project.errors import input_error
 from aucstudio.project.runs.estimate import check_size, check_stream
 from aucstudio.project.runs.experiment import (
     Band,
@@ -36,7 +35,6 @@ from aucstudio.project.runs.tuning import Tuning, check_tuning
 
 if TYPE_CHECKING:
     from aucstudio.engine.base import AUCClassifier
-    from aucstudio.project.data.score_file import Joined
 
 DEFAULT_BAND: Band = (0.0, 0.1)
 _EASY = 200_000  # rows whose times are sorted before a run
@@ -187,52 +185,6 @@ class PlannedRun:
     remark: str = ""
 
 
-def plan_run(
-    data: str | Path,
-    method: str,
-    assignments: Sequence[str],
-    *,
-    validation: Validation,
-    band: Band,
-    tuning: Tuning | None = None,
-    preparation: PreparationChoice = USUAL,
-    read: Callable[..., AnyTable] = read_table,
-    score_column: str | None = None,
-    score_file: ScoreSource | None = None,
-    **reading: Any,
-) -> PlannedRun:
-    """Read the tables and check everything before anything is trained.
-
-    Parameters
-    ----------
-    assignments : sequence of "NAME=VALUE"
-    read : callable
-        Reads the table, or opens one that stays on disk.
-    score_column : str, optional
-        The column of scores, which names the run.
-    score_file : ScoreSource, optional
-        The file of that column, if it is not in the table.
-    **reading
-        Import options: see :func:`~aucstudio.project.data.table.read_table`.
-
-    Raises
-    ------
-    InputError, InvalidSetting
-    """
-    settings = read_settings(method, dict(map(_assignment, assignments)), band)
-    table = read(data, **reading)
-    joined = None
-    if score_column is not None:
-        table, joined = given_scores(table, score_column, validation, score_file)
-        score_column = score_column if joined is None else joined.scores.name
-    experiment = plan_on(table, method, settings, validation, band, tuning, preparation)
-    experiment = dataclasses.replace(experiment, name=score_column or "")
-    if joined is None:
-        return planned_run(experiment, table)
-    experiment = experiment.with_score_file(joined.scores)
-    return dataclasses.replace(planned_run(experiment, table), remark=joined.sentence())
-
-
 def planned_run(
     experiment: Experiment, table: AnyTable, test_table: Table | None = None
 ) -> PlannedRun:
@@ -262,13 +214,6 @@ def planned_run(
         if weighted is not None:
             weighted.weights  # noqa: B018  (raises an error if they are invalid)
     return PlannedRun(experiment, table, test_table)
-
-
-def _assignment(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise InputError(f"--set takes NAME=VALUE; it is {text!r}", setting=name)
-    return name, value
 
 
 def read_test_table(experiment: Experiment) -> Table | None:
@@ -313,50 +258,6 @@ def scored_by(table: SomeTable, column: str) -> SomeTable:
         raise input_error("column_is_no_score", file=table.path, column=column, what=what)
     others = [c.name for c in table.columns if c.role in _FEATURE_ROLES and c.name != column]
     return table.with_roles(roles={**dict.fromkeys(others, "ignore"), column: "number"})
-
-
-@dataclasses.dataclass(frozen=True)
-class ScoreSource:
-    """A file with scores of a table's rows.
-
-    Attributes
-    ----------
-    path : str
-    key, identifier : str or None
-        The columns of the file and of the table that identify rows, if given.
-    """
-
-    path: str
-    key: str | None = None
-    identifier: str | None = None
-
-    def join(self, table: AnyTable, column: str, validation: Validation) -> Joined:
-        """Read the file and join its scores.
-
-        Raises
-        ------
-        InputError
-            If it does not fit, or the rows are not those of one table in memory.
-        """
-        from aucstudio.project.data.score_file import join_scores, read_score_file
-
-        return join_scores(
-            joinable(table, validation),
-            read_score_file(self.path),
-            column,
-            self.key,
-            self.identifier,
-        )
-
-
-def given_scores(
-    table: AnyTable, column: str, validation: Validation, source: ScoreSource | None
-) -> tuple[AnyTable, Joined | None]:
-    """Return the table with a column of scores as its only feature, joined from a file if given."""
-    if source is None:
-        return scored_by(table, column), None
-    joined = source.join(table, column, validation)
-    return scored_by(joined.table, joined.scores.name), joined
 
 
 def joinable(table: AnyTable, validation: Validation) -> Table:

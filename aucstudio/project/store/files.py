@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from aucstudio.project.errors import InputError, input_error
-from aucstudio.project.leftovers import OWNER, left_behind, owner_name
+from aucstudio.project.scratch import OWNER, left_behind, owner_name
 
 STANDARD_OUTPUT = "-"
 

@@ -17,7 +17,6 @@ from aucstudio.project.data.preparing.preparation_choice import USUAL, Preparati
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.runs.execute import failure_sentence
-from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.model import Model
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.rows import limit_threads
@@ -182,25 +181,15 @@ class SearchLog:
 # ------------------------------------------------------------------ in the child process
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class _Sender:
-    """Stores runs by reporting them."""
-
-    report: CallReporter
-
-    def begin_run(self, experiment: Experiment) -> None:
-        """Do nothing: a run is reported when it has ended."""
-
-    def add_run(self, record: RunRecord) -> RunRecord:
-        """Report a run; the receiver stores it and gives it an id."""
-        self.report(record)
-        return record
-
-
 def _hold(order: TournamentOrder, report: CallReporter) -> None:
     """Run a search: report standings, runs, and last the refit model."""
     limit_threads()
     late = max(0.0, time.time() - order.ordered)
+
+    def store(record: RunRecord) -> RunRecord:
+        report(record)  # the receiver stores it and gives it an id
+        return record
+
     result = find_best(
         order.table,
         order.validation,
@@ -208,7 +197,7 @@ def _hold(order: TournamentOrder, report: CallReporter) -> None:
         folds=order.folds,
         budget=Budget(order.seconds, report.stop.is_set, head_start=late),
         entrants=order.entrants,
-        store=_Sender(report),
+        store=store,
         preparation=order.preparation,
         watch=report,
     )

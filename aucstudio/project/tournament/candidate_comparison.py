@@ -37,7 +37,7 @@ from aucstudio.project.tournament.standings import (
     alike,
 )
 
-Report = Callable[[str, float | None], object]
+Report = Callable[[str], object]
 
 ERRORS = 2.0
 """Standard errors by which a single method must lead the combination to be selected."""
@@ -93,7 +93,7 @@ class CandidateComparison:
         Time of the final refit of everything, relative to the time of the comparison; 0 without a
         refit.
     report : callable
-        Called with the current step, and the share of the time that is used up.
+        Called with the current step.
     declared : ndarray or None
         The weights in the scale of the table, which matters to frequencies.
     weight_kind : {"sampling", "frequency"}
@@ -177,8 +177,7 @@ class CandidateComparison:
                 spent, value = self.budget.spent, self.measure(task[0])
                 self.course.append(Milestone(spent, value, task[0].method))
                 self._after = self._time_after()
-            share = min(1.0, self.budget.spent / self.budget.seconds)
-            self.report(f"{counted(len(self.outcomes), 'fit')}, {task[0].text}", share or None)
+            self.report(f"{counted(len(self.outcomes), 'fit')}, {task[0].text}")
         known = {*self.fits.ready, *self.failed}
         self.not_begun = [member for member in self.entrants if member not in known]
 

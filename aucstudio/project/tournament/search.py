@@ -15,7 +15,7 @@ from aucstudio.engine.crossfit.members import Member, library, listed
 from aucstudio.engine.ensembles.selection import Criterion
 from aucstudio.engine.inference import holm
 from aucstudio.engine.monitor import Stopped
-from aucstudio.engine.roc import SAMPLING, ThresholdRule
+from aucstudio.engine.roc import SAMPLING
 from aucstudio.notices import texts
 from aucstudio.notices.words import seconds_words
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
@@ -35,7 +35,6 @@ from aucstudio.project.results.summary import WHOLE
 from aucstudio.project.runs.execute import execute_split, failure_sentence, part_weights, refit
 from aucstudio.project.runs.experiment import DataReference, check_band
 from aucstudio.project.runs.final_model import with_carried_threshold
-from aucstudio.project.runs.model import Model
 from aucstudio.project.runs.planning import (
     DEFAULT_BAND,
     check_groups,
@@ -44,7 +43,7 @@ from aucstudio.project.runs.planning import (
     planned_run,
 )
 from aucstudio.project.runs.progress import Listener
-from aucstudio.project.runs.record import DONE, RunRecord
+from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.rows import (
     group_notes,
     learn,
@@ -56,13 +55,14 @@ from aucstudio.project.tournament.candidate_comparison import (
     CLOSING,
     Budget,
     CandidateComparison,
-    Report,
-    Selection,
 )
 from aucstudio.project.tournament.standings import (
     COMBINATION,
+    DONE,
     JUDGED,
     READY,
+    STOPPED,
+    TIME,
     WAITS,
     CriterionEstimate,
     Lead,
@@ -71,7 +71,6 @@ from aucstudio.project.tournament.standings import (
     Standings,
 )
 from aucstudio.project.tournament.verdict import SearchResult, final_standings
-from aucstudio.project.work.submit import RunStore
 
 Range = tuple[float, float]
 FOLDS = 5
@@ -89,8 +88,7 @@ def find_best(
     folds: int = FOLDS,
     budget: Budget | None = None,
     entrants: Sequence[Member] | None = None,
-    report: Report = lambda words, share: None,
-    store: RunStore | None = None,
+    store: Callable[[RunRecord], RunRecord] = lambda record: record,
     preparation: PreparationChoice = USUAL,
     watch: Callable[[Standings], object] = lambda _standings: None,
 ) -> SearchResult:
@@ -108,10 +106,8 @@ def find_best(
     budget : Budget, optional
     entrants : sequence of Member, optional
         The members to fit, the most important first; by default those of the library.
-    report : callable, optional
-        Called with the current step, and the share of the time that is used up.
-    store : RunStore, optional
-        Stores each run as it ends.
+    store : callable, optional
+        Stores each run as it ends, and returns it with its id.
     preparation : PreparationChoice, optional
     watch : callable, optional
         Called with the standings whenever they have changed, and at the end.
@@ -125,7 +121,7 @@ def find_best(
         raise InputError("Find the best holds out one part of the rows", setting="validation")
     if fpr_range is not None:
         check_band(fpr_range)
-    options = validation, fpr_range, folds, budget or Budget(), report, store, preparation, watch
+    options = validation, fpr_range, folds, budget or Budget(), store, preparation, watch
     return _Search(table, *options).run(entrants)
 
 
@@ -138,16 +134,15 @@ class _Search:
     range: Range | None
     folds: int
     budget: Budget
-    report: Report
-    store: RunStore | None
+    store: Callable[[RunRecord], RunRecord]
     preparation: PreparationChoice
     watch: Callable[[Standings], object]
 
     def __post_init__(self) -> None:
-        self._band = self.range or DEFAULT_BAND
         # A file that does not fit is refused before anything is fitted; no selection uses it.
         self._test_table = read_held_out(self.table, self.validation)
         self._shared = shared_notes(self.table, self._test_table)
+        self.result = SearchResult(self.range, self.range or DEFAULT_BAND, not self._shared)
         self._begun = Standings.begun(
             self.range,
             budget=self.budget.limit,
@@ -155,57 +150,54 @@ class _Search:
             preparation=self.preparation,
             folds=self.folds,
         )
-        self._unsaved = self._not_refit = ""
         self._reported: tuple[object, float] = None, 0.0
         self._entries: dict[str, Standing] = {}
-        self._failed: list[str] = []
-        self._records: dict[str, RunRecord] = {}
+        self._failed: list[str] = []  # methods that could not be tested
         self._first = ""  # the selected method
-        self._choice: Selection | None = None
-        self._model: Model | None = None
 
     def run(self, entrants: Sequence[Member] | None) -> SearchResult:
         comparison = self._comparison = self._compare(entrants)
         comparison.run()
         self._choose()
         self._test()
+        self._end()
+        self.watch(final_standings(self._live(""), self.result))
+        return self.result
+
+    def _end(self) -> None:
+        """Order the entries, and note what was not done."""
+        comparison, result = self._comparison, self.result
         # The order is decided without the held-out rows.
         order = sorted(
             self._entries.values(), key=lambda one: (one.method != self._first, -_inner(one))
         )
-        not_tested = [one.method for one in order if one.why and one.method not in self._failed]
-        not_begun = tuple(dict.fromkeys(member.text for member in comparison.not_begun))
-        over = bool(not_begun or not_tested)
-        result = SearchResult(
-            entries=tuple(self._with_leads(order)),
-            records=self._records,
-            band=self._band,
-            fpr_range=self.range,
-            criterion=comparison.criterion,
-            ended="stopped" if self.budget.stopped() else "time" if over else "done",
-            spent=self.budget.spent,
-            fits=len(comparison.outcomes) + len(self._records),
-            not_begun=not_begun + tuple(f"{method} on the held-out rows" for method in not_tested),
-            failed=(
-                *(f"{m.text}: {why}" for m, why in comparison.failed.items()),
-                *(self._entries[method].why for method in self._failed),
-            ),
-            untested=tuple(not_tested),
-            notes=self._notes(),
-            unsaved=self._unsaved,
-            unseen=not self._shared,
-            choice=self._choice,
-            model=self._model,
-            not_refit=self._not_refit,
-        )
-        self.watch(final_standings(self._live(""), result))
-        return result
+        result.entries = tuple(self._with_leads(order))
+        result.untested = [
+            one.method for one in order if one.why and one.method not in self._failed
+        ]
+        result.not_begun = [
+            *dict.fromkeys(member.text for member in comparison.not_begun),
+            *(f"{method} on the held-out rows" for method in result.untested),
+        ]
+        result.failed = [
+            *(f"{m.text}: {why}" for m, why in comparison.failed.items()),
+            *(self._entries[method].why for method in self._failed),
+        ]
+        result.notes = self._notes()
+        result.criterion = comparison.criterion
+        result.ended = TIME if result.not_begun else DONE
+        if self.budget.stopped():
+            result.ended = STOPPED
+        result.spent, result.fits = self.budget.spent, self._fits
 
-    def _report(self, words: str, share: float | None = None) -> None:
-        """Report the current step, and the standings if an entry has changed."""
-        self.report(words, share)
+    @property
+    def _fits(self) -> int:
+        return len(self._comparison.outcomes) + len(self.result.records)
+
+    def _report(self, words: str) -> None:
+        """Report the standings with the current step if an entry has changed, or now and then."""
         known, when = self._reported
-        now = len(self._comparison.course), len(self._entries), len(self._records)
+        now = len(self._comparison.course), len(self._entries), len(self.result.records)
         if now != known or self.budget.spent > when + _REPORT_SECONDS:
             self._reported = now, self.budget.spent
             self.watch(self._live(words))
@@ -224,7 +216,7 @@ class _Search:
             entries=tuple(sorted(listed, key=_inner, reverse=True)),
             course=tuple(comparison.course),
             spent=self.budget.spent,
-            fits=len(comparison.outcomes) + len(self._records),
+            fits=self._fits,
         )
 
     def _compare(self, entrants: Sequence[Member] | None) -> CandidateComparison:
@@ -269,7 +261,7 @@ class _Search:
         if not comparison.ready:
             return
         self._report("choosing weights")
-        choice = self._choice = comparison.choose()
+        choice = self.result.choice = comparison.choose()
         self._entries = {method: comparison.standing(method) for method in comparison.methods()}
         self._first = COMBINATION if choice.member is None else choice.member.method
         if choice.member is not None:
@@ -304,7 +296,7 @@ class _Search:
             entry, why = self._entries[method], self._why_no_time(method)
             record = None if why else self._run(entry)
             if isinstance(record, RunRecord):
-                self._records[method] = record
+                self.result.records[method] = record
                 self._entries[method] = self._tested(entry, record)
                 self._report(f"tested {method}")
                 if method == self._first:
@@ -348,7 +340,6 @@ class _Search:
         if self._is_whole:
             return
         self._report(f"training {method} on all rows")
-        rule = ThresholdRule("fpr", fpr=self._band[1])
 
         def over(_: object = None) -> bool:
             return self.budget.is_over(CLOSING)
@@ -357,12 +348,13 @@ class _Search:
             if over():
                 raise Stopped
             model = refit(record.experiment, self.table, over)
-            self._model = with_carried_threshold(model, record, self.table, rule)
+            rule = self.result.rule
+            self.result.model = with_carried_threshold(model, record, self.table, rule)
         except Stopped:
             stopped = self.budget.stopped()
-            self._not_refit = "the search was stopped" if stopped else "no time was left"
+            self.result.not_refit = "the search was stopped" if stopped else "no time was left"
         except (ValueError, MemoryError) as error:
-            self._not_refit = failure_sentence(error)
+            self.result.not_refit = failure_sentence(error)
 
     def _run(self, entry: Standing) -> RunRecord | str:
         """Run an entry on the held-out rows; return why there is no record otherwise."""
@@ -374,7 +366,7 @@ class _Search:
         kept = self._comparison.outcomes if fitted else None
         self._report(f"held-out rows, {entry.method}")
         text = Member.of(entry.method, **entry.params).text
-        planned = entry.method, entry.params, self.validation, self._band
+        planned = entry.method, entry.params, self.validation, self.result.band
         try:
             experiment = plan_on(self.table, *planned, preparation=self.preparation)
             if self._test_table is not None:
@@ -392,16 +384,17 @@ class _Search:
 
     def _stored(self, record: RunRecord) -> RunRecord:
         try:
-            return record if self.store is None else self.store.add_run(record)
+            return self.store(record)
         except InputError as error:
-            self._unsaved = str(error)
+            self.result.unsaved = str(error)
             return record
 
     def _with_leads(self, entries: Sequence[Standing]) -> list[Standing]:
         """Test the first tested entry against the others on the held-out rows."""
         best, *others = [one.method for one in entries if one.run] or [""]
         band = WHOLE if self.range is None else self.range
-        tests = pair_tests([(self._records[best], self._records[one]) for one in others], band)
+        records = self.result.records
+        tests = pair_tests([(records[best], records[one]) for one in others], band)
         corrected = holm([test.p for test in tests]).tolist() if tests else []
         leads = dict(zip(others, map(Lead.of, tests, corrected), strict=True))
         return [dataclasses.replace(one, behind=leads.get(one.method)) for one in entries]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,9 @@ from aucstudio.project.tournament.candidate_comparison import ERRORS, Selection
 from aucstudio.project.tournament.standings import (
     COMBINATION,
     LEFT,
+    RUNNING,
     STOPPED,
+    Band,
     Lead,
     OperatingPoint,
     Standing,
@@ -46,30 +48,30 @@ MOST_COST = 0.02
 _NONE = "–"
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(eq=False)
 class SearchResult:
-    """The result of a search.
+    """The result of a search, which fills it in.
 
     Attributes
     ----------
+    fpr_range : (float, float) or None
+        The requested range; None for the AUC.
+    band : (float, float)
+        Of the partial AUC that is shown.
+    unseen : bool
+        Whether no held-out row is known to be a training row too.
     entries : tuple of Standing
         The selected one, then the others by falling cross-validated criterion: the order is
         decided without the held-out rows.
-    records : mapping of str to RunRecord
+    records : dict of str to RunRecord
         By method, the entries that were tested: fitted on all training rows.
-    band : (float, float)
-        Of the partial AUC that is shown.
-    fpr_range : (float, float) or None
-        The requested range; None for the AUC.
     criterion : Criterion
     ended : {"done", "time", "stopped"}
     spent : float
     fits : int
-    not_begun, failed, untested, notes : tuple of str
+    not_begun, failed, untested, notes : sequence of str
     unsaved : str
         Why a run could not be stored.
-    unseen : bool
-        Whether no held-out row is known to be a training row too.
     choice : Selection or None
     model : Model or None
         The selected model, refit on all labelled rows.
@@ -77,20 +79,20 @@ class SearchResult:
         Why there is no such model; empty if the tested model was fitted on all rows.
     """
 
-    entries: tuple[Standing, ...]
-    records: Mapping[str, RunRecord]
-    band: tuple[float, float]
-    fpr_range: tuple[float, float] | None
-    criterion: Criterion
-    ended: str
-    spent: float
-    fits: int
-    not_begun: tuple[str, ...]
-    failed: tuple[str, ...]
-    untested: tuple[str, ...]
-    notes: tuple[str, ...]
+    fpr_range: Band | None
+    band: Band
+    unseen: bool
+    entries: tuple[Standing, ...] = ()
+    records: dict[str, RunRecord] = dataclasses.field(default_factory=dict)
+    criterion: Criterion = dataclasses.field(default_factory=Criterion)
+    ended: str = RUNNING
+    spent: float = 0.0
+    fits: int = 0
+    not_begun: Sequence[str] = ()
+    failed: Sequence[str] = ()
+    untested: Sequence[str] = ()
+    notes: Sequence[str] = ()
     unsaved: str = ""
-    unseen: bool = True
     choice: Selection | None = None
     model: Model | None = None
     not_refit: str = ""
@@ -384,7 +386,7 @@ def _entry_json(entry: Standing) -> dict[str, Any]:
     assert inner is not None
     behind = None
     if lead is not None:
-        behind = dataclasses.asdict(lead) | {"settled": lead.is_significant}
+        behind = dataclasses.asdict(lead) | {"significant": lead.is_significant}
         del behind["uncorrected"]
     return {
         "method": entry.method,

@@ -1,4 +1,4 @@
-"""Files that are hard to read, each with the content that a careful person finds in it.
+"""Files that are hard to read, each with its correct content.
 
 Each ``.toml`` file of this folder holds one group of files. A file has the keys
 

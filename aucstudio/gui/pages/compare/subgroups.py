@@ -36,6 +36,7 @@ from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 
 _ROW = 42  # two lines
+_SHARES, _HEIGHT = (3, 2), 100  # of the picture and the table; pixels of a share at first
 _MOST_NAMED = 8  # levels that the legend has room for
 _HEADS, _TIPS = worded_columns("groups_table")
 
@@ -73,8 +74,9 @@ class GroupsPage(QSplitter):
         self.setHandleWidth(8)
         self.addWidget(self.plot)
         self.addWidget(self.table)
-        self.setStretchFactor(0, 3)
-        self.setStretchFactor(1, 2)
+        for place, share in enumerate(_SHARES):
+            self.setStretchFactor(place, share)
+        self.setSizes([share * _HEIGHT for share in _SHARES])  # else the plot's hint takes all
 
     def _make_controls(self, row: ControlRow) -> None:
         self.by_combo = row.choice(

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, Signal
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QMenu, QWidget
 
 from aucstudio.gui.common.rows_model import file_facts
@@ -34,13 +34,44 @@ from aucstudio.project.data.columns import NUMERIC_ROLES, ROLES, Column, spell_c
 from aucstudio.project.data.table import Table
 from aucstudio.project.survey.columns import Classes, ColumnAreas
 
-_AREA, _ROLE = 1, 4
+_NAME, _AREA, _ROLE = 0, 1, 4
 _AIR = 20  # pixels around a role
 _LINE = 24
-_WIDTHS = (100, 70, 54, 56, 66, 66, 84)
+_WIDTHS = (100, 70, 54, 56, 66, 66, 84, 84)
+_WIDEST_NAME = 220
+# Hidden in this order where the list is narrow: the card shows the same of the selected column.
+_LESS_IMPORTANT = (7, 6, 5, 3, 2)
 _EXAMPLES = 3
 _NOTE_LINES = 5  # in sight
 _SOON, _LOOK = 250, 200  # milliseconds
+
+
+class _ColumnTable(TableView):
+    """A list of columns that hides the less important facts where it is narrow.
+
+    Attributes
+    ----------
+    widths : list of int
+        The widths that the facts need, in pixels.
+    """
+
+    def __init__(self, model: TableModel) -> None:
+        self.widths = [0] * model.columnCount()
+        super().__init__("data_columns_table", "Columns", model, _LINE)
+
+    def fit_facts(self) -> None:
+        """Show as many facts as fit the width."""
+        spare = self.viewport().width() - sum(self.widths)
+        for place in _LESS_IMPORTANT:
+            self.setColumnHidden(place, spare < 0)
+            spare += self.widths[place] if spare < 0 else 0
+
+    def copied_columns(self) -> list[int]:
+        return list(range(self.model().columnCount()))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.fit_facts()
 
 
 class Overview(QWidget):
@@ -48,7 +79,7 @@ class Overview(QWidget):
 
     Attributes
     ----------
-    list, model : TableView, TableModel
+    list, model : _ColumnTable, TableModel
     areas : ColumnAreas or None
 
     Signals
@@ -155,8 +186,8 @@ class Overview(QWidget):
         area = float(self.areas.found[place])
         return None if math.isnan(area) else abs(area - 0.5)
 
-    def _make_list(self) -> TableView:
-        made = TableView("data_columns_table", "Columns", self.model, _LINE)
+    def _make_list(self) -> _ColumnTable:
+        made = _ColumnTable(self.model)
         header = made.horizontalHeader()
         header.setStretchLastSection(True)
         made.offer_sorting()
@@ -167,12 +198,17 @@ class Overview(QWidget):
         return made
 
     def _fit_columns(self) -> None:
-        """Set the widths of the columns for the present text size; each role fits in its column."""
+        """Set the widths of the columns for the present text size and the names of the table."""
         header, room = self.list.horizontalHeader(), self.list.fontMetrics().horizontalAdvance
-        for place, width in enumerate(_WIDTHS):
-            header.resizeSection(place, scaled(width))
+        widths = [scaled(width) for width in _WIDTHS]
         longest = max(room(_role_words(role)) for role in ROLES) + scaled(_AIR)
-        header.resizeSection(_ROLE, max(scaled(_WIDTHS[_ROLE]), longest))
+        widths[_ROLE] = max(widths[_ROLE], longest)
+        names = min(self.list.sizeHintForColumn(_NAME), scaled(_WIDEST_NAME))
+        widths[_NAME] = max(widths[_NAME], names)
+        self.list.widths = widths
+        self.list.fit_facts()
+        for place, width in enumerate(widths):
+            header.resizeSection(place, width)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -197,6 +233,8 @@ class Overview(QWidget):
         if table is not None:
             self.notes.setText("\n".join([file_facts(table), *map(as_sentence, table.notes)]))
         self._on_search()
+        if before is None or table is None or before.sha256 != table.sha256:
+            self._fit_columns()
         self.mark(self._wanted)
 
     def find_areas(self) -> None:

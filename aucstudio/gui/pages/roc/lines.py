@@ -223,7 +223,7 @@ FACES: dict[str, Face] = {
             "precision", "Precision–recall", "Recall", "Precision", ("recall", "precision"),
             "AP", "average precision", roc.average_precision,
             roc.precision_recall, _precision_path, _precision_at,
-            lambda share: (_UNIT, np.array([share, share])), corner=(0, 1),
+            lambda share: (_UNIT, np.array([share, share])), corner=(1, 0),
         ),
         Face(
             "gain", "Gain", "Share of rows predicted positive", "Share of positives found",

@@ -17,14 +17,15 @@ from aucstudio.project.data.input_files import for_duckdb, literal
 from aucstudio.project.data.text.column_types import CODE
 from aucstudio.project.data.text.contents import (
     Contents,
+    FormatChecks,
     Formats,
     LeftOut,
     NeedsTidyingError,
     Source,
     check_rejected,
+    some_numbers,
 )
 from aucstudio.project.data.text.dialect import LONGEST_ROW, Dialect
-from aucstudio.project.data.text.format_checks import FormatChecks, some_numbers
 from aucstudio.project.data.text.numerals import BLANKS, LONGEST_INTEGER, NumberFormat
 from aucstudio.project.data.text.rows import rejected_rows
 from aucstudio.project.data.text.scan import Advance

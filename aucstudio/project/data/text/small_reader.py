@@ -11,9 +11,15 @@ from numpy.typing import NDArray
 
 from aucstudio.project.data.cells import Cells, is_cast, number_cells
 from aucstudio.project.data.text.column_types import CODE, holds_codes
-from aucstudio.project.data.text.contents import Contents, Formats, Source, check_rejected
+from aucstudio.project.data.text.contents import (
+    Contents,
+    FormatChecks,
+    Formats,
+    Source,
+    check_rejected,
+    some_numbers,
+)
 from aucstudio.project.data.text.dialect import Dialect
-from aucstudio.project.data.text.format_checks import FormatChecks, some_numbers
 from aucstudio.project.data.text.numerals import (
     BLANKS,
     NumberCells,

@@ -15,8 +15,8 @@ from typing import Annotated, Any
 import msgspec
 
 from aucstudio.project import typed
-from aucstudio.project.leftovers import CLOCK_SECONDS, process_start
 from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.scratch import CLOCK_SECONDS, process_start
 from aucstudio.project.store.project.database import seal, unseal
 from aucstudio.project.store.project.run_documents import read_experiment
 
