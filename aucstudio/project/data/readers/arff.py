@@ -9,7 +9,7 @@ import io
 import itertools
 import re
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TextIO
@@ -29,6 +29,7 @@ from aucstudio.project.data.readers.formats import (
 from aucstudio.project.data.readers.sparse_file import MOST_FILLED, SparseTable
 from aucstudio.project.data.roles import is_sure
 from aucstudio.project.data.text import vocabulary
+from aucstudio.project.data.text.contents import Unreadable
 from aucstudio.project.data.text.numerals import (
     BLANKS,
     MISSING_NUMBER,
@@ -233,22 +234,28 @@ def _may_be_sparse(header: Header, kinds: Mapping[str, str]) -> bool:
 def _save_sparse(path: Path, lines: Iterable[Line], header: Header, target: Path) -> bool:
     """Write rows such as ``{1 3.5, 4 yes}`` as a matrix; omitted cells are zero or the first level.
 
-    Return whether all rows are sparse, few of their numbers are not zero, and all are readable. A
-    cell of text is stored as the number of its level.
+    Return whether all rows are sparse, and few of their numbers are not zero. A cell of text is
+    stored as the number of its level.
     """
     attributes, names = header.attributes, [*(a.name for a in header.attributes), *header.weight]
     levels = {k: {a.omitted: 0} for k, a in enumerate(attributes) if a.kind != "number"}
-    numbers = NumberCells(NumberFormat(), MISSING_NUMBER)
+    numbers = defaultdict[int, NumberCells](lambda: NumberCells(NumberFormat(), MISSING_NUMBER))
+    others: dict[int, tuple[str, int]] = {}
     data, indices, ends = array("d"), array("i"), array("q", [0])
     for line, text, weight in lines:
         if not text:
             continue
         if not text.startswith("{"):
             return False
-        cells = {
-            k: levels[k].setdefault(cell, len(levels[k])) if k in levels else numbers[cell]
-            for k, cell in _pairs(path, line, text, len(attributes))
-        }
+        cells: dict[int, float] = {}
+        for k, cell in _pairs(path, line, text, len(attributes)):
+            if k in levels:
+                cells[k] = levels[k].setdefault(cell, len(levels[k]))
+                continue
+            cells[k] = numbers[k].read(cell)
+            if np.isinf(cells[k]):
+                cells[k] = np.nan
+                others.setdefault(k, (cell, line))
         cells |= dict.fromkeys(range(len(attributes), len(names)), float(weight))
         indices.extend(cells)
         data.extend(cells.values())
@@ -257,10 +264,15 @@ def _save_sparse(path: Path, lines: Iterable[Line], header: Header, target: Path
     X = scipy.sparse.csr_array((np.array(data), np.array(indices), np.array(ends)), shape=shape)
     is_number = np.array([k < len(attributes) and k not in levels for k in range(len(names))])
     stored = np.count_nonzero(is_number[X.indices])
-    if not rows or stored > MOST_FILLED * rows * is_number.sum() or np.isinf(X.data).any():
+    if not rows or stored > MOST_FILLED * rows * is_number.sum():
         return False
     texts = {names[k]: [*map(_level, found)] for k, found in levels.items()}
-    SparseTable(names, [*header.weight], texts).save(target, X.tocsc())
+    unreadable = {
+        names[k]: Unreadable(numbers[k].count_others, *first, numbers[k].listed())
+        for k, first in others.items()
+    }
+    about = SparseTable(names, [*header.weight], texts, unreadable=unreadable)
+    about.save(target, X.tocsc())
     return True
 
 

@@ -26,6 +26,8 @@ from aucstudio.project.data.readers.formats import MATRIX, Advance, ReadOptions,
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.sparse_columns import SparseBlock
 from aucstudio.project.data.table import Table
+from aucstudio.project.data.text.contents import Unreadable
+from aucstudio.project.data.text.import_notices import about_unreadable
 from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.typed import decode
 
@@ -52,12 +54,14 @@ class SparseTable:
         Columns of text: the levels, None for a missing cell, by the codes in the matrix.
     implied : str
         Pattern of the names of columns that are zero if a later file does not mention them.
+    unreadable : dict of str to Unreadable
     """
 
     names: list[str]
     dense: list[str] = dataclasses.field(default_factory=list)
     levels: dict[str, list[str | None]] = dataclasses.field(default_factory=dict)
     implied: str = ""
+    unreadable: dict[str, Unreadable] = dataclasses.field(default_factory=dict)
 
     def save(self, target: Path, cells: sparse.csc_array) -> None:
         """Write the file, to be read by :func:`read_sparse`."""
@@ -105,7 +109,9 @@ def read_sparse(path: Path, shown: Path, sha256: str, schema: Schema | None) -> 
             by_name[name] = _of_texts(name, about.levels[name], X[:, [k]].toarray()[:, 0])
         elif name not in by_name:
             by_name[name] = _of_numbers(name, X[:, [k]].toarray()[:, 0])
-    return typed_table(shown, "", sha256, [by_name[name] for name in names], (), {})
+    findings = tuple(about_unreadable(about.unreadable))
+    columns = [by_name[name] for name in names]
+    return typed_table(shown, "", sha256, columns, findings, about.unreadable)
 
 
 def _implied(schema: Schema | None, about: SparseTable) -> list[str]:
