@@ -14,6 +14,7 @@ from aucstudio.project.data.findings.inspection import inspection
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.text import delimited, encoding
 from aucstudio.project.data.text.column_types import guess_form
+from aucstudio.project.data.text.contents import Rejected
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.numerals import (
     BLANKS,
@@ -184,6 +185,29 @@ def test_rows_keep_their_numbers_in_the_file(tmp_path, monkeypatch, reader):
     ]
     if reader != "disk":
         assert inspection(table)["rejected"][0]["row"] == 2
+
+
+@pytest.mark.parametrize("rows", [60, pytest.param(400_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("reader", ["duckdb", "disk"])
+def test_bad_rows_are_listed_without_writing_all_rows_again(
+    tmp_path, monkeypatch, reader, end, rows
+):
+    monkeypatch.setattr(delimited, "is_small", lambda *_: False)
+    monkeypatch.setattr(delimited, "tidy", None)
+    lines, bad, kept = ["title", "row,x,y"], [], []
+    for row in range(1, rows + 1):
+        if row % 40 == 7:
+            bad.append(Rejected(len(lines) + 1, "2 cells instead of 3", row))
+            lines.append(f'{row},"a"')
+            continue
+        kept.append(row)
+        lines += [f'{row},"b', 'c",u'] if row % 3 == 0 else [f'{row},"d",v']
+    path = tmp_path / "data.csv"
+    path.write_bytes(b"\xef\xbb\xbf" + end.join([*lines, ""]).encode())
+    table = _opened(path, reader, Dialect(skip=1))
+    assert (table.rejected, table.rejected_rows) == (tuple(bad[:100]), len(bad))
+    assert table.row_numbers.tolist() == kept
 
 
 def _opened(path, reader, dialect=None):

@@ -1,10 +1,31 @@
-"""Several sparse files are joined into one sparse table."""
+"""Sparse rows of ARFF stay sparse; several sparse files are joined into one sparse table."""
 
+import numpy as np
 import pytest
 
 from aucstudio.project.data.input_files import join
+from aucstudio.project.data.readers import arff
+from aucstudio.project.data.readers.formats import MATRIX, ReadOptions
 from aucstudio.project.data.sparse_columns import SparseColumn
 from aucstudio.project.data.table import read_table
+from aucstudio.project.errors import InputError
+
+HEAD = (
+    "@relation r\n"
+    + "".join(f"@attribute w{k} numeric\n" for k in range(6))
+    + "@attribute town {Bern, 'St. Gallen'}\n@attribute y {no,yes}\n@data\n"
+)
+ROWS = (
+    "{0 1.5, 7 yes}\n% a comment\n{}\n{2 ?, 6 'St. Gallen'}, {2}\n{2 abc, 4 -3}\n{1 0, 7 yes}\n"
+    "{5 2, 6 ?}\n{0 abc}\n"
+)
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "thin.arff"
+    path.write_text(HEAD + ROWS)
+    return path
 
 
 def cells(table):
@@ -12,6 +33,65 @@ def cells(table):
         c.name: [None if v is None or v != v else v for v in c.values.tolist()]
         for c in table.columns
     }
+
+
+def test_sparse_rows_of_arff_stay_sparse(path):
+    table = read_table(path)
+    assert [c.name for c in table.columns if isinstance(c, SparseColumn)] == [
+        f"w{k}" for k in range(6)
+    ]
+    assert cells(table) == {
+        "w0": [1.5, 0, 0, 0, 0, 0, None],
+        "w1": [0] * 7,
+        "w2": [0, 0, None, None, 0, 0, 0],
+        "w3": [0] * 7,
+        "w4": [0, 0, 0, -3, 0, 0, 0],
+        "w5": [0, 0, 0, 0, 0, 2, 0],
+        "town": ["Bern", "Bern", "St. Gallen", "Bern", "Bern", None, "Bern"],
+        "y": ["yes", "no", "no", "no", "yes", "no", "no"],
+        "weight": [1, 1, 2, 1, 1, 1, 1],
+    }
+    assert (table.label, table.weight) == ("y", "weight")
+    top = HEAD.count("\n")
+    lines = {name: (one.text, one.line) for name, one in table.unreadable.items()}
+    assert lines == {"w0": ("abc", top + 8), "w2": ("abc", top + 5)}
+
+
+def test_zeros_of_sparse_rows_are_not_written(tmp_path):
+    path, target = tmp_path / "wide.arff", tmp_path / "converted"
+    width, rows = 5_000, 100
+    names = "".join(f"@attribute w{k} numeric\n" for k in range(width))
+    path.write_text(f"@relation r\n{names}@attribute y {{a,b}}\n@data\n" + "{7 1, 9 2}\n" * rows)
+    written = arff.write(path, target, ReadOptions(), lambda _: None)
+    assert written.kind == MATRIX
+    assert target.stat().st_size < width * rows / 2
+
+
+def test_rows_of_arff_with_most_cells_given_become_a_plain_table(tmp_path):
+    path = tmp_path / "filled.arff"
+    given = [", ".join(f"{k} {10 * row + k + 1}" for k in range(6)) for row in range(5)]
+    path.write_text(HEAD + "".join(f"{{{row}, 7 yes}}\n" for row in given) + "{3 -3}\n")
+    table = read_table(path)
+    assert not any(isinstance(c, SparseColumn) for c in table.columns)
+    assert cells(table)["w3"] == [4, 14, 24, 34, 44, -3]
+    assert cells(table)["w4"] == [5, 15, 25, 35, 45, 0]
+    assert cells(table)["y"] == ["yes"] * 5 + ["no"]
+
+
+def test_a_later_sparse_file_is_read_by_the_schema(path, tmp_path):
+    schema = read_table(path).schema
+    later = tmp_path / "later.arff"
+    later.write_text(HEAD + "{3 7}\n1,2,3,4,5,6,Bern,yes\n")
+    read = read_table(later, schema=schema)
+    assert cells(read)["w3"] == [7, 4]
+    later.write_text(HEAD + "{3 7}\n{7 yes}\n")
+    assert cells(read_table(later, schema=schema))["w0"] == [0, 0]
+
+
+def test_what_is_no_attribute_is_told_with_its_line(path):
+    path.write_text(HEAD + "{0 1}\n{9 1}\n")
+    with pytest.raises(InputError, match="line 12: there is no attribute number '9'"):
+        read_table(path)
 
 
 @pytest.mark.slow
@@ -42,3 +122,20 @@ def test_sparse_and_dense_files_are_joined_sparsely(tmp_path):
     column = table.column("f3")
     assert isinstance(column, SparseColumn)
     assert column.values.tolist() == [0, 0, 1, 0, 0, 0, 0, 0, 2, 2]
+
+
+def test_numbers_in_one_sparse_file_and_text_in_the_other_are_refused(tmp_path):
+    one, two = tmp_path / "one.arff", tmp_path / "two.arff"
+    rows = "".join(f"{{{k % 5} 2}}\n" for k in range(10))
+    one.write_text(HEAD + rows)
+    two.write_text(HEAD.replace("w3 numeric", "w3 {1,2}") + rows)
+    with pytest.raises(InputError, match=r"one.arff has numbers in column 'w3', which is text"):
+        read_table(join([one, two]))
+
+
+def test_rows_without_any_number_are_a_table(tmp_path):
+    path = tmp_path / "empty.arff"
+    path.write_text(HEAD + "{}\n{7 yes}\n" * 3 + "{}\n")
+    table = read_table(path)
+    assert table.classes == {"no": 4, "yes": 3}
+    assert np.all(table.column("w0").values == 0)

@@ -150,8 +150,9 @@ class KeptCells(CsvCells):
         self._forms: Formats = {}
         self._load(self.source.forms)
         rows = int(self._one("SELECT count(*) FROM cells")[0])
-        check_rejected(self.source, self.source.left_out, rows)
-        return self._checked(rows, self.source.left_out)
+        left_out = self._left_out()
+        check_rejected(self.source, left_out, rows)
+        return self._checked(rows, left_out)
 
     def set_aside(self, columns: Iterable[int]) -> None:
         """Make infinite cells missing in columns of the table ``cells``."""

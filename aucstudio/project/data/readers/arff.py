@@ -8,16 +8,35 @@ import functools
 import io
 import itertools
 import re
-from collections import Counter
+from array import array
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TextIO
 
+import numpy as np
+import scipy
+
 from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.readers.conversion import first_parts, write_rows
-from aucstudio.project.data.readers.formats import NAMED_ROWS, Advance, ReadOptions, Written
+from aucstudio.project.data.readers.formats import (
+    MATRIX,
+    NAMED_ROWS,
+    Advance,
+    ReadOptions,
+    Written,
+)
+from aucstudio.project.data.readers.sparse_file import MOST_FILLED, SparseTable
 from aucstudio.project.data.roles import is_sure
 from aucstudio.project.data.text import vocabulary
+from aucstudio.project.data.text.contents import Unreadable
+from aucstudio.project.data.text.numerals import (
+    BLANKS,
+    MISSING_NUMBER,
+    MISSING_TEXT,
+    NumberCells,
+    NumberFormat,
+)
 from aucstudio.project.errors import InputError, input_error
 
 _REPORT_EVERY = 5_000
@@ -92,6 +111,10 @@ def write(path: Path, target: Path, options: ReadOptions, report: Advance) -> Wr
     with path.open(encoding=encoding, errors="replace") as file:
         header = _read_header(path, file)
     header.weight = _weight_name(path, header)
+    roles = _roles(header) | dict.fromkeys(header.weight, "weight")
+    lines = _lines(path, encoding, header, report)
+    if _may_be_sparse(header, options.kinds) and _save_sparse(path, lines, header, target):
+        return Written(MATRIX, roles=roles)
     undeclared: dict[str, Counter[str]] = {}
     lines = _lines(path, encoding, header, report)
     rows = _rows(path, lines, header, options.kinds, undeclared)
@@ -100,7 +123,7 @@ def write(path: Path, target: Path, options: ReadOptions, report: Advance) -> Wr
         known={**NAMED_ROWS, "skip": header.lines - 1},
         remarks=() if options.kinds else tuple(_about_levels(undeclared)),
         texts=tuple(a.name for a in header.attributes if a.kind in ("nominal", "string")),
-        roles=_roles(header) | dict.fromkeys(header.weight, "weight"),
+        roles=roles,
     )
 
 
@@ -191,6 +214,71 @@ def _lines(path: Path, encoding: str, header: Header, report: Advance) -> Iterat
                 yield line, bare[: weight.start()].rstrip(), weight[1]
             else:
                 yield line, bare, "1"
+
+
+# ------------------------------------------------------------- sparse rows
+
+
+def _may_be_sparse(header: Header, kinds: Mapping[str, str]) -> bool:
+    """Return whether sparse rows of these attributes can be stored as a matrix.
+
+    Dates are read from text, and so are columns whose kind differs from that of the training table,
+    given by ``kinds``.
+    """
+    own = {a.name: "number" if a.kind == "number" else "text" for a in header.attributes}
+    is_as_before = all(kinds.get(name, kind) == kind for name, kind in own.items())
+    has_dates = any(a.kind == "date" for a in header.attributes)
+    return "number" in own.values() and is_as_before and not has_dates
+
+
+def _save_sparse(path: Path, lines: Iterable[Line], header: Header, target: Path) -> bool:
+    """Write rows such as ``{1 3.5, 4 yes}`` as a matrix; omitted cells are zero or the first level.
+
+    Return whether all rows are sparse, and few of their numbers are not zero. A cell of text is
+    stored as the number of its level.
+    """
+    attributes, names = header.attributes, [*(a.name for a in header.attributes), *header.weight]
+    levels = {k: {a.omitted: 0} for k, a in enumerate(attributes) if a.kind != "number"}
+    numbers = defaultdict[int, NumberCells](lambda: NumberCells(NumberFormat(), MISSING_NUMBER))
+    others: dict[int, tuple[str, int]] = {}
+    data, indices, ends = array("d"), array("i"), array("q", [0])
+    for line, text, weight in lines:
+        if not text:
+            continue
+        if not text.startswith("{"):
+            return False
+        cells: dict[int, float] = {}
+        for k, cell in _pairs(path, line, text, len(attributes)):
+            if k in levels:
+                cells[k] = levels[k].setdefault(cell, len(levels[k]))
+                continue
+            cells[k] = numbers[k].read(cell)
+            if np.isinf(cells[k]):
+                cells[k] = np.nan
+                others.setdefault(k, (cell, line))
+        cells |= dict.fromkeys(range(len(attributes), len(names)), float(weight))
+        indices.extend(cells)
+        data.extend(cells.values())
+        ends.append(len(data))
+    shape = rows, _ = len(ends) - 1, len(names)
+    X = scipy.sparse.csr_array((np.array(data), np.array(indices), np.array(ends)), shape=shape)
+    is_number = np.array([k < len(attributes) and k not in levels for k in range(len(names))])
+    stored = np.count_nonzero(is_number[X.indices])
+    if not rows or stored > MOST_FILLED * rows * is_number.sum():
+        return False
+    texts = {names[k]: [*map(_level, found)] for k, found in levels.items()}
+    unreadable = {
+        names[k]: Unreadable(numbers[k].count_others, *first, numbers[k].listed())
+        for k, first in others.items()
+    }
+    about = SparseTable(names, [*header.weight], texts, unreadable=unreadable)
+    about.save(target, X.tocsc())
+    return True
+
+
+def _level(cell: str) -> str | None:
+    bare = cell.strip(BLANKS)
+    return None if bare.lower() in MISSING_TEXT else bare
 
 
 # ------------------------------------------------------------- syntax

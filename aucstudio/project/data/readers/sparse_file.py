@@ -26,6 +26,8 @@ from aucstudio.project.data.readers.formats import MATRIX, Advance, ReadOptions,
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.sparse_columns import SparseBlock
 from aucstudio.project.data.table import Table
+from aucstudio.project.data.text.contents import Unreadable
+from aucstudio.project.data.text.import_notices import about_unreadable
 from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.typed import decode
 
@@ -41,20 +43,25 @@ MOST_FILLED = 1 / 3
 
 @dataclasses.dataclass(frozen=True)
 class SparseTable:
-    """A table of numbers in a sparse matrix with a column for each of its columns.
+    """A table whose cells are in a sparse matrix with a column for each of its columns.
 
     Attributes
     ----------
     names : list of str
     dense : list of str
         Columns of numbers that are not sparse.
+    levels : dict of str to list
+        Columns of text: the levels, None for a missing cell, by the codes in the matrix.
     implied : str
         Pattern of the names of columns that are zero if a later file does not mention them.
+    unreadable : dict of str to Unreadable
     """
 
     names: list[str]
     dense: list[str] = dataclasses.field(default_factory=list)
+    levels: dict[str, list[str | None]] = dataclasses.field(default_factory=dict)
     implied: str = ""
+    unreadable: dict[str, Unreadable] = dataclasses.field(default_factory=dict)
 
     def save(self, target: Path, cells: sparse.csc_array) -> None:
         """Write the file, to be read by :func:`read_sparse`."""
@@ -90,7 +97,7 @@ def read_sparse(path: Path, shown: Path, sha256: str, schema: Schema | None) -> 
     lacking = _implied(schema, about)
     names = [*about.names, *lacking]
     X.resize(X.shape[0], len(names))
-    sparse = [k for k, name in enumerate(names) if name not in about.dense]
+    sparse = [k for k, name in enumerate(names) if name not in {*about.dense, *about.levels}]
     block = SparseBlock(X[:, sparse])
     features: list[Column] = list(block.columns([names[k] for k in sparse]))
     if block.stored > MOST_FILLED * block.height * len(sparse):
@@ -98,9 +105,13 @@ def read_sparse(path: Path, shown: Path, sha256: str, schema: Schema | None) -> 
         features = [_of_numbers(column.name, column.values) for column in features]
     by_name = {column.name: column for column in features}
     for k, name in enumerate(names):
-        if name not in by_name:
+        if name in about.levels:
+            by_name[name] = _of_texts(name, about.levels[name], X[:, [k]].toarray()[:, 0])
+        elif name not in by_name:
             by_name[name] = _of_numbers(name, X[:, [k]].toarray()[:, 0])
-    return typed_table(shown, "", sha256, [by_name[name] for name in names], (), {})
+    findings = tuple(about_unreadable(about.unreadable))
+    columns = [by_name[name] for name in names]
+    return typed_table(shown, "", sha256, columns, findings, about.unreadable)
 
 
 def _implied(schema: Schema | None, about: SparseTable) -> list[str]:
@@ -134,6 +145,12 @@ def _check_size(path: Path, rows: int, columns: int) -> None:
 def _of_numbers(name: str, values: Array) -> Column:
     cells = number_cells(values)
     return Column.of_cells(name, cells.values, cells.missing, cells.distinct)
+
+
+def _of_texts(name: str, levels: Sequence[str | None], codes: Array) -> Column:
+    values = np.array(levels, dtype=object)[codes.astype(np.intp)]
+    listed = values.tolist()
+    return Column.of_cells(name, values, listed.count(None), len(set(listed) - {None}))
 
 
 # ------------------------------------------------------------- svmlight and libsvm

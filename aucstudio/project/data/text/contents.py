@@ -76,7 +76,7 @@ class Unreadable:
 
 
 class NeedsTidyingError(Exception):
-    """DuckDB cannot read all rows of a file; those that can be read must be written again."""
+    """DuckDB cannot separate the rows of a file, or number them; they must be written again."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -160,11 +160,6 @@ class Source:
     is_small: bool
     findings: tuple[Finding, ...]
     tidied: Tidied | None = None
-
-    @property
-    def left_out(self) -> LeftOut:
-        """The rows that were left out of a file read by DuckDB, which reads no irregular row."""
-        return LeftOut() if self.tidied is None else self.tidied.left_out
 
 
 @dataclasses.dataclass(frozen=True)

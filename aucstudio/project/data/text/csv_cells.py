@@ -19,6 +19,7 @@ from aucstudio.project.data.text.contents import (
     Contents,
     FormatChecks,
     Formats,
+    LeftOut,
     NeedsTidyingError,
     Source,
     check_rejected,
@@ -26,11 +27,14 @@ from aucstudio.project.data.text.contents import (
 )
 from aucstudio.project.data.text.dialect import LONGEST_ROW, Dialect
 from aucstudio.project.data.text.numerals import BLANKS, LONGEST_INTEGER, NumberFormat
+from aucstudio.project.data.text.rows import rejected_rows
 from aucstudio.project.data.text.scan import Advance
 from aucstudio.project.errors import InputError
 
 # Bytes that a thread reads at a time; by default four times as many.
 _BUFFER = LONGEST_ROW
+# What DuckDB calls rows with another number of cells.
+_LENGTHS = "('MISSING COLUMNS', 'TOO MANY COLUMNS')"
 
 
 class CsvCells(FormatChecks, CellStore):
@@ -56,6 +60,19 @@ class CsvCells(FormatChecks, CellStore):
         self.source = source
         path = source.path if source.tidied is None else source.tidied.path
         self._path = for_duckdb(path, folder)
+
+    def _left_out(self) -> LeftOut:
+        """Return the rows that were left out; raise NeedsTidyingError if Python must find them."""
+        if self.source.tidied is not None:
+            return self.source.tidied.left_out
+        # There is an error for each cell that a row lacks or has too many.
+        rejects = self._all(
+            "SELECT line, min(line_byte_position) - 1, min(csv_line), "
+            f"bool_and(error_type::VARCHAR IN {_LENGTHS}) FROM reject_errors GROUP BY 1 ORDER BY 1"
+        )
+        if not all(differs_in_length for *_, differs_in_length in rejects):
+            raise NeedsTidyingError
+        return rejected_rows(self.source, [(row, place, text) for row, place, text, _ in rejects])
 
     def unreadable(self, error: Exception) -> Exception:
         """Return the error for rows that DuckDB cannot read: they are written again, once."""
@@ -104,6 +121,7 @@ class CsvCells(FormatChecks, CellStore):
             "header": str(dialect.header).lower(),
             "skip": str(dialect.skip),
             "auto_detect": "false",
+            "store_rejects": str(not numbers).lower(),
             "compression": "'none'",
             "hive_partitioning": "false",
             "buffer_size": str(_BUFFER),
@@ -129,14 +147,16 @@ class Reader(CsvCells):
         InputError
             If most rows do not have as many cells as the file has columns.
         NeedsTidyingError
-            If DuckDB cannot read all rows.
+            If DuckDB cannot separate the rows.
         """
         source = self.source
         self._clean, self._cells = _clean(source), dict[int, Cells]()
+        self._is_regular = False
         self._load(source.forms)
+        left_out = LeftOut() if self._is_regular else self._left_out()
         rows = len(self._cells[0].values)
-        check_rejected(source, source.left_out, rows)
-        contents = self._checked(rows, source.left_out)
+        check_rejected(source, left_out, rows)
+        contents = self._checked(rows, left_out)
         return dataclasses.replace(contents, cells=[self._cells[k] for k in source.forms])
 
     def _load(self, forms: Formats) -> None:
@@ -145,6 +165,7 @@ class Reader(CsvCells):
             batch = {k: forms[k] for k in listed[start : start + _BATCH]}
             self._progress = (start / len(listed), (start + len(batch)) / len(listed))
             found = self._load_strictly(batch)
+            self._is_regular |= found is not None
             self._cells |= found or self._gather(self._select(batch, bare=True), batch)
 
     def _load_strictly(self, forms: Formats) -> dict[int, Cells] | None:

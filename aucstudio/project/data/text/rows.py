@@ -7,7 +7,7 @@ import csv
 import dataclasses
 import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
@@ -16,6 +16,7 @@ import numpy as np
 from aucstudio.project.data.text.contents import (
     MAX_REJECTED,
     LeftOut,
+    NeedsTidyingError,
     Rejected,
     Source,
     Tidied,
@@ -35,7 +36,7 @@ from aucstudio.project.data.text.footer import (
     mark_footer,
 )
 from aucstudio.project.data.text.numerals import BLANKS, NumberFormat, is_missing_number
-from aucstudio.project.data.text.scan import last_open_quote
+from aucstudio.project.data.text.scan import last_open_quote, lines_at
 
 AGAIN = "the names of the columns again"
 # Notices about rows that had to be repaired.
@@ -227,6 +228,38 @@ def tidy(source: Source, folder: Path, progress: Callable[[float], None]) -> Sou
             if counter.total % _PROGRESS_EVERY == 0:
                 progress(min(1.0, counter.total / max(source.lines, 1)))
     return dataclasses.replace(source, tidied=Tidied(path, counter.left_out()))
+
+
+def rejected_rows(source: Source, rejects: Sequence[tuple[int, int, str]]) -> LeftOut:
+    """Return the rows that DuckDB rejected.
+
+    Parameters
+    ----------
+    source : Source
+    rejects : sequence of tuples
+        The row among all rows of the file, the byte where it begins, and its text, in this order.
+
+    Raises
+    ------
+    NeedsTidyingError
+        If Python reads one of them, or blank lines change the numbers of rows.
+    """
+    if not rejects:
+        return LeftOut()
+    numbers, places, texts = zip(*rejects, strict=True)
+    with source.path.open("rb") as file:
+        if _holds_line(file, {b"\n", b"\r\n"}):
+            raise NeedsTidyingError
+    cutter = Cutter(source.dialect, len(source.names))
+    cut = cutter.rows("\n".join(texts).split("\n"))
+    reasons = [_check(source, TableRow(*row)).reason for row in cut]
+    if cutter.irregular or not all(reasons):
+        raise NeedsTidyingError
+    rows = np.array(numbers, dtype=np.int64) - source.dialect.skip - source.dialect.header
+    # A text may begin with the end of the line above.
+    starts = [place + text.startswith("\n") for place, text in zip(places, texts, strict=True)]
+    lines = lines_at(source.path, starts[:MAX_REJECTED])
+    return LeftOut([*map(Rejected, lines, reasons, rows.tolist())], rows)
 
 
 def first_unreadable(

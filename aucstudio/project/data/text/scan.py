@@ -6,7 +6,7 @@ import codecs
 import concurrent.futures
 import dataclasses
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -236,13 +236,17 @@ def last_open_quote(path: Path) -> tuple[int, int] | None:
                 file.seek(max(0, place - 1))
                 before = file.read(1) if place else b"\n"
                 is_open = before in b",;\t|\n"
-                return (_line_at(path, place), size - place) if is_open else None
+                return (lines_at(path, [place])[0], size - place) if is_open else None
             end = start
     return None
 
 
-def _line_at(path: Path, place: int) -> int:
-    """Return the line of a byte, counted from 1."""
+def lines_at(path: Path, places: Iterable[int]) -> list[int]:
+    """Return the lines of some bytes in ascending order, counted from 1."""
+    lines, line = list[int](), 1
     with path.open("rb") as file:
-        pieces = (file.read(min(CHUNK, place - start)) for start in range(0, place, CHUNK))
-        return 1 + sum(piece.count(b"\n") for piece in pieces)
+        for place in places:
+            while piece := file.read(min(CHUNK, place - file.tell())):
+                line += piece.count(b"\n")
+            lines.append(line)
+    return lines
