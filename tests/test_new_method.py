@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 
+from aucstudio import engine
 from aucstudio.cli import main
 from aucstudio.engine import METHODS, declared, declared_params, methods
 from aucstudio.gui.dialogs.help import help_page
@@ -77,7 +78,8 @@ def method(tmp_path, monkeypatch):
     monkeypatch.setattr(methods, "__path__", [*methods.__path__, str(tmp_path)])
     listed = dict(declared.entries())
     first = {key: listed.pop(key) for key in ("auc-rls", "rls")}
-    monkeypatch.setattr(declared, "entries", lambda: {**first, KEY: ENTRY, **listed})
+    for module in (declared, engine):
+        monkeypatch.setattr(module, "entries", lambda: {**first, KEY: ENTRY, **listed})
     yield METHODS[KEY]
     monkeypatch.undo()
     del sys.modules[f"{methods.__name__}.mean_difference"]
