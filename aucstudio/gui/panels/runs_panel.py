@@ -418,6 +418,7 @@ class RunsPanel(QWidget):
     def _on_search(self) -> None:
         self._search.stop()
         self.model.search(self.filter.text().strip())
+        self._on_moved()
 
     # ------------------------------------------------------------- the chosen run
 
