@@ -41,8 +41,16 @@ def constants(y, settings):
     return C, mu / (settings["nu"] * y.sum()), C * settings["class_ratio"], mu
 
 
+def general_qp(P, q, G, h, A=None, b=None):
+    matrices = [cvxopt.matrix(np.asarray(M, float)) for M in (P, q, G, h)]
+    if A is not None:
+        matrices += [cvxopt.matrix(np.asarray(A, float)), cvxopt.matrix(b)]
+    found = cvxopt.solvers.qp(*matrices, options=QP)
+    return np.ravel(found["x"]), found["primal objective"]
+
+
 def primal(X, y, settings, *, bounded=True):
-    """Solve the published primal with all its slacks; return w and rho."""
+    """Solve the published primal with all its slacks; return w, b, rho and the objective."""
     C1, C2, C3, mu = constants(y, settings)
     Xp, Z = X[y == 1], X[y == 0]
     (m, d), n = Xp.shape, len(Z)
@@ -62,9 +70,20 @@ def primal(X, y, settings, *, bounded=True):
     P = np.zeros((G.shape[1], G.shape[1]))
     P[:d, :d] = np.eye(d)
     costs = np.repeat([C1, C2, C3], [m, m, n])
-    parts = (cvxopt.matrix(part) for part in (P, np.r_[np.zeros(d + 1), -mu, costs], G, h))
-    x = np.ravel(cvxopt.solvers.qp(*parts, options=QP)["x"])
-    return x[:d], x[d + 1]
+    x, value = general_qp(P, np.r_[np.zeros(d + 1), -mu, costs], G, h)
+    return x[:d], x[d], x[d + 1], value
+
+
+@every_case
+def test_optimum_equals_that_of_the_published_primal(data, settings):
+    X, y = data
+    fitted = ASVM(tol=1e-9, **settings).fit(X, y)
+    w, _, rho, value = primal(X, y, settings)
+    scale = abs(value) + settings["mu"] * rho
+    assert fitted.converged_
+    assert fitted.objective_ == pytest.approx(value, abs=1e-7 * scale)
+    assert 0 <= fitted.dual_gap_ <= 2e-9 * (abs(fitted.objective_) + 2 * settings["mu"] * rho)
+    np.testing.assert_allclose(fitted.coef_[0], w, atol=1e-5 * max(1, np.abs(w).max()))
 
 
 def solved(X, y, settings, tol=1e-10):
@@ -107,7 +126,7 @@ def test_nu_bounds_the_share_of_positives_outside_the_core(nu):
 
 def test_core_margin_is_bounded_below_by_1():
     (X, y), settings = CASES["much reward"]
-    _, rho = primal(X, y, settings, bounded=False)
+    *_, rho, _ = primal(X, y, settings, bounded=False)
     fitted = ASVM(**settings).fit(X, y)
     assert rho < 0
     assert fitted.core_margin_ == 1.0
@@ -154,9 +173,15 @@ def test_threshold_yields_the_requested_false_positive_rate(fpr):
 def test_note_suggests_a_class_ratio_when_equal_scores_are_optimal():
     X, y = clouds(4, 60, 0.1)
     fitted = ASVM(C=1.0, class_ratio=10.0).fit(X, y)
-    w, _ = primal(X, y, {"C": 1.0, "class_ratio": 10.0, "mu": 0.1, "nu": 0.5})
+    w, *_ = primal(X, y, {"C": 1.0, "class_ratio": 10.0, "mu": 0.1, "nu": 0.5})
     np.testing.assert_allclose(w, 0, atol=1e-8)
     assert "class ratio of about 0.07 " in str(fitted.notes_[0])
     assert auc(y, fitted.decision_function(X)) > 0
     better = ASVM(C=1.0, class_ratio=0.07).fit(X, y)
     assert not any(note.code == "no_direction_for_costs" for note in better.notes_)
+
+
+# --- watching ----------------------------------------------------------------------------------
+
+
+# --- degenerate but legal data -----------------------------------------------------------------

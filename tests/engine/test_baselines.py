@@ -24,7 +24,28 @@ def data():
     return rng.standard_normal((60, 4)) + y[:, None] * [1.0, 0.5, 0.0, 0.0], y
 
 
+def row_costs(class_weight, y):
+    if class_weight == "balanced":
+        class_weight = {c: len(y) / (2 * np.sum(y == c)) for c in (0, 1)}
+    return np.array([1.0 if class_weight is None else class_weight[label] for label in y])
+
+
 # --- SVM -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+def test_svm_certificate_holds_against_a_finer_solution(kernel, data):
+    X, y = data
+    settings = {"kernel": kernel, "gamma": 0.4, "coef0": 1.0}
+    fitted = SVM(**settings).fit(X, y)
+    finer = SVC(tol=1e-10, **settings).fit(X, y)
+    dual = finer.dual_coef_[0]
+    # At the optimum the dual objective is the primal one.
+    norm = dual @ (finer.decision_function(X)[finer.support_] - finer.intercept_)
+    best = np.abs(dual).sum() - norm / 2
+    assert fitted.objective_ - fitted.dual_gap_ <= best * (1 + 1e-9)
+    assert best <= fitted.objective_ * (1 + 1e-9)
+    assert fitted.dual_gap_ < 0.01 * best
 
 
 def test_svm_stores_only_the_support_vectors(data):
@@ -51,6 +72,17 @@ def test_svm_with_too_large_values_raises_a_clear_error(data):
 
 
 # --- logistic regression ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("class_weight", WEIGHTS)
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_logistic_equals_the_library(C, class_weight, data):
+    X, y = data
+    ours = Logistic(C=C, class_weight=class_weight).fit(X, y)
+    library = LogisticRegression(C=C, class_weight=class_weight, solver="newton-cholesky", tol=1e-9)
+    library.fit(X, y)
+    np.testing.assert_allclose(ours.coef_, library.coef_, atol=1e-5)
+    assert ours.intercept_ == pytest.approx(library.intercept_[0], abs=1e-5)
 
 
 def test_logistic_reports_every_iteration_with_a_valid_gap(data):
@@ -92,6 +124,15 @@ def test_logistic_stops_at_the_callback_or_iteration_limit(last, rare_levels):
     stopped = Logistic(C=1e3).fit(X, y, callback=lambda step: step.iteration == last)
     assert (stopped.n_iter_, stopped.converged_) == (last, False)
     assert Logistic(C=1e3, max_iter=last).fit(X, y).n_iter_ == last
+
+
+def test_unconverged_logistic_has_a_notice(data):
+    X, y = data
+    with pytest.warns(ConvergenceWarning, match="optimum was not reached"):
+        fitted = Logistic(C=1000.0, max_iter=1).fit(X, y)
+    assert not fitted.converged_
+    assert fitted.notes_[0].code == "gap_too_large"
+    assert fitted.dual_gap_ > 1e-3 * fitted.objective_
 
 
 # --- both ------------------------------------------------------------------------------------

@@ -36,6 +36,27 @@ def absolute_risk(targets):
     return risk
 
 
+def pair_qp_optimum(X, positive, C):
+    """Give the optimum of |w|^2/2 + C mean pair hinge from the dual over explicit pairs."""
+    D = (X[positive][:, None] - X[~positive][None]).reshape(-1, X.shape[1])
+    n = len(D)
+    box = np.vstack([-np.eye(n), np.eye(n)])
+    bounds = np.concatenate([np.zeros(n), np.full(n, C / n)])
+    a = qp(D @ D.T, -np.ones(n), box, bounds)
+    w = D.T @ a
+    return w, w @ w / 2 + C * np.maximum(1 - D @ w, 0).mean()
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0, 10_000.0])
+def test_pair_hinge_reaches_the_optimum_of_the_pair_qp(C):
+    X, positive = overlapping(30)
+    w, optimum = pair_qp_optimum(X, positive, C)
+    found = minimise(X, PairHinge(positive), C, tol=1e-9, monitor=Monitor())
+    assert found.converged
+    assert_allclose(found.objective, optimum, rtol=1e-7)
+    assert_allclose(found.weights, w, rtol=1e-3, atol=1e-4 * np.abs(w).max())
+
+
 @pytest.mark.parametrize(
     ("C", "expected"), [(0.5, 0.5), (1.5, 1.0), (4.5, 1.5), (5.7, 1.9), (30.0, 2.0)]
 )

@@ -9,15 +9,23 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import beta as beta_distribution
 from scipy.stats import ks_2samp
+from sklearn.isotonic import isotonic_regression
 from sklearn.metrics import (
     average_precision_score,
     precision_recall_curve,
+    roc_auc_score,
 )
 
 from aucstudio.engine import roc
-from tests.engine.test_roc import EXAMPLE, EXAMPLE_Y, columns, random_table, tables
+from tests.engine.test_roc import columns, random_table
 
 # Scores x1 + x2 of the small worked example: four positives, six negatives.
+EXAMPLE_Y = np.array([1] * 4 + [0] * 6)
+EXAMPLE = np.array([3.0, 4.0, 5.0, 2.0, 0.0, 2.0, 2.0, 0.0, 0.0, 3.0])
+
+tables = st.lists(st.tuples(st.booleans(), st.integers(-6, 6)), min_size=2, max_size=40).filter(
+    lambda rows: len({label for label, _ in rows}) == 2
+)
 
 
 def vertices(y, score):
@@ -110,6 +118,21 @@ def test_h_measure_is_invariant_to_class_swap_and_hull(rows, a, b):
 def test_invalid_cost_distributions_are_refused(costs):
     with pytest.raises(ValueError, match="cost distribution"):
         roc.h_measure(roc.roc_curve(EXAMPLE_Y, EXAMPLE), costs)
+
+
+@pytest.mark.slow
+@settings(deadline=None)
+@given(tables)
+def test_hull_area_is_the_auc_after_isotonic_calibration(rows):
+    y, score = columns(rows)
+    _, group = np.unique(score, return_inverse=True)
+    weight = np.bincount(group).astype(float)
+    share = np.bincount(group, weights=y) / weight
+    calibrated = np.round(isotonic_regression(share, sample_weight=weight), 9)
+    assert roc.auc_of(roc.hull(roc.roc_curve(y, score))) == pytest.approx(
+        roc_auc_score(y, calibrated[group]), abs=1e-12
+    )
+    assert roc.auc_of(roc.hull(roc.roc_curve(y, score))) >= max(0.5, roc.auc(y, score))
 
 
 @pytest.mark.slow

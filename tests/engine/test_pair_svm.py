@@ -66,6 +66,20 @@ def mean_hinge(scores, i, j):
 # --- against golden values and an independent solver
 
 
+@pytest.mark.parametrize("C", [0.05, 2.0, 300.0])
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+@pytest.mark.parametrize("k", [None, 3])
+def test_optimum_equals_that_of_a_dense_quadratic_program(kernel, C, k):
+    X, positive = sample()
+    model = AUCSVM(C=C, kernel=kernel, gamma=0.3, n_neighbors=k, tol=FINE).fit(X, positive)
+    i, j = pair_rows(AllPairs(positive) if k is None else neighbour_pairs(X, positive, k))
+    optimum, scores = oracle(Kernel(kernel, 0.3)(X, X), i, j, C)
+    assert model.converged_
+    assert model.objective_ == pytest.approx(optimum, rel=1e-8)
+    close = model.scorer_(X)
+    np.testing.assert_allclose(close[i] - close[j], scores[i] - scores[j], atol=2e-4)
+
+
 @pytest.mark.parametrize("C", [0.5, 50.0])
 def test_cutting_planes_reach_the_optimum_of_the_exact_solver(monkeypatch, C):
     X, positive = sample(N=80, seed=3)
@@ -172,6 +186,9 @@ def test_all_pairs_with_a_low_rank_kernel_use_the_interior_point(monkeypatch):
     forbid(monkeypatch, "solve_pair_descent")
     for settings in ({"kernel": "linear"}, {"kernel": "rbf", "gamma": 1e-4}):
         assert AUCSVM(**settings).fit(X, positive).converged_
+
+
+# --- what must not matter, and what must be legal
 
 
 # --- a margin of choice
@@ -337,3 +354,6 @@ def test_cholesky_handles_a_pivot_lost_to_rounding():
         broken[hole] = broken[hole[::-1]] = np.nan
         with pytest.raises(np.linalg.LinAlgError):
             cholesky(broken)
+
+
+# --- the frame

@@ -126,6 +126,22 @@ def test_constant_added_to_all_scores_keeps_accuracy():
 # --- the optimum -----------------------------------------------------------------------------
 
 
+@every_table
+@pytest.mark.parametrize("C", [0.1, 10.0, 1e3])
+def test_optimum_equals_that_of_explicit_pairs(name, C):
+    X, y = tables()[name]
+    X = centred(X) if name == "far away" else X
+    reference, found = optimum(X, y, C), solve(X, y, C)
+    assert found.converged
+    assert found.objective <= reference.fun * (1 + 1e-12)
+    assert found.objective == pytest.approx(reference.fun, rel=1e-6)
+    size = np.linalg.norm(reference.x)
+    assert_allclose(found.weights, reference.x, atol=2e-3 * size)
+    slack = np.maximum(0.0, 1.0 - differences(X, y) @ found.weights)
+    P = found.weights @ found.weights / 2 + C * np.mean(slack**2)
+    assert found.objective == pytest.approx(P, rel=1e-10)
+
+
 def expansion(K):
     return Expansion(K, LinearScorer)
 

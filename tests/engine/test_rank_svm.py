@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.base import clone
+from sklearn.metrics.pairwise import rbf_kernel
 
 from aucstudio.engine.methods.nbauc import NBAUC, RFAUC
 from aucstudio.engine.methods.rank_svm import KernelRankSVM, RankSVM, ScaledRankSVM
@@ -41,6 +42,15 @@ def test_kernel_ranks_non_linear_data():
     linear = RankSVM().fit(X, y).decision_function(X_test)
     assert auc(y_test, non_linear) > 0.99
     assert auc(y_test, linear) < 0.7
+
+
+def test_precomputed_kernel_equals_the_computed_one():
+    X, y = cloud()
+    K = rbf_kernel(X, gamma=0.3)
+    given = KernelRankSVM(kernel="precomputed", tol=1e-9).fit(K, y)
+    computed = KernelRankSVM(gamma=0.3, tol=1e-9).fit(X, y)
+    assert given.objective_ == pytest.approx(computed.objective_, rel=1e-9)
+    assert_allclose(given.decision_function(K), computed.decision_function(X), atol=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.isotonic import isotonic_regression
+from sklearn.metrics import roc_auc_score
 from sklearn.metrics import roc_curve as peer_roc_curve
 
 from aucstudio.engine import roc
+from tests.engine.oracles import rank_pauc
 
 # Scores x1 + x2 of the small worked example: four positives, six negatives.
 EXAMPLE_Y = np.array([1] * 4 + [0] * 6)
 EXAMPLE = np.array([3.0, 4.0, 5.0, 2.0, 0.0, 2.0, 2.0, 0.0, 0.0, 3.0])
+BANDS = [(0.0, 1.0), (0.0, 0.25), (0.1, 0.4), (0.3, 1.0), (0.05, 0.06)]
 
 tables = st.lists(st.tuples(st.booleans(), st.integers(-6, 6)), min_size=2, max_size=40).filter(
     lambda rows: len({label for label, _ in rows}) == 2
@@ -53,7 +56,25 @@ def exact_area(y, score, alpha, beta):
     return float(total)
 
 
+def brute_rank_pauc(y, score, alpha, beta):
+    negatives = sorted(score[~y], reverse=True)
+    n, total = len(negatives), 0.0
+    for j, t in enumerate(negatives, start=1):
+        g = max(0.0, min(j, n * beta) - max(j - 1, n * alpha))
+        total += g * sum(1.0 if s > t else 0.5 if s == t else 0.0 for s in score[y])
+    return total / (y.sum() * n * (beta - alpha))
+
+
 # --- the whole area
+
+
+@pytest.mark.parametrize("levels", [None, 1, 4])
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+def test_auc_is_the_share_of_ordered_pairs(levels, share):
+    y, score = random_table(1, levels=levels, share=share)
+    assert roc.auc(y, score) == float(brute_auc(y, score))
+    assert roc.auc(y, score) == pytest.approx(roc_auc_score(y, score), abs=1e-14)
+    assert roc.auc_of(roc.roc_curve(y, score)) == roc.auc(y, score)
 
 
 @settings(deadline=None)
@@ -62,6 +83,17 @@ def test_auc_and_curve_agree_with_all_pairs(rows):
     y, score = columns(rows)
     assert roc.auc(y, score) == float(brute_auc(y, score))
     assert roc.auc_of(roc.roc_curve(y, score)) == roc.auc(y, score)
+
+
+@pytest.mark.slow
+@settings(deadline=None)
+@given(tables, st.randoms(use_true_random=False))
+def test_auc_under_swapped_labels_and_permuted_rows(rows, chance):
+    y, score = columns(rows)
+    assert roc.auc(~y, -score) == roc.auc(y, score)
+    assert roc.auc(~y, score) == pytest.approx(1 - roc.auc(y, score), abs=1e-15)
+    chance.shuffle(rows)
+    assert roc.auc(*columns(rows)) == roc.auc(y, score)
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.longdouble, int, bool])
@@ -148,6 +180,17 @@ def test_curve_has_the_vertices_of_scikit_learn(levels):
     np.testing.assert_array_equal(curve.tpr, tpr)
     np.testing.assert_array_equal(curve.thresholds, thresholds)
     assert (curve.positives, curve.negatives) == (y.sum(), (~y).sum())
+
+
+@pytest.mark.slow
+@settings(deadline=None)
+@given(tables)
+def test_each_vertex_has_the_rates_of_its_threshold(rows):
+    y, score = columns(rows)
+    curve = roc.roc_curve(y, score)
+    chosen = score[None, :] >= curve.thresholds[:, None]
+    np.testing.assert_array_equal(curve.tp, (chosen & y).sum(axis=1))
+    np.testing.assert_array_equal(curve.fp, (chosen & ~y).sum(axis=1))
 
 
 @settings(deadline=None)
@@ -239,6 +282,21 @@ def test_number_of_negatives_in_the_range(n, alpha, beta, expected):
     weights = roc.rank_weights(n, alpha, beta)
     assert (weights > 1e-12 * n).sum() in (expected, 0)
     assert weights.sum() == pytest.approx(n * (beta - alpha), rel=1e-9, abs=1e-15)
+
+
+@pytest.mark.parametrize("band", BANDS)
+@pytest.mark.parametrize("levels", [None, 1])
+def test_rank_weighted_area_follows_its_definition(levels, band):
+    y, score = random_table(6, levels=levels)
+    expected = brute_rank_pauc(y, score, *band)
+    assert rank_pauc(y, score, *band) == pytest.approx(expected, abs=1e-13)
+
+
+def test_band_inside_one_rank_interval():
+    # One positive between the two best of ten negatives.
+    y = np.array([True] + [False] * 10)
+    score = np.array([9.5, *range(10, 0, -1)])
+    assert rank_pauc(y, score, 0.05, 0.12) == pytest.approx(2 / 7)
 
 
 # --- hull

@@ -161,6 +161,25 @@ def test_rows_are_drawn_as_pairs_with_the_origin(balanced):
 # --- optima of the registered methods --------------------------------------------------------
 
 
+@pytest.mark.parametrize("method", [NSAUC, NSVMSGD2])
+def test_pair_objectives_come_near_that_of_a_linear_svm_on_differences(method):
+    X, y = clouds(120)
+    lam = 0.01
+    fitted = method(kernel="linear", regularization=lam, n_epochs=1000).fit(X, y)
+    D = (X[y][:, None] - X[~y]).reshape(-1, X.shape[1])
+    signs = np.where(np.arange(len(D)) % 2, 1, -1)
+    peer = LinearSVC(
+        loss="hinge", fit_intercept=False, C=1 / (lam * len(D)), tol=1e-6, max_iter=100_000
+    ).fit(D * signs[:, None], signs)
+    w = peer.coef_[0]
+    best = lam / 2 * w @ w + np.maximum(1 - D @ w, 0).mean()
+    w = fitted.coef_[0]
+    assert fitted.objective_ == pytest.approx(
+        lam / 2 * w @ w + np.maximum(1 - D @ w, 0).mean(), rel=1e-6
+    )
+    assert -1e-6 < fitted.objective_ / best - 1 < (1e-4 if method is NSAUC else 5e-3)
+
+
 @pytest.mark.parametrize(("loss", "weights"), [("rows", None), ("balanced-rows", "balanced")])
 def test_row_objectives_approach_that_of_a_linear_svm(loss, weights):
     X, y = clouds(300)
@@ -313,6 +332,16 @@ def test_saddle_step_follows_the_gradient(positive):
     directions = np.r_[-np.ones(4) / kappa**2, -1, -1, 1]
     assert_allclose(end - begin, zeta * directions * gradient, rtol=1e-6, atol=1e-12)
     assert_allclose(learner.weights, end[:4])
+
+
+def test_saddle_value_is_the_pair_loss():
+    X, y = clouds()
+    w, p = np.linspace(-0.2, 0.3, 5), y.mean()
+    s, t = X[y] @ w, X[~y] @ w
+    a, b = s.mean(), t.mean()
+    values = [saddle_function(w, a, b, b - a, x, c, p) for x, c in zip(X, y, strict=True)]
+    loss = np.mean((1 - np.subtract.outer(s, t)) ** 2)
+    assert np.mean(values) == pytest.approx(p * (1 - p) * (loss - 1))
 
 
 def test_nsolam_converges_to_half_of_auc_rls():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.losses.pairs import AllPairs, neighbour_pairs
 from aucstudio.engine.methods import pair_svm
 from aucstudio.engine.methods.pair_svm import AUCSVM, SAUCSVM
@@ -12,6 +13,7 @@ from aucstudio.engine.params import InvalidSetting
 from tests.engine.test_pair_svm import (
     FINE,
     mean_hinge,
+    oracle,
     pair_rows,
     sample,
 )
@@ -21,10 +23,47 @@ def used_pairs(X, positive, k=None):
     return pair_rows(AllPairs(positive) if k is None else neighbour_pairs(X, positive, k))
 
 
+def centring(positive):
+    """The paper's R (eq. 15): Sigma = S R S' for the matrix S of all rows."""
+    R = np.zeros((len(positive), len(positive)))
+    for rows in (np.flatnonzero(positive), np.flatnonzero(~positive)):
+        R[np.ix_(rows, rows)] = (np.eye(len(rows)) - 1 / len(rows)) / len(rows)
+    return R
+
+
+def with_structure(K, positive, weight):
+    """The kernel of eq. 19, with the pseudo-inverse of a matrix that has no inverse."""
+    R = centring(positive)
+    inner = np.linalg.pinv(R + weight * R @ K @ R, rcond=1e-10, hermitian=True)
+    return K - weight * K @ R @ inner @ R @ K
+
+
 def difference_covariance(X, positive):
     """Return Sigma from all difference vectors."""
     Z = (X[positive][:, None, :] - X[~positive][None, :, :]).reshape(-1, X.shape[1])
     return np.cov(Z.T, bias=True).reshape(X.shape[1], X.shape[1])
+
+
+# --- against golden values and independent solutions -----------------------------------------
+
+
+@pytest.mark.parametrize("weight", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+@pytest.mark.parametrize("k", [None, 3])
+def test_optimum_equals_that_of_a_dense_quadratic_program(kernel, weight, k):
+    X, positive = sample()
+    settings = {"kernel": kernel, "gamma": 0.3, "n_neighbors": k, "tol": FINE}
+    model = SAUCSVM(C=20.0, structure=weight, **settings).fit(X, positive)
+    K = with_structure(Kernel(kernel, 0.3)(X, X), positive, weight)
+    i, j = used_pairs(X, positive, k)
+    optimum, scores = oracle(K, i, j, 20.0)
+    assert model.converged_
+    assert model.objective_ == pytest.approx(optimum, rel=1e-7)
+    close = model.scorer_(X)
+    scale = np.ptp(scores)
+    np.testing.assert_allclose(
+        close[i] - close[j], scores[i] - scores[j], atol=2e-4 * max(1.0, scale)
+    )
 
 
 # --- zero and large structure ----------------------------------------------------------------

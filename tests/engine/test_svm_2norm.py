@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cvxopt
 import numpy as np
 import pytest
 from sklearn.svm import SVC
@@ -10,7 +11,49 @@ from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.methods.svm import SVM2Norm
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.solvers import row_newton
+from tests.engine.test_baselines import WEIGHTS, row_costs
 from tests.engine.test_pair_svm import sample
+
+
+def hard_margin(K, y):
+    """Solve max sum a - 1/2 a'YKYa over a >= 0 with y'a = 0: the value and the vector a y."""
+    N = len(y)
+    options = {"show_progress": False, "abstol": 1e-12, "reltol": 1e-12, "feastol": 1e-12}
+    done = cvxopt.solvers.qp(
+        cvxopt.matrix(K * np.outer(y, y)),
+        cvxopt.matrix(-1.0, (N, 1)),
+        cvxopt.matrix(-np.eye(N)),
+        cvxopt.matrix(0.0, (N, 1)),
+        cvxopt.matrix(y[None, :]),
+        cvxopt.matrix(0.0),
+        options=options,
+    )
+    beta = np.ravel(done["x"]) * y
+    return np.abs(beta).sum() - beta @ K @ beta / 2, beta
+
+
+def signs(positive):
+    return np.where(positive, 1.0, -1.0)
+
+
+def centred(scores):
+    return scores - scores.mean()
+
+
+@pytest.mark.parametrize("class_weight", WEIGHTS)
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+def test_optimum_equals_that_of_the_corrected_dual(kernel, C, class_weight):
+    X, positive = sample(N=40)
+    settings = {"kernel": kernel, "gamma": 0.3, "class_weight": class_weight}
+    model = SVM2Norm(C=C, **settings).fit(X, positive.astype(int))
+    K = Kernel(kernel, 0.3)(X, X)
+    costs = C * row_costs(class_weight, positive.astype(int))
+    optimum, beta = hard_margin(K + np.diag(0.5 / costs), signs(positive))
+    assert model.converged_
+    assert model.objective_ == pytest.approx(optimum, rel=1e-8)
+    assert model.dual_gap_ <= 1e-8 * model.objective_
+    np.testing.assert_allclose(centred(model.scorer_(X)), centred(K @ beta), atol=1e-6)
 
 
 def test_2norm_svm_equals_a_hard_margin_svm_with_a_ridge():

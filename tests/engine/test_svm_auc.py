@@ -7,10 +7,14 @@ from sklearn.base import clone
 from sklearn.datasets import make_classification
 
 from aucstudio.engine.features import spaces
+from aucstudio.engine.kernels import Kernel
+from aucstudio.engine.losses.partial_auc import StructuralRisk, TightRisk
 from aucstudio.engine.methods.pair_svm import AUCSVM
 from aucstudio.engine.methods.structural import SVMAUC, SVMpAUC, SVMpAUCTight
+from aucstudio.engine.scorers import KernelScorer
 from aucstudio.notices import notice
 
+QUIET = {"show_progress": False, "abstol": 1e-12, "reltol": 1e-12, "feastol": 1e-12}
 FAMILY = [SVMAUC(), SVMpAUC(fpr_range=(0.0, 0.5)), SVMpAUCTight(fpr_range=(0.1, 0.5))]
 COSTS = [0.01, 0.1, 1.0, 10.0, 100.0, 1000.0]
 
@@ -29,6 +33,35 @@ def mixed():
     return make_classification(
         1000, 20, n_informative=8, weights=[0.8], class_sep=0.6, flip_y=0.05, random_state=0
     )
+
+
+# --- the AUC ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("C", [0.1, 10.0])
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+def test_result_equals_auc_svm_on_all_pairs(kernel, C):
+    X, y = overlapping(60)
+    settings = {"C": C, "kernel": kernel, "tol": 1e-8}
+    ours, theirs = SVMAUC(**settings).fit(X, y), AUCSVM(**settings).fit(X, y)
+    assert_allclose(ours.objective_, theirs.objective_, rtol=1e-6)
+    a, b = ours.scorer_(X), theirs.scorer_(X)
+    assert_allclose(a - a.mean(), b - b.mean(), atol=2e-3 * b.std())
+
+
+def test_full_range_of_svm_pauc_is_the_same_problem():
+    X, y = overlapping()
+    models = [
+        method(C=5.0, tol=1e-9, **settings).fit(X, y)
+        for method, settings in (
+            (SVMAUC, {}),
+            (SVMpAUC, {"fpr_range": (0.0, 1.0)}),
+            (SVMpAUCTight, {"fpr_range": (0.0, 1.0)}),
+        )
+    ]
+    for model in models[1:]:
+        assert_allclose(model.objective_, models[0].objective_, rtol=1e-8)
+        assert_allclose(model.coef_, models[0].coef_, atol=1e-4)
 
 
 # --- warm starts -----------------------------------------------------------------------------
@@ -74,6 +107,20 @@ def test_kernel_path_recomputes_the_features():
 
 
 @every_method
+def test_kernel_scorer_reaches_the_objective(method):
+    X, y = overlapping(90)
+    model = clone(method).set_params(kernel="rbf", gamma=0.5, C=10.0).fit(X, y)
+    scorer = model.scorer_
+    assert isinstance(scorer, KernelScorer)
+    norm = scorer.weights @ Kernel("rbf", 0.5)(scorer.points, scorer.points) @ scorer.weights
+    used = getattr(model, "fpr_range_used_", (0.0, 1.0))
+    risk = (TightRisk if isinstance(model, SVMpAUCTight) else StructuralRisk)(y == 1, *used)
+    assert_allclose(model.objective_, norm / 2 + 10 * risk(scorer(X))[0], rtol=1e-6)
+    assert model.notes_ == ()
+    assert_allclose(model.train_scores_, scorer(X) + model.intercept_)
+
+
+@every_method
 def test_all_rows_as_landmarks_equal_the_exact_kernel(method):
     X, y = overlapping(60)
     settings = {"kernel": "rbf", "gamma": 0.5, "tol": 1e-7}
@@ -95,3 +142,9 @@ def test_many_rows_are_approximated_by_landmarks(monkeypatch):
     exact = AUCSVM(kernel="rbf").fit(X, y)
     assert np.corrcoef(one.decision_function(X), exact.decision_function(X))[0, 1] > 0.98
     assert one.objective_ >= exact.objective_ * (1 - 1e-4)
+
+
+# --- sparse rows -----------------------------------------------------------------------------
+
+
+# --- watching --------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from aucstudio.project.data.table import read_table
+from aucstudio.project.data.text.containers import find_blocks
 from aucstudio.project.errors import InputError
 from tests.project.awkward import CASES, understood, without_nan, write
 
@@ -26,3 +27,10 @@ def test_awkward_file_is_read_correctly_or_refused(tmp_path, case):
 
 def test_collection_of_awkward_files_is_complete():
     assert len(CASES) >= 447
+
+
+def test_blocks_with_the_same_names_are_separate_tables():
+    printed = ["  a y", "1 5 u", "2 6 v", "3 7 u"]
+    assert find_blocks([*printed, "  b z", *printed[1:]])
+    assert not find_blocks([*printed, *printed])
+    assert not find_blocks([*printed, "  b z", *printed[1:3], "9 9 9"])

@@ -8,7 +8,6 @@ import pytest
 
 from aucstudio.project.data.readers.workbook import looks
 from aucstudio.project.data.table import read_table
-from tests.project.test_formats import FIXTURES
 
 NAMES = ["id", "age", "rate", "town", "y"]
 
@@ -50,14 +49,6 @@ def test_hidden_rows_and_columns_are_read_with_a_notice(tmp_path, change, hidden
     table = read_table(write_book(tmp_path / "t.xlsx", change))
     assert hidden_parts(table) == {hidden}
     assert (table.rows, [column.name for column in table.columns]) == (40, NAMES)
-
-
-@pytest.mark.parametrize("name", ["hidden-collapse.ods", "hidden-filter.ods"])
-def test_hidden_parts_of_an_ods_file_are_reported(name):
-    table = read_table(FIXTURES / name)
-    assert hidden_parts(table) == {(2, "row"), (1, "column")}
-    assert (table.rows, table.column("age").kind) == (40, "number")
-    assert not hidden_parts(read_table(FIXTURES / "shown.ods"))
 
 
 def test_numbers_displayed_with_leading_zeros_are_codes(tmp_path):
@@ -123,6 +114,35 @@ def test_code_book_sheet_before_the_table_is_skipped(tmp_path):
 def test_workbook_is_recognised_by_content(tmp_path):
     path = write_book(tmp_path / "t.xlsx").rename(tmp_path / "t.xls")
     assert read_table(path).rows == 40
+
+
+def test_formulas_without_stored_values_are_reported(tmp_path):
+    def write(sheet):
+        sheet.insert_cols(1)
+        for row in range(2, 42):
+            sheet.cell(row, 4, f"=C{row}/2")
+
+    table = read_table(write_book(tmp_path / "t.xlsx", write))
+    (note,) = (note for note in table.notes if "formulas" in note)
+    assert note.startswith("column rate holds formulas whose values were not stored")
+
+
+def test_formulas_of_empty_text_are_not_reported(tmp_path):
+    def write(sheet):
+        for row in range(2, 42):
+            sheet.cell(row, 3).value = None
+
+    path = write_book(tmp_path / "t.xlsx", write)
+    with zipfile.ZipFile(path) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    name = "xl/worksheets/sheet1.xml"
+    cell = b'<c r="C3" t="str"><f>IF(B3=0,1,"")</f><v></v></c><c r="D3"'
+    files[name] = files[name].replace(b'<c r="D3"', cell)
+    with zipfile.ZipFile(path, "w") as archive:
+        for one, content in files.items():
+            archive.writestr(one, content)
+    assert cell in files[name]
+    assert not any("formulas" in note for note in read_table(path).notes)
 
 
 def test_invalid_workbooks_have_no_display_properties(tmp_path):

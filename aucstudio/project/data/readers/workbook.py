@@ -1,11 +1,13 @@
-"""Excel workbooks and OpenDocument spreadsheets, through calamine."""
+"""Excel workbooks and OpenDocument spreadsheets, through calamine, and XML spreadsheets."""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import datetime
 import functools
 import html
+import io
 import itertools
 import posixpath
 import re
@@ -18,7 +20,7 @@ from xml.etree import ElementTree
 
 from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.readers.archive import check_swelling
-from aucstudio.project.data.readers.conversion import WIDE, pick_part, written_part
+from aucstudio.project.data.readers.conversion import WIDE, holds_table, pick_part, written_part
 from aucstudio.project.data.readers.formats import Advance, ReadOptions, Written
 from aucstudio.project.errors import InputError, input_error
 
@@ -115,11 +117,21 @@ class _Workbook:
         rows = [[_clocked(cell) for cell in row] for row in rows]
         width = max(map(len, rows), default=0)
         remarks = [found("format_merged", cells=filled)] if filled else []
-        remarks += shown.about(len(rows), width)
+        remarks += [*shown.about(len(rows), width), *self._about_formulas(name, rows)]
         used = [k for k in range(width) if any(k < len(row) and row[k] != "" for row in rows)]
         if len(used) < width:
             rows = [[row[k] for k in used] for row in rows]
         return rows, remarks
+
+    def _about_formulas(self, name: str, rows: Sequence[Row]) -> Iterator[Finding]:
+        """Report columns that are empty because the values of their formulas are not stored."""
+        top = _first_full(rows, 2)
+        below = rows[top + 1 :]
+        named = enumerate(rows[top] if below else [])
+        empty = [k for k, cell in named if cell != "" and all(row[k] == "" for row in below)]
+        never = columns_never_computed(self._path, name) if empty else set[int]()
+        for k in filter(never.__contains__, empty):
+            yield found("format_formulas", str(rows[top][k]))
 
 
 def _open(path: Path) -> python_calamine.CalamineWorkbook:
@@ -235,6 +247,71 @@ def any_value(row: Row) -> bool:
     return any(cell != "" for cell in row)
 
 
+# ------------------------------------------------------------- XML spreadsheets of Excel 2003
+
+_SPACE = "urn:schemas-microsoft-com:office:spreadsheet"
+_WIDEST, _MOST_LEFT_OUT = 20_000, 2_000_000
+_WORKSHEET, _ROW, _CELL, _DATA, _NAME, _INDEX, _ACROSS, _TYPE = (
+    f"{{{_SPACE}}}{name}"
+    for name in ("Worksheet", "Row", "Cell", "Data", "Name", "Index", "MergeAcross", "Type")
+)
+
+
+def write_xml(path: Path, target: Path, options: ReadOptions, report: Advance) -> Written:
+    sheets = _xml_sheets(path)
+    report(0.5)
+    names = [*sheets]
+    name = pick_part(path, "sheet", names, options, lambda one: holds_table(sheets[one]))
+    return written_part(target, "sheet", names, name, sheets[name], report)
+
+
+def _xml_sheets(path: Path) -> dict[str, list[Row]]:
+    """Read the cells of all sheets as text."""
+    sheets: dict[str, list[Row]] = {}
+    rows: list[Row] = []
+    for event, element in ElementTree.iterparse(path, ("start", "end")):
+        if event == "start" and element.tag == _WORKSHEET:
+            name = element.get(_NAME, "") or f"sheet {len(sheets) + 1}"
+            rows = sheets.setdefault(name, [])
+        elif event == "end" and element.tag == _ROW:
+            rows += [[]] * _left_out(path, element, len(rows))
+            rows.append(_xml_cells(path, element))
+            element.clear()
+    return sheets
+
+
+def _xml_cells(path: Path, row: ElementTree.Element) -> Row:
+    cells: Row = []
+    for cell in row.iter(_CELL):
+        cells += [""] * _left_out(path, cell, len(cells))
+        data = cell.find(_DATA)
+        cells.append("" if data is None else _xml_text(data))
+        cells += [""] * min(_whole(cell.get(_ACROSS)), _WIDEST)
+    return cells
+
+
+def _xml_text(data: ElementTree.Element) -> str:
+    text, kind = "".join(data.itertext()), data.get(_TYPE)
+    if kind == "Boolean":
+        return "TRUE" if text.strip() == "1" else "FALSE"
+    if kind == "DateTime":
+        return text.replace("T", " ").removesuffix(".000")
+    return "" if kind == "Error" else text
+
+
+def _left_out(path: Path, element: ElementTree.Element, have: int) -> int:
+    """Return the number of rows or cells that an index leaves out."""
+    index = element.get(_INDEX)
+    missing = _whole(index) - 1 - have
+    if missing > _MOST_LEFT_OUT:
+        raise input_error("index_too_large", file=path, index=index)
+    return missing
+
+
+def _whole(number: str | None) -> int:
+    return int(number) if number and number.isascii() and number.isdigit() else 0
+
+
 # ------------------------------------------------------------- hidden parts, leading zeros
 
 _CHUNK = 1 << 20
@@ -246,6 +323,11 @@ _HIDDEN = re.compile(rb'<(?:\w+:)?(row|col)\s([^>]*\bhidden="(?:1|true)"[^>]*)')
 _STYLED = re.compile(rb'<(?:\w+:)?(c)\s([^>]*\bs="[^>]*)')
 # Of an OpenDocument spreadsheet.
 _PARTS = re.compile(rb"<table:(table|table-column|table-row)(?=[\s/>])([^>]*)")
+# A formula may yield an empty text.
+_UNCOMPUTED = re.compile(
+    rb'<c\s(?![^>]*\bt="str")[^>]*\br="([A-Z]+)[0-9]+"[^>]*>\s*'
+    rb"(?:<f\b[^>]*/>|<f\b[^>]*>[^<]*</f>)\s*(?:<v\s*/>|<v>\s*</v>)?\s*$"
+)
 _UNSEEN = "collapse", "filter"
 _MOST = 1 << 20
 _ATTRIBUTE = re.compile('([\\w:-]+)="([^"]*)"')
@@ -285,13 +367,52 @@ class Looks:
 
 
 def looks(path: Path, sheet: str) -> Looks:
-    """Read the formatting of a sheet; that of binary workbooks (xls, xlsb) is not known."""
+    """Read the formatting of a sheet; that of a binary workbook (xlsb) is not known."""
     try:
+        if not zipfile.is_zipfile(path):
+            return _old_workbook(path, sheet)
         with zipfile.ZipFile(path) as archive:
             is_open_document = "content.xml" in archive.namelist()
             return (_opendocument if is_open_document else _workbook)(archive, sheet)
     except _DAMAGES:
         return Looks()
+
+
+def _old_workbook(path: Path, sheet: str) -> Looks:
+    import xlrd
+
+    shown = Looks()
+    # xlrd may raise anything for a damaged file.
+    with (
+        contextlib.suppress(Exception),
+        xlrd.open_workbook(
+            str(path), logfile=io.StringIO(), formatting_info=True, on_demand=True
+        ) as book,
+    ):
+        cells = book.sheet_by_name(sheet)
+        shown.rows |= {place for place, info in cells.rowinfo_map.items() if info.hidden}
+        shown.columns |= {place for place, info in cells.colinfo_map.items() if info.hidden}
+        digits = [_digits(book.format_map[xf.format_key].format_str) for xf in book.xf_list]
+        for row in range(cells.nrows if any(digits) else 0):
+            for column in range(cells.row_len(row)):
+                if width := digits[cells.cell_xf_index(row, column)]:
+                    shown.widths[row, column] = width
+    return shown
+
+
+def columns_never_computed(path: Path, sheet: str) -> set[int]:
+    """Find the columns of an XML workbook with formulas whose values are not stored."""
+    columns, rest = set[int](), b""
+    with (
+        contextlib.suppress(*_DAMAGES),
+        zipfile.ZipFile(path) as archive,
+        archive.open(_member(archive, sheet)) as file,
+    ):
+        while chunk := file.read(_CHUNK):
+            *cells, rest = (rest + chunk).split(b"</c>")
+            uncomputed = map(_UNCOMPUTED.search, cells)
+            columns.update(_column(cell[1].decode()) for cell in uncomputed if cell)
+    return columns
 
 
 def _workbook(archive: zipfile.ZipFile, sheet: str) -> Looks:

@@ -210,7 +210,7 @@ def _with_plain_quotes(line: str) -> str:
     return _TYPOGRAPHIC.sub(quoted, line)
 
 
-# ------------------------------------------------------------- names and values
+# ------------------------------------------------------------- names and values, and blocks
 
 # A line with a name and a value, and the lines between records.
 _KEY_LINE = re.compile(
@@ -361,6 +361,65 @@ def _name_key_cells(lines: Iterable[str], mark: str) -> Iterator[str]:
         )
 
 
+_SHORTEST_BLOCK = 3
+_BELOW_BLOCKS = re.compile(r"\[[0-9]+ rows x [0-9]+ columns\]|\[ reached .*\]")
+
+
+def find_blocks(lines: Sequence[str]) -> int:
+    """Return the height of blocks of columns, as pandas and R print wide tables; else 0."""
+    rows = [_words(line) for line in lines if not _BELOW_BLOCKS.fullmatch(line.strip())]
+    height = _height(rows)
+    is_whole = height >= _SHORTEST_BLOCK and len(rows) >= 2 * height
+    return height if is_whole and _are_blocks(rows[: len(rows) // height * height], height) else 0
+
+
+def _words(line: str) -> Row:
+    return line.strip().removesuffix("\\").split()
+
+
+def _height(rows: Sequence[Row]) -> int:
+    """Count the lines of a block: the second line of the next one begins as its second line."""
+    if len(rows) < 2 or not rows[1]:
+        return 0
+    again = (k for k in range(2, len(rows)) if rows[k][:1] == rows[1][:1])
+    return max(0, next(again, 0) - 1)
+
+
+def _are_blocks(rows: Sequence[Row], height: int) -> bool:
+    """Return whether rows begin with the same names in all blocks, and have a cell for each column.
+
+    No column name may recur: otherwise the blocks are separate tables.
+    """
+    labels = [row[0] for row in rows[1:height]]
+    names: Row = []
+    for start in range(0, len(rows), height):
+        header, *below = rows[start : start + height]
+        if any(len(row) != len(header) + 1 for row in below) or [row[0] for row in below] != labels:
+            return False
+        names += header
+    return len(set(labels)) == len(labels) and len(set(names)) == len(names)
+
+
+def _join_blocks(lines: Iterable[str], height: int) -> Iterator[str]:
+    """Write all columns in the lines of the first block, if blocks follow to the end."""
+    kept = [*lines]
+    filled = [k for k, line in enumerate(kept) if line.strip()]
+    filled = [k for k in filled if not _BELOW_BLOCKS.fullmatch(kept[k].strip())]
+    rows = [_words(kept[k]) for k in filled]
+    if len(rows) % height or not _are_blocks(rows, height):
+        yield from kept
+        return
+    places = {line: k for k, line in enumerate(filled[:height])}
+    for line in range(len(kept)):
+        k = places.get(line)
+        if k is None:
+            yield "\n"
+        else:
+            label = rows[k][:1] if k else [""]
+            blocks = (rows[start + k][k > 0 :] for start in range(0, len(rows), height))
+            yield from _write_row([*label, *itertools.chain(*blocks)], 1)
+
+
 def _write_row(cells: Sequence[str], lines: int) -> Iterator[str]:
     """Write a row in place of several lines."""
     if lines and any(cells):
@@ -375,6 +434,7 @@ def _write_row(cells: Sequence[str], lines: int) -> Iterator[str]:
 CONTAINERS = (
     Container("import_key_lines", _find_keys, _join_key_lines),
     Container("import_key_cells", _find_key_cells, _name_key_cells),
+    Container("import_folded", find_blocks, _join_blocks),
     Container("import_quoted_lines", _are_quoted, _each_line(_without_quotes)),
     Container("import_replies", _are_replies, _each_line(_without_reply_mark)),
     Container("import_frame", _are_barred, _each_line(_without_bars)),

@@ -158,6 +158,7 @@ def about_cells(
             yield _about_dates(name, form, cells)
         else:
             yield from _about_numbers(name, form, cells, dialect)
+    yield from _about_repeated_names(names, unreadable)
     yield from about_unreadable(unreadable)
     for k, (name, (form, cells)) in enumerate(columns.items()):
         if form is None:
@@ -318,6 +319,17 @@ def about_unreadable(unreadable: Mapping[str, Unreadable]) -> Iterator[Finding]:
         where = "" if one.line is None else f"; the first in line {one.line}"
         facts = {"column": name, "count": one.count, "cells": cells, "where": where}
         yield remark("kind", "import_unreadable", (name,), one.count, **facts)
+
+
+def _about_repeated_names(
+    names: Sequence[str], unreadable: Mapping[str, Unreadable]
+) -> Iterator[Finding]:
+    """Report a row that holds the names in another order, in columns of numbers."""
+    known = {*names}
+    again = {name: one for name, one in unreadable.items() if {one.text} & (known - {name})}
+    if len(again) > 1:
+        line, shown = next(iter(again.values())).line, _first_of(again)
+        yield remark("header", "import_names_again", tuple(again), line=line, columns=shown)
 
 
 def _about_text(name: str, cells: list[str], stray: str, dialect: Dialect) -> Iterator[Finding]:
