@@ -129,7 +129,12 @@ def test_combination_in_folds_is_an_ordinary_run(table, in_folds):
 @pytest.mark.slow
 def test_combination_model_refits_members_on_all_rows(table, in_folds):
     record = combined(in_folds)
-    model = refit_combination(record.experiment, in_folds, table)
+    messages = []
+    model = refit_combination(record.experiment, in_folds, table, messages.append)
+    refits = [(m.split, m.splits) for m in messages if m.fit_of == "member"]
+    assert [k for k, _ in refits] == sorted(k for k, _ in refits)
+    assert {count for _, count in refits} == {len(in_folds)}
+    assert 0 < refits[-1][0] < len(in_folds)
     assert model.trained_on == f"all {table.rows} labelled rows of t.csv"
     scores, mean = scores_of(model, table), np.zeros(table.rows)
     assert sum(share.weight for share in model.scorer.members) == pytest.approx(1.0)

@@ -315,7 +315,7 @@ def scoring(
     """
 
     def work(post: Post) -> Scored:
-        model = make_model(lambda _progress: post((None, "training on all rows")))
+        model = make_model(lambda progress: post(progress.describe_refit()))
         reader, note = table_reader(table, None, stream=False, block_size=None)
         facts = ""
 

@@ -12,6 +12,7 @@ Symbols: z scores of the members on a common scale, shape (members, rows); w wei
 from __future__ import annotations
 
 import dataclasses
+import functools
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
@@ -132,7 +133,10 @@ class _Combination:
     def refit(self, table: AnyTable) -> Model:
         parts = [part_of(self._runs, splits) for splits in self._splits]
         chosen = self._choose(together(parts), 0)
-        models = [refit(record.experiment, table, self._listen) for _, record in self._runs]
+        models = [
+            refit(record.experiment, table, functools.partial(self._report_member, k))
+            for k, (_, record) in enumerate(self._runs)
+        ]
         scales = zip(*(part.scales for part in parts), strict=True)
         part = dataclasses.replace(parts[0], models=models, scales=list(map(mean_scale, scales)))
         return self._combined(part, chosen)
@@ -254,6 +258,11 @@ class _Combination:
             raw = of_rows(split.train_rows, split.train_scores, rows)
             total += weight * scale(own_scores(model, raw))
         return rows, of_rows(splits[0].train_rows, splits[0].train_positive, rows), total
+
+    def _report_member(self, k: int, progress: Progress) -> object:
+        """Report the refit of a member."""
+        count = len(self._runs)
+        return self._listen(dataclasses.replace(progress, split=k, splits=count, fit_of="member"))
 
     def _report(self, k: int, fraction: float | None, finished: SplitResult | None = None) -> None:
         step = None if fraction is None else Step(1, stage="choosing weights", fraction=fraction)
