@@ -54,8 +54,8 @@ from aucstudio.project.errors import Cancelled, InputError
 from aucstudio.project.runs.estimate import table_reader
 from aucstudio.project.runs.execute import failure_sentence
 from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.input_check import ScoringReport
 from aucstudio.project.runs.model import Model
-from aucstudio.project.runs.scoring import ScoringReport
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.store.scores_file import (
     CSV,
