@@ -32,8 +32,8 @@ from aucstudio.gui.dialogs.scored import Scored, ScoreSummary, TableRanking, sco
 from aucstudio.notices import text
 from aucstudio.notices.words import class_words, figure_words
 from aucstudio.project.data.preparing.acceptance import KINDS, RANGE, Refusal
+from aucstudio.project.runs.input_check import ScoringReport, some_names
 from aucstudio.project.runs.model import Model
-from aucstudio.project.runs.scoring import ScoringReport, some_names
 
 _ROW, _MOST_ROWS = 22, 5
 _LONGEST = 32  # characters of a name

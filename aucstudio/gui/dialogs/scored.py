@@ -23,8 +23,8 @@ from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.results.thresholds import ThresholdFigures, counts_at
 from aucstudio.project.runs.estimate import table_reader
 from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.input_check import ScoringReport
 from aucstudio.project.runs.model import Model
-from aucstudio.project.runs.scoring import ScoringReport
 from aucstudio.project.store.scores_file import (
     CSV,
     PARQUET,
