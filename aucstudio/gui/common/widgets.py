@@ -224,7 +224,13 @@ class FieldLabel(PlainLabel):
 
 
 class Card(QFrame):
-    """A titled group on the 8-pixel grid."""
+    """A titled group on the 8-pixel grid.
+
+    Attributes
+    ----------
+    heading : QLabel
+        If there is a title; Alt and the letter marked in the title move the focus to its buddy.
+    """
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -233,7 +239,8 @@ class Card(QFrame):
         self.rows.setContentsMargins(16, 12, 16, 14)
         self.rows.setSpacing(8)
         if title:
-            self.rows.addWidget(label(title.upper(), "heading"))
+            self.heading = label(title.upper(), "heading")
+            self.rows.addWidget(self.heading)
 
 
 def card_around(widget: QWidget) -> Card:
