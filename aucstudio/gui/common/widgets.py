@@ -51,7 +51,6 @@ from PySide6.QtWidgets import (
 from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.state.session import Session
-from aucstudio.notices import text
 from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import as_sentence
 
@@ -617,9 +616,9 @@ _COMBINE = (
 
 
 def worded(name: str) -> tuple[str, str, str]:
-    """Return the name of a control, and its words and its tooltip of the catalogue's entry."""
-    words, _, tip = text(name).partition(": ")
-    return name, words, tip
+    """Return the name of a control, its text or the title before it, and its tooltip."""
+    words = control_words(name)
+    return name, words.get("text", words.get("title", "")), words.get("tip", "")
 
 
 def make_action(

@@ -38,8 +38,8 @@ from aucstudio.notices.words import figure_words, interval_words
 from aucstudio.project.data.preparing.acceptance import KINDS, RANGE, Refusal
 from aucstudio.project.results.thresholds import ThresholdFigures, counts_at
 from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.input_check import ScoringReport, some_names
 from aucstudio.project.runs.model import Model
-from aucstudio.project.runs.scoring import ScoringReport, some_names
 
 _ROW, _MOST_ROWS = 22, 5
 _LONGEST = 32  # characters of a name

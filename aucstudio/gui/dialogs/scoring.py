@@ -54,8 +54,8 @@ from aucstudio.project.errors import Cancelled, InputError
 from aucstudio.project.runs.estimate import table_reader
 from aucstudio.project.runs.execute import failure_sentence
 from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.input_check import ScoringReport
 from aucstudio.project.runs.model import Model
-from aucstudio.project.runs.scoring import ScoringReport
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.store.scores_file import (
     CSV,
@@ -315,7 +315,7 @@ def scoring(
     """
 
     def work(post: Post) -> Scored:
-        model = make_model(lambda _progress: post((None, "training on all rows")))
+        model = make_model(lambda progress: post(progress.describe_refit()))
         reader, note = table_reader(table, None, stream=False, block_size=None)
         facts = ""
 

@@ -36,14 +36,8 @@ from aucstudio.gui.panels.param_form import ParamForm, TextEditor
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.session import Session
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.estimate import (
-    Outlook,
-    cost_of_fit,
-    fits_sparse,
-    outlooks,
-    start_here,
-    training_size,
-)
+from aucstudio.project.runs.estimate import cost_of_fit, fits_sparse, training_size
+from aucstudio.project.runs.outlook import Outlook, outlooks, start_here
 from aucstudio.project.runs.tuning import LEAVE_PAIR_OUT
 
 _RARE = Param("float", 0.0, "", low=0.0, name="Rare below")
