@@ -244,6 +244,15 @@ def test_reopened_project_shows_the_leaderboard(window, table_file, ended, tmp_p
     expected = [cells(one, end) for one in end.entries]
     for row, known in zip(rows, expected, strict=True):  # intervals only if there is room
         assert [cell.split(" (")[0] for cell in row] == [cell.split(" (")[0] for cell in known]
+    # The refit model of the search is exported, which the file does not hold.
+    dialog = ExportModelDialog(session, session.run(end.best), page)
+    qtbot.addWidget(dialog)
+    assert dialog.choice.kinds.checkedId() == REFIT
+    model = dialog.choice.making()(lambda _message: False)
+    scores, expected = (one.score(session.table) for one in (model, ended.board.model))
+    assert (scores == expected).all()
+    assert model.threshold == ended.board.model.threshold
+    assert model.threshold_rule == ended.board.model.threshold_rule
 
 
 @pytest.mark.slow

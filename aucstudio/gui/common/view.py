@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
-from PySide6.QtCore import QPoint, Signal
+from PySide6.QtCore import QPoint, QSize, Signal
 from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -26,7 +26,7 @@ from aucstudio.gui.common.controls import ControlRow, Segments
 from aucstudio.gui.common.plots.plot import Plot, plot_menu
 from aucstudio.gui.common.plotting import style_plot
 from aucstudio.gui.common.sentence import Sentence
-from aucstudio.gui.common.theme import set_icon
+from aucstudio.gui.common.theme import scaled, set_icon
 from aucstudio.gui.common.widgets import (
     TOP,
     across,
@@ -43,6 +43,7 @@ from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.survey.rows import FALSE_ALARM, MISSED
 
 _LEAST_COMBO = 64
+_LEAST_PICTURE = 160  # pixels of height
 
 
 class PageView(QWidget):
@@ -312,6 +313,11 @@ class PageView(QWidget):
 
     def fit_page(self) -> None:
         """Fit the page to its size."""
+
+    def minimumSizeHint(self) -> QSize:
+        # A lower window scrolls, rather than squeezing the picture.
+        needed, picture = super().minimumSizeHint(), self.body.minimumSize().height()
+        return needed + QSize(0, max(0, scaled(_LEAST_PICTURE) - picture))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -51,7 +51,6 @@ from PySide6.QtWidgets import (
 from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.state.session import Session
-from aucstudio.notices import text
 from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import as_sentence
 
@@ -229,7 +228,13 @@ class FieldLabel(PlainLabel):
 
 
 class Card(QFrame):
-    """A titled group on the 8-pixel grid."""
+    """A titled group on the 8-pixel grid.
+
+    Attributes
+    ----------
+    heading : QLabel
+        If there is a title; Alt and the letter marked in the title move the focus to its buddy.
+    """
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -238,7 +243,8 @@ class Card(QFrame):
         self.rows.setContentsMargins(16, 12, 16, 14)
         self.rows.setSpacing(8)
         if title:
-            self.rows.addWidget(label(title.upper(), "heading"))
+            self.heading = label(title.upper(), "heading")
+            self.rows.addWidget(self.heading)
 
 
 def card_around(widget: QWidget) -> Card:
@@ -632,9 +638,9 @@ _COMBINE = (
 
 
 def worded(name: str) -> tuple[str, str, str]:
-    """Return the name of a control, and its words and its tooltip of the catalogue's entry."""
-    words, _, tip = text(name).partition(": ")
-    return name, words, tip
+    """Return the name of a control, its text or the title before it, and its tooltip."""
+    words = control_words(name)
+    return name, words.get("text", words.get("title", "")), words.get("tip", "")
 
 
 def make_action(

@@ -32,7 +32,7 @@ from aucstudio.gui.common.widgets import (
 from aucstudio.notices import text
 from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import as_sentence
-from aucstudio.project.runs.estimate import Outlook
+from aucstudio.project.runs.outlook import Outlook
 
 _KEY, _TIP = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.ToolTipRole
 _TIME = 5  # column
