@@ -155,7 +155,7 @@ def score_map(
 
 Contour = tuple[Array, NDArray[np.int32]]  # places, and which of them are joined to the next
 
-_SHARES = (0.5, 0.9)
+SHARES = (0.5, 0.9)
 _BINS = 160
 _REACH = 3.0  # of the smoothing, in its widths
 _QUARTILES = 1.349  # of a normal distribution, apart, in standard deviations
@@ -190,7 +190,7 @@ def share_contours(places: Array) -> list[Contour]:
     mapped = ScoreMap(x, y, density, 1)
     known = np.zeros(len(places))
     known[inside] = density.ravel()[flat]
-    return [mapped.contour(float(np.quantile(known, 1.0 - share))) for share in _SHARES]
+    return [mapped.contour(float(np.quantile(known, 1.0 - share))) for share in SHARES]
 
 
 def _widths(places: Array) -> Array:
