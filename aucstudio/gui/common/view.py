@@ -12,6 +12,7 @@ from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
+    QFrame,
     QGraphicsItem,
     QHBoxLayout,
     QLabel,
@@ -26,7 +27,16 @@ from aucstudio.gui.common.plots.plot import Plot, plot_menu
 from aucstudio.gui.common.plotting import style_plot
 from aucstudio.gui.common.sentence import Sentence
 from aucstudio.gui.common.theme import scaled, set_icon
-from aucstudio.gui.common.widgets import TOP, across, down, hint_label, holding, named, order_tabs
+from aucstudio.gui.common.widgets import (
+    TOP,
+    across,
+    down,
+    hint_label,
+    holding,
+    named,
+    order_tabs,
+    scrolled,
+)
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
@@ -115,9 +125,17 @@ class PageView(QWidget):
         if not self._stale:
             update() if self.isVisible() else self.mark_stale()
 
-    def set_content(self, layout: QLayout, hint: str) -> None:
-        """Set the pictures of the page, and the text in their place if there are none."""
-        self.content, self.hint = holding(layout), hint_label(f"{self._short_name}_hint")
+    def set_content(self, layout: QLayout, hint: str, *, scrolls: bool = False) -> None:
+        """Set the pictures of the page, and the text in their place if there are none.
+
+        A page that scrolls keeps the least heights of its pictures where it is low.
+        """
+        self.content = holding(layout)
+        if scrolls:
+            area = scrolled(self.content)
+            area.setFrameShape(QFrame.Shape.NoFrame)
+            self.content = area
+        self.hint = hint_label(f"{self._short_name}_hint")
         self.hint.setText(hint)
         self.hint.hide()
         for part in (self.hint, self.content):
