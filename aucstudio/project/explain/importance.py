@@ -85,7 +85,7 @@ class Importance:
         drops = self.drops[: self.splits, :, :, MEASURES.index(measure)]
         return np.asarray(np.nanmean(drops, axis=1))
 
-    def summary(self, measure: str, level: float = LEVEL) -> tuple[Array, Array, Array]:
+    def summary(self, measure: str) -> tuple[Array, Array, Array]:
         """Return the mean loss of each column with the bounds of its interval.
 
         Over several splits the interval is the corrected resampled t, over one split the t
@@ -100,7 +100,7 @@ class Importance:
         if len(values) > 1:
             found = [
                 inference.splits_interval(
-                    v, level, self.test_fraction, bounds=(-1.0, 1.0), disjoint=self.disjoint
+                    v, LEVEL, self.test_fraction, bounds=(-1.0, 1.0), disjoint=self.disjoint
                 )
                 for v in values.T
             ]
@@ -109,7 +109,7 @@ class Importance:
         drops = self.drops[0, : self.repeats, :, MEASURES.index(measure)]
         reach = np.full(drops.shape[1], np.nan)
         if len(drops) > 1:
-            t = float(scipy.special.stdtrit(len(drops) - 1, (1 + level) / 2))
+            t = float(scipy.special.stdtrit(len(drops) - 1, (1 + LEVEL) / 2))
             reach = t * drops.std(axis=0, ddof=1) / np.sqrt(len(drops))
         mean = drops.mean(axis=0)
         return mean, mean - reach, mean + reach
