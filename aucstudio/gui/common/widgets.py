@@ -630,26 +630,21 @@ _COMBINE = (
 )
 
 
-def worded(name: str) -> tuple[str, str, str]:
-    """Return the name of a control, its text or the title before it, and its tooltip."""
-    words = control_words(name)
-    return name, words.get("text", words.get("title", "")), words.get("tip", "")
-
-
 def make_action(
     parent: QObject,
     name: str,
-    words: str,
+    words: str = "",
     tip: str = "",
     *,
     verb: Callable[[], object] | None = None,
     checkable: bool = False,
 ) -> QAction:
-    """Make an action, and add it if its parent is a menu."""
-    action = QAction(words, parent)
+    """Make an action, and add it if its parent is a menu; texts are those of the catalogue."""
+    known = control_words(name)
+    action = QAction(words or known.get("text", ""), parent)
     action.setObjectName(name)
     action.setCheckable(checkable)
-    if tip:
+    if tip := tip or known.get("tip", ""):
         plain_tooltip(action, tip)
     if verb is not None:
         action.triggered.connect(lambda _on=False: verb())
