@@ -4,10 +4,11 @@ import dataclasses
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractSpinBox, QDialogButtonBox, QPushButton
+from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QDialogButtonBox, QPushButton
 
 from aucstudio.engine.crossfit.members import Member
 from aucstudio.engine.ensembles.combined import MemberShare
+from aucstudio.gui.common.theme import apply_theme, scaled, set_text_size
 from aucstudio.gui.dialogs.export_model import REFIT, VALIDATED, ExportModelDialog
 from aucstudio.gui.dialogs.run_dialogs import FindBestDialog
 from aucstudio.gui.pages.best.best_view import BestView
@@ -30,7 +31,7 @@ from aucstudio.project.tournament.standings import (
     Standing,
     Standings,
 )
-from tests.gui.conftest import PATIENCE, save_as, shown
+from tests.gui.conftest import PATIENCE, make_record, put, save_as, shown
 from tests.project.test_best import write_table
 
 QUICK = (Member.of("logistic"), Member.of("auc-rls"))
@@ -129,6 +130,20 @@ def test_finished_search_lists_the_best_and_the_simplest_run(view, ended, qtbot)
     assert view.curve.plot.isVisible()
     assert [row.cells[-1] for row in view.board.sheet.rows].count("best") == 1
     assert view.figure_data()["run"]
+
+
+def test_opening_a_result_selects_its_best_run(view, ended, qtbot):
+    session = view.session
+    older, newer = (put(session, make_record(session.table), name) for name in ("Old", "New"))
+    view.hide()
+    end = ended.enter(session)
+    session.select(older.id)
+    view.show()
+    shown(view, qtbot)
+    assert session.selected == end.best
+    session.select(newer.id)  # the user's choice stays
+    shown(view, qtbot)
+    assert session.selected == newer.id
 
 
 @pytest.mark.slow
@@ -505,6 +520,28 @@ def test_leaderboard_explains_why_an_entry_is_not_compared(view, ended, qtbot):
     place = sheet.index(1, sheet.columnCount() - 1)
     assert place.data() == "not compared"
     assert "too few rows" in place.data(Qt.ItemDataRole.ToolTipRole)
+
+
+@pytest.mark.parametrize("percent", [100, 150])
+def test_picture_keeps_its_height_on_a_low_page(view, ended, qtbot, percent):
+    application = QApplication.instance()
+    set_text_size(application, percent)
+    apply_theme(application, "light")
+    try:
+        view.resize(640, 480)
+        ended.enter(view.session)
+        shown(view, qtbot)
+        qtbot.mouseClick(view.sentence.more_button, LEFT)
+        shown(view, qtbot)
+        assert view.curve.plot.height() >= scaled(180)
+        bar = view.content.verticalScrollBar()
+        bar.setValue(bar.maximum())
+        QApplication.processEvents()
+        plot, area = view.curve.plot, view.content.viewport()
+        assert plot.mapTo(area, plot.rect().bottomLeft()).y() <= area.height()
+    finally:
+        set_text_size(application, 100)
+        apply_theme(application, "light")
 
 
 @pytest.mark.parametrize("width", [560, 720, 1100])

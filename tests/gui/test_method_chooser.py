@@ -47,13 +47,15 @@ def test_every_method_has_a_description_and_a_use_case(key):
     assert described["scorer"] == METHODS[key].shape_words()
 
 
-def test_methods_are_listed_by_family_below_start_here(chooser):
+def test_methods_are_listed_by_family_below_start_here(chooser, qtbot):
     assert groups(chooser)[0] == "Start here"
     assert groups(chooser)[-len(FAMILIES) :] == list(FAMILIES.values())
     assert set(rows(chooser)) == set(METHODS)
     assert chooser.current() == "auc-rls"
     assert chooser.title.text() == "Pairwise least squares (AUC-RLS)"
     assert METHODS["auc-rls"].use_when in chooser.words.text()
+    qtbot.keyClicks(chooser.search, "logistic regression linear")
+    assert chooser.title.text() == "Logistic regression (linear)"
 
 
 def test_search_finds_names_families_and_use_cases(chooser, qtbot):

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QButtonGroup,
     QComboBox,
     QDialogButtonBox,
+    QLabel,
     QRadioButton,
     QVBoxLayout,
     QWidget,
@@ -108,7 +109,7 @@ class ModelChoice(QObject):
         self.calibration: str | None = None
         self.kinds = QButtonGroup(self)
         for k, words in enumerate(self._choices()):
-            self.kinds.addButton(named(QRadioButton(words), f"model_choice_{k}", words), k)
+            self.kinds.addButton(named(QRadioButton(words), f"model_choice_{k}"), k)
         self._members = _members(session, run.record)
         gone = len(run.record.experiment.members) - len(self._members)
         self.kinds.button(REFIT).setEnabled(self._table is not None and not gone)
@@ -260,7 +261,7 @@ class ModelChoice(QObject):
         split = at + 1 if len(splits) > 1 else None
         rows = len(splits[at].train_rows)
         validated = text("validated_model", split=split, splits=len(splits), rows=rows)
-        return [validated, "Refit on all labelled rows"]
+        return [validated, "&Refit on all labelled rows"]
 
 
 def _members(session: Session, record: RunRecord) -> list[Named]:
@@ -274,6 +275,13 @@ def _members(session: Session, record: RunRecord) -> list[Named]:
 
 def _calibrated(model: Model, record: RunRecord, kind: str | None, split: int | None) -> Model:
     return model if kind is None else calibrated(model, record, kind, split)
+
+
+def _question(words: str, field: QWidget) -> QLabel:
+    """Return the title of a field; Alt and the marked letter move the focus there."""
+    made = label(words, "title")
+    made.setBuddy(field)
+    return made
 
 
 @dataclasses.dataclass(frozen=True)
@@ -313,7 +321,8 @@ class ExportModelDialog(prompts.Dialog):
         self.choice = ModelChoice(session, run, self)
         self._offered, self._kept = self.choice.target, {} if kept is None else kept
         self._restore()
-        beside = down(label("Which threshold?", "title"), self.choice.chooser, STRETCH)
+        which = _question("Which &threshold?", self.choice.chooser)
+        beside = down(which, self.choice.chooser, STRETCH)
         columns = self.beside((self._which_and_how(), 1), beside, gap=32)
         self.words = label("", "muted", wrap=True, name="export_words")
         self.words.hide()
@@ -361,12 +370,12 @@ class ExportModelDialog(prompts.Dialog):
             *self.choice.kinds.buttons(),
             self.about_model,
             8,
-            label("In which format?", "title"),
-            self._make_format(),
+            _question("In which &format?", self._make_format()),
+            self.format,
             self.about,
             8,
-            label("With probabilities?", "title"),
-            self._make_calibration(),
+            _question("With &probabilities?", self._make_calibration()),
+            self.calibration,
             self.about_map,
             STRETCH,
         )

@@ -158,7 +158,9 @@ class MethodPanel(Card):
         self.refresh()
 
     def _lay_out(self) -> None:
-        head = across((label("3  METHOD", "heading"), 1), self.choose)
+        self.heading = label("&3  METHOD", "heading")
+        self.heading.setBuddy(self.combo)
+        head = across((self.heading, 1), self.choose)
         parts = (self.best, self.combo, self.summary, self.form, self.preparation)
         tuning, ends = Form(self.tune_by), across(self.reset, STRETCH, self.tune)
         fill(self.rows, head, *parts, tuning, self.cost, self.problem, ends)

@@ -261,10 +261,13 @@ def refit(experiment: Experiment, table: AnyTable, listen: Listener | None = Non
     known = METHODS[experiment.method]
     preparation = learn(known, table, rows, experiment.preparation, sparse=sparse)
 
+    stopped = False
+
     def is_stopped(step: Step | None, found: Search | None = None) -> bool:
-        return listen is not None and bool(
-            listen(Progress(0, 1, step, 0.0, preparation, search=found))
-        )
+        nonlocal stopped
+        message = Progress(0, 1, step, 0.0, preparation, search=found)
+        stopped |= listen is not None and bool(listen(message))
+        return stopped
 
     def callback(step: Step) -> bool:
         if is_stopped(dataclasses.replace(step, scorer=None)):
@@ -281,6 +284,8 @@ def refit(experiment: Experiment, table: AnyTable, listen: Listener | None = Non
     X, places = prepared(preparation, table, rows), np.arange(len(rows))
     together = kept_together(experiment.validation, table, places)
     fit(method, PreparedRows(X, table.is_positive(), rows, table.weights), callback, together)
+    if stopped:  # a method that has a scorer keeps it: what it returns is not trained to the end
+        raise Stopped("refit")
     return trained_model(experiment, table, preparation, method, f"all {len(rows):,} labelled rows")
 
 

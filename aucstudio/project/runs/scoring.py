@@ -215,17 +215,9 @@ def score_table(
     """
     notify = progress_reporter(progress)
     granted = {kind: tuple((allowed or {}).get(kind, ())) for kind in KINDS}
-    if identifier is not None and identifier == model.schema.identifier:
-        table = _with_identifier(table, identifier)
-    elif identifier is not None:
-        table.column(identifier)
-    present = {column.name for column in table.columns}
-    complete = with_allowed_columns(model, table, granted)
-    absent = [name for name in granted[UNKNOWN] if name not in present]
-    model.check_columns(complete)
     notify(0.0, "scoring")
-    report = dataclasses.replace(check_input(model, complete, absent), allowed=granted)
-    check_table(model, complete, report, granted)
+    present = {column.name for column in table.columns}
+    complete, report = _checked(model, table, identifier, granted)
     labels = complete.labelled() if complete.label is not None else None
     kept = np.empty(complete.rows) if labels is not None else None
     for start, window, scores in score_blocks(model, complete, identifier):
@@ -242,6 +234,23 @@ def score_table(
     if area is not None and ranked is not None:
         ranked(complete.is_positive(), kept[labels])
     return dataclasses.replace(report, auc=area, without_auc=why, weight=model.schema.weight)
+
+
+def _checked(
+    model: Model, table: AnyTable, identifier: str | None, granted: dict[str, tuple[str, ...]]
+) -> tuple[AnyTable, ScoringReport]:
+    """Add absent columns that are allowed, and check the input of the model."""
+    if identifier is not None and identifier == model.schema.identifier:
+        table = _with_identifier(table, identifier)
+    elif identifier is not None:
+        table.column(identifier)
+    present = {column.name for column in table.columns}
+    complete = with_allowed_columns(model, table, granted)
+    absent = [name for name in granted[UNKNOWN] if name not in present]
+    model.check_columns(complete)
+    report = dataclasses.replace(check_input(model, complete, absent), allowed=granted)
+    check_table(model, complete, report, granted)
+    return complete, report
 
 
 def _with_identifier(table: AnyTable, name: str) -> AnyTable:
