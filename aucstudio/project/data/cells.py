@@ -426,7 +426,7 @@ class CellStore:
 
 
 def number_sql(
-    cell: str, k: int, form: NumberFormat, words: frozenset[str], *, lookalikes: bool
+    cell: str, k: int, form: NumberFormat, words: frozenset[str], *, lookalikes: bool = True
 ) -> str:
     """Return the expression of a number cell: NaN if missing, infinite if it is not a number.
 
