@@ -617,13 +617,6 @@ def show_note(target: QLabel, text: str, role: str = "muted") -> None:
     set_role(target, role)
 
 
-def make_combo(name: str, accessible: str = "") -> QComboBox:
-    """Make a combo box as wide as its texts."""
-    made = named(ElidedCombo(), name, accessible)
-    made.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-    return made
-
-
 def make_buddy(text: str, widget: QWidget) -> QLabel:
     """Make the label of a control."""
     made = PlainLabel(text)

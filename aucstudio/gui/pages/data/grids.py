@@ -15,13 +15,13 @@ from PySide6.QtGui import QColor, QFontMetrics
 from PySide6.QtWidgets import QWidget
 
 from aucstudio.engine.arrays import Array
-from aucstudio.gui.common.controls import declared_items, fill_combo
+from aucstudio.gui.common.form import choice_box
 from aucstudio.gui.common.plain_text import elided
 from aucstudio.gui.common.plots.plot import Readout
 from aucstudio.gui.common.plotting import make_plot, pen, style_plot
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.theme import current_theme, scaled
-from aucstudio.gui.common.widgets import down, hint_label, make_combo, named
+from aucstudio.gui.common.widgets import down, hint_label, named
 from aucstudio.gui.pages.data.row_query import FoundRows, stop_if_asked
 from aucstudio.gui.state.background import Answer
 from aucstudio.notices import text
@@ -266,8 +266,7 @@ class CorrelationPage(GridPage):
 
     def __init__(self) -> None:
         super().__init__("data_correlation", "Correlation of columns")
-        self.kind_combo = make_combo("data_correlation_combo")
-        fill_combo(self.kind_combo, declared_items("data_correlation_combo"))
+        self.kind_combo = choice_box("data_correlation_combo")
         self.kind_combo.hide()
         self.kind_combo.currentIndexChanged.connect(
             lambda _index: None if self._of is None else self.show_table(*self._of)
