@@ -263,11 +263,14 @@ class RoomyTabs(QTabWidget):
         self.currentChanged.connect(self.updateGeometry)
 
     def minimumSizeHint(self) -> QSize:
-        if not self.count():
-            return super().minimumSizeHint()
-        page = self.currentWidget()
-        needed = page.minimumSizeHint().expandedTo(page.minimumSize())
-        return needed + QSize(0, self.tabBar().sizeHint().height())
+        return least_size(self.currentWidget()) + QSize(0, self.tabBar().sizeHint().height())
+
+
+def least_size(widget: QWidget | None) -> QSize:
+    """Return the room that a widget asks for, if there is one."""
+    if widget is None:
+        return QSize(0, 0)
+    return widget.minimumSizeHint().expandedTo(widget.minimumSize())
 
 
 def order_tabs(layout: QLayout) -> None:
@@ -644,11 +647,15 @@ def make_action(
     *,
     verb: Callable[[], object] | None = None,
     checkable: bool = False,
+    checked: bool | None = None,
+    enabled: bool = True,
 ) -> QAction:
-    """Make an action, and add it if its parent is a menu."""
+    """Make an action, and add it if its parent is a menu; ``checked`` makes it checkable."""
     action = QAction(words, parent)
     action.setObjectName(name)
-    action.setCheckable(checkable)
+    action.setCheckable(checkable or checked is not None)
+    action.setChecked(bool(checked))
+    action.setEnabled(enabled)
     if tip:
         plain_tooltip(action, tip)
     if verb is not None:
