@@ -633,16 +633,10 @@ _COMBINE = (
 )
 
 
-def worded(name: str) -> tuple[str, str, str]:
-    """Return the name of a control, its text or the title before it, and its tooltip."""
-    words = control_words(name)
-    return name, words.get("text", words.get("title", "")), words.get("tip", "")
-
-
 def make_action(
     parent: QObject,
     name: str,
-    words: str,
+    words: str = "",
     tip: str = "",
     *,
     verb: Callable[[], object] | None = None,
@@ -650,13 +644,17 @@ def make_action(
     checked: bool | None = None,
     enabled: bool = True,
 ) -> QAction:
-    """Make an action, and add it if its parent is a menu; ``checked`` makes it checkable."""
-    action = QAction(words, parent)
+    """Make an action, and add it if its parent is a menu; texts are those of the catalogue.
+
+    ``checked`` makes it checkable.
+    """
+    known = control_words(name)
+    action = QAction(words or known.get("text", ""), parent)
     action.setObjectName(name)
     action.setCheckable(checkable or checked is not None)
     action.setChecked(bool(checked))
     action.setEnabled(enabled)
-    if tip:
+    if tip := tip or known.get("tip", ""):
         plain_tooltip(action, tip)
     if verb is not None:
         action.triggered.connect(lambda _on=False: verb())

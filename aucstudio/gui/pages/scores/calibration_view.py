@@ -16,7 +16,7 @@ from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.table import Row, SheetTable, in_columns, worded_columns
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol, scaled
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import across, down, worded
+from aucstudio.gui.common.widgets import across, down
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session, ShownRun
@@ -225,9 +225,9 @@ class CalibrationView(PageView):
 
     def _make_controls(self) -> None:
         row, titles = self.controls, [(title, kind) for kind, title in TITLES.items()]
-        self.map_combo = row.choice(*worded("calibration_map_combo"), titles, self.mark_stale)
+        self.map_combo = row.choice("calibration_map_combo", self.mark_stale, titles)
         self.map_combo.setCurrentIndex(self.map_combo.findData("platt"))
-        self.before_check = row.check(*worded("calibration_before_check"), self.mark_stale)
+        self.before_check = row.check("calibration_before_check", self.mark_stale)
         self.controls.addStretch(1)
 
     def _lay_out(self) -> None:

@@ -15,7 +15,7 @@ from aucstudio.gui.pages.training.progress import HELD, TRAIN, Course, area_name
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.notices import text
-from aucstudio.notices.words import power_words, seconds_words
+from aucstudio.notices.words import power_words, score_words, seconds_words
 from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.progress import held_sample
 from aucstudio.project.runs.record import STOPPED, ScoresOnTheWay, SplitResult
@@ -249,4 +249,4 @@ def number_words(value: float) -> str:
     if value and not 1e-3 <= abs(value) < 1e6:
         return power_words(value, 2)
     digits = max(0, 2 - math.floor(math.log10(abs(value)))) if value else 0
-    return f"{value:,.{digits}f}".replace("-", "−")
+    return score_words(value, f",.{digits}f")
