@@ -216,14 +216,15 @@ def test_tree_counts_the_rows_of_each_leaf(qtbot, table_session, view):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("percent", [100, 150])
+@pytest.mark.parametrize("percent", [100, 200])
 def test_nodes_of_a_tree_do_not_overlap(qtbot, table_session, view, percent):
-    put(table_session, make_record(table_session.table, "gradient-boosting"))
+    forest = {"n_trees": 5, "min_samples_leaf": 1}
+    put(table_session, make_record(table_session.table, "random-forest", forest))
     application = QApplication.instance()
     set_text_size(application, percent)
     apply_theme(application, "light")
     try:
-        view.resize(900, 420)
+        view.resize(1200, 420)
         view.restyle()
         refresh_and_wait(qtbot, view)
         part = choose_picture(qtbot, view, "tree")
