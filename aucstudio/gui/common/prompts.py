@@ -102,7 +102,7 @@ class Dialog(QDialog):
     def lay_out(self, content: QLayout, *below: Part) -> None:
         """Place the content, scrolled on a small screen, above buttons that stay visible."""
         content.setContentsMargins(16, 16, 16, 8)
-        self.area = _ScrolledContent(_Content(content))
+        self.area = _ScrolledContent(ScrolledColumn(content))
         named(self.area, f"{self.objectName()}_area", self.windowTitle())
         self.setLayout(down((self.area, 1), down(*below, around=(16, 0, 16, 16))))
 
@@ -129,8 +129,8 @@ class Dialog(QDialog):
             self.show()
 
 
-class _Content(QWidget):
-    """The content of a dialog, which is scrolled and never squeezed."""
+class ScrolledColumn(QWidget):
+    """The content of a scroll area, which is never squeezed."""
 
     def __init__(self, content: QLayout) -> None:
         super().__init__()
@@ -145,7 +145,7 @@ class _Content(QWidget):
 class _ScrolledContent(QScrollArea):
     """A scroll area that asks for the room of all that is in it."""
 
-    def __init__(self, inner: _Content) -> None:
+    def __init__(self, inner: ScrolledColumn) -> None:
         super().__init__()
         self._inner = inner
         self.setWidget(inner)

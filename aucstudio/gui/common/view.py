@@ -33,6 +33,7 @@ from aucstudio.gui.common.widgets import (
     down,
     hint_label,
     holding,
+    make_action,
     named,
     order_tabs,
     scrolled,
@@ -225,15 +226,11 @@ class PageView(QWidget):
         """Make the menu of a plot."""
         menu = plot_menu(plot, self.picture_verbs, self.axes)
         for words, rows, part in self.rows_in_data():
-            action = menu.addAction(words)
-            action.setObjectName(f"plot_data_{part.replace(' ', '_') or 'row'}_action")
-            action.triggered.connect(
-                lambda _on=False, rows=rows, part=part: self.session.show_rows(rows, part)
-            )
+            name = f"plot_data_{part.replace(' ', '_') or 'row'}_action"
+            make_action(menu, name, words, verb=partial(self.session.show_rows, rows, part))
         for row in self._rows_to_explain():
-            action = menu.addAction(f"Explain row {row + 1:,}")
-            action.setObjectName(f"plot_explain_{row}_action")
-            action.triggered.connect(lambda _on=False, row=row: self.session.explain_row(row))
+            words, verb = f"Explain row {row + 1:,}", partial(self.session.explain_row, row)
+            make_action(menu, f"plot_explain_{row}_action", words, verb=verb)
         return menu
 
     def rows_in_data(self) -> Sequence[tuple[str, tuple[int, ...], str]]:

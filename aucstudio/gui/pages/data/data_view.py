@@ -94,10 +94,8 @@ class DataView(PageView):
         self.show_combo = row.choice("data_show_combo", verb=self._on_show)
         row.put(self.filters.class_combo)
         row.put(self.filters.part_combo)
-        tip = "Split of the chosen run"
         self.split_combo = row.splits(
             "data_split_combo",
-            tip,
             lambda: session.point_at(split=self.split_combo.currentIndex()),
         )
         row.put(self.correlation.kind_combo)

@@ -25,6 +25,7 @@ from aucstudio.gui.common.widgets import down, hint_label, named
 from aucstudio.gui.pages.data.row_query import FoundRows, stop_if_asked
 from aucstudio.gui.state.background import Answer
 from aucstudio.notices import text
+from aucstudio.notices.words import score_words
 from aucstudio.project.data.table import Table
 from aucstudio.project.survey.column_sets import (
     Correlation,
@@ -328,7 +329,7 @@ class CorrelationPage(GridPage):
         for (column, line), value in np.ndenumerate(values):
             if column != line and not np.isnan(value):
                 ink = theme.field if abs(value) > _DARK else theme.text
-                figure = pg.TextItem(_signed(value), color=ink, anchor=(0.5, 0.5))
+                figure = pg.TextItem(score_words(value, "+.2f"), color=ink, anchor=(0.5, 0.5))
                 figure.setPos(column + 0.5, line + 0.5)
                 self.plot.addItem(figure, ignoreBounds=True)
                 self.figures.append(figure)
@@ -378,7 +379,7 @@ class CorrelationPage(GridPage):
             "data_pair",
             one=names[column],
             other=names[line],
-            value=None if math.isnan(value) else _signed(value),
+            value=None if math.isnan(value) else score_words(value, "+.2f"),
             rows=int(self.found.rows[column, line]),
             unknown=math.isnan(value),
         )
@@ -401,10 +402,6 @@ class CorrelationPage(GridPage):
             "correlation": found.values.ravel(),
             "rows": found.rows.ravel(),
         }
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.2f}".replace("-", "−")
 
 
 def _paint(image: pg.ImageItem, squares: NDArray[np.uint8], left: float, width: float) -> None:

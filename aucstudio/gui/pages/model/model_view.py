@@ -82,7 +82,6 @@ class ModelView(PageView):
         self.picture_combo.activated.connect(self._on_picture)
         self.split_combo = row.splits(
             "model_split_combo",
-            "Which fit of the run",
             lambda: self.session.point_at(split=self.split_combo.currentIndex()),
         )
         self.offer_following()

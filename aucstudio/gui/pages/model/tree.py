@@ -46,14 +46,12 @@ class TreePart(ModelPicture[Node]):
         self.plot.invertY(True)
         self.placed: Placed | None = None
         self._again = delayed(self, 50, self.redraw)
-        self.tree_box = whole_box("model_tree_box", 0, 99, words="Tree")
+        self.tree_box = self.row.put(whole_box("model_tree_box", 0, 99))
         self.tree_box.setKeyboardTracking(False)
         self.tree_box.valueChanged.connect(self.ask)
-        self.row.put(self.tree_box, "Tr&ee", "Which tree of the ensemble")
-        self.levels_box = whole_box("model_levels_box", 0, 99, words="Levels")
+        self.levels_box = self.row.put(whole_box("model_levels_box", 0, 99))
         self.levels_box.setSpecialValueText("as fit")
         self.levels_box.valueChanged.connect(self.redraw)
-        self.row.put(self.levels_box, "Le&vels", "Number of levels drawn")
 
     def suits(self, run: ShownRun) -> bool:
         return all(isinstance(split.model.scorer, EnsembleScorer) for split in run.record.splits)

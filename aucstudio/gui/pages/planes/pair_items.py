@@ -262,8 +262,6 @@ class Pointing:
         self._row_words = ""
         self.readout = Readout("pair_readout", "Pair at the pointer", plot)
         panel.stepped.connect(self.step)
-        panel.closed.connect(lambda: session.point_at(pair=None))
-        panel.data_asked.connect(lambda: session.show_rows(session.focus.pair or ()))
         self.readout.watch(plot, self._describe_at)
         plot.hovered.connect(lambda place: self._marked.hover(self._under(place)))
         plot.clicked.connect(self.click)

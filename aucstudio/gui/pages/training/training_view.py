@@ -91,8 +91,7 @@ class TrainingView(PageView):
     def _make_controls(self) -> None:
         row = self.controls
         self.x_combo = row.choice("x_combo", verb=self._on_choice)
-        tip = text("training_split_tip")
-        self.split_combo = row.splits("training_split", tip, self._on_split, every=True)
+        self.split_combo = row.splits("training_split", self._on_split, every=True)
         self.upper_combo = row.choice("upper_combo", verb=self._on_upper)
         self.lower_combo = row.choice("lower_combo", verb=self._on_choice)
         row.addStretch(1)
