@@ -28,6 +28,12 @@ from aucstudio.engine.solvers.interior_point import solve_hinge
 if TYPE_CHECKING:
     from sklearn.svm import SVC
 from aucstudio.engine.cost import (
+    NO_KERNEL,
+    Cost,
+    Work,
+    cost_of,
+    cutting_planes,
+    kernel_matrix,
     refuse_kernel_matrix,
 )
 from aucstudio.engine.features.spaces import Expansion, Space, Vectors
@@ -68,6 +74,20 @@ class SVM(KernelSettings, BaselineSettings, WeighsRows):
     --------
     The standard baseline: what training for the AUC has to beat.
     """
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Estimate memory and time of a fit; see the base class."""
+        N, d = positives + negatives, features
+        if self.kernel != "linear":
+            memory = min(2.4 * N**2, 1e9) + (8 * N**2 if N <= _MOST_MATRIX_ROWS else 0)
+            return cost_of(N, memory + 16 * N * d, Work(numbers=N**2 * (0.7 * d + 14)))
+        if min(N, d) > _MOST_FEATURES:
+            return cost_of(N, 8.0 * N * (d + 10), cutting_planes(N, d, _USUAL_PLANES))
+        if d <= N:
+            step = Work(products=1.2 * N * d**2, numbers=N * (6 * d + 150), steps=100)
+            return cost_of(N, 8.0 * (N * (d + 30) + 3 * d**2), step.times(_USUAL_STEPS))
+        step = Work(products=1.2 * N**3 + d * N**2 / 6, numbers=N * (6 * N + 150), steps=100)
+        return cost_of(N, 8.0 * (N * (3 * d + 30) + 4 * N**2), step.times(_USUAL_STEPS))
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         monitor = context.monitor
@@ -197,6 +217,15 @@ class SVM2Norm(KernelSettings, BaselineSettings, WeighsRows):
         """Refuse kernel matrices beyond memory; see the base class."""
         if self.kernel != "linear" or positives + negatives < features:
             refuse_kernel_matrix(positives + negatives, MAX_KERNEL_ROWS, factored=True)
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Estimate memory and time of a fit; see the base class."""
+        N, d = positives + negatives, features
+        if self.kernel == "linear" and d <= N:
+            work = Work(products=8 * N * d**2, numbers=60 * N * d, steps=100)
+            return cost_of(N, 8.0 * (2 * N * d + 3 * d**2), work)
+        work = kernel_matrix(N, d) + Work(products=1.7 * N**3, numbers=20 * N**2)
+        return cost_of(N, 8.0 * (2 * N**2 + 512 * N + N * d), work, NO_KERNEL)
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         monitor = context.monitor
