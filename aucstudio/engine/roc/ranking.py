@@ -19,7 +19,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from aucstudio.engine.arrays import Array, Index, Mask, ascending
 from aucstudio.engine.compiled import kernel
-from aucstudio.engine.roc.curve import Behind, Curve, PartialAUC, Scores, check_band, partial_auc_of
+from aucstudio.engine.roc.curve import (
+    Behind,
+    PartialAUC,
+    RocCurve,
+    Scores,
+    check_band,
+    partial_auc_of,
+)
 from aucstudio.notices import text
 
 SAMPLING, FREQUENCY = "sampling", "frequency"
@@ -334,7 +341,7 @@ class Ranking:
         return _sums_from(self.weights[0]), _sums_from(self.weights[1])
 
     @cached_property
-    def curve(self) -> Curve:
+    def curve(self) -> RocCurve:
         """The ROC curve, with a vertex for each group of tied scores."""
         m, n = len(self.s), len(self.t)
         place = np.arange(m) + self.at_most  # of the positives in the merged order
@@ -349,10 +356,12 @@ class Ranking:
         fp, tp = n - from_t, m - from_s
         trials = self._trials(fp, tp)
         if self.weights is None:
-            return Curve(fp, tp, thresholds, None, trials)
+            return RocCurve(fp, tp, thresholds, None, trials)
         above_s, above_t = self._above
         squares = _sums_from(self.weights[1] ** 2)[from_t], _sums_from(self.weights[0] ** 2)[from_s]
-        return Curve(above_t[from_t], above_s[from_s], thresholds, Behind(fp, tp, *squares), trials)
+        return RocCurve(
+            above_t[from_t], above_s[from_s], thresholds, Behind(fp, tp, *squares), trials
+        )
 
     def _trials(self, fp: Index, tp: Index) -> tuple[Array, Array] | None:
         """Return the trials that the TPR and the FPR are worth, where rows come in groups."""
@@ -387,7 +396,7 @@ def auc(y: ArrayLike, score: ArrayLike, **rows: Unpack[Sampled]) -> float:
     return Ranking.of(y, score, **rows).auc
 
 
-def roc_curve(y: ArrayLike, score: ArrayLike, **rows: Unpack[Sampled]) -> Curve:
+def roc_curve(y: ArrayLike, score: ArrayLike, **rows: Unpack[Sampled]) -> RocCurve:
     """Build the ROC curve; parameters and errors are those of :meth:`Ranking.of`."""
     return Ranking.of(y, score, **rows).curve
 
