@@ -57,7 +57,7 @@ def test_svm_stores_only_the_support_vectors(data):
 
 def test_svm_that_hits_the_iteration_limit_warns(data, monkeypatch):
     X, y = data
-    monkeypatch.setattr(svm, "_LEAST_ITERATION_LIMIT", 0)
+    monkeypatch.setattr(svm, "_MOST_STEPS", 0)
     with pytest.warns(ConvergenceWarning, match=r"^SVM: The optimum was not reached"):
         fitted = SVM(C=1e6, kernel="poly", degree=1, gamma=1.0).fit(X, y)
     assert not fitted.converged_

@@ -258,24 +258,6 @@ def position(n: int, share: float) -> float:
     return nearest if abs(place - nearest) <= 1e-14 * n else place
 
 
-def band_coverage(low: float, high: float, n: int) -> str:
-    """Word how many of n negatives a range of FPR covers: ``FPR ≤ 0.001 covers 3 negatives``."""
-    if low == 0:
-        band = f"FPR ≤ {high:g}"
-    else:
-        band = f"FPR ≥ {low:g}" if high == 1 else f"FPR {low:g} … {high:g}"
-    first, last = band_ranks(n, low, high)
-    covered = position(n, high) - position(n, low)
-    return f"{band} covers {_amount(covered, last - first + 1)}"
-
-
-def _amount(covered: float, count: int) -> str:
-    """Word how many negatives a range touches, the outermost ones perhaps in part."""
-    if covered < 0.995:
-        return "part of one negative" if count == 1 else "less than one negative"
-    return f"{count:,} negative{'' if count == 1 else 's'}"
-
-
 def rank_weights(n: int, alpha: float, beta: float) -> Array:
     """Return g_j for j = 1..n: n times the length of [(j-1)/n, j/n] inside [alpha, beta]."""
     check_band(alpha, beta)
@@ -326,14 +308,6 @@ class PartialAUC:
     def mcclish(self) -> float:
         """McClish's scale: 1/2 for chance, 1 for perfect; less than 1/2 below the diagonal."""
         return (1 + (self.raw - self.chance) / (self.maximum - self.chance)) / 2
-
-    def coverage(self) -> str:
-        """State how many negatives the band covers."""
-        if self.effective is not None:
-            band = band_coverage(self.alpha, self.beta, 1).partition(" covers")[0]
-            rows = f"{self.negatives:,} negative{'' if self.negatives == 1 else 's'}"
-            return f"{band} covers {rows}, with weights worth {self.effective:.3g}"
-        return band_coverage(self.alpha, self.beta, self.of_negatives)
 
 
 def partial_auc_of(curve: RocCurve, alpha: float = 0.0, beta: float = 1.0) -> PartialAUC:
