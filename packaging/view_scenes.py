@@ -141,7 +141,7 @@ def arrange(window: MainWindow, name: str) -> QWidget:
 
 def _show_runs(window: MainWindow) -> QWidget:
     window.deck.all_in_one()
-    window.workplace.sides.show_runs(True)
+    window.workplace.sides.show_side("runs", True)
     window.workplace.sides.left.setCurrentWidget(window.workplace.runs_panel)
     return _show(window, "roc_view")
 

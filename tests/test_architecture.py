@@ -1,18 +1,15 @@
 """Imports point in one direction, and only the window imports Qt."""
 
 import ast
-import functools
 import graphlib
 import importlib
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-import aucstudio
+from tests.sources import PACKAGE, nodes, parsed
 
-PACKAGE = Path(aucstudio.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
 DOORS = ("aucstudio.cli", "aucstudio.commands")
 FORBIDDEN = {
@@ -96,15 +93,8 @@ ROOMS = [
 GUI_ROOMS = ["state", "common", "dialogs", "panels", "pages", "desk", "root"]
 
 
-@functools.cache
-def parsed(path):
-    return ast.parse(path.read_text(encoding="utf-8"))
-
-
 def imports(path, top_level_only=False):
-    tree = parsed(path)
-    nodes = tree.body if top_level_only else ast.walk(tree)
-    for node in nodes:
+    for node in parsed(path).body if top_level_only else nodes(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -118,7 +108,7 @@ def module_name(path):
 
 def engine_imports(path):
     """Return the modules and packages of the engine that a module imports from."""
-    for node in ast.walk(parsed(path)):
+    for node in nodes(path):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("aucstudio.engine"):
             # "from package import module" imports the module.
             inner = [f"{node.module}.{alias.name}" for alias in node.names]
@@ -171,7 +161,7 @@ def test_engine_has_no_import_cycles():
 def test_private_names_are_not_imported_across_packages():
     reached = set()
     for path in MODULES:
-        for node in ast.walk(parsed(path)):
+        for node in nodes(path):
             module = getattr(node, "module", None) or ""
             if not isinstance(node, ast.ImportFrom) or not module.startswith("aucstudio"):
                 continue
@@ -243,7 +233,7 @@ def test_gui_has_no_import_cycles():
     for name, path in known.items():
         inner = {
             f"{node.module}.{alias.name}" if f"{node.module}.{alias.name}" in known else node.module
-            for node in ast.walk(parsed(path))
+            for node in nodes(path)
             if isinstance(node, ast.ImportFrom)
             for alias in node.names
         }
@@ -257,7 +247,7 @@ def test_gui_has_no_nested_event_loops():
     for path in (PACKAGE / "gui").rglob("*.py"):
         called = {
             node.func.attr
-            for node in ast.walk(parsed(path))
+            for node in nodes(path)
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
         }
         assert "exec" not in called or path.name == "app.py", path

@@ -2,32 +2,28 @@
 
 import ast
 import string
-from pathlib import Path
 
 import pytest
 
-import aucstudio
 from aucstudio.notices import ERROR, INFO, WARNING, entries, notice, read_notice, text, texts
 from aucstudio.project.data.finding import KINDS
+from tests.sources import PACKAGE, nodes
 from tests.test_words_shown import PRIVATE
 
-PACKAGE = Path(aucstudio.__file__).parent
 PLACE = {"file", "line", "column", "setting"}
 
 
 def used_codes():
     """Return the codes in the program's source; texts for one or several come with their code."""
-    nodes = [
-        node for path in PACKAGE.rglob("*.py") for node in ast.walk(ast.parse(path.read_text()))
-    ]
+    found = [node for path in PACKAGE.rglob("*.py") for node in nodes(path)]
     constants = {
         node.value
-        for node in nodes
+        for node in found
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
     starts = {  # of codes that are put together, as in text(f"card_{key}")
         node.args[0].values[0].value
-        for node in nodes
+        for node in found
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "text"
         if isinstance(node.args[0], ast.JoinedStr)
     }
@@ -42,7 +38,7 @@ def used_codes():
 def calls():
     """Yield code, names of values and optional names of each call that makes a notice or error."""
     for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in nodes(path):
             name = getattr(node.func, "id", "") if isinstance(node, ast.Call) else ""
             if name not in ("notice", "input_error", "column_error", "text") or not isinstance(
                 node.args[0], ast.Constant

@@ -3,15 +3,14 @@
 import ast
 import functools
 import re
-from pathlib import Path
 
 import pytest
 
 from aucstudio.engine import METHODS, declared_params
 from aucstudio.notices import entries
 from aucstudio.project import guide
+from tests.sources import PACKAGE, nodes
 
-PACKAGE = Path(__file__).resolve().parent.parent / "aucstudio"
 ROOMS = ("gui", "project", "commands")
 MOST_WORDS = 30
 PRIVATE = re.compile(
@@ -35,16 +34,15 @@ FORMULAS = ("store/export/document.py", "store/export/script.py")
 
 def own_strings(path):
     """Yield line and text of every string literal except docstrings; "…" for f-string values."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
     skipped = set()
-    for node in ast.walk(tree):
+    for node in nodes(path):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             skipped.add(id(node.value))
         if isinstance(node, ast.JoinedStr):
             skipped |= set(map(id, node.values))
             parts = (p.value if isinstance(p, ast.Constant) else "…" for p in node.values)
             yield node.lineno, "".join(parts)
-    for node in ast.walk(tree):
+    for node in nodes(path):
         is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
         if is_text and id(node) not in skipped:
             yield node.lineno, node.value

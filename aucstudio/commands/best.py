@@ -95,4 +95,4 @@ def _save_model(result: SearchResult, path: str | None) -> str:
     record = result.record
     if path is None or record is None:
         return ""
-    return save_made_model(path, lambda: result.model or validated_model(record, 0, result.rule))
+    return save_made_model(path, lambda _: result.model or validated_model(record, 0, result.rule))

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from aucstudio.project.combination.planning import Named
     from aucstudio.project.runs.model import Model
     from aucstudio.project.runs.planning import PlannedRun
+    from aucstudio.project.runs.progress import Listener
     from aucstudio.project.runs.record import RunRecord
 
 
@@ -44,18 +45,22 @@ def run(options: argparse.Namespace) -> int:
     whole = [outcome.record for outcome in outcomes if outcome.record.splits]
     model, trouble = None, ""
     if options.save_model and whole:
-        trouble = save_made_model(options.save_model, lambda: _whole_model(plan, chosen, whole[0]))
+        trouble = save_made_model(
+            options.save_model, lambda listen: _whole_model(plan, chosen, whole[0], listen)
+        )
         model = None if trouble else options.save_model
     others = [record for _, record in chosen]
     show(options, plan.table, outcomes, band, model, others=others)
     return ended(outcomes, 1, trouble)
 
 
-def _whole_model(plan: PlannedRun, members: list[Named], record: RunRecord) -> Model:
+def _whole_model(
+    plan: PlannedRun, members: list[Named], record: RunRecord, listen: Listener
+) -> Model:
     """Return the validated model; after several splits, one of all rows."""
     from aucstudio.project.combination.combining import refit_combination
     from aucstudio.project.runs.final_model import validated_model
 
     if len(record.splits) == 1:
         return validated_model(record, 0, None)
-    return refit_combination(plan.experiment, members, plan.table)
+    return refit_combination(plan.experiment, members, plan.table, listen)

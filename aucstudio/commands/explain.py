@@ -116,11 +116,8 @@ def _print(detail: RowDetail, others: Table, compared: str, options: argparse.Na
 def _read(model: Model, path: str, options: argparse.Namespace) -> Table:
     from aucstudio.project.data.preparing.acceptance import RefusedColumnsError
     from aucstudio.project.data.table import Table
-    from aucstudio.project.runs.scoring import (
-        check_table,
-        read_to_score,
-        with_allowed_columns,
-    )
+    from aucstudio.project.runs.input_check import check_table, with_allowed_columns
+    from aucstudio.project.runs.scoring import read_to_score
 
     accepted = read_acceptance(options)
     table = read_to_score(

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from aucstudio.project.data.any_table import AnyTable
     from aucstudio.project.runs.model import Model
     from aucstudio.project.runs.planning import PlannedRun
+    from aucstudio.project.runs.progress import Listener
     from aucstudio.project.runs.record import RunRecord
     from aucstudio.project.work.submit import Outcome
 
@@ -109,13 +110,19 @@ def check_model_name(options: argparse.Namespace, data: str) -> None:
     refuse_unwritable(options.save_model)
 
 
-def save_made_model(path: str, make: Callable[[], Model]) -> str:
-    """Make a model and save it; return why it could not be, so that results are still printed."""
+def save_made_model(path: str, make: Callable[[Listener], Model]) -> str:
+    """Make a model, perhaps by a refit that reports its progress, and save it.
+
+    Returns why it could not be saved, so that results are still printed.
+    """
     from aucstudio.project.runs.execute import failure_sentence
     from aucstudio.project.store.model_file import save_model
 
+    bar = progress("refit")
     try:
-        save_model(make(), path)
+        model = make(lambda message: bar(*message.describe_refit()))
+        bar(1.0, "")
+        save_model(model, path)
     except KeyboardInterrupt:
         return f"interrupted before the model was written to {path}"
     except Exception as error:  # noqa: BLE001  (whatever it is, the result is printed)

@@ -16,8 +16,8 @@ from aucstudio.console import DONE, note, say_json
 from aucstudio.project.errors import InputError
 
 if TYPE_CHECKING:
+    from aucstudio.project.runs.input_check import ScoringReport
     from aucstudio.project.runs.model import Model
-    from aucstudio.project.runs.scoring import ScoringReport
 
 
 _LISTS = {"score": "scores", "probability": "probabilities"}

@@ -50,7 +50,8 @@ def run(options: argparse.Namespace) -> int:
         from aucstudio.project.runs.final_model import take_model
 
         trouble = save_made_model(
-            options.save_model, lambda: take_model(plan, records[0], rule, options.calibrate)
+            options.save_model,
+            lambda listen: take_model(plan, records[0], rule, options.calibrate, listen),
         )
         model = None if trouble else options.save_model
     judged = _judged(records[0], options.calibrate) if model and options.calibrate else None

@@ -165,6 +165,11 @@ class Declared:
         cls.source = cls.source.removesuffix(".")
 
     @classmethod
+    def full_title(cls) -> str:
+        """Return the method in words with its title, unless the words contain it."""
+        return cls.in_words if cls.title in cls.in_words else f"{cls.in_words} ({cls.title})"
+
+    @classmethod
     def weights_kind(cls) -> str:
         """Return how the method takes row weights: ``exact``, ``approximate`` or ``none``."""
         if not cls.takes_weights:

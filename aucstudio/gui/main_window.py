@@ -35,6 +35,7 @@ _OF_VALIDATION = (
     *("time", "gap", "window"),
 )
 BEST = "best_view"
+_SIDES = ("setup", "runs")
 
 
 class MainWindow(StudyWindow):
@@ -104,8 +105,8 @@ class MainWindow(StudyWindow):
             find_best=self._on_find_best,
             add_scores=lambda: GivenScoresDialog(session, self).ask(),
             combine=session.runs.combine_checked,
-            show_setup=self.keep_layout,
-            show_runs=self.keep_layout,
+            show_setup=lambda: self._call_side("setup"),
+            show_runs=lambda: self._call_side("runs"),
         )
         actions.at_once_chosen.connect(session.runs.run_at_once)
         actions.theme_chosen.connect(self.set_theme)
@@ -127,8 +128,9 @@ class MainWindow(StudyWindow):
 
     def _connect_workplace(self) -> None:
         actions = self.actions_
-        actions.show_setup.toggled.connect(self.workplace.sides.show_setup)
-        actions.show_runs.toggled.connect(self.workplace.sides.show_runs)
+        self.workplace.sides.verb_changed.connect(
+            lambda side, verb: actions.word(f"show_{side}", verb)
+        )
         self.deck.connect_actions(actions)
         self.workplace.data_panel.open_asked.connect(actions.open_data.trigger)
         self.workplace.data_panel.import_asked.connect(self.files.import_again)
@@ -190,8 +192,7 @@ class MainWindow(StudyWindow):
         self.workplace.runs_panel.details.notes.keep()
         plan = self.session.plan
         layout = self.deck.arrangement() | {
-            "setup": self.actions_.show_setup.isChecked(),
-            "runs": self.actions_.show_runs.isChecked(),
+            side: self.workplace.sides.is_shown(side) for side in _SIDES
         }
         if layout != plan.layout:
             self.session.put_plan(dataclasses.replace(plan, layout=layout))
@@ -199,8 +200,8 @@ class MainWindow(StudyWindow):
     def restore_layout(self) -> None:
         """Restore the arrangement of pages and columns from the plan."""
         layout = self.session.plan.layout
-        self.actions_.show_setup.setChecked(layout.get("setup") is not False)
-        self.actions_.show_runs.setChecked(layout.get("runs") is not False)
+        for side in _SIDES:
+            self.workplace.sides.show_side(side, layout.get(side) is not False)
         self.deck.restore(layout)
 
     def apply_style(self) -> None:
@@ -210,6 +211,10 @@ class MainWindow(StudyWindow):
             for view in self.deck.made_views():
                 view.restyle()
             self.workplace.runs_panel.apply_style()
+
+    def _call_side(self, side: str) -> None:
+        self.workplace.sides.call(side)
+        self.keep_layout()
 
     def _on_opened(self, found: OpenedStudy) -> None:
         if found.file is not None:
@@ -252,10 +257,7 @@ class MainWindow(StudyWindow):
             planned = self.session.runs.planned(tuned=tuned)
             same = None if again else self.session.runs.twin_of(planned)
             if same is not None:
-                self.actions_.show_runs.setChecked(True)
-                self.workplace.sides.show_runs(
-                    True
-                )  # brings its page to the front in a narrow window
+                self.workplace.sides.show_side("runs", True)
                 self.workplace.runs_panel.offer_again(
                     same, lambda: self._run(tuned=tuned, again=True)
                 )

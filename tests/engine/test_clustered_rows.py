@@ -52,6 +52,30 @@ def test_variance_equals_obuchowskis(seed, levels):
     assert test.z == pytest.approx(test.difference / test.se)
 
 
+def test_rates_are_worth_the_trials_of_their_variance():
+    y, group, (a, _) = table(4, groups=60, rows=400, levels=2)
+    weights = np.random.default_rng(1).random(len(y)) + 0.5
+    curve = roc.roc_curve(y, a, weights=weights, groups=group)
+    normal = stats.norm.ppf(0.975)
+    for k in range(1, len(curve.thresholds) - 1):
+        called = a >= curve.thresholds[k]
+        for name, hit, rows in (
+            ("tpr", called, y),
+            ("fpr", called, ~y),
+            ("precision", y, called),
+            ("alerts", called, np.ones(len(y), bool)),
+        ):
+            parts = np.bincount(group[rows], (weights * hit)[rows], 60)
+            wholes = np.bincount(group[rows], weights[rows], 60)
+            p, count = parts.sum() / wholes.sum(), np.count_nonzero(wholes)
+            spread = ((parts - p * wholes) ** 2).sum() / wholes.sum() ** 2 * count / (count - 1)
+            bounds = [one.sum() ** 2 / (one**2).sum() for one in (wholes, weights[rows])]
+            exact = p * (1 - p) / spread if 0 < p < 1 else 0.0
+            worth = min(max(exact, bounds[0]), bounds[1])
+            worth *= (normal / stats.t.ppf(0.975, count - 1)) ** 2
+            assert getattr(curve.trials, name)[k] == pytest.approx(worth, rel=1e-9), (name, k)
+
+
 @pytest.mark.parametrize("band", BANDS)
 def test_repeated_rows_within_a_group_add_no_information(band):
     y, _, (a, b) = table(1, rows=400)

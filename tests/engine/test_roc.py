@@ -224,15 +224,6 @@ def test_interpolation_by_tpr_takes_the_left_end_of_horizontal_segments():
         roc.fpr_at(curve, 1.5)
 
 
-@settings(deadline=None)
-@given(tables)
-def test_reflected_curve_equals_that_of_swapped_classes(rows):
-    y, score = columns(rows)
-    found, expected = roc.reflect(roc.roc_curve(y, score)), roc.roc_curve(~y, -score)
-    for part in ("fp", "tp", "thresholds"):
-        np.testing.assert_array_equal(getattr(found, part), getattr(expected, part))
-
-
 # --- partial areas
 
 

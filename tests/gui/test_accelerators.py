@@ -3,6 +3,7 @@
 from collections import defaultdict
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel
 
 from tests.gui.conftest import make_record, put
@@ -49,6 +50,21 @@ def test_mnemonics_are_unique_on_every_page(window, table, table_file):
         if twice := ambiguous(letters_of(window)):
             found[view.title] = twice
     assert found == {}
+
+
+def test_alt_and_a_letter_reach_the_fields_of_the_set_up(window, table_file, qtbot):
+    window.open_now(table_file)
+    window.resize(1600, 1000)
+    heading = window.workplace.data_panel.heading
+    qtbot.waitUntil(lambda: heading.isVisible() and window.isActiveWindow())
+    for key, name in (
+        *((Qt.Key.Key_1, "label_combo"), (Qt.Key.Key_2, "scheme_combo")),
+        *((Qt.Key.Key_3, "method_combo"), (Qt.Key.Key_I, "positive_combo")),
+        *((Qt.Key.Key_T, "test_percent"), (Qt.Key.Key_G, "judged_range")),
+        *((Qt.Key.Key_B, "label_combo"), (Qt.Key.Key_M, "scheme_combo")),
+    ):
+        qtbot.keyClick(window, key, Qt.KeyboardModifier.AltModifier)
+        assert QApplication.focusWidget().objectName() == name
 
 
 def test_mnemonics_are_unique_in_every_menu(window):

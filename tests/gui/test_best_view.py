@@ -4,10 +4,11 @@ import dataclasses
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractSpinBox, QDialogButtonBox, QPushButton
+from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QDialogButtonBox, QPushButton
 
 from aucstudio.engine.crossfit.members import Member
 from aucstudio.engine.ensembles.combined import MemberShare
+from aucstudio.gui.common.theme import apply_theme, scaled, set_text_size
 from aucstudio.gui.dialogs.export_model import REFIT, VALIDATED, ExportModelDialog
 from aucstudio.gui.dialogs.run_dialogs import FindBestDialog
 from aucstudio.gui.pages.best.best_view import BestView
@@ -30,7 +31,7 @@ from aucstudio.project.tournament.standings import (
     Standing,
     Standings,
 )
-from tests.gui.conftest import PATIENCE, save_as, shown
+from tests.gui.conftest import PATIENCE, make_record, put, save_as, shown
 from tests.project.test_best import write_table
 
 QUICK = (Member.of("logistic"), Member.of("auc-rls"))
@@ -131,6 +132,20 @@ def test_finished_search_lists_the_best_and_the_simplest_run(view, ended, qtbot)
     assert view.figure_data()["run"]
 
 
+def test_opening_a_result_selects_its_best_run(view, ended, qtbot):
+    session = view.session
+    older, newer = (put(session, make_record(session.table), name) for name in ("Old", "New"))
+    view.hide()
+    end = ended.enter(session)
+    session.select(older.id)
+    view.show()
+    shown(view, qtbot)
+    assert session.selected == end.best
+    session.select(newer.id)  # the user's choice stays
+    shown(view, qtbot)
+    assert session.selected == newer.id
+
+
 @pytest.mark.slow
 def test_adding_an_entry_to_the_run_list_can_be_undone(view, ended, qtbot):
     session = view.session
@@ -229,6 +244,15 @@ def test_reopened_project_shows_the_leaderboard(window, table_file, ended, tmp_p
     expected = [cells(one, end) for one in end.entries]
     for row, known in zip(rows, expected, strict=True):  # intervals only if there is room
         assert [cell.split(" (")[0] for cell in row] == [cell.split(" (")[0] for cell in known]
+    # The refit model of the search is exported, which the file does not hold.
+    dialog = ExportModelDialog(session, session.run(end.best), page)
+    qtbot.addWidget(dialog)
+    assert dialog.choice.kinds.checkedId() == REFIT
+    model = dialog.choice.making()(lambda _message: False)
+    scores, expected = (one.score(session.table) for one in (model, ended.board.model))
+    assert (scores == expected).all()
+    assert model.threshold == ended.board.model.threshold
+    assert model.threshold_rule == ended.board.model.threshold_rule
 
 
 @pytest.mark.slow
@@ -496,6 +520,28 @@ def test_leaderboard_explains_why_an_entry_is_not_compared(view, ended, qtbot):
     place = sheet.index(1, sheet.columnCount() - 1)
     assert place.data() == "not compared"
     assert "too few rows" in place.data(Qt.ItemDataRole.ToolTipRole)
+
+
+@pytest.mark.parametrize("percent", [100, 150])
+def test_picture_keeps_its_height_on_a_low_page(view, ended, qtbot, percent):
+    application = QApplication.instance()
+    set_text_size(application, percent)
+    apply_theme(application, "light")
+    try:
+        view.resize(640, 480)
+        ended.enter(view.session)
+        shown(view, qtbot)
+        qtbot.mouseClick(view.sentence.more_button, LEFT)
+        shown(view, qtbot)
+        assert view.curve.plot.height() >= scaled(180)
+        bar = view.content.verticalScrollBar()
+        bar.setValue(bar.maximum())
+        QApplication.processEvents()
+        plot, area = view.curve.plot, view.content.viewport()
+        assert plot.mapTo(area, plot.rect().bottomLeft()).y() <= area.height()
+    finally:
+        set_text_size(application, 100)
+        apply_theme(application, "light")
 
 
 @pytest.mark.parametrize("width", [560, 720, 1100])

@@ -154,7 +154,15 @@ def test_narrow_list_hides_columns_but_cuts_no_names(listed, qtbot):
     copied = QGuiApplication.clipboard().text().splitlines()
     assert copied[0].split("\t") == heads
     assert copied[1].startswith(name)
+    assert not made.list.hidden_button.isHidden()
+    assert "Distinct" in made.list.hidden_button.toolTip()
+    qtbot.mouseClick(made.list.hidden_button, Qt.MouseButton.LeftButton)
+    QApplication.processEvents()
+    assert not any(map(made.list.isColumnHidden, range(len(heads))))
+    assert made.list.horizontalScrollBar().maximum() > 0
+    qtbot.mouseClick(made.list.hidden_button, Qt.MouseButton.LeftButton)
     assert seen(900) == heads
+    assert made.list.hidden_button.isHidden()
 
 
 def test_every_import_note_is_listed(listed):

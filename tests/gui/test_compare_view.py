@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QComboBox, QTableView
 
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.sentence import Statement
-from aucstudio.gui.common.theme import current_theme, run_colour, set_text_size
+from aucstudio.gui.common.theme import apply_theme, current_theme, run_colour, set_text_size
 from aucstudio.gui.pages.compare import compare_view
 from aucstudio.gui.pages.compare.compare_view import PICTURE, TABLES, CompareView, table_text
 from aucstudio.gui.pages.compare.words import forecast_words, pair_sentence, tally_words
@@ -287,6 +287,36 @@ def test_switch_shows_the_picture_or_the_tables(view, three, qtbot):
     assert view.figure().isVisible()
 
 
+@pytest.mark.parametrize("percent", [100, 150])
+def test_tables_show_whole_names_at_any_text_size(view, add, qtbot, percent):
+    names = ["Additive logistic regression (2)", "Kernel RankSVM, random Fourier features"]
+    for name, weight in zip(names, (0.01, 1e4), strict=True):
+        add(name, weight)
+    application = QApplication.instance()
+    set_text_size(application, percent)
+    apply_theme(application, "light")
+    try:
+        view.resize(560, 640)
+        view.restyle()
+        shown(view, qtbot)
+        view.show_switch.choose(TABLES)
+        QApplication.processEvents()
+        for table, columns in ((view.tables.runs_table, (0,)), (view.tables.pairs_table, (0, 1))):
+            for column in columns:
+                assert table.columnWidth(column) >= table.sizeHintForColumn(column)
+        runs = view.tables.runs_table
+        hidden = [k for k in range(runs.sheet.columnCount()) if runs.isColumnHidden(k)]
+        assert hidden
+        assert runs.hidden_button.isVisible()
+        qtbot.mouseClick(runs.hidden_button, Qt.MouseButton.LeftButton)
+        assert not any(map(runs.isColumnHidden, hidden))
+        assert runs.columnWidth(0) >= runs.sizeHintForColumn(0)
+        assert runs.horizontalScrollBar().maximum() > 0
+    finally:
+        set_text_size(application, 100)
+        apply_theme(application, "light")
+
+
 @pytest.mark.parametrize("correction", CORRECTION_NAMES)
 def test_correction_changes_only_the_corrected_p_values(
     view, three, qtbot, monkeypatch, correction
@@ -459,14 +489,12 @@ def test_forecast_counts_the_positives_needed(add):
     text = forecast_words(pair, record, 3)
     count = int(text.split("about ")[1].split()[0].replace(",", ""))
     assert exact <= count < 1.1 * exact
-    assert "held-out positives" in text
     assert "80 %" in text
-    assert f"({here} here;" in text
+    assert f"rests on {here} held-out positives" in text
     split = splits.splits[0]
     whole = int(split.test_positive.sum() + split.train_positive.sum())
     forecast = forecast_words(pair, splits, 3)
-    assert "positives in the table" in forecast
-    assert f"({whole} here;" in forecast
+    assert f"rests on {whole} positives in the table" in forecast
     assert forecast_words(pair, splits, 10**6) == (
         "6 splits are too few for one of 1000000 pairs to be significant: use more splits."
     )

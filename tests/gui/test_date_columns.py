@@ -1,12 +1,14 @@
 """Dates in the window: shown and filtered as dates, and split into parts."""
 
 import datetime
+import itertools
 
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetricsF
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from aucstudio.gui.common.column_controls import DatePartsButton
 from aucstudio.gui.common.plots.axes import date_ticks
@@ -146,8 +148,9 @@ def test_card_summarises_dates_and_changes_their_parts(view, qtbot, session):
     assert cells[7] == (FIRST + datetime.timedelta(hours=31 * 79)).date().isoformat()
     assert cells[5].endswith(" d")
     assert labels[6].toolTip() != ""
-    ticks = view.card.spread.plot.getAxis("bottom")._tickLevels[0]
-    assert [words for _, words in ticks] == ["2020-01", "2020-02", "2020-03", "2020-04"]
+    assert [words for _, words in drawn_dates(view.card.spread.plot)] == [
+        *("2020-01", "2020-02", "2020-03", "2020-04")
+    ]
     assert view.card.spread.data()["from"][0] == "2019-12-31 13:30"
     tick(view.card.parts_button, "month-circle")
     assert session.table.parts == {"came": ("number", "month-circle")}
@@ -201,6 +204,33 @@ def test_date_axis_ticks_are_round_and_few(ends):
     assert 1 < len(found) <= 6
     assert all(low <= place <= high for place, _ in found)
     assert len({label for _, label in found}) == len(found)
+
+
+def drawn_dates(plot):
+    """Return the labels of the horizontal axis: the middle in pixels, and the text."""
+    plot.grab()
+    axis = plot.getAxis("bottom")
+    (low, high), size = plot.viewRange()[0], axis.width()
+    ((_, places),) = axis.tickValues(low, high, size)
+    words = axis.tickStrings(places, 1.0, 1.0)
+    middles = [(place - low) / (high - low) * size for place in places]
+    return list(zip(middles, words, strict=True))
+
+
+def test_dates_on_an_axis_never_run_together(view, qtbot):
+    view.point_column("came")
+    shown(view, qtbot)
+    plot, counts = view.card.spread.plot, []
+    measure = QFontMetricsF(QApplication.font()).horizontalAdvance
+    for width in (110, 180, 600):
+        plot.setFixedWidth(width)
+        drawn = drawn_dates(plot)
+        for (at, words), (after, others) in itertools.pairwise(drawn):
+            assert at + measure(words) / 2 < after - measure(others) / 2
+        counts.append(len(drawn))
+    assert counts == sorted(counts)
+    assert counts[0] >= 1
+    assert counts[-1] > counts[0]
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.0, 23.9), (8.0, 9.5), (10.0, 10.1)])

@@ -6,11 +6,19 @@ import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QLabel,
+    QMenu,
+    QPushButton,
+    QScrollArea,
+    QToolButton,
+    QWidget,
+)
 
 from aucstudio.gui.app import create_window, make_application
 from aucstudio.gui.desk.actions import ARRANGEMENTS, PAGES, VIEWS
-from aucstudio.gui.desk.tiles import Tile, TileColumn
+from aucstudio.gui.desk.tiles import Tile
 from aucstudio.gui.state.plan import Plan
 from aucstudio.project.runs.experiment_file import read_study
 from tests.gui.conftest import PATIENCE
@@ -235,7 +243,8 @@ def test_layout_is_saved_with_the_project_without_an_undo_step(opened, tmp_path,
     show(opened, "scores_view")
     press(opened, "tear_off")
     opened.deck.windows["scores_view"].setGeometry(60, 50, 660, 600)
-    press(opened, "show_setup")
+    opened.workplace.sides.show_side("setup", False)
+    opened.keep_layout()
     assert not opened.workplace.sides.setup.isVisible()
     opened.session.set_band(0.0, 0.3)
     answers.save_path = str(tmp_path / "study.aucproj")
@@ -413,16 +422,32 @@ def test_click_on_a_scrolled_tab_selects_it_without_moving_tabs(tile):
     assert tile.bar.tabAt(at) == place
 
 
-def test_two_tiles_fit_a_small_window(qtbot):
-    make_application("light")
-    column = TileColumn()
-    qtbot.addWidget(column)
-    pages = [QLabel(), QLabel()]
-    for page, height in zip(pages, (150, 200), strict=True):
-        page.setMinimumHeight(height)
-        column.addWidget(page)
-    column.show()
-    assert column.minimumSizeHint().height() == 350 + column.handleWidth()
-    pages[0].setMinimumHeight(700)
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "columns"), [(1600, 2), (1000, 1)])
+def test_pictures_of_four_views_keep_their_height(opened, qtbot, width, columns):
+    opened.resize(width, 700)
+    press(opened, "arrange_four_views")
+    deck = opened.deck
+    qtbot.waitUntil(lambda: len(list(deck.visible_views())) == 4)
     QApplication.processEvents()
-    assert column.minimumSizeHint().height() == 600
+    views = list(deck.visible_views())
+    assert all(one.body.geometry().height() > 150 for one in views)
+    assert len({one.mapTo(deck.across, QPoint()).x() for one in views}) == columns
+    area = deck.findChild(QScrollArea, "deck_area")
+    assert area.verticalScrollBar().maximum() > 0
+    area.verticalScrollBar().setValue(area.verticalScrollBar().maximum())
+    assert not views[-1].visibleRegion().isEmpty()
+    assert opened.height() == 700
+
+
+@pytest.mark.slow
+def test_widths_of_tiles_return_with_a_wide_window(opened, qtbot):
+    opened.resize(1700, 900)
+    press(opened, "arrange_roc_and_difference_vectors")
+    opened.deck.across.setSizes([500, 300])
+    QApplication.processEvents()
+    before = opened.deck.across.sizes()
+    opened.resize(1000, 900)
+    qtbot.waitUntil(lambda: opened.deck.across.orientation() == Qt.Orientation.Vertical)
+    opened.resize(1700, 900)
+    qtbot.waitUntil(lambda: opened.deck.across.sizes() == before)

@@ -1,8 +1,12 @@
 """Dialogs by keyboard and screen reader: Enter, Tab and the names of controls."""
 
-import pytest
-from PySide6.QtWidgets import QApplication, QPushButton, QWidget
+from collections import Counter
 
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QPushButton, QWidget
+
+from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.dialogs.classes import ClassesDialog
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
@@ -15,6 +19,7 @@ from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.state.preferences import preferences
 from tests.gui.conftest import PATIENCE, make_record, put
 from tests.gui.fitting import unnamed_controls
+from tests.gui.test_accelerators import letter
 
 KINDS = (
     ClusterDialog,
@@ -99,6 +104,25 @@ def test_default_button_is_the_accented_one_and_tab_reaches_all(show, kind):
     QApplication.processEvents()
     assert [one.objectName() for one in buttons if one.isDefault()] == [first.objectName()]
     assert not isinstance(visited(dialog)[0], QPushButton)
+
+
+def takes_focus(field):
+    if field is None or isinstance(field, QAbstractButton):  # which has a letter of its own
+        return False
+    return field.focusProxy() is not None or field.focusPolicy() != Qt.FocusPolicy.NoFocus
+
+
+@pytest.mark.parametrize("kind", [*KINDS, *OTHERS])
+def test_every_field_has_a_mnemonic_of_its_own(show, kind):
+    dialog = show(kind)
+    menus = [plot.getPlotItem().ctrlMenu for plot in dialog.findChildren(Plot)]  # never shown
+    labels = [one for one in dialog.findChildren(QLabel) if one.text() and takes_focus(one.buddy())]
+    titles = {one.text() for one in labels if not any(m.isAncestorOf(one) for m in menus)}
+    fields = {one.buddy() for one in labels if one.text() in titles}
+    assert [one for one in titles if not letter(one)] == []
+    buttons = [one for one in dialog.findChildren(QAbstractButton) if one not in fields]
+    letters = [letter(words) for words in [*titles, *(one.text() for one in buttons)]]
+    assert {key: n for key, n in Counter(letters).items() if key and n > 1} == {}
 
 
 @pytest.mark.parametrize("kind", [*KINDS, *OTHERS])

@@ -1,5 +1,6 @@
 """The threshold of an exported model is the operating point in the picture."""
 
+import dataclasses
 import threading
 import time
 
@@ -76,6 +77,31 @@ def test_slow_export_format_does_not_block_the_window(
     save_button.click()
     qtbot.waitUntil(lambda: dialog.result() == QDialog.DialogCode.Accepted)
     assert path.read_bytes() == b"written"
+
+
+def test_refit_shows_its_progress_and_is_cancelled(table_session, open_dialog, answers, qtbot):
+    """A method with many epochs is refit: each is reported, and Cancel ends the refit."""
+    record = make_record(table_session.table, "noam", {"n_epochs": 1})
+    long = {**record.experiment.params, "n_epochs": 100_000}
+    experiment = dataclasses.replace(record.experiment, params=long)
+    put(table_session, dataclasses.replace(record, experiment=experiment))
+    dialog = open_dialog()
+    dialog.choice.kinds.button(REFIT).click()
+    save_button = dialog.buttons.button(QDialogButtonBox.StandardButton.Save)
+    qtbot.waitUntil(save_button.isEnabled)
+    save_button.click()
+    assert not dialog.progress.isHidden()
+    qtbot.waitUntil(lambda: dialog.progress.bar.value() > 0, timeout=20_000)
+    shown = dialog.progress.doing.text()
+    qtbot.waitUntil(lambda: dialog.progress.doing.text() != shown, timeout=20_000)
+    dialog.progress.cancel.click()
+    assert save_button.isEnabled()
+    assert dialog.progress.isHidden()
+    qtbot.waitUntil(lambda: not refits_running(), timeout=20_000)
+
+
+def refits_running():
+    return [one for one in threading.enumerate() if one.name == "aucstudio-job"]
 
 
 def test_tab_order_follows_the_questions(table_session, open_dialog, qtbot):

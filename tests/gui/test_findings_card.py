@@ -143,7 +143,8 @@ def test_ignored_column_is_not_offered_for_ignoring(open_card):
     x = number(4)
     rows = [f"{k:04d},{k % 7:03d},{x()},{k % 3 == 0:d}" for k in range(100)]
     card = open_card("plz,branch,x,label", rows)
-    offered = {b.accessibleName() for b in card.findings.findChildren(QPushButton)}
+    buttons = card.findings.findChildren(QPushButton)
+    offered = {b.accessibleName() for b in buttons if b is not card.findings.more}
     assert offered == {"Use as identifier: plz", "Ignore column: branch"}
 
 

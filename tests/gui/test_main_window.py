@@ -462,6 +462,16 @@ def test_run_button_names_the_method(window, qtbot, table_file):
     assert button.text() == button.accessibleName() == "Run Logistic regression"
 
 
+@pytest.mark.slow
+def test_window_states_why_nothing_can_run(window, table_file):
+    button, words = window.findChild(QPushButton, "strip_run"), window.strip.words
+    assert not button.isEnabled()
+    assert words.text() == button.toolTip() == "Open a table first."
+    window.open_now(table_file)
+    assert button.isEnabled()
+    assert words.text() == ""
+
+
 def test_enter_runs_the_method_after_opening_a_table(window, qtbot, table_file):
     window.open_now(table_file)
     button = window.findChild(QPushButton, "strip_run")

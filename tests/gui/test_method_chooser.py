@@ -47,13 +47,15 @@ def test_every_method_has_a_description_and_a_use_case(key):
     assert described["scorer"] == METHODS[key].shape_words()
 
 
-def test_methods_are_listed_by_family_below_start_here(chooser):
+def test_methods_are_listed_by_family_below_start_here(chooser, qtbot):
     assert groups(chooser)[0] == "Start here"
     assert groups(chooser)[-len(FAMILIES) :] == list(FAMILIES.values())
     assert set(rows(chooser)) == set(METHODS)
     assert chooser.current() == "auc-rls"
     assert chooser.title.text() == "Pairwise least squares (AUC-RLS)"
     assert METHODS["auc-rls"].use_when in chooser.words.text()
+    qtbot.keyClicks(chooser.search, "logistic regression linear")
+    assert chooser.title.text() == "Logistic regression (linear)"
 
 
 def test_search_finds_names_families_and_use_cases(chooser, qtbot):
@@ -126,7 +128,7 @@ def test_no_run_starts_if_one_method_exceeds_memory(panel, chooser, table_sessio
 
 
 def test_method_too_large_for_memory_cannot_be_ticked(panel, table_session, monkeypatch):
-    monkeypatch.setattr("aucstudio.project.runs.estimate.machine_memory", lambda: 2e6)
+    monkeypatch.setattr("aucstudio.project.runs.outlook.machine_memory", lambda: 2e6)
     panel.choose.click()
     chooser = panel.findChild(MethodChooser)
     found = {row.data(0, Qt.ItemDataRole.UserRole): row for row in chooser._rows}

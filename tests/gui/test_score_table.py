@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 from aucstudio.cli import main
 from aucstudio.engine import roc
 from aucstudio.gui.common.plots.roc_sketch import outline
-from aucstudio.gui.dialogs import scoring as scoring_work
+from aucstudio.gui.dialogs import scored as scoring_work
 from aucstudio.gui.dialogs.scoring import ScoreTableDialog
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import Cancelled
@@ -488,6 +488,35 @@ def test_parquet_table_is_scored_and_saved_as_parquet(
     assert "would be overwritten" in dialog.words.text()
     assert path.read_bytes() == before
     assert dialog.save.isEnabled()
+
+
+def test_scores_and_classes_are_shown_before_they_are_saved(
+    dialog_of, later, choose_table, press, answers, tmp_path
+):
+    dialog = dialog_of()
+    report = dialog.report
+    choose_table(dialog, later())
+    choose(dialog.form.identifier, "x3")
+    assert not report.rows.isVisible()
+    assert not report.histogram.isVisible()
+    press(dialog, dialog.score)
+    assert report.rows.isVisible()
+    assert report.histogram.isVisible()
+    answers.save_path = str(tmp_path / "scores.csv")
+    press(dialog, dialog.save)
+    saved = read_rows(tmp_path / "scores.csv")[1:]
+    cells = [row.cells for row in report.rows.sheet.rows]
+    assert [(*row[:2], row[4]) for row in cells] == [(*row[:2], row[4]) for row in saved[:5]]
+    as_numbers = [[float(cell.replace("−", "-")) for cell in row[2:4]] for row in cells]
+    exact = [[float(cell) for cell in row[2:4]] for row in saved[:5]]
+    np.testing.assert_allclose(as_numbers, exact, rtol=1e-3)
+    assert report.rows.isColumnHidden(5)  # the model has no probabilities
+    drawn = [item.getData()[1].sum() for item in report.histogram.classes]
+    called = sum(row[4] == "yes" for row in saved)
+    assert drawn == [called, len(saved) - called]
+    assert report.histogram.threshold.value() == float(saved[0][3])
+    choose(dialog.form.identifier, None)
+    assert not report.rows.isVisible()
 
 
 @pytest.mark.slow

@@ -1,10 +1,12 @@
 """The columns beside the pictures: two in a wide window, pages of one in a narrow one."""
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from aucstudio.gui.desk.side_columns import NARROW, Sides
+from tests.gui.conftest import make_record, put
 
 # Each test creates its own window.
 pytestmark = pytest.mark.slow
@@ -29,8 +31,42 @@ def resize(qtbot, opened):
     return to
 
 
-def toggle(window, name):
-    window.findChild(QAction, f"action_{name}").trigger()
+def call(window, name):
+    """Press the shortcut of a column."""
+    window.findChild(QAction, f"action_show_{name}").trigger()
+
+
+def hide(window, name):
+    """Press the shortcut of a column until it is hidden: the first time may move the focus."""
+    if words(window, name).startswith("Go"):
+        call(window, name)
+    call(window, name)
+    assert words(window, name).startswith("Show")
+
+
+def words(window, name):
+    return window.findChild(QAction, f"action_show_{name}").text().replace("&", "")
+
+
+def test_shortcut_of_the_run_list_moves_the_focus_there_before_it_hides(opened, resize, qtbot):
+    runs, sides = opened.workplace.runs_panel, opened.workplace.sides
+    put(opened.session, make_record(opened.session.table))
+    for width in (WIDE, SLIM):
+        resize(width)
+        opened.workplace.sides.left.setCurrentWidget(sides.setup)
+        opened.findChild(QWidget, "label_combo").setFocus()
+        assert words(opened, "runs") == "Go to run list"
+        assert words(opened, "setup") == "Hide set-up"
+        qtbot.keyClick(opened, Qt.Key.Key_0, Qt.KeyboardModifier.ControlModifier)
+        assert runs.isVisible()
+        assert runs.isAncestorOf(QApplication.focusWidget())
+        assert words(opened, "runs") == "Hide run list"
+        qtbot.keyClick(opened, Qt.Key.Key_0, Qt.KeyboardModifier.ControlModifier)
+        assert not runs.isVisible()
+        assert words(opened, "runs") == "Show run list"
+        qtbot.keyClick(opened, Qt.Key.Key_0, Qt.KeyboardModifier.ControlModifier)
+        assert runs.isVisible()
+        assert runs.isAncestorOf(QApplication.focusWidget())
 
 
 def test_run_list_moves_to_the_left_column_in_a_narrow_window(opened, resize, qtbot):
@@ -56,27 +92,29 @@ def test_run_list_moves_to_the_left_column_in_a_narrow_window(opened, resize, qt
 @pytest.mark.parametrize("width", [WIDE, SLIM])
 def test_side_columns_can_be_hidden_and_shown(opened, resize, width):
     sides = opened.workplace.sides
+    put(opened.session, make_record(opened.session.table))
     resize(width)
-    toggle(opened, "show_runs")
+    hide(opened, "runs")
     assert not opened.workplace.runs_panel.isVisible()
     assert sides.setup.isVisible()
     assert not sides.left.tabBar().isVisible()  # one page needs no tabs
-    toggle(opened, "show_setup")
+    hide(opened, "setup")
     assert not sides.left.isVisible()
-    toggle(opened, "show_runs")
+    call(opened, "runs")
     assert opened.workplace.runs_panel.isVisible()
     assert not sides.setup.isVisible()
-    toggle(opened, "show_setup")
+    call(opened, "setup")
     assert sides.setup.isVisible()  # the requested page comes to the front
     assert opened.workplace.runs_panel.isVisible() == (width == WIDE)
 
 
 def test_a_hidden_column_stays_hidden_at_another_width(opened, resize):
+    put(opened.session, make_record(opened.session.table))
     resize(SLIM)
-    toggle(opened, "show_runs")
+    hide(opened, "runs")
     resize(WIDE)
     assert not opened.workplace.runs_panel.isVisible()
-    toggle(opened, "show_runs")
+    call(opened, "runs")
     assert opened.workplace.runs_panel.isVisible()
     resize(SLIM)
     assert opened.workplace.sides.left.isTabVisible(1)

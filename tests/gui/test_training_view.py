@@ -92,14 +92,16 @@ def test_line_matches_the_recorded_curve(view, add, qtbot):
     assert companions(view.plots_.upper_lines[0]) == []
 
 
-def test_gap_is_the_remaining_improvement_of_the_objective(view, add, qtbot):
+def test_gap_is_the_remaining_improvement_as_a_share_of_the_objective(view, add, qtbot):
     curve = add().splits[0].curve
     shown(view, qtbot)
     (line,) = steps(view)
-    proven = curve.gap > np.finfo(float).eps * abs(curve.objective)
-    np.testing.assert_array_equal(line.y, np.where(proven, curve.gap, np.nan))
+    share = curve.gap / abs(curve.objective)
+    proven = share > np.finfo(float).eps
+    np.testing.assert_array_equal(line.y, np.where(proven, share, np.nan))
     item = view.plots_.upper_lines[0].items[0]
-    assert item.getData()[1][0] == pytest.approx(np.log10(curve.gap[0]))
+    assert item.getData()[1][0] == pytest.approx(np.log10(share[0]))
+    assert view.plots_.upper.getAxis("left").labelText == "Relative gap to optimum"
     # One line per run: only the dash distinguishes runs.
     assert companions(view.plots_.upper_lines[0]) == []
     held, train = areas(view)[0], companions(view.plots_.lower_lines[0])[0]
@@ -219,6 +221,24 @@ def test_checked_runs_are_overlaid(view, session, add, qtbot):
     assert [line.course.run for line in steps(view)] == [second.id, first.id]
 
 
+def test_unlike_objectives_are_scaled_to_their_progress(view, session, add, qtbot):
+    axis = view.plots_.upper.getAxis("left")
+    show_objective(view)
+    first = add("auc-svm", name="A")
+    shown(view, qtbot)
+    assert axis.labelText == "Objective"
+    second = add("rank-svm", name="B")
+    shown(view, qtbot)
+    assert axis.labelText == "Scaled objective"
+    for line, record in zip(steps(view), (first, second), strict=True):
+        objective = record.splits[0].curve.objective
+        low = objective.min()
+        np.testing.assert_allclose(line.y, (objective - low) / (objective[0] - low))
+    session.set_look(first.id, "Hide", visible=False)
+    shown(view, qtbot)
+    np.testing.assert_array_equal(steps(view)[0].y, second.splits[0].curve.objective)
+
+
 def test_figure_data_matches_the_curve(view, session, add, qtbot):
     record = add("auc-svm", name="A")
     shown(view, qtbot)
@@ -285,9 +305,10 @@ def test_hovering_shows_iteration_and_checkpoint(view, session, add, qtbot):
     line, plots = areas(view)[0], view.plots_
     plots.lower.hovered.emit(QPointF(line.x[-1], line.y[-1]))
     assert f"AUC: held-out {line.y[-1]:.3f}, training " in view.readout.text()
-    plots.upper.hovered.emit(QPointF(1.0, np.log10(curve.gap[0])))
+    share = curve.gap[0] / abs(curve.objective[0])
+    plots.upper.hovered.emit(QPointF(1.0, np.log10(share)))
     assert "iteration 1, " in view.readout.text()
-    assert f"dual gap {power_words(curve.gap[0])}" in view.readout.text()
+    assert f"relative gap {power_words(share)}" in view.readout.text()
     plots.upper.hovered.emit(None)
     assert not view.readout.isVisible()
     assert view.key.text().startswith("Above: upper bound on the remaining improvement")
@@ -360,7 +381,7 @@ def test_zero_gap_is_left_out_of_the_log_axis(view, add, qtbot):
     view.session.set_look(record.id, "Hide", visible=False)
     assert "proven optimal" in shown(view, qtbot)
     (line,) = steps(view)
-    np.testing.assert_array_equal(line.y, [1.0, 0.1, np.nan])
+    np.testing.assert_array_equal(line.y, [1.0 / 3.0, 0.1 / 2.0, np.nan])
 
 
 def test_running_job_is_drawn_over_the_finished_run(view, add, session, qtbot):

@@ -148,20 +148,56 @@ def test_intervals_of_rates_are_exact():
 def test_precision_and_alerts_follow_the_given_prior():
     prior = 0.001
     figures = ThresholdFigures.of(Confusion(30, 10, 5, 155), prior)
-    (tpr, tpr_low, tpr_high), (fpr, fpr_low, fpr_high) = exact(30, 40, 0.975), exact(5, 160, 0.975)
+    (tpr, tpr_low, tpr_high), (fpr, fpr_low, fpr_high) = exact(30, 40), exact(5, 160)
+    # Margins of the logarithms of both rates, and of the terms of the sum, added as squares.
+    low = tpr / fpr / math.exp(math.hypot(math.log(tpr / tpr_low), math.log(fpr_high / fpr)))
+    high = tpr / fpr * math.exp(math.hypot(math.log(tpr_high / tpr), math.log(fpr / fpr_low)))
+    expected = [prior * ratio / (prior * ratio + 1 - prior) for ratio in (tpr / fpr, low, high)]
+    assert (figures.precision.value, *figures.precision.bounds) == pytest.approx(expected)
+    share = prior * tpr + (1 - prior) * fpr
+    below = math.hypot(prior * (tpr - tpr_low), (1 - prior) * (fpr - fpr_low))
+    above = math.hypot(prior * (tpr_high - tpr), (1 - prior) * (fpr_high - fpr))
+    found = (figures.alerts.value, *figures.alerts.bounds)
+    assert found == pytest.approx((share, share - below, share + above))
 
-    def precision(up, along):
-        return prior * up / (prior * up + (1 - prior) * along)
 
-    found = (figures.precision.value, *figures.precision.bounds)
-    assert found == pytest.approx(
-        (precision(tpr, fpr), precision(tpr_low, fpr_high), precision(tpr_high, fpr_low))
-    )
-    share = [
-        prior * up + (1 - prior) * along
-        for up, along in ((tpr, fpr), (tpr_low, fpr_low), (tpr_high, fpr_high))
-    ]
-    assert (figures.alerts.value, *figures.alerts.bounds) == pytest.approx(share)
+@pytest.mark.parametrize(
+    ("m", "n", "tpr", "fpr", "prior"),
+    [(20, 100, 0.6, 0.1, 0.01), (10, 30, 0.5, 0.2, 0.3), (200, 2000, 0.8, 0.01, 0.02)],
+)
+def test_intervals_at_another_prior_cover(m, n, tpr, fpr, prior):
+    rng, held, draws = np.random.default_rng(1), np.zeros(2), 3000
+    alerts = prior * tpr + (1 - prior) * fpr
+    for tp, fp in zip(rng.binomial(m, tpr, draws), rng.binomial(n, fpr, draws), strict=True):
+        found = ThresholdFigures.of(Confusion(tp, m - tp, fp, n - fp), prior)
+        held += [
+            found.precision.low <= prior * tpr / alerts <= found.precision.high,
+            found.alerts.low <= alerts <= found.alerts.high,
+        ]
+    assert (held / draws >= 0.945).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("are_pure", [True, False], ids=["groups-of-one-class", "mixed-groups"])
+def test_intervals_of_grouped_rows_cover(are_pure):
+    def drawn(rng, groups, size=5):
+        group = np.repeat(np.arange(groups), size)
+        y = rng.random(groups if are_pure else len(group)) < 0.3
+        y = y[group] if are_pure else y
+        scores = (rng.normal(size=groups)[group] + rng.normal(size=len(group))) / 2**0.5
+        return y, group, scores + 1.2 * y
+
+    rng, held, draws = np.random.default_rng(2), np.zeros(4), 600
+    y, _, scores = drawn(rng, 100_000)
+    above = scores > 0.9
+    truth = above[y].mean(), above[~y].mean(), y[above].mean(), above.mean()
+    for _ in range(draws):
+        y, group, scores = drawn(rng, 40)
+        counts = counts_at(roc.roc_curve(y, scores, groups=group), 0.9)
+        found = ThresholdFigures.of(counts)
+        rates = found.tpr, found.fpr, found.precision, found.alerts
+        held += [rate.low <= value <= rate.high for rate, value in zip(rates, truth, strict=True)]
+    assert (held / draws >= 0.93).all()
 
 
 @pytest.mark.parametrize("prior", [None, 0.01])

@@ -11,14 +11,14 @@ from aucstudio import cli
 from aucstudio.engine import roc
 from aucstudio.engine.ensembles.combined import Scale
 from aucstudio.engine.ensembles.selection import Criterion, choose_weights
-from aucstudio.project.combination import combining
+from aucstudio.project.combination import combining, member_scores
 from aucstudio.project.combination.combining import (
     Combining,
     combine_runs,
-    common_preparation,
     refit_combination,
 )
 from aucstudio.project.combination.planning import plan_combination, why_not
+from aucstudio.project.combination.preparations import common_preparation
 from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.validation import Validation
@@ -129,7 +129,12 @@ def test_combination_in_folds_is_an_ordinary_run(table, in_folds):
 @pytest.mark.slow
 def test_combination_model_refits_members_on_all_rows(table, in_folds):
     record = combined(in_folds)
-    model = refit_combination(record.experiment, in_folds, table)
+    messages = []
+    model = refit_combination(record.experiment, in_folds, table, messages.append)
+    refits = [(m.split, m.splits) for m in messages if m.fit_of == "member"]
+    assert [k for k, _ in refits] == sorted(k for k, _ in refits)
+    assert {count for _, count in refits} == {len(in_folds)}
+    assert 0 < refits[-1][0] < len(in_folds)
     assert model.trained_on == f"all {table.rows} labelled rows of t.csv"
     scores, mean = scores_of(model, table), np.zeros(table.rows)
     assert sum(share.weight for share in model.scorer.members) == pytest.approx(1.0)
@@ -238,7 +243,7 @@ def test_single_hold_out_is_cross_fitted_in_folds(table, held_out, monkeypatch):
     assert not np.allclose(scores, split.test_scores)  # the final weights use all rows
     assert np.corrcoef(scores, split.test_scores)[0, 1] > 0.95
     # With a single member the weights are equal, so cross-fitting changes nothing.
-    monkeypatch.setattr(combining, "choose_weights", lambda z, *_, **_more: np.eye(len(z))[0])
+    monkeypatch.setattr(member_scores, "choose_weights", lambda z, *_, **_more: np.eye(len(z))[0])
     (split,) = combined(held_out).splits
     scores = scores_of(split.model, table)[split.test_rows]
     np.testing.assert_allclose(scores, split.test_scores, atol=1e-9)
@@ -287,7 +292,7 @@ def test_combinations_of_noise_centre_on_one_half(tmp_path, validation, monkeypa
     table, names = noise(tmp_path / "t.csv")
     higher = {"direction": "higher"}
     runs = [(n, made(scored_by(table, n), MARKER, validation, higher)) for n in names]
-    monkeypatch.setattr(combining, "choose_weights", few_bags)
+    monkeypatch.setattr(member_scores, "choose_weights", few_bags)
     rng, nested, flattered = np.random.default_rng(6), [], []
     for _ in range(25):
         null = with_classes(runs, rng.permutation(table.is_positive()))

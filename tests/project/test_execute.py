@@ -7,10 +7,13 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from aucstudio.engine import METHODS, declared_params
+from aucstudio.engine.monitor import Stopped
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.results.summary import auc_summary, run_as_json, same_rows
-from aucstudio.project.runs.execute import execute
+from aucstudio.project.runs.execute import execute, refit
 from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.final_model import take_model
+from aucstudio.project.runs.planning import PlannedRun
 from aucstudio.project.runs.record import DONE, FAILED, STOPPED
 from tests.conftest import with_cells
 
@@ -76,6 +79,22 @@ def test_progress_reports_steps_evaluations_and_ends(plan, table):
     assert all(len(look.scores) == len(look.positive) for look in looks)
     # Messages outlive the step, so they must not reference the solver's memory.
     assert all(p.step is None or p.step.scorer is None for p in reports)
+
+
+def test_refit_for_export_reports_its_progress(plan, table):
+    record = execute(plan("pauc-boost", {"n_rounds": 20}, scheme="folds", folds=2), table)
+    planned, messages = PlannedRun(record.experiment, table, None), []
+    model = take_model(planned, record, listen=messages.append)
+    assert model.trained_on.startswith("all ")
+    fractions = [message.describe_refit()[0] for message in messages]
+    assert max(filter(None, fractions)) == 1.0
+
+
+@pytest.mark.parametrize("method", ["pauc-boost", "rank-svm", "logistic", "noam", "auc-svm"])
+def test_stopped_refit_returns_no_model(plan, table, method):
+    """A method may have a scorer by then, and would return it."""
+    with pytest.raises(Stopped):
+        refit(plan(method), table, lambda message: message.step.iteration > 0)
 
 
 def test_failure_is_recorded_with_its_message(plan, table):

@@ -5,7 +5,7 @@ import pytest
 
 from aucstudio.engine import METHODS
 from aucstudio.notices import notice
-from aucstudio.project.runs.execute import leak_notes, score_notes
+from aucstudio.project.runs.run_notes import leak_notes, score_notes
 
 
 def messages(train, test, memorises=False, rows=200, seed=0):

@@ -9,6 +9,7 @@ import duckdb
 import openpyxl
 import pytest
 
+from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.readers.arff import day_reader
 from aucstudio.project.data.readers.statistics import counted_units
 from aucstudio.project.data.table import read_table
@@ -341,3 +342,73 @@ def test_internal_database_tables_are_skipped(tmp_path, other, columns, row):
         connection.executemany("INSERT INTO cases VALUES (?, ?, ?, ?)", ROWS)
     connection.close()
     assert read_table(path).dialect.sheet == "cases"
+
+
+def database(path, columns, rows):
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"CREATE TABLE t ({columns})")
+        marks = ", ".join("?" * len(rows[0]))
+        connection.executemany(f"INSERT INTO t VALUES ({marks})", rows)
+    connection.close()
+    return path
+
+
+def test_only_texts_of_a_database_are_classified(tmp_path):
+    rows = [
+        (k / 4, 20240101 + k % 28, f"{k},5", "n/a" if k == 7 else k, f"{k:05d}", 10**17 + k, k % 2)
+        for k in range(60)
+    ]
+    columns = "x REAL, day INTEGER, dose TEXT, n, code TEXT, account INTEGER, y"
+    table = read_table(database(tmp_path / "t.sqlite", columns, rows))
+    assert {column.name: column.kind for column in table.columns} == {
+        "x": "number",
+        "day": "number",
+        "dose": "number",
+        "n": "number",
+        "code": "text",
+        "account": "text",
+        "y": "number",
+    }
+    assert table.column("day").is_date
+    assert table.column("dose").values[:2].tolist() == [0.5, 1.5]
+    assert table.column("n").missing == 1
+    assert table.column("account").values[1] == "100000000000000001"
+    assert [f.columns for f in table.remarks if f.code == "format_long_integers"] == [("account",)]
+
+
+def test_declared_days_have_no_notice_about_their_notation():
+    table = read_table(FIXTURES / "dates.dta")
+    assert table.column("seen").is_date
+    assert "import_dates" not in [finding.code for finding in table.remarks]
+
+
+@pytest.mark.parametrize("ending", ["sqlite", "parquet", "jsonl"])
+def test_spellings_of_missing_values_apply_to_numbers_of_typed_files(tmp_path, ending):
+    rows = [(-99 if k % 5 == 0 else k, "none" if k % 4 == 0 else "ab"[k % 2]) for k in range(40)]
+    path = tmp_path / f"t.{ending}"
+    if ending == "sqlite":
+        database(path, "x INTEGER, y TEXT", rows)
+    elif ending == "jsonl":
+        path.write_text("".join(json.dumps({"x": x, "y": y}) + "\n" for x, y in rows))
+    else:
+        listed = ", ".join(f"({x}, '{y}')" for x, y in rows)
+        duckdb.sql(f"COPY (FROM (VALUES {listed}) t(x, y)) TO '{path}'")
+    dialect = {"missing": ("-99", "None")}
+    table = read_table(path, dialect=dialect)
+    assert [column.missing for column in table.columns] == [8, 10]
+    later = read_table(path, schema=table.schema)
+    assert [column.missing for column in later.columns] == [8, 10]
+
+
+@pytest.mark.parametrize("read", [read_table, open_stream])
+def test_infinite_numbers_of_a_database_are_missing(tmp_path, read):
+    rows = [(k, float("inf") if k == 7 else k / 4, k % 2) for k in range(40)]
+    table = read(database(tmp_path / "t.sqlite", "n, x, y", rows))
+    assert (table.missing()["x"], table.unreadable["x"].count) == (1, 1)
+
+
+def test_out_of_memory_database_reads_texts_as_numbers(tmp_path):
+    rows = [(k / 4, f"{k},5", k % 2) for k in range(40)]
+    table = open_stream(database(tmp_path / "t.sqlite", "x, dose TEXT, y", rows))
+    assert table.window(1, 3, ["dose"]).column("dose").values.tolist() == [1.5, 2.5]
+    table.close()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
 import time
 from pathlib import Path
 
-from tests.torture.world import Ended, Tally, World, figures
+from aucstudio.project.errors import InputError
+from aucstudio.project.runs.scoring import read_to_score, scores_of
+from aucstudio.project.store.model_file import load_model
+from tests.torture.world import Ended, Tally, World, stored_figures
 
 
 def layer(folder: Path, name: str = "failing") -> Path | None:
@@ -55,7 +57,7 @@ def _failing(tally: Tally, folder: Path, most: int, *, for_good: bool) -> Tally:
         tally.lose(f"the study could not be made: {first.err.strip()[-200:]}")
         return tally
     before = project.read_bytes(), model.read_bytes()
-    true = figures(json.loads(world.command("compare", str(project), "--json").out))
+    true = stored_figures(project)
     for number in _numbers(world, built, disk, folder / "count", words, most):
         project.write_bytes(before[0])
         model.write_bytes(before[1])
@@ -89,16 +91,21 @@ def _judge(
     (project, model), tally = files, world.tally
     if not end.out.strip():
         tally.lose(f"{where}: the result was not printed (exit {end.status}): {end.err[-200:]}")
-    after = world.command("compare", str(project), "--json")
-    now = figures(json.loads(after.out)) if not after.status else {}
+    now, trouble = dict[str, tuple[object, ...]](), ""
+    try:
+        now = stored_figures(project)
+    except InputError as error:
+        trouble = str(error)
     lost = [run for run in true if now.get(run) != true[run]]
     if lost:
-        tally.lose(f"{where}: {len(lost)} runs lost; {after.err.strip()[-200:]}", len(lost))
+        tally.lose(f"{where}: {len(lost)} runs lost; {trouble}", len(lost))
     if not end.status and len(now) <= len(true):
         tally.mislead(f"{where}: exit 0, and the run is not in the project")
-    scored = world.command("score", str(model), "study.csv", "--json")
-    if scored.status:
-        tally.lose(f"{where}: the model is gone: {scored.err.strip()[-200:]}")
+    try:
+        loaded = load_model(model)
+        scores_of(loaded, read_to_score(loaded, world.folder / "study.csv"))
+    except InputError as error:
+        tally.lose(f"{where}: the model is gone: {error}")
     world.count_orphans()
     extra = [p.name for p in disk.iterdir() if p not in files]
     known = [name for name in extra if name.endswith("-journal")]

@@ -27,9 +27,11 @@ def project_moves(folder: Path, tries: int) -> Tally:
     """
     tally = Tally("the project is renamed, replaced, deleted")
     world = World(folder, tally, ("auc-rls", "svm-auc", "logistic"), rows=400)
+    first = folder / "first.aucproj"
+    before = _made(world, first)
     for k in range(tries):
         project, aside = folder / f"p{k}.aucproj", folder / f"p{k} aside.aucproj"
-        before = _made(world, project)
+        shutil.copyfile(first, project)
         process = world.start(*world.run_words(project))
         _until_run_or_end(process, project, before)
         how = ("rename", "replace", "delete")[k % 3]

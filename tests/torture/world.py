@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -13,10 +14,15 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from aucstudio.project.results.summary import run_as_json
+from aucstudio.project.scratch import BoundedCache
+from aucstudio.project.store.project.contents import read_contents
+from aucstudio.project.store.project.database import ProjectSource
 from tests.conftest import write_table
 
 MARK = "AUCSTUDIO_TORTURE"
 PATIENCE = 120.0  # most seconds for any command on a loaded machine
+_KEPT_BYTES = 64 << 20
 _ENDING = 10.0  # seconds in which processes must be gone after their parent
 
 EXPERIMENT = """
@@ -226,6 +232,14 @@ def _marked(token: str) -> list[int]:
         except OSError:
             continue
     return found
+
+
+def stored_figures(project: Path) -> dict[str, tuple[Any, ...]]:
+    """Return the figures of every run of a project, without what was read of it before."""
+    with contextlib.closing(ProjectSource(project, BoundedCache(_KEPT_BYTES))) as source:
+        records = read_contents(source).records
+        runs = [run_as_json(one, one.experiment.band) for one in records if one.splits]
+    return figures({"runs": runs})
 
 
 def figures(document: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:

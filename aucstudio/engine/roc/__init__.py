@@ -24,7 +24,6 @@ from aucstudio.engine.roc.curve import (
     partial_auc_of as partial_auc_of,
     position as position,
     rank_weights as rank_weights,
-    reflect as reflect,
     tpr_at as tpr_at,
     vertical_average as vertical_average,
 )

@@ -20,8 +20,17 @@ from aucstudio.notices import text
 Scores = NDArray[np.floating[Any]]
 
 
+class _AtVertices:
+    """Arrays with a value for each vertex of a curve."""
+
+    def at(self, kept: Mask) -> Self:
+        """Return those of some of the vertices."""
+        arrays = {name: values[kept] for name, values in vars(self).items()}
+        return type(self)(**arrays)
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
-class Behind:
+class Behind(_AtVertices):
     """Cumulative weights behind the vertices of a curve.
 
     Attributes
@@ -37,18 +46,21 @@ class Behind:
     fp_squares: Array
     tp_squares: Array
 
-    def at(self, kept: Mask) -> Self:
-        """Return those of some of the vertices."""
-        return dataclasses.replace(
-            self, **{f.name: getattr(self, f.name)[kept] for f in dataclasses.fields(self)}
-        )
 
-    def reflected(self) -> Self:
-        """Swap the classes, as :func:`~aucstudio.engine.roc.reflect` does."""
-        fp, tp, fp_squares, tp_squares = (
-            sums[-1] - sums[::-1] for sums in (self.tp, self.fp, self.tp_squares, self.fp_squares)
-        )
-        return type(self)(fp, tp, fp_squares, tp_squares)
+@dataclasses.dataclass(frozen=True, eq=False)
+class Trials(_AtVertices):
+    """How many independent rows of equal weight a rate at each vertex is worth.
+
+    Attributes
+    ----------
+    tpr, fpr, precision, alerts : ndarray of shape (n_vertices,)
+        Alerts are the share of all rows that is predicted positive.
+    """
+
+    tpr: Array
+    fpr: Array
+    precision: Array
+    alerts: Array
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -64,16 +76,15 @@ class RocCurve:
         A vertex predicts positive where score >= threshold; the first is +inf.
     behind : Behind or None
         The rows behind these sums, where they are weighted.
-    trials : (ndarray, ndarray) or None
-        Where rows come in groups, how many independent rows the TPR and the FPR at each vertex
-        are worth.
+    trials : Trials or None
+        What rates are worth where rows come in groups or are weighted.
     """
 
     fp: NDArray[Any]
     tp: NDArray[Any]
     thresholds: Scores
     behind: Behind | None = None
-    trials: tuple[Array, Array] | None = None
+    trials: Trials | None = None
 
     @property
     def positives(self) -> Any:
@@ -129,7 +140,7 @@ class RocCurve:
     def at(self, kept: Mask) -> RocCurve:
         """Return the polyline of some of the vertices."""
         behind = self.behind and self.behind.at(kept)
-        trials = self.trials and (self.trials[0][kept], self.trials[1][kept])
+        trials = self.trials and self.trials.at(kept)
         return RocCurve(self.fp[kept], self.tp[kept], self.thresholds[kept], behind, trials)
 
 
@@ -153,19 +164,6 @@ def hull(curve: RocCurve) -> RocCurve:
         if kept.all():
             return curve
         curve = curve.at(kept)
-
-
-def reflect(curve: RocCurve) -> RocCurve:
-    """Mirror the curve at the falling diagonal: the classes swap roles, the scores their sign.
-
-    The thresholds are right where the curve has all its vertices.
-    """
-    return RocCurve(
-        curve.positives - curve.tp[::-1],
-        curve.negatives - curve.fp[::-1],
-        np.append(curve.thresholds[:1], -curve.thresholds[:0:-1]),
-        curve.behind and curve.behind.reflected(),
-    )
 
 
 def tpr_at(curve: RocCurve, fpr: ArrayLike) -> Array:

@@ -24,6 +24,7 @@ from aucstudio.engine.roc.curve import (
     PartialAUC,
     RocCurve,
     Scores,
+    Trials,
     check_band,
     partial_auc_of,
 )
@@ -142,9 +143,7 @@ def effective_trials(hit: Mask, weights: Array | None = None, groups: Index | No
     each = np.ones(len(hit)) if weights is None else weights
     if groups is None or not each.any():
         return effective_rows(each)
-    order = np.argsort(~hit, kind="stable")
-    ends = np.array([np.count_nonzero(hit)])
-    return float(trials_at(groups[order], each[order], ends)[0])
+    return float(trials_at(groups, each, np.array([len(hit)]), hit)[0])
 
 
 def binomial_bounds(
@@ -163,52 +162,83 @@ def binomial_bounds(
     return np.where(found > 0, low, 0.0), np.where(rest > 0, high, 1.0)
 
 
-def trials_at(groups: Index, weights: Array, ends: NDArray[np.int64]) -> Array:
-    """Return the effective trials of the share of the first so many rows.
+def trials_at(
+    groups: Index, weights: Array, ends: NDArray[np.int64], hit: Mask | None = None
+) -> Array:
+    """Return the effective trials of the share of the first so many rows in all rows.
 
     Parameters
     ----------
     groups, weights : ndarray of shape (rows,)
     ends : ndarray of int
         Ascending numbers of rows.
+    hit : ndarray of bool, shape (rows,), optional
+        The share is that of these rows in the first so many.
     """
-    of_group = np.asarray(np.bincount(groups, weights), dtype=np.float64)
-    total, count = weights.sum(), np.count_nonzero(of_group)
-    shares = effective_rows(of_group)
-    spread = _group_squares(groups, weights, ends, of_group)
-    p = np.append(0.0, np.cumsum(weights))[ends] / total
-    single = effective_rows(weights)
-    if count < 2:
-        return np.full(len(ends), min(1.0, single))
-    variance = spread / total**2 * count / (count - 1)
-    trials = np.full(len(ends), shares)
-    known = (p > 0) & (p < 1) & (variance > 0)
-    trials[known] = np.clip(p[known] * (1 - p[known]) / variance[known], shares, single)
-    normal, student = scipy.special.ndtri(0.975), scipy.special.stdtrit(count - 1, 0.975)
-    return np.asarray(trials * (normal / student) ** 2)
+    weights = weights.astype(np.float64)
+    until = np.append(0.0, np.cumsum(weights))[ends]
+    if hit is None:
+        of_group = np.bincount(groups, weights).astype(np.float64)
+        spread, shares, counts = _group_squares(groups, weights, 0.0 * weights, ends, of_group)
+        total = np.full(len(ends), weights.sum())
+        p, single = until / total, np.full(len(ends), effective_rows(weights))
+    else:
+        of_group, hits = np.zeros(int(groups.max(initial=-1)) + 1), weights * hit
+        spread, shares, counts = _group_squares(groups, hits, weights, ends, of_group)
+        squares, total = np.append(0.0, np.cumsum(weights**2))[ends], until
+        reached = np.append(0.0, np.cumsum(hits))[ends]
+        p = np.divide(reached, total, out=np.zeros(len(ends)), where=total > 0)
+        single = np.divide(total**2, squares, out=np.zeros(len(ends)), where=squares > 0)
+    trials, several = np.minimum(shares, single), counts > 1
+    known = several & (p > 0) & (p < 1) & (spread > 0)
+    variance = spread[known] / total[known] ** 2 * counts[known] / (counts[known] - 1)
+    exact = p[known] * (1 - p[known]) / variance
+    trials[known] = np.clip(exact, shares[known], single[known])
+    normal, student = scipy.special.ndtri(0.975), scipy.special.stdtrit(counts[several] - 1, 0.975)
+    trials[several] *= (normal / student) ** 2
+    trials[~several] = np.minimum(1.0, single[~several])
+    return np.asarray(trials)
 
 
 @kernel
 def _group_squares(
-    groups: Index, weights: Array, ends: NDArray[np.int64], of_group: Array
-) -> Array:
-    """Sum over groups the squares of what they have of the first rows beyond their part of all."""
-    total = of_group.sum()
-    all_squares = (of_group**2).sum()
-    sums = np.zeros(len(of_group))
-    squares, products, reached, row = 0.0, 0.0, 0.0, 0
-    found = np.empty(len(ends))
+    groups: Index, parts: Array, wholes: Array, ends: NDArray[np.int64], of_group: Array
+) -> tuple[Array, Array, Array]:
+    """Return sums over groups at the first so many rows.
+
+    Each row adds its part and its whole to its group; of_group is what groups have at first.
+
+    Returns
+    -------
+    spread : ndarray
+        Squares of what groups have in parts beyond their share of the wholes.
+    shares : ndarray
+        Effective number of groups.
+    counts : ndarray
+        Groups that are not empty.
+    """
+    a, b = np.zeros(len(of_group)), of_group.copy()
+    squares, products, all_squares = 0.0, 0.0, (of_group**2).sum()
+    reached, total, count, row = 0.0, of_group.sum(), float((of_group > 0).sum()), 0
+    spread, shares, counts = np.zeros(len(ends)), np.zeros(len(ends)), np.zeros(len(ends))
     for k in range(len(ends)):
         while row < ends[k]:
-            group, weight = groups[row], weights[row]
-            squares += 2 * sums[group] * weight + weight**2
-            products += weight * of_group[group]
-            sums[group] += weight
-            reached += weight
+            group, part, whole = groups[row], parts[row], wholes[row]
+            count += b[group] == 0 and whole > 0
+            squares += 2 * a[group] * part + part**2
+            products += part * b[group] + whole * a[group] + part * whole
+            all_squares += 2 * b[group] * whole + whole**2
+            a[group] += part
+            b[group] += whole
+            reached += part
+            total += whole
             row += 1
-        share = reached / total
-        found[k] = max(squares - 2 * share * products + share**2 * all_squares, 0.0)
-    return found
+        if total > 0:
+            share = reached / total
+            spread[k] = max(squares - 2 * share * products + share**2 * all_squares, 0.0)
+            shares[k] = total**2 / all_squares
+        counts[k] = count
+    return spread, shares, counts
 
 
 Values = TypeVar("Values", bound=NDArray[Any])
@@ -303,7 +333,8 @@ class Ranking:
         """How much memory it takes, its curve included."""
         parts = (self.s, self.t, self.order_s, self.order_t, self.below, self.at_most)
         rows = self.s.nbytes + self.t.nbytes
-        curve = (5 + 6 * self.is_weighted) * rows
+        has_trials = self.is_weighted or self.groups is not None
+        curve = (5 + 6 * self.is_weighted + 4 * has_trials) * rows
         return sum(part.nbytes for part in parts) + curve + rows * (self.groups is not None)
 
     @property
@@ -354,7 +385,7 @@ class Ranking:
         thresholds, from_s = merged[ends], lower[ends]
         from_t = ends - from_s
         fp, tp = n - from_t, m - from_s
-        trials = self._trials(fp, tp)
+        trials = self._trials(fp, tp, is_negative[::-1])
         if self.weights is None:
             return RocCurve(fp, tp, thresholds, None, trials)
         above_s, above_t = self._above
@@ -363,16 +394,40 @@ class Ranking:
             above_t[from_t], above_s[from_s], thresholds, Behind(fp, tp, *squares), trials
         )
 
-    def _trials(self, fp: Index, tp: Index) -> tuple[Array, Array] | None:
-        """Return the trials that the TPR and the FPR are worth, where rows come in groups."""
-        if self.units is None:
+    def _trials(self, fp: Index, tp: Index, is_negative: Mask) -> Trials | None:
+        """Return what rates are worth where rows come in groups or are weighted.
+
+        Parameters
+        ----------
+        is_negative : ndarray of bool
+            Of the rows of both classes, the highest score first.
+        """
+        if self.units is None and self.weights is None:
             return None
         weights = self.weights or (np.ones(len(self.s)), np.ones(len(self.t)))
+        each = _merged(weights, is_negative)
+        if self.units is None:
+            squares, sums = np.append(0.0, np.cumsum(each**2)), np.append(0.0, np.cumsum(each))
+            called = np.maximum(fp + tp, 1)
+            of_called = sums[called] ** 2 / squares[called] * (fp + tp > 0)
+            of_all = (np.full(len(fp), effective_rows(of)) for of in (*weights, each))
+            tpr, fpr, alerts = of_all
+            return Trials(tpr, fpr, of_called, alerts)
         tpr, fpr = (
-            trials_at(units[::-1], each[::-1], ends)
-            for units, each, ends in zip(self.units, weights, (tp, fp), strict=True)
+            trials_at(units[::-1], of_class[::-1], ends)
+            for units, of_class, ends in zip(self.units, weights, (tp, fp), strict=True)
         )
-        return tpr, fpr
+        units = _merged(self.units, is_negative)
+        precision = trials_at(units, each, fp + tp, ~is_negative)
+        return Trials(tpr, fpr, precision, trials_at(units, each, fp + tp))
+
+
+def _merged(of_classes: tuple[Values, Values], is_negative: Mask) -> Values:
+    """Return values of the positives and negatives, the highest score first."""
+    of_s, of_t = of_classes
+    merged: Values = np.empty_like(of_s, shape=is_negative.shape)
+    merged[~is_negative], merged[is_negative] = of_s[::-1], of_t[::-1]
+    return merged
 
 
 def _order(scores: Scores, units: Index | None, rows: Index) -> Index:

@@ -257,7 +257,7 @@ class _State:
                 return True
             wrong[free] = False
             freed = np.flatnonzero(wrong)
-            before, left = left, len(freed) + np.count_nonzero(~stays)
+            before, left = left, len(freed) + int(np.count_nonzero(~stays))
             if not 0 < left < before:
                 return False
             free = np.sort(np.concatenate([free[stays], freed]))

@@ -64,6 +64,8 @@ class Verified:
         What could not be done, and why.
     faults : tuple of str
         What does not agree, a sentence each.
+    weighted : bool
+        Whether rows are weighted, for which no problem is solved again.
     """
 
     objective: float
@@ -80,6 +82,7 @@ class Verified:
     seconds: float
     reasons: tuple[str, ...]
     faults: tuple[str, ...]
+    weighted: bool = False
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

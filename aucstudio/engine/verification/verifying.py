@@ -94,6 +94,7 @@ class _Verification:
             seconds=time.perf_counter() - began,
             reasons=tuple(self._reasons),
             faults=tuple(self._faults),
+            weighted=trained.weights is not None,
         )
 
     def _compare_scores(self, training: Array, kept: Array) -> float:

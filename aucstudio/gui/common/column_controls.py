@@ -17,7 +17,9 @@ from aucstudio.gui.common.widgets import (
     across,
     discard,
     down,
+    fold_mark,
     label,
+    link_button,
     named,
     push_button,
 )
@@ -87,9 +89,7 @@ class FindingRows(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("findings")
-        self.more = named(QToolButton(), "findings_more")
-        self.more.setCheckable(True)
-        self.more.setAutoRaise(True)
+        self.more = link_button("findings_more")
         self.more.toggled.connect(self._show_others)
         self._rows: list[QWidget] = []
         self._others = 0
@@ -122,9 +122,7 @@ class FindingRows(QWidget):
         count = counted(self._others, "more finding")
         beyond = self._others + 1 - len(self._rows)
         hidden = f", the first {len(self._rows) - 1} shown" if shown and beyond > 0 else ""
-        self.more.setArrowType(Qt.ArrowType.DownArrow if shown else Qt.ArrowType.RightArrow)
-        self.more.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.more.setText(count + hidden)
+        self.more.setText(f"{fold_mark(shown)} {count}{hidden}")
 
     def _row(self, place: int, finding: Finding, table: Table) -> QWidget:
         made = QFrame(self)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import (
@@ -16,13 +16,13 @@ from PySide6.QtCore import (
     QPersistentModelIndex,
     Qt,
 )
-from PySide6.QtGui import QColor, QFont, QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtGui import QColor, QFont, QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
-from aucstudio.gui.common.plain_text import tip_text
+from aucstudio.gui.common.plain_text import plain_tooltip, tip_text
 from aucstudio.gui.common.plotting import SWATCH, swatch
 from aucstudio.gui.common.theme import current_theme, scaled
-from aucstudio.gui.common.widgets import named
+from aucstudio.gui.common.widgets import fold_mark, link_button, named
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.notices import text
@@ -319,7 +319,19 @@ class TableView(QTableView):
         Of a row, in pixels at ordinary text.
     stretched : int, optional
         The column that takes the remaining width; by default the user sets all widths.
+
+    Attributes
+    ----------
+    rarer : sequence of int
+        Columns that are hidden in this order where the list is narrow.
+    unneeded : collection of int
+        Columns that say nothing at present, and are hidden.
+    hidden_button : QPushButton
+        Shows the columns that have no room; the page places it.
     """
+
+    rarer: Sequence[int] = ()
+    unneeded: Collection[int] = ()
 
     def __init__(
         self,
@@ -355,6 +367,62 @@ class TableView(QTableView):
             header.setSectionResizeMode(stretched, QHeaderView.ResizeMode.Stretch)
         self.setIconSize(SWATCH)
         self.setCornerWidget(QWidget())  # else the style draws a mark
+        self._stretched = stretched
+        self.hidden_button = link_button(f"{name}_hidden_button")
+        self.hidden_button.setParent(self)  # until a page places it
+        self.hidden_button.toggled.connect(lambda _open: self.fit_columns())
+        self.hidden_button.hide()
+
+    # ------------------------------------------------------------- columns without room
+
+    def fit_columns(self) -> bool:
+        """Hide the rarer columns that have no room, and offer to show them.
+
+        The others are as wide as their texts; beyond the width of the list it scrolls.
+
+        Returns
+        -------
+        fits : bool
+            Whether the others have room, or the user has asked for all.
+        """
+        rarer = [k for k in self.rarer if k not in self.unneeded]
+        for column in range(self.model().columnCount()):
+            self.setColumnHidden(column, column in self.unneeded)
+        rooms = {k: self.column_room(k) for k in self.copied_columns()}
+        spare, hidden = self.viewport().width() - sum(rooms.values()), []
+        for column in rarer:
+            if spare < 0:
+                hidden.append(column)
+                spare += rooms[column]
+        is_open = self.hidden_button.isChecked()
+        for column in () if is_open else hidden:
+            self.setColumnHidden(column, True)
+        if self._stretched is not None:
+            header, modes = self.horizontalHeader(), QHeaderView.ResizeMode
+            fits = spare >= 0 and not (is_open and hidden)
+            header.setSectionResizeMode(self._stretched, modes.Stretch if fits else modes.Fixed)
+            if not fits:
+                header.resizeSection(self._stretched, rooms[self._stretched])
+        self._offer_hidden([self.heads_in_words()[k] for k in sorted(hidden)], is_open)
+        return spare >= 0 or is_open
+
+    def column_room(self, column: int) -> int:
+        """Return the width in pixels that the texts of a column need."""
+        head = self.horizontalHeader().sectionSizeHint(column)
+        return max(self.sizeHintForColumn(column), head)
+
+    def heads_in_words(self) -> list[str]:
+        """Return the heads of all columns, each on one line."""
+        model, across = self.model(), Qt.Orientation.Horizontal
+        heads = (model.headerData(k, across) for k in range(model.columnCount()))
+        return [str(head or "").replace("\n", " ") for head in heads]
+
+    def _offer_hidden(self, heads: Sequence[str], is_open: bool) -> None:
+        words = text("hidden_columns", count=len(heads), open=is_open)
+        self.hidden_button.setText(f"{fold_mark(is_open)} {words}")
+        self.hidden_button.setAccessibleName(words)
+        plain_tooltip(self.hidden_button, ", ".join(heads))
+        self.hidden_button.setVisible(bool(heads))
 
     def offer_sorting(self) -> None:
         """Sort by clicks on a head; the third click restores the original order."""
@@ -368,6 +436,11 @@ class TableView(QTableView):
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self.verticalHeader().setDefaultSectionSize(scaled(self._height))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self.rarer or self.unneeded:
+            self.fit_columns()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.matches(QKeySequence.StandardKey.Copy):
@@ -384,8 +457,8 @@ class TableView(QTableView):
         model = self.model()
         selected = sorted(index.row() for index in self.selectionModel().selectedRows())
         places = self.copied_columns()
-        heads = [model.headerData(k, Qt.Orientation.Horizontal) for k in places]
-        lines = [[str(head or "").replace("\n", " ") for head in heads]]
+        heads = self.heads_in_words()
+        lines = [[heads[k] for k in places]]
         for row in selected or range(model.rowCount()):
             cells = [model.index(row, k).data() for k in places]
             lines.append([str("" if cell is None else cell) for cell in cells])

@@ -272,6 +272,7 @@ class ThresholdChooser(QWidget):
         self._grid.setVerticalSpacing(4)
         self._grid.setColumnStretch(0, 1)
         self.rule = choice_box(f"{name}_rule", narrow=True, like="threshold_rule")
+        self.setFocusProxy(self.rule)
         self._grid.addWidget(self.rule, 0, 0)
         for row, key in enumerate(("bound", *_RULES_OF, "threshold")):
             self._add_field(row, key)

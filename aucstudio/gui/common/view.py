@@ -7,11 +7,12 @@ from functools import partial
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
-from PySide6.QtCore import QPoint, Signal
+from PySide6.QtCore import QPoint, QSize, Signal
 from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
+    QFrame,
     QGraphicsItem,
     QHBoxLayout,
     QLabel,
@@ -25,14 +26,24 @@ from aucstudio.gui.common.controls import ControlRow, Segments
 from aucstudio.gui.common.plots.plot import Plot, plot_menu
 from aucstudio.gui.common.plotting import style_plot
 from aucstudio.gui.common.sentence import Sentence
-from aucstudio.gui.common.theme import set_icon
-from aucstudio.gui.common.widgets import TOP, across, down, hint_label, holding, named, order_tabs
+from aucstudio.gui.common.theme import scaled, set_icon
+from aucstudio.gui.common.widgets import (
+    TOP,
+    across,
+    down,
+    hint_label,
+    holding,
+    named,
+    order_tabs,
+    scrolled,
+)
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.survey.rows import FALSE_ALARM, MISSED
 
 _LEAST_COMBO = 64
+_LEAST_PICTURE = 160  # pixels of height
 
 
 class PageView(QWidget):
@@ -114,9 +125,17 @@ class PageView(QWidget):
         if not self._stale:
             update() if self.isVisible() else self.mark_stale()
 
-    def set_content(self, layout: QLayout, hint: str) -> None:
-        """Set the pictures of the page, and the text in their place if there are none."""
-        self.content, self.hint = holding(layout), hint_label(f"{self._short_name}_hint")
+    def set_content(self, layout: QLayout, hint: str, *, scrolls: bool = False) -> None:
+        """Set the pictures of the page, and the text in their place if there are none.
+
+        A page that scrolls keeps the least heights of its pictures where it is low.
+        """
+        self.content = holding(layout)
+        if scrolls:
+            area = scrolled(self.content)
+            area.setFrameShape(QFrame.Shape.NoFrame)
+            self.content = area
+        self.hint = hint_label(f"{self._short_name}_hint")
         self.hint.setText(hint)
         self.hint.hide()
         for part in (self.hint, self.content):
@@ -294,6 +313,11 @@ class PageView(QWidget):
 
     def fit_page(self) -> None:
         """Fit the page to its size."""
+
+    def minimumSizeHint(self) -> QSize:
+        # A lower window scrolls, rather than squeezing the picture.
+        needed, picture = super().minimumSizeHint(), self.body.minimumSize().height()
+        return needed + QSize(0, max(0, scaled(_LEAST_PICTURE) - picture))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

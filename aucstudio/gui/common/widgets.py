@@ -51,7 +51,6 @@ from PySide6.QtWidgets import (
 from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.state.session import Session
-from aucstudio.notices import text
 from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import as_sentence
 
@@ -61,7 +60,11 @@ Part = Item | int | tuple[Item, int | Qt.AlignmentFlag] | None
 Box = TypeVar("Box", bound=QBoxLayout)
 
 STRETCH = None  # takes the remaining room
-TOP, LEFT = Qt.AlignmentFlag.AlignTop, Qt.AlignmentFlag.AlignLeft
+TOP, LEFT, RIGHT = (
+    Qt.AlignmentFlag.AlignTop,
+    Qt.AlignmentFlag.AlignLeft,
+    Qt.AlignmentFlag.AlignRight,
+)
 
 
 def across(*parts: Part, gap: int = 8, around: Around = 0) -> QHBoxLayout:
@@ -225,7 +228,13 @@ class FieldLabel(PlainLabel):
 
 
 class Card(QFrame):
-    """A titled group on the 8-pixel grid."""
+    """A titled group on the 8-pixel grid.
+
+    Attributes
+    ----------
+    heading : QLabel
+        If there is a title; Alt and the letter marked in the title move the focus to its buddy.
+    """
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -234,7 +243,8 @@ class Card(QFrame):
         self.rows.setContentsMargins(16, 12, 16, 14)
         self.rows.setSpacing(8)
         if title:
-            self.rows.addWidget(label(title.upper(), "heading"))
+            self.heading = label(title.upper(), "heading")
+            self.rows.addWidget(self.heading)
 
 
 def card_around(widget: QWidget) -> Card:
@@ -411,6 +421,19 @@ def primary(button: QPushButton) -> QPushButton:
     return button
 
 
+def link_button(name: str, accessible: str = "") -> QPushButton:
+    """Make a button in the style of a link, which is checked while it shows more."""
+    made = named(QPushButton(), name, accessible)
+    made.setProperty("link", True)
+    made.setCheckable(True)
+    return made
+
+
+def fold_mark(is_open: bool) -> str:
+    """Return the mark before the text of a button that shows more."""
+    return "▾" if is_open else "▸"
+
+
 class Fold(QWidget):
     """A heading that shows or hides the widgets below it.
 
@@ -428,9 +451,7 @@ class Fold(QWidget):
     def __init__(self, name: str, title: str, inner: Sequence[QWidget]) -> None:
         super().__init__()
         self._title = title
-        self.button = named(QPushButton(), name, title)
-        self.button.setProperty("link", True)
-        self.button.setCheckable(True)
+        self.button = link_button(name, title)
         self._body = holding(down(*inner))
         self.setLayout(down((self.button, LEFT), self._body, gap=4))
         self.button.toggled.connect(self._on_toggled)
@@ -442,7 +463,7 @@ class Fold(QWidget):
         self._on_toggled(self.button.isChecked())
 
     def _on_toggled(self, shown: bool) -> None:
-        self.button.setText(f"{'▾' if shown else '▸'} {self._title}")
+        self.button.setText(f"{fold_mark(shown)} {self._title}")
         self._body.setVisible(shown)
 
 
@@ -617,9 +638,9 @@ _COMBINE = (
 
 
 def worded(name: str) -> tuple[str, str, str]:
-    """Return the name of a control, and its words and its tooltip of the catalogue's entry."""
-    words, _, tip = text(name).partition(": ")
-    return name, words, tip
+    """Return the name of a control, its text or the title before it, and its tooltip."""
+    words = control_words(name)
+    return name, words.get("text", words.get("title", "")), words.get("tip", "")
 
 
 def make_action(

@@ -169,9 +169,6 @@ class Actions(QObject):
                 self._made[name] = self._make(name)
         # The earlier shortcut, which in a text field goes to the end of the line.
         self.export_model.setShortcuts([self.export_model.shortcut(), QKeySequence("Ctrl+E")])
-        for side in (self.show_setup, self.show_runs):
-            side.setCheckable(True)
-            side.setChecked(True)
         self.pages = [
             self._page_action(k, view) for k, page in enumerate(PAGES, 1) for view in page.views
         ]
@@ -209,6 +206,10 @@ class Actions(QObject):
         """Enable or disable the actions of some names."""
         for name in names.split():
             self.named(name).setEnabled(enabled)
+
+    def word(self, name: str, choice: str) -> None:
+        """Show the text that the catalogue has for a choice of an action."""
+        self.named(name).setText(control_words(f"action_{name}")["choices"][choice])
 
     def named(self, name: str) -> QAction:
         """Return an action by its name."""

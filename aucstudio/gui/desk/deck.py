@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QSplitter, QWidget
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import down, on_some_screen, set_style
 from aucstudio.gui.desk.actions import ARRANGEMENTS, PAGES, VIEWS, Actions, page_of
-from aucstudio.gui.desk.tiles import Tile, TileColumn, TornOff
+from aucstudio.gui.desk.tiles import EQUAL, Tile, TileArea, TornOff
 from aucstudio.gui.state.background import Turns, delayed
 
 _TITLES = {view.name: view.title for view in VIEWS}
@@ -88,7 +88,7 @@ class Deck(QWidget):
 
     def _lay_out(self) -> None:
         self.across = QSplitter(Qt.Orientation.Horizontal)
-        self.columns = [TileColumn() for _ in range(2)]
+        self.columns = [QSplitter(Qt.Orientation.Vertical) for _ in range(2)]
         for k, column in enumerate(self.columns):
             column.addWidget(self.tiles[k])
             column.addWidget(self.tiles[k + _DOWN])
@@ -97,7 +97,8 @@ class Deck(QWidget):
             splitter.setHandleWidth(8)
             splitter.setChildrenCollapsible(False)
             splitter.splitterMoved.connect(lambda *_: self._changed_soon.start())
-        self.setLayout(down(self.across))
+        self.area = TileArea(self.across)
+        self.setLayout(down(self.area))
 
     # ------------------------------------------------------------- reading
 
@@ -316,7 +317,7 @@ class Deck(QWidget):
             "tiles": {name: place for name in self.names if (place := self.place(name))},
             "front": self._fronts(),
             "active": self._recent[0],
-            "sizes": [splitter.sizes() for splitter in self.splitters()],
+            "sizes": [self.area.widths(), *(column.sizes() for column in self.columns)],
             "windows": {
                 name: [*window.geometry().getRect(), self._tile[name]]  # type: ignore[misc]
                 for name, window in self.windows.items()
@@ -410,7 +411,7 @@ class Deck(QWidget):
 
     def _make_tiles_equal(self) -> None:
         for splitter in self.splitters():
-            splitter.setSizes([10_000, 10_000])
+            splitter.setSizes(EQUAL)
 
     def _tabs(self, names: list[str]) -> list[tuple[str, str]]:
         """Return the tabs of a tile by its views: of each page the one used last, and a title."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QSplitter, QWidget
+from PySide6.QtWidgets import QApplication, QMenu, QMenuBar, QSplitter, QWidget
 
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import RoomyTabs, named
@@ -19,6 +19,7 @@ NARROW = _LEFT + _MIDDLE + _SLIM_RIGHT
 _SINGLE = _LEFT + _LEAST_MIDDLE
 _UNBOUND = (1 << 24) - 1  # Qt's QWIDGETSIZE_MAX
 _NAME = "sides"
+_BY_TAB = Qt.FocusPolicy.TabFocus
 
 
 class Sides(QSplitter):
@@ -27,12 +28,19 @@ class Sides(QSplitter):
     In a window narrower than ``NARROW`` pixels the run list is a page of the left column. With
     large text the pictures are another page, as they would be too narrow between two columns.
 
+    Signals
+    -------
+    verb_changed : (str, str)
+        "setup" or "runs", and what :meth:`call` does with it now: "show", "go" or "hide".
+
     Attributes
     ----------
     setup, middle, runs : QWidget
     left : QTabWidget
         Has ``setup``, and the widgets without a column.
     """
+
+    verb_changed = Signal(str, str)
 
     def __init__(self, setup: QWidget, middle: QWidget, runs: QWidget) -> None:
         super().__init__(Qt.Orientation.Horizontal)
@@ -45,7 +53,9 @@ class Sides(QSplitter):
         self.left.addTab(setup, "Set-up")
         for widget in (self.left, middle, runs):
             self.addWidget(widget)
+        self._sides = {"setup": setup, "runs": runs}
         self._shown = {setup: True, runs: True}
+        self._focused: QWidget | None = None  # the column with the focus, also while a menu has it
         self._at_work = True
         self._inside: tuple[QWidget, ...] = ()
         self._soon = delayed(self, 0, self._fit)
@@ -53,15 +63,44 @@ class Sides(QSplitter):
         self.setStretchFactor(1, 1)
         self.setCollapsible(1, False)
         self.splitterMoved.connect(self._keep_sizes)
+        QApplication.instance().focusChanged.connect(self._on_focus)  # type: ignore[union-attr]
         self._fit()
 
-    def show_setup(self, shown: bool) -> None:
-        """Show or hide the set-up column."""
-        self._show(self.setup, shown)
+    def show_side(self, name: str, shown: bool) -> None:
+        """Show or hide a column, by its name; one that is a page comes to the front."""
+        side = self._sides[name]
+        self._shown[side] = shown
+        self._arrange()
+        if shown and self.left.indexOf(side) >= 0:
+            self.left.setCurrentWidget(side)
+        self._announce()
 
-    def show_runs(self, shown: bool) -> None:
-        """Show or hide the run list."""
-        self._show(self.runs, shown)
+    def is_shown(self, name: str) -> bool:
+        """Return whether a column is shown while a study is open, by its name."""
+        return self._shown[self._sides[name]]
+
+    def call(self, name: str) -> None:
+        """Show a column and move the focus to it; hide it if it has the focus."""
+        verb = self._verb(name)
+        self.show_side(name, verb != "hide")
+        if verb != "hide":
+            _focus_first(self._sides[name])
+
+    def _verb(self, name: str) -> str:
+        side = self._sides[name]
+        if not self._shown[side]:
+            return "show"
+        return "hide" if self._focused is side and side.isVisible() else "go"
+
+    def _announce(self) -> None:
+        for name in self._sides:
+            self.verb_changed.emit(name, self._verb(name))
+
+    def _on_focus(self, _old: QWidget | None, now: QWidget | None) -> None:
+        if now is not None and not isinstance(now, QMenu | QMenuBar):
+            found = (side for side in self._sides.values() if side.isAncestorOf(now))
+            self._focused = next(found, None)
+            self._announce()
 
     def at_work(self, working: bool) -> None:
         """Show the columns only while a study is open."""
@@ -73,12 +112,6 @@ class Sides(QSplitter):
         """Show the pictures if they are a page of the left column."""
         if self.middle in self._inside:
             self.left.setCurrentWidget(self.middle)
-
-    def _show(self, side: QWidget, shown: bool) -> None:
-        self._shown[side] = shown
-        self._arrange()
-        if shown and self.left.indexOf(side) >= 0:
-            self.left.setCurrentWidget(side)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -153,3 +186,12 @@ class Sides(QSplitter):
         if not self._inside and self._at_work:
             self._chosen = self.sizes()
             preferences().put_in("splitters", _NAME, tuple(self._chosen))
+
+
+def _focus_first(side: QWidget) -> None:
+    """Move the focus to the part of a column that has had it, or to its first control."""
+    fields = (one for one in side.findChildren(QWidget) if one.focusPolicy() & _BY_TAB)
+    seen = [one for one in fields if one.isVisible() and one.isEnabled()]
+    kept = side.focusWidget()
+    if seen:
+        (kept if kept in seen else seen[0]).setFocus(Qt.FocusReason.ShortcutFocusReason)

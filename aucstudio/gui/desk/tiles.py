@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QPoint, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QMoveEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QSplitter, QStackedWidget, QTabBar, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QSplitter, QStackedWidget, QTabBar, QWidget
 
+from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import across, card_around, down, named, set_style
 from aucstudio.gui.desk.actions import page_of
 
 _BAR_LEFT = 4  # pixels
+EQUAL = (10_000, 10_000)  # sizes of a splitter
+_TWO_COLUMNS = 660  # pixels that two columns of tiles need
 _NARROWER_BY = 10  # pixels of a tab, as in the style sheet
-_MOST_HEIGHT = 600  # pixels that a window of 1000 × 700 has for its views
 
 
 class _Blank(QWidget):
@@ -128,16 +130,43 @@ class Tile(QWidget):
             set_style(self.bar, "closer", not closer)
 
 
-class TileColumn(QSplitter):
-    """Tiles below each other that never make a window higher than a small screen."""
+class TileArea(QScrollArea):
+    """The tiles in two columns, or all below each other where two columns have no room.
 
-    def __init__(self) -> None:
-        super().__init__(Qt.Orientation.Vertical)
+    It scrolls where the window is too low for the pictures.
+
+    Parameters
+    ----------
+    across : QSplitter
+        The columns of tiles.
+    """
+
+    def __init__(self, across: QSplitter) -> None:
+        super().__init__()
+        named(self, "deck_area", "Pictures")
+        self._across = across
+        self._widths: list[int] = []  # of the columns, while they are below each other
+        self.setWidget(across)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # Tab goes to the controls in it
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+
+    def widths(self) -> list[int]:
+        """Return the widths of the columns, or those that they will have beside each other."""
+        return self._widths or self._across.sizes()
 
     def minimumSizeHint(self) -> QSize:
-        needed = super().minimumSizeHint()
-        needed.setHeight(min(needed.height(), _MOST_HEIGHT))
-        return needed
+        return QSize(self._across.minimumSizeHint().width(), super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        sides, is_wide = Qt.Orientation, self.width() >= scaled(_TWO_COLUMNS)
+        if is_wide != (self._across.orientation() == sides.Horizontal):
+            before = self._across.sizes()
+            self._across.setOrientation(sides.Horizontal if is_wide else sides.Vertical)
+            self._across.setSizes(self._widths if is_wide and any(self._widths) else EQUAL)
+            self._widths = [] if is_wide else before
+        super().resizeEvent(event)
 
 
 class TornOff(QWidget):

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QButtonGroup,
     QComboBox,
     QDialogButtonBox,
+    QLabel,
     QRadioButton,
     QVBoxLayout,
     QWidget,
@@ -99,20 +100,25 @@ class ModelChoice(QObject):
         self.target = session.focus.target if in_focus else session.plan.target
         split = session.focus.split if in_focus else 0
         self._split = min(split, len(run.record.splits) - 1)
-        # A search for the best model has refit its model already.
+        # A search for the best model has refit its model, which a reopened project does not hold.
         self._searched = session.study.home.refits.get(run.record.id)
+        searches = (one for one in session.best.standings() if one.best == run.record.id)
+        self._search = next((one for one in searches if one.refit), None)
+        self._is_of_search = self._searched is not None or self._search is not None
         self._refit: Model | None = self._searched
         self.calibration: str | None = None
         self.kinds = QButtonGroup(self)
         for k, words in enumerate(self._choices()):
-            self.kinds.addButton(named(QRadioButton(words), f"model_choice_{k}", words), k)
-        self.kinds.button(VALIDATED if self._searched is None else REFIT).setChecked(True)
+            self.kinds.addButton(named(QRadioButton(words), f"model_choice_{k}"), k)
         self._members = _members(session, run.record)
         gone = len(run.record.experiment.members) - len(self._members)
         self.kinds.button(REFIT).setEnabled(self._table is not None and not gone)
         if gone:
             reason = "Some of the runs that it combines are no longer in the project"
             plain_tooltip(self.kinds.button(REFIT), reason)
+        is_possible = self.kinds.button(REFIT).isEnabled()
+        kind = REFIT if self._is_of_search and is_possible else VALIDATED
+        self.kinds.button(kind).setChecked(True)
         self.chooser = ThresholdChooser("model_threshold", session, small=small)
         self.chooser.setParent(parent)  # without a parent it would be shown as a window
         self.chooser.target_chosen.connect(self.set_target)
@@ -170,12 +176,13 @@ class ModelChoice(QObject):
                     self._refit = refit_combination(experiment, members, table, post)
                 else:
                     self._refit = refit(experiment, table, post)
-            if self._searched is None:
-                made = rethresholded(self._refit, experiment, table, rule)
-            elif rule is not None:
-                made = with_carried_threshold(self._refit, record, table, rule)
-            else:
-                made = self._refit
+            made, carried = self._refit, rule
+            if self._searched is None and self._search is not None:
+                carried = rule or self._search.rule
+            if not self._is_of_search:
+                made = rethresholded(made, experiment, table, rule)
+            elif carried is not None:
+                made = with_carried_threshold(made, record, table, carried)
             return _calibrated(made, record, calibration, None)
 
         return make
@@ -245,7 +252,7 @@ class ModelChoice(QObject):
         if self.target.rule == OWN and not self._after_refit():
             return figures
         code = "threshold_kept" if not refits else "threshold_of_rank"
-        if refits and self._searched is None:
+        if refits and not self._is_of_search:
             code = "threshold_again"
         return f"{figures} {text(code, typed=self.target.rule == TYPED)}"
 
@@ -254,7 +261,7 @@ class ModelChoice(QObject):
         split = at + 1 if len(splits) > 1 else None
         rows = len(splits[at].train_rows)
         validated = text("validated_model", split=split, splits=len(splits), rows=rows)
-        return [validated, "Refit on all labelled rows"]
+        return [validated, "&Refit on all labelled rows"]
 
 
 def _members(session: Session, record: RunRecord) -> list[Named]:
@@ -268,6 +275,13 @@ def _members(session: Session, record: RunRecord) -> list[Named]:
 
 def _calibrated(model: Model, record: RunRecord, kind: str | None, split: int | None) -> Model:
     return model if kind is None else calibrated(model, record, kind, split)
+
+
+def _question(words: str, field: QWidget) -> QLabel:
+    """Return the title of a field; Alt and the marked letter move the focus there."""
+    made = label(words, "title")
+    made.setBuddy(field)
+    return made
 
 
 @dataclasses.dataclass(frozen=True)
@@ -300,14 +314,15 @@ class ExportModelDialog(prompts.Dialog):
     ) -> None:
         super().__init__("export_model_dialog", f"Export {run.look.name}", parent)
         self._session, self._run = session, run
-        self._work = Background(self, self._on_made)
+        self._work = Background(self, self._on_made, self._on_progress)
         self._writing = prompts.FileWriter(self, self._on_written, self._on_failed)
         self._refusal = Answer[str](self, self._show_about, self._show_about, keep=len(FORMATS) + 1)
         self._refused = ""
         self.choice = ModelChoice(session, run, self)
         self._offered, self._kept = self.choice.target, {} if kept is None else kept
         self._restore()
-        beside = down(label("Which threshold?", "title"), self.choice.chooser, STRETCH)
+        which = _question("Which &threshold?", self.choice.chooser)
+        beside = down(which, self.choice.chooser, STRETCH)
         columns = self.beside((self._which_and_how(), 1), beside, gap=32)
         self.words = label("", "muted", wrap=True, name="export_words")
         self.words.hide()
@@ -355,12 +370,12 @@ class ExportModelDialog(prompts.Dialog):
             *self.choice.kinds.buttons(),
             self.about_model,
             8,
-            label("In which format?", "title"),
-            self._make_format(),
+            _question("In which &format?", self._make_format()),
+            self.format,
             self.about,
             8,
-            label("With probabilities?", "title"),
-            self._make_calibration(),
+            _question("With &probabilities?", self._make_calibration()),
+            self.calibration,
             self.about_map,
             STRETCH,
         )
@@ -426,10 +441,13 @@ class ExportModelDialog(prompts.Dialog):
         if is_validated and self.choice.calibration is None:
             self._save(self.choice.validated())
             return
-        doing = "fitting the calibration" if is_validated else "training on all rows"
+        doing = "fitting the calibration" if is_validated else text("refitting", step="")
         self.progress.show_work(None, doing)
         self._work.start(None, self.choice.making())
         self._refresh()
+
+    def _on_progress(self, message: Progress) -> None:
+        self.progress.show_work(*message.describe_refit())
 
     def _on_made(self, _key: object, job: Job[Progress, Model]) -> None:
         self._refresh()

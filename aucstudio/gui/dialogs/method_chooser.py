@@ -32,7 +32,7 @@ from aucstudio.gui.common.widgets import (
 from aucstudio.notices import text
 from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import as_sentence
-from aucstudio.project.runs.estimate import Outlook
+from aucstudio.project.runs.outlook import Outlook
 
 _KEY, _TIP = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.ToolTipRole
 _TIME = 5  # column
@@ -247,7 +247,7 @@ class MethodChooser(Dialog):
             show_note(self.facts, "")
         else:
             method, outlook = METHODS[key], self._outlooks.get(key)
-            self.title.setText(f"{method.in_words} ({method.title})")
+            self.title.setText(method.full_title())
             show_note(self.words, f"{method.use_when} {method.summary}", "")
             takes = "" if outlook is None else f" {as_sentence(outlook.details)}"
             aim = f"Trains for {AIMS[method.trains_for]}. {method.weights_words()}"

@@ -1,4 +1,4 @@
-"""What a scored table was found to be: its columns, its input check, its ROC curve."""
+"""What is shown of a scored table: its first rows, its input check, and pictures."""
 
 from __future__ import annotations
 
@@ -8,19 +8,14 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from numpy.typing import NDArray
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
 
-from aucstudio.engine import roc
-from aucstudio.engine.inference import Interval, pauc_interval
-from aucstudio.gui.common.curve_figures import band_words
 from aucstudio.gui.common.plain_text import elided, menu_text, plain_tooltip
-from aucstudio.gui.common.plots.roc_sketch import RocSketch, outline
-from aucstudio.gui.common.plotting import pen
+from aucstudio.gui.common.plots.roc_sketch import RocSketch
+from aucstudio.gui.common.plotting import class_steps, faded, finite_range, make_plot, pen
 from aucstudio.gui.common.table import Row, SheetTable
 from aucstudio.gui.common.theme import current_theme, scaled
-from aucstudio.gui.common.threshold import rates_words
 from aucstudio.gui.common.widgets import (
     STRETCH,
     ElidedLabel,
@@ -33,13 +28,12 @@ from aucstudio.gui.common.widgets import (
     set_role,
     show_note,
 )
+from aucstudio.gui.dialogs.scored import Scored, ScoreSummary, TableRanking, score_words
 from aucstudio.notices import text
-from aucstudio.notices.words import figure_words, interval_words
+from aucstudio.notices.words import class_words, figure_words
 from aucstudio.project.data.preparing.acceptance import KINDS, RANGE, Refusal
-from aucstudio.project.results.thresholds import ThresholdFigures, counts_at
-from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.input_check import ScoringReport, some_names
 from aucstudio.project.runs.model import Model
-from aucstudio.project.runs.scoring import ScoringReport, some_names
 
 _ROW, _MOST_ROWS = 22, 5
 _LONGEST = 32  # characters of a name
@@ -161,59 +155,7 @@ class AllowedColumns(QWidget):
         self.hide()
 
 
-_SIDE = 260
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class TableRanking:
-    """How a table's labelled rows are ranked.
-
-    Attributes
-    ----------
-    x, y : ndarray
-        FPR and TPR of the visible corners of the curve.
-    band : (float, float)
-    pauc : Interval
-        The normalised area over the band.
-    threshold : float
-        Of the model.
-    figures : ThresholdFigures
-        At the threshold.
-    """
-
-    x: NDArray[np.float64]
-    y: NDArray[np.float64]
-    band: Band
-    pauc: Interval
-    threshold: float
-    figures: ThresholdFigures
-
-    @classmethod
-    def of(
-        cls,
-        positive: NDArray[np.bool_],
-        scores: NDArray[np.float64],
-        band: Band,
-        threshold: float,
-    ) -> TableRanking:
-        """Compute the ranking; a million rows take about a second."""
-        curve = roc.roc_curve(positive, scores)
-        pauc = pauc_interval(positive, scores, *band)
-        x, y = outline(curve)
-        figures = ThresholdFigures.of(counts_at(curve, threshold))
-        return cls(x, y, band, pauc, threshold, figures)
-
-    def words(self) -> str:
-        """Return the area in the band and the rates at the threshold, in words."""
-        pauc = self.pauc
-        return text(
-            "ranking_of_table",
-            pauc=pauc.value,
-            range=band_words(self.band),
-            interval=pauc.reason or f"95 % {interval_words(pauc.low, pauc.high)}",
-            threshold=f"{self.threshold:.4g}".replace("-", "−"),
-            rates=rates_words(self.figures),
-        )
+_SIDE, _HISTOGRAM = 260, 150
 
 
 class CurvePreview(QWidget):
@@ -229,7 +171,7 @@ class CurvePreview(QWidget):
         self.point = pg.ScatterPlotItem(size=9)
         self.sketch.plot.addItem(self.point)
         self.words = label("", "muted", wrap=True, name="score_curve_words")
-        self.setLayout(down(self.sketch.plot, self.words, STRETCH, gap=4))
+        self.setLayout(down(self.sketch.plot, self.words, gap=4))
         self.setFixedWidth(side)
 
     def show_ranking(self, ranking: TableRanking | None) -> None:
@@ -244,7 +186,56 @@ class CurvePreview(QWidget):
         self.words.setText(ranking.words())
 
 
+class ScoreHistogram(QWidget):
+    """Histogram of the scores by predicted class, with the threshold.
+
+    Attributes
+    ----------
+    plot : Plot
+    classes : list of two PlotCurveItem
+        Rows predicted positive, and the others.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        named(self, "score_histogram")
+        self.plot = make_plot("score_histogram_plot", "Score", "Rows")
+        self.plot.setFixedSize(scaled(_SIDE), scaled(_HISTOGRAM))
+        self.plot.setMouseEnabled(x=False, y=False)
+        self.classes = [class_steps(), class_steps()]
+        self.threshold = pg.InfiniteLine(angle=90)
+        for item in (*self.classes, self.threshold):
+            self.plot.addItem(item, ignoreBounds=True)
+        self.words = label("", "muted", wrap=True, name="score_histogram_words")
+        self.setLayout(down(self.plot, self.words, gap=4))
+        self.setFixedWidth(scaled(_SIDE))
+
+    def show_scores(self, scores: ScoreSummary) -> None:
+        """Draw the scores of a table."""
+        theme = current_theme()
+        inks = (theme.positive, ()), (theme.negative, (6.0, 3.0))
+        for item, rows, (ink, dash) in zip(self.classes, scores.rows, inks, strict=True):
+            item.setData(scores.edges, rows)
+            item.setPen(pen(ink, 1.5, dash))
+            item.setBrush(faded(ink, 90))
+        self.threshold.setPen(pen(theme.text, 1.5))
+        self.threshold.setPos(scores.threshold)
+        low, high = finite_range(np.append(scores.edges, scores.threshold), 0.02)
+        self.plot.set_whole((low, high), (0.0, 1.05 * (scores.rows.max() or 1.0)), air=0.0)
+        named_rows = zip(("positives", "negatives"), scores.predicted, strict=True)
+        names = zip(("positive", "negative"), scores.classes, strict=True)
+        self.words.setText(
+            text(
+                "predicted_classes",
+                **dict(named_rows),
+                **dict(names),
+                threshold=score_words(scores.threshold),
+            )
+        )
+
+
 _HEADS = ("Input check", "Count", "Which")
+_OF_ROWS = ("Row", "Identifier", "Score", "Threshold", "Predicted", "Probability")
 _HEIGHT, _LEAST_ROWS = 28, 6
 _NOTHING = "–"
 _INDENT = "    "
@@ -262,9 +253,14 @@ class ScoreReport(QWidget):
         self.facts = label("", "muted", wrap=True, name="score_facts")
         self.view = SheetTable("score_report", "Input check", _HEADS, _HEIGHT, 2, words=(0, 2))
         self.view.setMinimumHeight(_LEAST_ROWS * _HEIGHT)
-        self.curve = CurvePreview()
-        words = down(self.figure, self.sentence, self.facts, (self.view, 1), gap=4)
-        self.setLayout(across((words, 1), self.curve, gap=16))
+        self.rows = SheetTable("scored_rows", "First rows", _OF_ROWS, _HEIGHT, 4, words=(1, 4))
+        self.curve, self.histogram = CurvePreview(), ScoreHistogram()
+        first = (self.sentence, self.facts, self.rows, 4, (self.view, 1))
+        words, pictures = (
+            down(self.figure, *first, gap=4),
+            down(self.curve, self.histogram, STRETCH),
+        )
+        self.setLayout(across((words, 1), pictures, gap=16))
 
     def show_columns(
         self, model: Model, columns: Sequence[str], label: str | None, identifier: str | None
@@ -278,6 +274,8 @@ class ScoreReport(QWidget):
         show_note(self.figure, "")
         show_note(self.facts, "")
         self.curve.show_ranking(None)
+        self.rows.hide()
+        self.histogram.hide()
         at_hand = f"the label is {label!r}" if label is not None else "there is no label"
         self.sentence.setText(
             f"{len(matched):,} of the model's {len(known):,} columns found; {at_hand}."
@@ -286,43 +284,34 @@ class ScoreReport(QWidget):
         lines += [_columns("Columns absent", absent)] if absent else []
         self.view.show_rows([Row(cells) for cells in lines])
 
-    def show_report(
-        self,
-        report: ScoringReport,
-        facts: str = "",
-        also: str = "",
-        ranking: TableRanking | None = None,
-        predicted: str = "",
-    ) -> None:
-        """Show the report.
-
-        Parameters
-        ----------
-        report : ScoringReport
-        facts : str
-            How the file was read.
-        also : str
-            A remark on where the table is.
-        ranking : Ranking or None
-            Ranking of the rows, if they have labels of both classes.
-        predicted : str
-            How many rows are predicted positive, in words.
-        """
-        self.curve.show_ranking(ranking)
+    def show_report(self, found: Scored) -> None:
+        """Show the scores of a table and the report on it."""
+        report, scores = found.report, found.scores
+        self.curve.show_ranking(found.ranking)
+        self.histogram.show_scores(scores)
+        self.histogram.show()
+        self._show_rows(scores)
         area = report.auc
         show_note(self.figure, "" if area is None else f"AUC {figure_words(area.value)}", "figure")
         sentence = text(
             "table_scored",
             scored=report.scored,
             rows=report.rows,
-            predicted=predicted,
+            predicted=f"{scores.predicted[0]:,} predicted {class_words(scores.classes[0])}",
             interval=None if area is None else (area.low, area.high),
             without=None if area is not None else report.without_auc or "the table has no label",
-            also=also,
+            also=found.note,
         )
         self.sentence.setText(sentence)
-        show_note(self.facts, facts)
+        show_note(self.facts, found.facts)
         self.view.show_rows([Row(cells) for cells in _lines(report)])
+
+    def _show_rows(self, scores: ScoreSummary) -> None:
+        self.rows.show_rows([Row(cells) for cells in scores.first])
+        for place, cells in enumerate(zip(*scores.first, strict=True)):
+            self.rows.setColumnHidden(place, not any(cells))
+        self.rows.fit_rows(1, len(scores.first))
+        self.rows.setVisible(bool(scores.first))
 
 
 def _lines(report: ScoringReport) -> Iterator[Line]:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import itertools
-import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +24,6 @@ from aucstudio.gui.common.controls import fill_combo
 from aucstudio.gui.common.form import Form, choice_box
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.prompts import FileWriter
-from aucstudio.gui.common.rows_model import file_facts
 from aucstudio.gui.common.widgets import (
     ElidedCombo,
     ElidedLabel,
@@ -41,36 +38,25 @@ from aucstudio.gui.common.widgets import (
     show_note,
 )
 from aucstudio.gui.dialogs.export_model import REFIT, ModelChoice
-from aucstudio.gui.dialogs.score_report import AllowedColumns, ScoreReport, TableRanking
+from aucstudio.gui.dialogs.score_report import AllowedColumns, ScoreReport
+from aucstudio.gui.dialogs.scored import MakeModel, Post, Scored, scoring
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices import text
-from aucstudio.notices.words import class_words
 from aucstudio.project import scratch
-from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.preparing.acceptance import RefusedColumnsError
 from aucstudio.project.data.preview import heading
 from aucstudio.project.errors import Cancelled, InputError
-from aucstudio.project.runs.estimate import table_reader
 from aucstudio.project.runs.execute import failure_sentence
-from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.model import Model
-from aucstudio.project.runs.scoring import ScoringReport
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.store.scores_file import (
     CSV,
     PARQUET,
-    Block,
     copy_file,
-    csv_sink,
-    parquet_sink,
-    score_into,
-    scores_file,
 )
 from aucstudio.project.work.job import Job
 
-Post = Callable[[Any], bool]
-MakeModel = Callable[[Post], Model]
 MODEL_ENDING = ".aucmodel"
 _NONE = "no file; choose one or drop it here"
 
@@ -108,13 +94,13 @@ class ScoreForm(QObject):
         self.layout = Form()
         self._add_table()
         self._add_model(run)
-        self.layout.add("Threshold", self.choice.chooser)
+        self.layout.add("&Threshold", self.choice.chooser)
         self.own_threshold = label("", wrap=True, name="score_own_threshold")
         self.layout.add("Threshold", self.own_threshold)
         self.layout.setRowVisible(self.own_threshold, False)
         self.identifier, self.label = _combo("score_identifier"), _combo("score_label")
-        self.layout.add("Identifier", self.identifier, "Column written with each score")
-        self.layout.add("Label", self.label, "Column that holds the class, for the AUC")
+        self.layout.add("&Identifier", self.identifier, "Column written with each score")
+        self.layout.add("&Label", self.label, "Column that holds the class, for the AUC")
         self.forget_columns()
         self.choice.changed.connect(self._on_choice)
         self.identifier.currentIndexChanged.connect(self.changed)
@@ -129,8 +115,7 @@ class ScoreForm(QObject):
         self.layout.add("Table", across((self.table_name, 1), self.choose_table))
 
     def _add_model(self, run: ShownRun) -> None:
-        words = "From a file"
-        self.from_file = named(QRadioButton(words), "model_choice_file", words)
+        self.from_file = named(QRadioButton("From a &file"), "model_choice_file")
         self.choice.kinds.addButton(self.from_file, _FILE)
         self.file_name = ElidedLabel("")
         self.file_name.setObjectName("score_model_name")
@@ -283,79 +268,6 @@ def _fill(combo: QComboBox, first: str, names: Sequence[str]) -> None:
     combo.setEnabled(bool(names))
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class Scored:
-    """A scored table: the model, the report, how it was read, and the files of the scores."""
-
-    model: Model
-    report: ScoringReport
-    facts: str
-    note: str
-    ranking: TableRanking | None
-    files: dict[str, Path]
-    positives: int  # rows that are predicted positive
-
-    @property
-    def predicted(self) -> str:
-        """How many rows are predicted positive, in words."""
-        return f"{self.positives:,} predicted {class_words(self.model.positive)}"
-
-
-def scoring(
-    make_model: MakeModel,
-    table: Path,
-    identifier: str | None,
-    folder: Path,
-    band: Band,
-    **more: Any,
-) -> Callable[[Post], Scored]:
-    """Return the work that makes the model, reads the table and scores it.
-
-    ``more`` are arguments of :func:`~aucstudio.project.store.scores_file.score_into`.
-    """
-
-    def work(post: Post) -> Scored:
-        model = make_model(lambda _progress: post((None, "training on all rows")))
-        reader, note = table_reader(table, None, stream=False, block_size=None)
-        facts = ""
-
-        def read(*arguments: Any, **settings: Any) -> AnyTable:
-            nonlocal facts
-            found = reader(*arguments, **settings)
-            facts = file_facts(found)
-            return found
-
-        # A cancelled task may still write its files.
-        name = secrets.token_hex(6)
-        files = {ending: folder / f"{name}{ending}" for ending in (CSV, PARQUET)}
-        rankings: list[TableRanking] = []
-        positives = 0
-
-        def count(block: Block) -> None:
-            nonlocal positives
-            positives += int((block.scores > block.threshold).sum())
-
-        parquet = parquet_sink(files[PARQUET], identifier, model.calibration is not None)
-        with scores_file(files[CSV]) as file, parquet as to:
-            report = score_into(
-                [csv_sink(file, identifier), to, count],
-                model,
-                table,
-                identifier=identifier,
-                read=read,
-                progress=lambda done, words: post((done, words)),
-                ranked=lambda positive, scores: rankings.append(
-                    TableRanking.of(positive, scores, band, model.threshold)
-                ),
-                **more,
-            )
-        ignored = tuple(name for name in report.ignored if name != identifier)
-        report = dataclasses.replace(report, ignored=ignored)
-        return Scored(model, report, facts, note, next(iter(rankings), None), files, positives)
-
-    return work
-
-
 _SIZE = QSize(840, 820)
 _FORMATS = {CSV: "CSV", PARQUET: "Parquet"}
 _CHOOSE = "Choose a table; it need not have a label."
@@ -491,7 +403,7 @@ class ScoreTableDialog(prompts.Dialog):
                 self._complain(error)
                 self._refresh()
                 return
-        self._on_progress((None, "training on all rows" if self.form.trains else "reading"))
+        self._on_progress((None, text("refitting", step="") if self.form.trains else "reading"))
         form, more = self.form, self.allowed.accepted()
         assert form.table is not None
         identifier, label = form.identifier.currentData(), form.label.currentData()
@@ -508,10 +420,7 @@ class ScoreTableDialog(prompts.Dialog):
         else:
             self._scored = job.result
             self.allowed.accept_all()
-            found = job.result
-            self.report.show_report(
-                found.report, found.facts, found.note, found.ranking, found.predicted
-            )
+            self.report.show_report(job.result)
             self.area.ensureWidgetVisible(self.report)
         self._refresh()
 

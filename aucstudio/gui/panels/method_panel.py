@@ -36,14 +36,8 @@ from aucstudio.gui.panels.param_form import ParamForm, TextEditor
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.session import Session
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.estimate import (
-    Outlook,
-    cost_of_fit,
-    fits_sparse,
-    outlooks,
-    start_here,
-    training_size,
-)
+from aucstudio.project.runs.estimate import cost_of_fit, fits_sparse, training_size
+from aucstudio.project.runs.outlook import Outlook, outlooks, start_here
 from aucstudio.project.runs.tuning import LEAVE_PAIR_OUT
 
 _RARE = Param("float", 0.0, "", low=0.0, name="Rare below")
@@ -164,7 +158,9 @@ class MethodPanel(Card):
         self.refresh()
 
     def _lay_out(self) -> None:
-        head = across((label("3  METHOD", "heading"), 1), self.choose)
+        self.heading = label("&3  METHOD", "heading")
+        self.heading.setBuddy(self.combo)
+        head = across((self.heading, 1), self.choose)
         parts = (self.best, self.combo, self.summary, self.form, self.preparation)
         tuning, ends = Form(self.tune_by), across(self.reset, STRETCH, self.tune)
         fill(self.rows, head, *parts, tuning, self.cost, self.problem, ends)

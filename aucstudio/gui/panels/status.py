@@ -176,7 +176,7 @@ class ProgressStrip(QWidget):
 
     def __init__(self, session: Session, run: QAction, stop: QAction) -> None:
         super().__init__()
-        self.session = session
+        self.session, self._run = session, run
         self._padding = 0  # pixels of the menu bar beside the text of each menu
         self.words = label("", "muted", name="progress_words")
         self.bar = named(QProgressBar(), "progress_bar")
@@ -191,6 +191,7 @@ class ProgressStrip(QWidget):
         parts = ((self.words, 1), self.bar, self.left, *buttons)
         self.setLayout(across(*parts, around=(16, 4, 8, 4)))
         session.listen(self.refresh, "live")
+        run.changed.connect(self.refresh)
         self.refresh()
 
     def place_beside(self, menus: QMenuBar) -> None:
@@ -223,7 +224,7 @@ class ProgressStrip(QWidget):
         self.left.setText(left)
 
     def _state(self) -> tuple[str, float | None, str]:
-        """Return what is running, its share done, and the time to go."""
+        """Return what is running, its share done, and the time to go; or why nothing can run."""
         session = self.session
         names = {study: None if study is session.study else study.name for study in session.studies}
         for work in (session.files.opener, session.files.saver):
@@ -248,7 +249,7 @@ class ProgressStrip(QWidget):
                 )
                 words = text("progress_of_search", study=name, doing=doing)
                 return words, held.live.fraction, ""
-        return "", None, ""
+        return "" if self._run.isEnabled() else self._run.statusTip(), None, ""
 
 
 def _text_width(menus: QMenuBar) -> int:

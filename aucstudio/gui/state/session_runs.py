@@ -359,9 +359,10 @@ class FindBest:
             session.edit(dataclasses.replace(session.plan, looks=looks), "List a run")
         elif look is not None and not look.visible:
             session.set_look(run, "Check a run", visible=True)
-        self._choose(run, standings)
+        self.choose(run, standings)
 
-    def _choose(self, run: str, standings: Standings) -> None:
+    def choose(self, run: str, standings: Standings) -> None:
+        """Select a run of a search with the threshold for its range."""
         self._session.select(run)
         if standings.fpr_range is not None:
             self._session.point_at(target=Target("fpr", standings.fpr_range[1]))
@@ -405,7 +406,7 @@ class FindBest:
                 hidden = RunLook(title, 0, visible=False, removed=True)
                 session.put_looks(study, {**looks, run: hidden})
         if study is session.study and follows and standings.best in study.records:
-            self._choose(standings.best, standings)
+            self.choose(standings.best, standings)
         where = "" if study is session.study else f" of {study.name}"
         session.message.emit(f"The search{where} ended. {session.study.status}")
         unsaved = [study.home.unsaved[run] for run in judged if run in study.home.unsaved]

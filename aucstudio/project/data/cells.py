@@ -21,8 +21,6 @@ from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.numerals import (
     BLANKS,
     LONGEST_INTEGER,
-    MISSING_NUMBER,
-    MISSING_TEXT,
     NumberCells,
     NumberFormat,
     other_mark,
@@ -234,22 +232,9 @@ class CellStore:
         """Release the file."""
         self._connection.close()
 
-    def expect(self, k: int, form: NumberFormat, words: frozenset[str] = MISSING_NUMBER) -> None:
+    def expect(self, k: int, form: NumberFormat, words: frozenset[str]) -> None:
         """Set how the numbers of a column are written, before its cells are read."""
         self.numbers[k] = NumberCells(form, words)
-
-    def number(
-        self,
-        cell: str,
-        k: int,
-        form: NumberFormat,
-        words: frozenset[str] = MISSING_NUMBER,
-        *,
-        lookalikes: bool = True,
-    ) -> str:
-        """Return the expression of a number: see :func:`number_sql`."""
-        self.expect(k, form, words)
-        return number_sql(cell, k, form, words, lookalikes=lookalikes)
 
     def window(self, texts: Mapping[int, bool], start: int, stop: int) -> list[NDArray[Any]]:
         """Fetch some rows of some columns.
@@ -409,7 +394,7 @@ class CellStore:
 
 
 def number_sql(
-    cell: str, k: int, form: NumberFormat, words: frozenset[str], *, lookalikes: bool = True
+    cell: str, k: int, form: NumberFormat, words: frozenset[str], *, lookalikes: bool
 ) -> str:
     """Return the expression of a number cell: NaN if missing, infinite if it is not a number.
 
@@ -469,7 +454,7 @@ def hold_digits(words: frozenset[str]) -> bool:
     return any(c.isdigit() for word in words for c in word)
 
 
-def text_sql(cell: str, words: frozenset[str] = MISSING_TEXT) -> str:
+def text_sql(cell: str, words: frozenset[str]) -> str:
     """Return the expression of a text cell: stripped, NULL if missing."""
     bare = f"trim({cell}, {literal(BLANKS)})"
     listed = ", ".join(map(literal, sorted(words)))

@@ -19,13 +19,15 @@ from typing import Any, NamedTuple
 from aucstudio.project import scratch
 from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.data.input_files import CLOSED, for_duckdb, literal, quoted, several
-from aucstudio.project.data.parquet import ParquetReader, one_level
+from aucstudio.project.data.parquet import one_level
 from aucstudio.project.data.readers.formats import BY_KEY, MATRIX, PARQUET, TEXT
 from aucstudio.project.data.readers.reading import (
     Opening,
     Plain,
+    chosen_parts,
     make_plain,
     naming,
+    open_source,
     read_columns,
 )
 from aucstudio.project.data.schema import Schema
@@ -40,7 +42,7 @@ from aucstudio.project.data.table import (
     with_guessed_roles,
 )
 from aucstudio.project.data.text.codepages import guess_encoding
-from aucstudio.project.data.text.delimited import ReadingProgress, open_delimited
+from aucstudio.project.data.text.delimited import ReadingProgress
 from aucstudio.project.errors import InputError, input_error
 
 # Files with more columns are cut; the number of columns kept at either end.
@@ -218,8 +220,8 @@ class HeadReader:
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         table, problem = _with_choices(bare, plain, choices, whole)
-        settings = frozenset(SETTINGS) - known if plain.kind == TEXT else frozenset[str]()
-        if BY_KEY[plain.format].encodings and plain.kind == TEXT:
+        settings = frozenset(SETTINGS) - known if plain.kind != MATRIX else frozenset[str]()
+        if BY_KEY[plain.format].encodings:
             settings |= {"encoding"}
         return Head(table, whole, settings, other, len(files), problem, narrow)
 
@@ -238,7 +240,7 @@ class HeadReader:
             plain, known = self._made[key]
         fixed = {part: value for part, value in plain.given.items() if part in known}
         free = {part: value for part, value in given.items() if part != "sheet"}
-        chosen = tuple(sorted(given)) if plain.kind == TEXT else plain.chosen
+        chosen = chosen_parts(given, plain.kind, BY_KEY[plain.format])
         return dataclasses.replace(plain, given={**free, **fixed}, chosen=chosen), known
 
 
@@ -395,9 +397,4 @@ def _names(
 ) -> Iterable[str]:
     if plain.kind == MATRIX:
         return [column.name for column in read_columns(plain, report, schema).columns]
-    if plain.kind != PARQUET:
-        return open_delimited(plain.path, plain.given, folder, report, schema).names
-    with ParquetReader(
-        plain.path, folder, lambda part: report(part, "looking at the file"), schema=schema
-    ) as reader:
-        return reader.shape.names
+    return open_source(plain, folder, report, schema).names

@@ -259,33 +259,24 @@ def explain_row(
     for one in (table, others):
         model.check_columns(one)
     preparation, columns = model.preparation, column_features(model.preparation)
-    most = min(MOST_ROWS, max(2, _MOST_CELLS // max(1, len(preparation.feature_names))))
-    if weights is None:
-        kept, of_rows = evenly(background, most), len(background)
-    else:
-        kept, of_rows = by_weight(background, weights, most), int(np.count_nonzero(weights))
+    kept, of_rows = _compared_rows(background, weights, len(preparation.feature_names))
     x = preparation.apply(table, np.array([row], dtype=np.intp))[0]
     Z = preparation.apply(others, kept)
     numbers = {preparation.source(name) for name in preparation.numbers}
+    pairs = [(table.column(name), others.column(name)) for name in columns]
     facts = [
-        (name, cell_words(table.column(name), row), usual)
-        for name in columns
-        for usual in [_usual(table.column(name), others.column(name), row, kept, name in numbers)]
+        (mine.name, cell_words(mine, row), _usual(mine, theirs, row, kept, mine.name in numbers))
+        for mine, theirs in pairs
     ]
 
     def detail_of(found: Contributions) -> RowDetail:
         order = np.argsort(-np.abs(found.values), kind="stable")
         figures = np.stack([found.values, found.errors], axis=1).tolist()
-        return RowDetail(
-            row,
-            found.score + model.intercept,
-            found.mean + model.intercept,
-            tuple(Contribution(*facts[k], *figures[k]) for k in order.tolist()),
-            dataclasses.replace(found, values=found.values[order], noise=found.noise[:, order]),
-            len(kept),
-            of_rows,
-            weights is not None,
-        )
+        parts = tuple(Contribution(*facts[k], *figures[k]) for k in order.tolist())
+        score, mean = found.score + model.intercept, found.mean + model.intercept
+        found = dataclasses.replace(found, values=found.values[order], noise=found.noise[:, order])
+        by_weight = weights is not None
+        return RowDetail(row, score, mean, parts, found, len(kept), of_rows, by_weight)
 
     def report(fraction: float, sofar: Contributions | None) -> bool:
         return listen(fraction, None if sofar is None else detail_of(sofar))
@@ -293,6 +284,14 @@ def explain_row(
     return detail_of(
         contributions(model.scorer, x, Z, list(columns.values()), seed=seed, listen=report)
     )
+
+
+def _compared_rows(background: Index, weights: Array | None, features: int) -> tuple[Index, int]:
+    """Choose the rows to compare with, and count those that they are chosen from."""
+    most = min(MOST_ROWS, max(2, _MOST_CELLS // max(1, features)))
+    if weights is None:
+        return evenly(background, most), len(background)
+    return by_weight(background, weights, most), int(np.count_nonzero(weights))
 
 
 def _usual(mine: Column, others: Column, row: int, rows: Index, number: bool) -> str:

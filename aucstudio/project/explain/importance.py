@@ -85,7 +85,7 @@ class Importance:
         drops = self.drops[: self.splits, :, :, MEASURES.index(measure)]
         return np.asarray(np.nanmean(drops, axis=1))
 
-    def summary(self, measure: str, level: float = LEVEL) -> tuple[Array, Array, Array]:
+    def summary(self, measure: str) -> tuple[Array, Array, Array]:
         """Return the mean loss of each column with the bounds of its interval.
 
         Over several splits the interval is the corrected resampled t, over one split the t
@@ -100,7 +100,7 @@ class Importance:
         if len(values) > 1:
             found = [
                 inference.splits_interval(
-                    v, level, self.test_fraction, bounds=(-1.0, 1.0), disjoint=self.disjoint
+                    v, LEVEL, self.test_fraction, bounds=(-1.0, 1.0), disjoint=self.disjoint
                 )
                 for v in values.T
             ]
@@ -109,7 +109,7 @@ class Importance:
         drops = self.drops[0, : self.repeats, :, MEASURES.index(measure)]
         reach = np.full(drops.shape[1], np.nan)
         if len(drops) > 1:
-            t = float(scipy.special.stdtrit(len(drops) - 1, (1 + level) / 2))
+            t = float(scipy.special.stdtrit(len(drops) - 1, (1 + LEVEL) / 2))
             reach = t * drops.std(axis=0, ddof=1) / np.sqrt(len(drops))
         mean = drops.mean(axis=0)
         return mean, mean - reach, mean + reach
@@ -152,12 +152,10 @@ def permutation_importance(
         If the stop comes before one permutation of all columns is finished.
     """
     # Each split decides which columns have an indicator or become a share.
-    known = (feature_groups(split.model.preparation) for split in record.splits)
-    columns = tuple(dict.fromkeys(name for groups in known for name in groups))
+    models = (split.model for split in record.splits)
+    columns = tuple(dict.fromkeys(n for m in models for n in feature_groups(m.preparation)))
     held = _HeldOut(record.splits[0], table, band, columns, most_rows)
-    rows, chosen = len(held.X), list(range(len(columns)))
-    if len(columns) > MOST_COLUMNS:
-        chosen = movers(held.scorer, held.X, held.groups, KEPT_COLUMNS) or [0]
+    rows, chosen = len(held.X), held.columns_to_permute()
     shape = (len(record.splits), repeats, len(chosen), len(MEASURES))
     drops, areas = np.full(shape, np.nan), np.full((len(record.splits), len(MEASURES)), np.nan)
 
@@ -175,10 +173,9 @@ def permutation_importance(
     except Stopped:
         if np.isnan(drops[0, 0]).any():
             raise
-    train, test = record.sizes
     once, of_rows = record.experiment.validation.disjoint, record.splits[0].n_test
-    names = tuple(columns[c] for c in chosen)
-    return Importance(names, drops, areas, test / (test + train), rows, of_rows, once, len(columns))
+    known = tuple(columns[c] for c in chosen), drops, areas, record.test_fraction
+    return Importance(*known, rows, of_rows, once, len(columns))
 
 
 class _HeldOut:
@@ -200,6 +197,12 @@ class _HeldOut:
         groups = feature_groups(preparation)
         self.groups = [groups.get(name, slice(0, 0)) for name in columns]
         self.scorer = split.model.scorer
+
+    def columns_to_permute(self) -> list[int]:
+        """Return the columns, or of very many those that move the scores most."""
+        if len(self.groups) <= MOST_COLUMNS:
+            return list(range(len(self.groups)))
+        return movers(self.scorer, self.X, self.groups, KEPT_COLUMNS) or [0]
 
     def areas(self, X: Array, done: float, pulse: Callable[[float], None]) -> Array:
         """Return AUC and partial AUC of rows; ``done`` permutations came before."""

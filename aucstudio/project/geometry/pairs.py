@@ -146,6 +146,7 @@ SUPPORT_DRAWN = 500
 
 _PAIRS_PER_CHUNK = 1 << 17
 _BINS = 512
+_CORNERS = 97  # of an ellipse
 _PENALISED_FEATURES = 1_000
 _ROWS_FRAMED = 200
 _SMOOTHED = 3.0  # reach of the smoothing, in its widths
@@ -324,10 +325,10 @@ def _histogram(places: Array, step: Array) -> Array:
     return np.asarray(flat.reshape(shape).astype(np.float64))
 
 
-def ellipse(centre: Array, covariance: Array, deviations: float, points: int = 97) -> Array:
+def ellipse(centre: Array, covariance: Array, deviations: float) -> Array:
     """Trace where a covariance is ``deviations`` standard deviations from its centre."""
     values, vectors = np.linalg.eigh(covariance)
-    turn = np.linspace(0.0, 2.0 * np.pi, points)
+    turn = np.linspace(0.0, 2.0 * np.pi, _CORNERS)
     circle = np.stack([np.cos(turn), np.sin(turn)], axis=1) * deviations
     return np.asarray(centre + (circle * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
 

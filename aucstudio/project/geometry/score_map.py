@@ -162,8 +162,8 @@ _QUARTILES = 1.349  # of a normal distribution, apart, in standard deviations
 _FAR = 0.001  # so far out in each direction nothing is smoothed
 
 
-def share_contours(places: Array, shares: tuple[float, ...] = SHARES) -> list[Contour]:
-    """Trace the narrowest regions that hold given shares of some places.
+def share_contours(places: Array) -> list[Contour]:
+    """Trace the narrowest regions that hold half and nine tenths of some places.
 
     The density is a smoothed histogram: a region is where it is higher than at all other places.
 
@@ -171,7 +171,6 @@ def share_contours(places: Array, shares: tuple[float, ...] = SHARES) -> list[Co
     ----------
     places : ndarray of shape (N, 2)
         At least one.
-    shares : tuple of float
 
     Returns
     -------
@@ -191,7 +190,7 @@ def share_contours(places: Array, shares: tuple[float, ...] = SHARES) -> list[Co
     mapped = ScoreMap(x, y, density, 1)
     known = np.zeros(len(places))
     known[inside] = density.ravel()[flat]
-    return [mapped.contour(float(np.quantile(known, 1.0 - share))) for share in shares]
+    return [mapped.contour(float(np.quantile(known, 1.0 - share))) for share in SHARES]
 
 
 def _widths(places: Array) -> Array:

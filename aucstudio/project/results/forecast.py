@@ -12,13 +12,13 @@ from aucstudio.project.results.summary import LEVEL
 from aucstudio.project.runs.record import RunRecord
 
 ASSURANCE = 0.8
+"""Probability that the new study finds the difference significant."""
+
 _FURTHEST = 8.0  # standard errors, beyond which a normal quantile is no longer a number
 _MOST_GROWTH = 1e12
 
 
-def growth_to_significance(
-    pair: PairComparison, splits: int, tests: int, assurance: float = ASSURANCE
-) -> float | None:
+def growth_to_significance(pair: PairComparison, splits: int, tests: int) -> float | None:
     """Return how many times the rows a new study needs to find a difference significant.
 
     The measured difference is uncertain, and power at a true difference equal to it would promise
@@ -37,8 +37,6 @@ def growth_to_significance(
         place in the test.
     tests : int
         Pairs that are corrected for together.
-    assurance : float
-        Probability that the new study finds the difference significant.
 
     Returns
     -------
@@ -55,7 +53,7 @@ def growth_to_significance(
         return math.inf
 
     def missing(log_growth: float) -> float:
-        return assurance - assured(measured, strict, math.exp(log_growth))
+        return ASSURANCE - assured(measured, strict, math.exp(log_growth))
 
     if missing(0.0) <= 0:
         return 1.0

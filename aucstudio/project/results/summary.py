@@ -165,9 +165,8 @@ def _estimate(
     if len(values) == 1:
         found = interval()
     else:
-        train, test = record.sizes
         disjoint = record.experiment.validation.disjoint
-        found = inference.splits_interval(values, LEVEL, test / (train + test), disjoint=disjoint)
+        found = inference.splits_interval(values, LEVEL, record.test_fraction, disjoint=disjoint)
     return Estimate(float(np.mean(values)), found.low, found.high, found.reason, values)
 
 

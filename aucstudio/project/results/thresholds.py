@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import operator
 import re
 
 import numpy as np
@@ -119,15 +120,13 @@ def counts_at(curve: roc.RocCurve, threshold: float) -> Confusion:
     vertex = vertex_of(curve, threshold)
     rows, weighted = curve.behind or curve, None
     (m, n), tp, fp = curve.rows, int(rows.tp[vertex]), int(rows.fp[vertex])
-    if curve.behind is not None or curve.trials is not None:
-        sizes = roc.reflect(curve).effective(), curve.effective()
-        if curve.trials is not None:
-            sizes = float(curve.trials[0][vertex]), float(curve.trials[1][vertex])
+    if curve.trials is not None:
+        worth = curve.trials
         weighted = WeightedRates(
             float(curve.tpr[vertex]),
             float(curve.fpr[vertex]),
-            *sizes,
             curve.positives / (curve.positives + curve.negatives),
+            *(float(of[vertex]) for of in (worth.tpr, worth.fpr, worth.precision, worth.alerts)),
         )
     return Confusion(tp, m - tp, fp, n - fp, weighted)
 
@@ -166,29 +165,56 @@ class ThresholdFigures:
     def of(cls, counts: Confusion, prior: float | None = None) -> ThresholdFigures:
         """Compute them; without a prior for the share of positives among the rows.
 
-        At another prior the interval of precision and alerts is that of the rectangle of both
-        rates' intervals at 97.5 %, which holds 95 % at least.
+        At another prior the intervals of precision and alerts combine those of both rates: of the
+        logarithm of their ratio, and of their weighted sum. The rates are taken as independent,
+        except in the alerts of grouped or weighted rows, where the margins are added.
+
+        Source: Zou and Donner, Statistics in Medicine 27 (2008); Newcombe, Statistics in
+        Medicine 20 (2001).
         """
-        m, n = float(counts.tp + counts.fn), float(counts.fp + counts.tn)
-        tp, fp = float(counts.tp), float(counts.fp)
-        called = tp + fp
-        if (weighted := counts.weighted) is not None:
-            m, n = weighted.positives, weighted.negatives
-            tp, fp = m * weighted.tpr, n * weighted.fpr
-            prior = weighted.prior if prior is None else prior
-        rates = estimate_share(tp, m), estimate_share(fp, n)
-        if prior is None or not (m and n):
-            precision, alerts = estimate_share(tp, called), estimate_share(called, m + n)
-            return cls(counts, _ratio(m, m + n), *rates, precision, alerts)
+        m, n = counts.tp + counts.fn, counts.fp + counts.tn
+        worth = counts.weighted or WeightedRates(
+            counts.tpr, counts.fpr, _ratio(m, m + n), m, n, counts.tp + counts.fp, m + n
+        )
+        tpr = _estimate(worth.tpr, worth.positives)
+        fpr = _estimate(worth.fpr, worth.negatives)
+        if prior is not None and m and n:
+            precision = _precision_at(prior, tpr, fpr, worth)
+            return cls(counts, prior, tpr, fpr, precision, _alerts_at(prior, tpr, fpr, counts))
+        precision = _estimate(counts.precision, worth.called)
+        return cls(counts, worth.prior, tpr, fpr, precision, _estimate(counts.alerts, worth.cases))
+
+
+def _estimate(share: float, trials: float) -> Estimate:
+    return estimate_share(share * trials, trials)
+
+
+def _precision_at(prior: float, tpr: Estimate, fpr: Estimate, worth: WeightedRates) -> Estimate:
+    """Estimate the precision at a prior from both rates."""
+    value = point_measures(tpr.value, fpr.value, prior)["precision"]
+    if math.isnan(value):
+        return Estimate(value, value, value)
+    if not (tpr.value and fpr.value):
+        # Without a logarithm: both rates within intervals of 97.5 %, which holds 95 % at least.
         level = 1 - (1 - LEVEL) / 2
-        up = binomial_interval(tp, m, level)
-        along = binomial_interval(fp, n, level)
-        points = [(counts.tpr, counts.fpr), (up[0], along[1]), (up[1], along[0])]
-        value, low, high = (point_measures(*point, prior)["precision"] for point in points)
-        precision = Estimate(value, low, high) if called else estimate_share(0, 0)
-        pairs = [points[0], (up[0], along[0]), (up[1], along[1])]
-        value, low, high = (prior * tpr + (1 - prior) * fpr for tpr, fpr in pairs)
-        return cls(counts, prior, *rates, precision, Estimate(value, low, high))
+        up = binomial_interval(worth.tpr * worth.positives, worth.positives, level)
+        along = binomial_interval(worth.fpr * worth.negatives, worth.negatives, level)
+        corners = (up[0], along[1]), (up[1], along[0])
+        low, high = (point_measures(*corner, prior)["precision"] for corner in corners)
+        return Estimate(value, low, high)
+    down = math.hypot(math.log(tpr.value / tpr.low), math.log(fpr.high / fpr.value))
+    up_to = math.hypot(math.log(tpr.high / tpr.value), math.log(fpr.value / fpr.low))
+    odds = (1 - prior) / prior * fpr.value / tpr.value
+    return Estimate(value, 1 / (1 + odds * math.exp(down)), 1 / (1 + odds * math.exp(-up_to)))
+
+
+def _alerts_at(prior: float, tpr: Estimate, fpr: Estimate, counts: Confusion) -> Estimate:
+    """Estimate the share of cases that is predicted positive at a prior."""
+    value = prior * tpr.value + (1 - prior) * fpr.value
+    together = math.hypot if counts.weighted is None else operator.add
+    below = together(prior * (tpr.value - tpr.low), (1 - prior) * (fpr.value - fpr.low))
+    above = together(prior * (tpr.high - tpr.value), (1 - prior) * (fpr.high - fpr.value))
+    return Estimate(value, value - below, value + above)
 
 
 def remarks(target: Target, stakes: Stakes, figures: ThresholdFigures) -> list[Notice]:
@@ -360,17 +386,20 @@ class WeightedRates:
     Attributes
     ----------
     tpr, fpr : float
-    positives, negatives : float
-        Number of independent rows of equal weight with the same information.
     prior : float
         Share of the positives in the whole weight.
+    positives, negatives, called, cases : float
+        Number of independent rows of equal weight that the TPR, the FPR, the precision and the
+        share of alerts are worth.
     """
 
     tpr: float
     fpr: float
+    prior: float
     positives: float
     negatives: float
-    prior: float
+    called: float
+    cases: float
 
 
 @dataclasses.dataclass(frozen=True)
@@ -410,6 +439,13 @@ class Confusion:
             found, alarms = of.prior * of.tpr, (1 - of.prior) * of.fpr
             return _ratio(found, found + alarms)
         return _ratio(self.tp, called)
+
+    @property
+    def alerts(self) -> float:
+        """Share of all cases that is predicted positive."""
+        if (of := self.weighted) is not None:
+            return of.prior * of.tpr + (1 - of.prior) * of.fpr
+        return _ratio(self.tp + self.fp, self.tp + self.fn + self.fp + self.tn)
 
 
 def _ratio(count: float, of: float) -> float:

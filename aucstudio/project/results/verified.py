@@ -61,8 +61,7 @@ def _optimum(found: Verified) -> str:
     if found.solved is None or found.bound is None or found.counted is None:
         if found.repeated is None:
             return ""
-        convex = any("not solved again" in reason for reason in found.reasons)
-        return text("verified_repeated", convex=convex, exactly=found.repeated == 0)
+        return text("verified_repeated", weighted=found.weighted, exactly=found.repeated == 0)
     size = max(abs(found.counted), 1e-300)
     off = (found.solved - found.counted) / size
     above = max(0.0, found.counted - found.bound)

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import math
 import time
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine import METHODS, inference, roc
+from aucstudio.engine import METHODS
 from aucstudio.engine.monitor import Step, Stopped
-from aucstudio.engine.params import InvalidSetting, declared_params
+from aucstudio.engine.params import InvalidSetting
 from aucstudio.notices import Notice, notice
 from aucstudio.notices.words import file_words
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.groups import Groups, find_groups
 from aucstudio.project.data.preparing.preparation import Preparation
-from aucstudio.project.data.table import Column
-from aucstudio.project.data.validation import LEAVE_PAIR_OUT, Split, splits_of
-from aucstudio.project.errors import InputError, input_error
+from aucstudio.project.data.validation import LEAVE_PAIR_OUT, splits_of
+from aucstudio.project.errors import InputError
 from aucstudio.project.runs.estimate import stays_sparse
 from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.model import Model
@@ -38,32 +35,32 @@ from aucstudio.project.runs.record import (
 )
 from aucstudio.project.runs.rows import (
     PreparedRows,
-    far_cells,
+    SplitRows,
     fit,
-    forward_notes,
-    group_notes,
     in_memory,
     kept_together,
     learn,
     prepared,
+    rows_of_split,
     score,
+)
+from aucstudio.project.runs.run_notes import (
+    forward_notes,
+    group_notes,
+    leak_notes,
+    score_notes,
     shared_notes,
+    table_weights_notes,
 )
 from aucstudio.project.runs.tuning import Search, few_negatives_notes
 
 if TYPE_CHECKING:
     from aucstudio.engine.base import AUCClassifier
 
+
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 NOT_ENOUGH_MEMORY = "there is not enough memory for this method on this table"
-_FEATURE_ROLES = ("number", "category")
-_LEVEL = 0.99
-# Scores that differ by no more than this share of their size differ by rounding.
-_ROUNDING = 1e-9
-_FAR_BETTER = 0.1  # in AUC, above the interval
-# Largest probability that one of the columns separates the classes by chance.
-_BY_CHANCE = 1e-3
 
 
 def execute(
@@ -167,7 +164,7 @@ class _Run:
         known = METHODS[self.experiment.method]
         forward = forward_notes(validation, table, splits, known.in_parts)
         groups = group_notes(validation, table, test_table, splits)
-        self.notes = (*_weights_notes(table), *forward, *groups, *shared)
+        self.notes = (*table_weights_notes(table), *forward, *groups, *shared)
         for k, split in enumerate(splits):
             if self.only not in (None, k):
                 continue
@@ -197,7 +194,7 @@ class _Run:
         model = trained_model(self.experiment, table, part.preparation, method, rows)
         checked: Sequence[Notice] = ()
         if part.test_table is not None:
-            from aucstudio.project.runs.scoring import check_input
+            from aucstudio.project.runs.input_check import check_input
 
             checked = check_input(model, part.test_table).notices()
         notes = (*self.notes, *part.notes, *checked, *warning, *notes)
@@ -249,15 +246,6 @@ class _Run:
         return RunRecord(self.experiment, status, *found)
 
 
-def _weights_notes(table: AnyTable) -> tuple[Notice, ...]:
-    if table.weight is None or table.weights is None:
-        return ()
-    from aucstudio.project.data.weights import weights_notes
-
-    rows = table.file_rows[table.labelled()]
-    return weights_notes(table.weight, table.weights, rows, table.weight_kind)
-
-
 def refit(experiment: Experiment, table: AnyTable, listen: Listener | None = None) -> Model:
     """Fit a model on all labelled rows; settings are searched again if the experiment tunes them.
 
@@ -273,10 +261,13 @@ def refit(experiment: Experiment, table: AnyTable, listen: Listener | None = Non
     known = METHODS[experiment.method]
     preparation = learn(known, table, rows, experiment.preparation, sparse=sparse)
 
+    stopped = False
+
     def is_stopped(step: Step | None, found: Search | None = None) -> bool:
-        return listen is not None and bool(
-            listen(Progress(0, 1, step, 0.0, preparation, search=found))
-        )
+        nonlocal stopped
+        message = Progress(0, 1, step, 0.0, preparation, search=found)
+        stopped |= listen is not None and bool(listen(message))
+        return stopped
 
     def callback(step: Step) -> bool:
         if is_stopped(dataclasses.replace(step, scorer=None)):
@@ -293,97 +284,12 @@ def refit(experiment: Experiment, table: AnyTable, listen: Listener | None = Non
     X, places = prepared(preparation, table, rows), np.arange(len(rows))
     together = kept_together(experiment.validation, table, places)
     fit(method, PreparedRows(X, table.is_positive(), rows, table.weights), callback, together)
+    if stopped:  # a method that has a scorer keeps it: what it returns is not trained to the end
+        raise Stopped("refit")
     return trained_model(experiment, table, preparation, method, f"all {len(rows):,} labelled rows")
 
 
 Mask = NDArray[np.bool_]
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class SplitRows:
-    """One split with its prepared matrices; rows are numbers of the table (or test file)."""
-
-    split: Split
-    test_table: AnyTable | None
-    preparation: Preparation
-    train: PreparedRows
-    test: PreparedRows
-    groups: Groups | None
-    test_groups: Rows | None
-    notes: tuple[Notice, ...]
-    weight_kind: str
-
-
-def rows_of_split(
-    method: type[AUCClassifier],
-    split: Split,
-    table: AnyTable,
-    test_table: AnyTable | None,
-    experiment: Experiment,
-) -> SplitRows:
-    """Prepare the rows of one split; the preprocessing is fitted on its training rows."""
-    split, notes = with_scores(method, split, table, test_table)
-    train_rows = np.flatnonzero(table.labelled())[split.train]
-    sparse = stays_sparse(experiment, table)
-    preparation = learn(method, table, train_rows, experiment.preparation, sparse=sparse)
-    held = test_table or table
-    return SplitRows(
-        split,
-        test_table,
-        preparation,
-        _prepared_part(preparation, table, split.train, "training part"),
-        _prepared_part(preparation, held, split.test, "held-out part"),
-        kept_together(experiment.validation, table, split.train),
-        _test_groups(table, held, split.test),
-        (*notes, *_preparation_notes(preparation, table)),
-        table.weight_kind or "sampling",
-    )
-
-
-def _prepared_part(
-    preparation: Preparation, table: AnyTable, places: Rows, part: str
-) -> PreparedRows:
-    """Prepare some of the labelled rows; ``part`` names them in messages."""
-    rows = np.flatnonzero(table.labelled())[places]
-    weights = part_weights(table, places, part)
-    X = prepared(preparation, table, rows)
-    return PreparedRows(X, table.is_positive()[places], rows, weights)
-
-
-def _test_groups(table: AnyTable, held: AnyTable, places: Rows) -> Rows | None:
-    """Number the groups of held-out rows by the columns that group the rows of the table."""
-    grouping = [column.name for column in table.columns if column.role == "group"]
-    known = {column.name for column in held.columns}
-    names = tuple(name for name in grouping if name in known)
-    if not names:
-        return None
-    groups = held.groups if held is table else find_groups(held, names)
-    return None if groups is None else groups.part(places).codes
-
-
-def _preparation_notes(preparation: Preparation, table: AnyTable) -> Iterator[Notice]:
-    if preparation.keeps_zeros:
-        words = preparation.choice.describe(keep_gaps=preparation.keep_gaps, keep_zeros=True)
-        yield notice("sparse", how=words)
-    for far in far_cells(preparation, table):
-        yield far.notice
-
-
-def part_weights(table: AnyTable, places: Rows, part: str) -> Array | None:
-    """Return the weights of some of the labelled rows.
-
-    Raises
-    ------
-    InputError
-        If no row of a class counts; ``part`` names the rows in the message.
-    """
-    if table.weights is None:
-        return None
-    from aucstudio.project.data.weights import check_weights_left
-
-    weights: Array = table.weights[places]
-    check_weights_left(table.weight or "", table.is_positive()[places], weights, part)
-    return weights
 
 
 def trained_model(
@@ -472,141 +378,3 @@ def _leak_notes(part: SplitRows, test_scores: Array) -> tuple[Notice, ...]:
     if not isinstance(X, np.ndarray):
         return ()
     return leak_notes(part.preparation.feature_names, X, part.train.positive)
-
-
-def with_scores(
-    method: type[AUCClassifier], split: Split, table: AnyTable, test_table: AnyTable | None
-) -> tuple[Split, tuple[Notice, ...]]:
-    """Leave out rows without a score, for a method that takes one column unchanged.
-
-    Positions count labelled rows. With a test file, ``test`` are all of its rows.
-
-    Raises
-    ------
-    InputError
-        If no positive or no negative row with a score is left.
-    """
-    if test_table is not None:
-        split = dataclasses.replace(split, test=np.arange(np.count_nonzero(test_table.labelled())))
-    name = given_column(method, table)
-    if name is None:
-        return split, ()
-    held = test_table or table
-    train = _known(table, name, split.train, "trains on")
-    test = _known(held, name, split.test, "holds out")
-    aside = len(split.train) - len(train), len(split.test) - len(test)
-    kept = dataclasses.replace(split, train=train, test=test)
-    if not any(aside):
-        return kept, ()
-    return kept, (notice("scores_missing", column=name, train=aside[0], test=aside[1]),)
-
-
-def given_column(method: type[AUCClassifier], table: AnyTable) -> str | None:
-    """Return the column whose values are the scores; None for other methods."""
-    features = [column for column in table.columns if column.role in _FEATURE_ROLES]
-    alone = method.as_given and len(features) == 1 and features[0].role == "number"
-    return features[0].name if alone else None
-
-
-def _known(table: AnyTable, name: str, places: NDArray[np.intp], verb: str) -> NDArray[np.intp]:
-    column = table.column(name)
-    assert isinstance(column, Column)  # a table on disk is refused
-    rows = np.flatnonzero(table.labelled())[places]
-    known = ~np.isnan(column.measured()[rows])
-    positive = table.is_positive()[places[known]]
-    if not 0 < np.count_nonzero(positive) < len(positive):
-        raise input_error("column_without_class", file=table.path, column=name, verb=verb)
-    kept: NDArray[np.intp] = places[known]
-    return kept
-
-
-def score_notes(
-    train_positive: NDArray[np.bool_],
-    train_scores: NDArray[np.float64],
-    test_positive: NDArray[np.bool_],
-    test_scores: NDArray[np.float64],
-    *,
-    method: type[AUCClassifier],
-    params: Mapping[str, Any],
-    weights: tuple[NDArray[np.float64] | None, NDArray[np.float64] | None] = (None, None),
-    weight_kind: str = roc.SAMPLING,
-    groups: NDArray[np.intp] | None = None,
-) -> tuple[Notice, ...]:
-    """Return notes on constant scores, training rows that are ranked backwards, and overfitting.
-
-    Parameters
-    ----------
-    train_positive, train_scores, test_positive, test_scores : ndarray
-    method : class of the method
-    params : mapping
-        Its settings.
-    weights : (ndarray or None, ndarray or None)
-        Of the training and of the held-out rows; None if every row counts once.
-    weight_kind : {"sampling", "frequency"}
-    groups : ndarray of int, optional
-        Of the held-out rows.
-    """
-    # Halves, because the difference of the largest numbers overflows.
-    low, high = train_scores.min() / 2, train_scores.max() / 2
-    if high - low <= _ROUNDING * max(abs(low), abs(high)):
-        helps = (*_weaker_settings(method, params), notice("help_columns"))
-        return (notice("constant_scores", helps=helps),)
-    of_train, of_test = weights
-    trained = roc.auc(train_positive, train_scores, weights=of_train)
-    if trained < 0.5:
-        helps = (*_balance(method, params), notice("help_milder"))
-        return (notice("ranks_backwards", auc=float(trained), helps=helps),)
-    if method.memorises or not 0 < np.count_nonzero(test_positive) < len(test_positive):
-        return ()
-    sampled: roc.Sampled = {"weights": of_test, "weight_kind": weight_kind, "groups": groups}
-    held_out = inference.delong_interval(test_positive, test_scores, _LEVEL, **sampled)
-    if not trained > held_out.high + _FAR_BETTER:  # unknown where too few rows decide
-        return ()
-    return (notice("overfitted", trained=float(trained), held_out=float(held_out.value)),)
-
-
-def _weaker_settings(method: type[AUCClassifier], params: Mapping[str, Any]) -> list[Notice]:
-    """List changes of settings that allow a fit that is not constant."""
-    known, helps = declared_params(method), _balance(method, params)
-    for name, change in (("C", "help_larger"), ("regularization", "help_smaller")):
-        if name in known:
-            setting = f"{known[name].label.lower()} {known[name].symbol}".strip()
-            helps.append(notice(change, setting=setting))
-    if "min_samples_leaf" in known:
-        helps.append(notice("help_leaf"))
-    if "kernel" in known and params.get("kernel") == "linear":
-        helps.append(notice("help_kernel"))
-    return helps
-
-
-def _balance(method: type[AUCClassifier], params: Mapping[str, Any]) -> list[Notice]:
-    takes = "class_weight" in declared_params(method) and params.get("class_weight") is None
-    return [notice("help_balance")] if takes else []
-
-
-def leak_notes(
-    names: Sequence[str], X: NDArray[np.float64], positive: NDArray[np.bool_]
-) -> tuple[Notice, ...]:
-    """Return a note on a prepared column that separates the classes alone, as the label would.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Of the columns of ``X``.
-    X : ndarray of shape (N, d)
-        The training rows.
-    positive : ndarray of bool, shape (N,)
-    """
-    m, n = np.count_nonzero(positive), np.count_nonzero(~positive)
-    if not m or not n or 2 * len(names) > _BY_CHANCE * math.comb(m + n, m):
-        return ()
-    (low, high), (below, above) = (
-        (np.fmin.reduce(part), np.fmax.reduce(part)) for part in (X[positive], X[~positive])
-    )
-    apart = np.flatnonzero((low > above) | (high < below))
-    if not len(apart):
-        return ()
-    column, more = str(names[apart[0]]), len(apart) - 1
-    if more:
-        return (notice("columns_separate", column=column, more=more),)
-    return (notice("column_separates", column=column),)

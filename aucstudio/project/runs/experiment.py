@@ -337,17 +337,14 @@ class Experiment:
             "params": msgspec.to_builtins(dict(self.params)),
             "band": list(self.band),
         }
-        if self.tuning is not None:
-            document["tuning"] = dataclasses.asdict(self.tuning)
-        if self.name:
-            document["name"] = self.name
-        if self.test is not None:
-            document["test"] = self.test.as_json()
-        if self.preparation != USUAL:
-            document["preparation"] = self.preparation.given()
-        if self.members:
-            document["members"] = list(self.members)
-        return document
+        optional = {
+            "tuning": self.tuning and dataclasses.asdict(self.tuning),
+            "name": self.name,
+            "test": self.test and self.test.as_json(),
+            "preparation": self.preparation.given(),
+            "members": list(self.members),
+        }
+        return document | {name: part for name, part in optional.items() if part}
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Experiment:

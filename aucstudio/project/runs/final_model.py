@@ -17,6 +17,7 @@ from aucstudio.project.runs.execute import refit
 from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.model import Model
 from aucstudio.project.runs.planning import PlannedRun
+from aucstudio.project.runs.progress import Listener
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.scoring import scores_of
 
@@ -28,16 +29,18 @@ def take_model(
     record: RunRecord,
     rule: ThresholdRule | None = None,
     calibration: str | None = None,
+    listen: Listener | None = None,
 ) -> Model:
     """Return the model to export.
 
     This is the validated model if the run has one split, and otherwise a refit on all labelled
     rows. The threshold is chosen on held-out rows in the first case and on the training rows in the
-    second; the calibration always on held-out rows.
+    second; the calibration always on held-out rows. ``listen`` is called as by
+    :func:`~aucstudio.project.runs.execute.refit`.
     """
     if len(record.splits) == 1:
         return validated_model(record, 0, rule, calibration)
-    model = refit(plan.experiment, plan.table)
+    model = refit(plan.experiment, plan.table, listen)
     if calibration is not None:
         model = calibrated(model, record, calibration)
     return rethresholded(model, plan.experiment, plan.table, rule)

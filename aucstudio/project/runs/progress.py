@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from aucstudio.engine.monitor import Step
 from aucstudio.engine.scorers import EnsembleScorer, Scorer
+from aucstudio.notices import text
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.runs.record import (
     TRAINING,
@@ -117,6 +118,8 @@ class Progress:
         The current state of a search of settings.
     elsewhere : Elsewhere or None
         Present if the fits are done by workers.
+    fit_of : str
+        What each of several fits is made for.
     """
 
     split: int
@@ -128,6 +131,7 @@ class Progress:
     finished: SplitResult | None = None
     search: Search | None = None
     elsewhere: Elsewhere | None = None
+    fit_of: str = "split"
 
     def describe(self, names: Mapping[str, str] | None = None) -> tuple[float | None, str]:
         """Return the fraction of the run that is done, and the current step as text.
@@ -141,7 +145,7 @@ class Progress:
             tuning = search.describe_progress(names) if search and search.judged < 1.0 else ""
             doing = ", ".join(filter(None, (done, tuning))) or "training"
             return far.fraction, f"{doing} {far.where}"
-        place = f"split {self.split + 1} of {self.splits}" if several else ""
+        place = f"{self.fit_of} {self.split + 1} of {self.splits}" if several else ""
         if search is not None:
             inside, words = search.judged, search.describe_progress(names)
         elif step is None:
@@ -149,10 +153,18 @@ class Progress:
         else:
             known = step.fraction is not None and step.iteration > 0
             inside = (step.fraction or 0.0) if known else 0.0
-            words = f"iteration {step.iteration}" if step.iteration else step.stage
+            iterates = step.iteration and step.stage == Step.stage
+            words = f"iteration {step.iteration}" if iterates else step.stage
             if not (known or several):
                 return None, words
         return (self.split + inside) / self.splits, ", ".join(filter(None, (place, words)))
+
+    def describe_refit(self) -> tuple[float | None, str]:
+        """Return the fraction of a refit that is done, or of its stage, and the step as text."""
+        fraction, words = self.describe()
+        if fraction is None and self.step is not None:
+            fraction = self.step.fraction
+        return fraction, text("refitting", step=words)
 
 
 Listener = Callable[[Progress], object]

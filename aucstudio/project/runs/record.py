@@ -215,6 +215,12 @@ class RunRecord:
         return sum(train) / len(counted), sum(test) / len(counted)
 
     @property
+    def test_fraction(self) -> float:
+        """Share of the held-out rows among those of a split."""
+        train, test = self.sizes
+        return test / (train + test)
+
+    @property
     def fit_seconds(self) -> float:
         """Mean time of a fit; NaN if none finished."""
         times = [split.fit_seconds for split in self.splits]

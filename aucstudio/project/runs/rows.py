@@ -20,23 +20,22 @@ from aucstudio.engine.monitor import Callback, Check
 from aucstudio.engine.scorers import Scorer, score_rows
 from aucstudio.notices import Notice, notice
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.columns import spell_cell
-from aucstudio.project.data.groups import Groups
+from aucstudio.project.data.groups import Groups, find_groups
 from aucstudio.project.data.preparing.preparation import Preparation, learn_preparation
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.preparing.scales import FarCells
 from aucstudio.project.data.sparse_columns import SparseColumn
 from aucstudio.project.data.table import Column, Table
-from aucstudio.project.data.text.dates import grows
 from aucstudio.project.data.validation import (
-    FILE,
     FORWARD,
     Split,
     Validation,
     blocks_of,
-    time_column,
     times_of,
 )
+from aucstudio.project.errors import input_error
+from aucstudio.project.runs.estimate import stays_sparse
+from aucstudio.project.runs.experiment import Experiment
 
 if TYPE_CHECKING:
     from aucstudio.engine.base import AUCClassifier
@@ -49,6 +48,7 @@ Prepared: TypeAlias = "Matrix | TableBlocks"
 Pulse = Callable[[str, float], None]
 _MOST_BLOCKS = 10  # of neighbouring times
 _LOOK_SECONDS = 0.1
+_FEATURE_ROLES = ("number", "category")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -153,6 +153,154 @@ def in_memory(table: AnyTable) -> Table:
     return table
 
 
+@dataclasses.dataclass(frozen=True, eq=False)
+class SplitRows:
+    """One split with its prepared matrices; rows are numbers of the table (or test file)."""
+
+    split: Split
+    test_table: AnyTable | None
+    preparation: Preparation
+    train: PreparedRows
+    test: PreparedRows
+    groups: Groups | None
+    test_groups: Rows | None
+    notes: tuple[Notice, ...]
+    weight_kind: str
+
+
+def rows_of_split(
+    method: type[AUCClassifier],
+    split: Split,
+    table: AnyTable,
+    test_table: AnyTable | None,
+    experiment: Experiment,
+) -> SplitRows:
+    """Prepare the rows of one split; the preprocessing is fitted on its training rows."""
+    split, notes = with_scores(method, split, table, test_table)
+    train_rows = np.flatnonzero(table.labelled())[split.train]
+    sparse = stays_sparse(experiment, table)
+    preparation = learn(method, table, train_rows, experiment.preparation, sparse=sparse)
+    held = test_table or table
+    return SplitRows(
+        split,
+        test_table,
+        preparation,
+        _prepared_part(preparation, table, split.train, "training part"),
+        _prepared_part(preparation, held, split.test, "held-out part"),
+        kept_together(experiment.validation, table, split.train),
+        _test_groups(table, held, split.test),
+        (*notes, *_preparation_notes(preparation, table)),
+        table.weight_kind or "sampling",
+    )
+
+
+def _prepared_part(
+    preparation: Preparation, table: AnyTable, places: Rows, part: str
+) -> PreparedRows:
+    """Prepare some of the labelled rows; ``part`` names them in messages."""
+    rows = np.flatnonzero(table.labelled())[places]
+    weights = part_weights(table, places, part)
+    X = prepared(preparation, table, rows)
+    return PreparedRows(X, table.is_positive()[places], rows, weights)
+
+
+def _test_groups(table: AnyTable, held: AnyTable, places: Rows) -> Rows | None:
+    """Number the groups of held-out rows by the columns that group the rows of the table."""
+    grouping = [column.name for column in table.columns if column.role == "group"]
+    known = {column.name for column in held.columns}
+    names = tuple(name for name in grouping if name in known)
+    if not names:
+        return None
+    groups = held.groups if held is table else find_groups(held, names)
+    return None if groups is None else groups.part(places).codes
+
+
+def _preparation_notes(preparation: Preparation, table: AnyTable) -> Iterator[Notice]:
+    if preparation.keeps_zeros:
+        words = preparation.choice.describe(keep_gaps=preparation.keep_gaps, keep_zeros=True)
+        yield notice("sparse", how=words)
+    for far in far_cells(preparation, table):
+        yield far.notice
+
+
+def part_weights(table: AnyTable, places: Rows, part: str) -> Array | None:
+    """Return the weights of some of the labelled rows.
+
+    Raises
+    ------
+    InputError
+        If no row of a class counts; ``part`` names the rows in the message.
+    """
+    if table.weights is None:
+        return None
+    from aucstudio.project.data.weights import check_weights_left
+
+    weights: Array = table.weights[places]
+    check_weights_left(table.weight or "", table.is_positive()[places], weights, part)
+    return weights
+
+
+def with_scores(
+    method: type[AUCClassifier], split: Split, table: AnyTable, test_table: AnyTable | None
+) -> tuple[Split, tuple[Notice, ...]]:
+    """Leave out rows without a score, for a method that takes one column unchanged.
+
+    Positions count labelled rows. With a test file, ``test`` are all of its rows.
+
+    Raises
+    ------
+    InputError
+        If no positive or no negative row with a score is left.
+    """
+    if test_table is not None:
+        split = dataclasses.replace(split, test=np.arange(np.count_nonzero(test_table.labelled())))
+    name = given_column(method, table)
+    if name is None:
+        return split, ()
+    held = test_table or table
+    train = _known(table, name, split.train, "trains on")
+    test = _known(held, name, split.test, "holds out")
+    aside = len(split.train) - len(train), len(split.test) - len(test)
+    kept = dataclasses.replace(split, train=train, test=test)
+    if not any(aside):
+        return kept, ()
+    return kept, (notice("scores_missing", column=name, train=aside[0], test=aside[1]),)
+
+
+def given_column(method: type[AUCClassifier], table: AnyTable) -> str | None:
+    """Return the column whose values are the scores; None for other methods."""
+    features = [column for column in table.columns if column.role in _FEATURE_ROLES]
+    alone = method.as_given and len(features) == 1 and features[0].role == "number"
+    return features[0].name if alone else None
+
+
+def _known(table: AnyTable, name: str, places: NDArray[np.intp], verb: str) -> NDArray[np.intp]:
+    column = table.column(name)
+    assert isinstance(column, Column)  # a table on disk is refused
+    rows = np.flatnonzero(table.labelled())[places]
+    known = ~np.isnan(column.measured()[rows])
+    positive = table.is_positive()[places[known]]
+    if not 0 < np.count_nonzero(positive) < len(positive):
+        raise input_error("column_without_class", file=table.path, column=name, verb=verb)
+    kept: NDArray[np.intp] = places[known]
+    return kept
+
+
+def kept_together(validation: Validation, table: AnyTable, places: Rows) -> Groups | None:
+    """Return which labelled rows stay together if a method holds rows out in training.
+
+    Forward in time these are blocks of neighbouring times unless there are groups: scores of a row
+    are optimistic if its neighbours in time are trained on.
+    """
+    if table.groups is not None:
+        return table.groups.part(places)
+    if validation.scheme != FORWARD:
+        return None
+    times = times_of(table, validation.time)[places]
+    codes = blocks_of(times, table.is_positive()[places], _MOST_BLOCKS)
+    return None if codes is None else Groups((validation.time,), codes)
+
+
 def fit(
     method: AUCClassifier,
     train: PreparedRows,
@@ -191,98 +339,6 @@ def score(scorer: Scorer, rows: Prepared, pulse: Pulse) -> Array:
     for numbers, X in Passes(rows, lambda fraction: pulse("scoring", fraction)).pieces():
         scores[numbers] = scorer(X)
     return scores
-
-
-def forward_notes(
-    validation: Validation, table: AnyTable, splits: Sequence[Split], folds_within: bool
-) -> tuple[Notice, ...]:
-    """Return notes on a run that goes forward in time.
-
-    ``folds_within`` says that the method splits its training rows itself.
-    """
-    if validation.scheme != FORWARD:
-        return ()
-    name, times = validation.time, times_of(table, validation.time)
-    column = time_column(table, name)
-    first = float(times[splits[0].test].min())
-    since = spell_cell(column, first)
-    never = int(np.count_nonzero(times < first))
-    tested = sum(len(split.test) for split in splits)
-    unit = f"{'day' if column.is_date else 'unit'}s of {name}"
-    notes = [
-        notice(
-            "forward",
-            column=name,
-            tested=tested,
-            since=since,
-            steps=len(splits),
-            never=never,
-        )
-    ]
-    if folds_within:
-        inner = "forward_inner_blocks" if table.groups is None else "forward_inner_groups"
-        notes.append(notice(inner))
-    if validation.gap:
-        notes.append(notice("forward_gap", gap=float(validation.gap), unit=unit))
-    if validation.window:
-        notes.append(notice("forward_window", window=float(validation.window), unit=unit))
-    if missing := int(np.isnan(times).sum()):
-        notes.append(notice("forward_missing", rows=missing, column=name))
-    if column.role in ("number", "category") and grows(column):
-        notes.append(notice("forward_trains_on_time", column=name))
-    if table.groups is not None:
-        notes.append(notice("forward_groups", columns=tuple(table.groups.columns)))
-    return tuple(notes)
-
-
-def kept_together(validation: Validation, table: AnyTable, places: Rows) -> Groups | None:
-    """Return which labelled rows stay together if a method holds rows out in training.
-
-    Forward in time these are blocks of neighbouring times unless there are groups: scores of a row
-    are optimistic if its neighbours in time are trained on.
-    """
-    if table.groups is not None:
-        return table.groups.part(places)
-    if validation.scheme != FORWARD:
-        return None
-    times = times_of(table, validation.time)[places]
-    codes = blocks_of(times, table.is_positive()[places], _MOST_BLOCKS)
-    return None if codes is None else Groups((validation.time,), codes)
-
-
-def shared_notes(table: AnyTable, test_table: AnyTable | None) -> tuple[Notice, ...]:
-    """Return a note on rows of a test file that are training rows, if both are in memory."""
-    if not isinstance(table, Table) or not isinstance(test_table, Table):
-        return ()
-    from aucstudio.project.data.findings.copies import shared
-
-    found = shared(table, test_table)
-    return () if found is None else (found,)
-
-
-def group_notes(
-    validation: Validation, table: AnyTable, test_table: AnyTable | None, splits: Sequence[Split]
-) -> tuple[Notice, ...]:
-    """Return notes on the rows that are kept together."""
-    groups = table.groups
-    if groups is None or validation.scheme == FORWARD:
-        return ()
-    columns = tuple(groups.columns)
-    if validation.scheme == FILE:
-        known = () if test_table is None else [column.name for column in test_table.columns]
-        unknown = tuple(name for name in columns if name not in known)
-        kept = (
-            notice("groups_unknown_in_file", columns=unknown)
-            if unknown
-            else notice("groups_apart_in_file", columns=columns)
-        )
-    else:
-        kept = notice("groups_kept", columns=columns, groups=int(groups.count))
-    notes = [kept]
-    different = len({split.test.tobytes() for split in splits if split.fold == 0})
-    if different < validation.repeats and validation.scheme != FILE:
-        notes.append(notice("repeats_alike", different=different, repeats=int(validation.repeats)))
-    return tuple(notes)
 
 
 def side_by_side(

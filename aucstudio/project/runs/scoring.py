@@ -1,35 +1,28 @@
-"""Score a table with a model, and check its cells."""
+"""Read a table by the schema of a model, and score its rows."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path, PurePath
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
-from aucstudio.engine.inference import delong_interval, is_significant
+from aucstudio.engine.inference import delong_interval
 from aucstudio.engine.roc import auc
-from aucstudio.notices import Notice, notice, text
-from aucstudio.notices.words import counted, interval_words, listed
+from aucstudio.notices import text
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.columns import spell_number, spelled
+from aucstudio.project.data.columns import spelled
 from aucstudio.project.data.groups import find_groups
 from aucstudio.project.data.labels import check_classes
 from aucstudio.project.data.preparing.acceptance import (
     KINDS,
-    RANGE,
     UNKNOWN,
     Allowed,
-    check_accepted,
 )
-from aucstudio.project.data.preparing.preparation import category_features
-from aucstudio.project.data.preparing.scales import MAX_LEVELS, MISSING, FarCells, spell_level
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.table import (
     DialectChoice,
@@ -39,26 +32,25 @@ from aucstudio.project.data.table import (
     progress_reporter,
     read_table,
 )
-from aucstudio.project.data.text.contents import Rejected, Unreadable
 from aucstudio.project.data.text.later_files import form_like
 from aucstudio.project.data.text.numerals import NumberFormat, other_mark
 from aucstudio.project.errors import input_error
+from aucstudio.project.runs.input_check import (
+    LEVEL,
+    Area,
+    ScoringReport,
+    check_input,
+    check_table,
+    with_allowed_columns,
+)
 from aucstudio.project.runs.model import Model
-from aucstudio.project.runs.rows import far_cells
 
 Array = NDArray[np.float64]
-
-_LEVEL = 0.95
-_LEAST_RISE = 0.01  # of a share of missing values; a smaller one is not reported
 _READING = 0.6  # of the time, as a guess
-
-
 # A block of scored rows: their numbers in the file, identifiers if asked for, scores.
 Sink = Callable[[NDArray[np.int64], NDArray[Any] | None, Array], object]
 # Which labelled rows are positive, and their scores.
 Ranked = Callable[[NDArray[np.bool_], Array], object]
-SHOWN = 10
-_MOST_VALUES = 1_000_000
 
 
 def score_file(
@@ -223,17 +215,9 @@ def score_table(
     """
     notify = progress_reporter(progress)
     granted = {kind: tuple((allowed or {}).get(kind, ())) for kind in KINDS}
-    if identifier is not None and identifier == model.schema.identifier:
-        table = _with_identifier(table, identifier)
-    elif identifier is not None:
-        table.column(identifier)
-    present = {column.name for column in table.columns}
-    complete = with_allowed_columns(model, table, granted)
-    absent = [name for name in granted[UNKNOWN] if name not in present]
-    model.check_columns(complete)
     notify(0.0, "scoring")
-    report = dataclasses.replace(check_input(model, complete, absent), allowed=granted)
-    check_table(model, complete, report, granted)
+    present = {column.name for column in table.columns}
+    complete, report = _checked(model, table, identifier, granted)
     labels = complete.labelled() if complete.label is not None else None
     kept = np.empty(complete.rows) if labels is not None else None
     for start, window, scores in score_blocks(model, complete, identifier):
@@ -250,6 +234,23 @@ def score_table(
     if area is not None and ranked is not None:
         ranked(complete.is_positive(), kept[labels])
     return dataclasses.replace(report, auc=area, without_auc=why, weight=model.schema.weight)
+
+
+def _checked(
+    model: Model, table: AnyTable, identifier: str | None, granted: dict[str, tuple[str, ...]]
+) -> tuple[AnyTable, ScoringReport]:
+    """Add absent columns that are allowed, and check the input of the model."""
+    if identifier is not None and identifier == model.schema.identifier:
+        table = _with_identifier(table, identifier)
+    elif identifier is not None:
+        table.column(identifier)
+    present = {column.name for column in table.columns}
+    complete = with_allowed_columns(model, table, granted)
+    absent = [name for name in granted[UNKNOWN] if name not in present]
+    model.check_columns(complete)
+    report = dataclasses.replace(check_input(model, complete, absent), allowed=granted)
+    check_table(model, complete, report, granted)
+    return complete, report
 
 
 def _with_identifier(table: AnyTable, name: str) -> AnyTable:
@@ -288,312 +289,6 @@ def _area(
     names = {name for name, role in model.schema.roles if role == "group"}
     known = tuple(column.name for column in table.columns if column.name in names)
     groups = find_groups(table, known).codes if known else None
-    found = delong_interval(positive, scores, _LEVEL, groups=groups)
+    found = delong_interval(positive, scores, LEVEL, groups=groups)
     ends = [float(end) if np.isfinite(end) else None for end in (found.low, found.high)]
     return Area(float(auc(positive, scores)), *ends), ""
-
-
-@dataclasses.dataclass(frozen=True)
-class Unseen:
-    """Levels of a column that training did not have: number of rows, and some of the levels."""
-
-    count: int
-    values: tuple[str, ...]
-
-
-@dataclasses.dataclass(frozen=True)
-class Area:
-    """An AUC with its 95 % interval; None if too few rows decide."""
-
-    value: float
-    low: float | None
-    high: float | None
-
-    @property
-    def interval(self) -> str:
-        """The interval as text."""
-        if self.low is None or self.high is None:
-            return "–"
-        return interval_words(self.low, self.high)
-
-
-@dataclasses.dataclass(frozen=True)
-class ScoringReport:
-    """The input check of a scored table.
-
-    Attributes
-    ----------
-    table : str
-    rows : int
-        Data rows of the file, left-out rows included.
-    scored : int
-    matched, ignored, missing : tuple of str
-        Columns of the file that the model uses, other columns of the file, and columns that the
-        file lacks.
-    unseen : dict of str to Unseen
-        By column.
-    gaps : dict of str to int
-        By column, rows without a value if the share is significantly and materially larger than
-        in training, or training had none.
-    unreadable : dict of str to Unreadable
-        By column, non-numeric cells; they count as missing.
-    far : tuple of FarCells
-        By column, numbers too far from those of training; they count as missing.
-    left_out : tuple of Rejected
-        The first hundred rejected rows.
-    auc : Area or None
-        None if the table does not hold both classes of the label.
-    without_auc : str
-        Why there is no AUC although the label is present; otherwise empty.
-    weight : str or None
-        The column of weights in training; here every row counts once.
-    allowed : dict of str to tuple of str
-        By kind of refusal, the columns that are accepted.
-    empty : dict of str to int
-        By column of the model, missing cells without those of ``unreadable``.
-    """
-
-    table: str
-    rows: int
-    scored: int
-    matched: tuple[str, ...]
-    ignored: tuple[str, ...]
-    missing: tuple[str, ...]
-    unseen: dict[str, Unseen]
-    gaps: dict[str, int]
-    unreadable: dict[str, Unreadable]
-    far: tuple[FarCells, ...]
-    left_out: tuple[Rejected, ...]
-    auc: Area | None = None
-    without_auc: str = ""
-    weight: str | None = None
-    allowed: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
-    empty: dict[str, int] = dataclasses.field(default_factory=dict)
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the report as plain data, for ``aucstudio score --json``."""
-        document: dict[str, Any] = msgspec.to_builtins(self)
-        document.pop("empty")
-        names = ("matched", "ignored", "missing")
-        document["columns"] = {name: document.pop(name) for name in names}
-        for unreadable in document["unreadable"].values():
-            unreadable.pop("spellings")
-        return document
-
-    def sentences(self) -> list[str]:
-        """Return the report as sentences, one per line."""
-        more, area = self.rows - self.scored - SHOWN, self.auc
-        lines = [
-            text("score_rows", table=self.table, scored=self.scored, rows=self.rows),
-            text("score_ignored", names=some_names(self.ignored)),
-            text("score_missing", names=some_names(self.missing)),
-            *map(str, self._unusable()),
-            *(text("score_gaps", column=n, rows=count) for n, count in self.gaps.items()),
-            *(text("score_left_out", row=row) for row in self.left_out[:SHOWN]),
-            text("score_more_left_out", rows=more if more > 0 else None),
-            text("score_no_auc", why=self.without_auc),
-        ]
-        if area is not None:
-            found = {"auc": area.value, "interval": area.interval, "weight": self.weight}
-            lines.append(text("score_auc", **found))
-        return [" ".join(sentence.split()) for sentence in lines if sentence]
-
-    def notices(self) -> list[Notice]:
-        """Return the notices of a run that was tested on the table."""
-        found = self._unusable()
-        if (more := len(found) - SHOWN) > 0:
-            found[SHOWN:] = [notice("further_columns", count=more)]
-        if self.gaps:
-            counts = [f"{name!r} {counted(count, 'row')}" for name, count in self.gaps.items()]
-            found.append(notice("more_missing", counts=listed(counts, SHOWN)))
-        if left_out := self.rows - self.scored:
-            first = self.left_out[0]
-            reason = " ".join(first.reason.split())
-            found.append(notice("rows_left_out", rows=left_out, line=first.line, reason=reason))
-        file = PurePath(self.table).name
-        return [notice("test_file", file=file, what=each) for each in found]
-
-    def _unusable(self) -> list[Notice]:
-        """Return a notice for each column with cells that the model cannot use."""
-        found = [
-            notice("unknown_levels", column=name, rows=new.count, levels=some_names(new.values))
-            for name, new in self.unseen.items()
-        ]
-        for name, bad in self.unreadable.items():
-            values = {"column": name, "cells": bad.count, "text": bad.text}
-            if bad.line is None:
-                found.append(notice("not_numbers", **values))
-            else:
-                found.append(notice("not_numbers_in_line", line=bad.line, **values))
-        return found + [far.notice for far in self.far]
-
-
-def some_names(names: Sequence[str]) -> str:
-    """Format names, at most ten of them."""
-    return listed([repr(name) for name in names], SHOWN)
-
-
-SomeTable = TypeVar("SomeTable", bound=AnyTable)
-
-
-def check_input(model: Model, table: AnyTable, absent: Sequence[str] = ()) -> ScoringReport:
-    """Check the input of a model, before any row is scored.
-
-    Parameters
-    ----------
-    model : Model
-    table : AnyTable
-        Read by the schema of the model.
-    absent : sequence of str
-        Columns that were added to the table because the file lacks them.
-    """
-    names = [column.name for column in table.columns]
-    features, added = set(model.feature_columns), set(absent)
-    missing = table.missing()
-    matched = tuple(n for n in names if n in features and n not in added)
-    return ScoringReport(
-        table=str(table.path),
-        rows=table.rows + table.rejected_rows,
-        scored=table.rows,
-        matched=matched,
-        ignored=tuple(n for n in names if n not in features and n != table.label),
-        missing=tuple(absent),
-        unseen=_unseen(model, table),
-        gaps={
-            name: missing[name]
-            for name in matched
-            if _is_new(missing[name], table.rows, model.schema, name)
-        },
-        unreadable={n: u for n, u in table.unreadable.items() if n in features or n == table.label},
-        far=far_cells(model.preparation, table),
-        left_out=table.rejected,
-        empty={name: missing[name] - _bad_cells(table, name) for name in matched},
-    )
-
-
-def _bad_cells(table: AnyTable, name: str) -> int:
-    """Count the non-numeric cells of a column, which are missing ones too."""
-    return table.unreadable[name].count if name in table.unreadable else 0
-
-
-def _is_new(count: int, rows: int, schema: Schema, name: str) -> bool:
-    column = schema.by_name.get(name)
-    if not count or column is None or not schema.rows:
-        return bool(count)
-    share, before = count / rows, column.missing / schema.rows
-    if not before or share - before < _LEAST_RISE:
-        return not before
-    # The binomial tail for the share of both tables, close to Fisher's exact test.
-    pooled = (count + column.missing) / (rows + schema.rows)
-    return is_significant(float(special.bdtrc(count - 1, rows, pooled)), _LEVEL)
-
-
-def _unseen(model: Model, table: AnyTable) -> dict[str, Unseen]:
-    preparation = model.preparation
-    known = {one.name: set(one.places) for one in category_features(preparation)}
-    known |= {name: set(shares) for name, shares in preparation.shares.items()}
-    if table.label is not None:
-        known[table.label] = {model.positive, model.negative}
-    found = {}
-    for name, fitted in known.items():
-        # Another label column is compared with the classes of the training.
-        trained = model.label if name == table.label else name
-        levels = _levels(model.schema, trained)
-        if name == table.label and (levels is None or table.rule.threshold is not None):
-            # The schema lacks the classes, or a threshold makes classes of all numbers.
-            continue
-        if name in preparation.rest and levels is None:
-            continue  # the schema lacks the rare levels
-        present = _level_counts(table, name)
-        if name == table.label:
-            present = table.rule.classes(present)
-        new = {
-            level: count
-            for level, count in present.items()
-            if level not in fitted and level not in (levels or ())
-        }
-        if new:
-            found[name] = Unseen(sum(new.values()), tuple(new)[:SHOWN])
-    return found
-
-
-def _levels(schema: Schema, name: str) -> tuple[str, ...] | None:
-    column = schema.by_name.get(name)
-    return None if column is None else column.levels
-
-
-def _level_counts(table: AnyTable, name: str) -> dict[str, int]:
-    """Count the levels of a category; numbers are formatted as in preprocessing."""
-    counted = table.counts(name, _MOST_VALUES) or {}
-    if table.column(name).kind == "text":
-        return dict(counted)
-    spell = spell_number if name == table.label else spell_level
-    levels = {spell(value): 0 for value in counted}
-    for value, count in counted.items():
-        levels[spell(value)] += count
-    levels.pop(MISSING, None)
-    return levels
-
-
-def with_allowed_columns(model: Model, table: SomeTable, allowed: Allowed) -> SomeTable:
-    """Add absent columns that may be unknown to a table, with missing values.
-
-    Raises
-    ------
-    InputError
-        If the model was not trained on an allowed column.
-    """
-    for kind, name in ((kind, name) for kind, names in allowed.items() for name in names):
-        if name not in model.feature_columns:
-            raise input_error(
-                "unknown_column_allowed",
-                column=name,
-                setting=f"allow_{kind}",
-                kind="out of range" if kind == RANGE else kind,
-            )
-    present = {column.name for column in table.columns}
-    absent = [name for name in allowed.get(UNKNOWN, ()) if name not in present]
-    return table.with_missing_columns([model.schema.by_name[name] for name in absent])
-
-
-def check_table(
-    model: Model,
-    table: AnyTable,
-    report: ScoringReport | None = None,
-    allowed: Allowed | None = None,
-) -> None:
-    """Refuse a table whose columns do not hold what they held in training.
-
-    Parameters
-    ----------
-    model : Model
-    table : AnyTable
-        Read by the schema of the model.
-    report : ScoringReport, optional
-        The result of :func:`check_input`, if known.
-    allowed : dict of str to collection of str, optional
-        As for :func:`score_table`.
-
-    Raises
-    ------
-    RefusedColumnsError
-        Naming the columns.
-    """
-    model.check_columns(table)
-    found = check_input(model, table) if report is None else report
-    preparation = model.preparation
-    fitted = dict(zip(preparation.categories, preparation.levels, strict=True))
-    fitted |= {name: tuple(shares) for name, shares in preparation.shares.items()}
-    columns = [
-        dataclasses.replace(column, levels=fitted.get(column.name))
-        for column in model.schema.columns
-    ]
-    schema = dataclasses.replace(model.schema, columns=tuple(columns))
-
-    def unseen(column: ColumnSchema) -> tuple[int, tuple[str, ...]]:
-        if _levels(model.schema, column.name) is None and len(column.levels or ()) >= MAX_LEVELS:
-            return 0, ()  # of so many levels only the frequent ones may be known
-        new = found.unseen.get(column.name)
-        return (0, ()) if new is None else (new.count, new.values)
-
-    check_accepted(table, schema, found.matched, unseen, allowed)

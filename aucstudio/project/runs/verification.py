@@ -141,7 +141,7 @@ def open_table(record: RunRecord, table: Table | None = None) -> Table:
 
 def _check_rows(record: RunRecord, split: int, table: Table, held_table: Table) -> None:
     """Compare training and held-out rows with those of a split that is drawn again."""
-    from aucstudio.project.runs.execute import with_scores
+    from aucstudio.project.runs.rows import with_scores
 
     experiment, result = record.experiment, record.splits[split]
     # A run that was stopped may have finished some splits only.

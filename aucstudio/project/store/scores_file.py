@@ -28,7 +28,7 @@ from aucstudio.project.runs.model import Model
 from aucstudio.project.store.files import written_atomically
 
 if TYPE_CHECKING:
-    from aucstudio.project.runs.scoring import ScoringReport
+    from aucstudio.project.runs.input_check import ScoringReport
 
 CSV, PARQUET = ".csv", ".parquet"
 

@@ -32,7 +32,7 @@ from aucstudio.project.data.validation import FOLDS as K_FOLDS
 from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.results.comparison import pair_tests
 from aucstudio.project.results.summary import WHOLE
-from aucstudio.project.runs.execute import execute_split, failure_sentence, part_weights, refit
+from aucstudio.project.runs.execute import execute_split, failure_sentence, refit
 from aucstudio.project.runs.experiment import DataReference, check_band
 from aucstudio.project.runs.final_model import with_carried_threshold
 from aucstudio.project.runs.planning import (
@@ -44,13 +44,8 @@ from aucstudio.project.runs.planning import (
 )
 from aucstudio.project.runs.progress import Listener
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.runs.rows import (
-    group_notes,
-    learn,
-    prepared,
-    relative,
-    shared_notes,
-)
+from aucstudio.project.runs.rows import learn, part_weights, prepared, relative
+from aucstudio.project.runs.run_notes import group_notes, shared_notes
 from aucstudio.project.tournament.candidate_comparison import (
     CLOSING,
     Budget,

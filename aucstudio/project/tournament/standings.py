@@ -21,6 +21,7 @@ from aucstudio.project import typed
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.results.summary import LEVEL, WHOLE
+from aucstudio.project.runs.planning import DEFAULT_BAND
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.settings_shown import chosen_settings
 from aucstudio.project.typed import plain
@@ -291,6 +292,8 @@ class Standings:
         A random identity.
     folds : int
         Of the training rows.
+    refit : bool
+        Whether the best model was refit on all labelled rows.
     """
 
     created: str
@@ -316,6 +319,7 @@ class Standings:
     remarks: tuple[str, ...] = ()
     id: str = ""
     folds: int = 5
+    refit: bool = False
 
     @classmethod
     def begun(cls, fpr_range: Band | None, **known: Any) -> Standings:
@@ -326,6 +330,11 @@ class Standings:
     def key(self) -> str:
         """The name under which they are stored: ordered by time and unique."""
         return f"{self.created} {self.id}"
+
+    @property
+    def rule(self) -> roc.ThresholdRule:
+        """The rule for the decision threshold: the end of the range."""
+        return roc.ThresholdRule("fpr", fpr=(self.fpr_range or DEFAULT_BAND)[1])
 
     @property
     def fraction(self) -> float | None:

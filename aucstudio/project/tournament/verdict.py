@@ -173,6 +173,7 @@ def final_standings(live: Standings, result: SearchResult) -> Standings:
         simpler="" if simplest is None else simplest.run,
         point=operating_point(result) if known else None,
         members=result.members,
+        refit=result.model is not None,
     )
 
 

@@ -7,6 +7,8 @@ a plot's title it is github.com/pyqtgraph/pyqtgraph/issues/2624.
 from __future__ import annotations
 
 import datetime
+import itertools
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,6 +16,7 @@ from typing import Any
 import pyqtgraph as pg
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QResizeEvent
+from PySide6.QtWidgets import QApplication
 
 from aucstudio.gui.common.plain_text import plain_tooltip, rich
 from aucstudio.project.data.text import dates
@@ -35,7 +38,7 @@ _BRIEF: Mapping[str, str] = {
     "Share of the maximum cost of positives": "Cost of positives",
     "Widest direction at equal score": "Widest direction",
     "From the negatives' mean to the positives'": "Between the means",
-    "Gap to optimum": "Gap",
+    "Relative gap to optimum": "Relative gap",
     "Spread perpendicular to the mean difference": "Spread",
     "Spread perpendicular to the score": "Spread",
     "Spread in kernel space": "Spread",
@@ -55,9 +58,11 @@ class NumberAxis(pg.AxisItem):
     """
 
     _written = ""
+    _layout = ""
 
     def __init__(self, orientation: str) -> None:
         super().__init__(orientation)
+        self._dates: dict[float, str] = {}
         self.enableAutoSIPrefix(False)
         # (number of ticks, filled share of the axis up to which the next level is written)
         fill_limits = [(0, 0.8), (2, 0.45), (4, 0.35), (6, 0.2)]
@@ -84,6 +89,25 @@ class NumberAxis(pg.AxisItem):
         # Before it is laid out, an axis has no length.
         return fitting(title, room, QFontMetricsF(self.label.font())) if room > 0 else title
 
+    def show_dates(self, layout: str) -> None:
+        """Label the axis with dates of a layout, as many as have room; "" for numbers."""
+        self._layout = layout
+        self.setTicks(None)
+
+    def tickValues(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:
+        if not self._layout:
+            found: list[tuple[float, list[float]]] = super().tickValues(low, high, size)
+            return found
+        width = QFontMetricsF(self.style["tickFont"] or QApplication.font()).horizontalAdvance
+        for most in range(_MOST, 0, -1):
+            ticks = date_ticks(low, high, self._layout, most)
+            step = min((b[0] - a[0] for a, b in itertools.pairwise(ticks)), default=math.inf)
+            widest = max((width(words) for _, words in ticks), default=0.0)
+            if step * size >= (high - low) * (widest + _APART):
+                break
+        self._dates = dict(ticks)
+        return [(step, list(self._dates))]
+
     @property
     def _lies(self) -> bool:
         return self.orientation in ("bottom", "top")
@@ -95,6 +119,8 @@ class NumberAxis(pg.AxisItem):
         return found.adjusted(-along, -across, along, across)
 
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
+        if self._layout:
+            return [self._dates[value] for value in values]
         texts: list[str] = super().tickStrings(values, scale, spacing)
         return [text.replace("-", "−") for text in texts]
 
@@ -112,28 +138,28 @@ def fitting(title: str, room: float, metrics: QFontMetricsF) -> str:
     return cut if len(cut) > _FEWEST_LETTERS else ""
 
 
-_MOST = 4  # ticks
+_MOST, _APART = 4, 12  # ticks of dates; pixels between their labels
 _HOURS = (1 / 60, 1 / 30, 1 / 12, 1 / 6, 1 / 4, 1 / 2, 1, 2, 3, 6, 12)
 _MONTHS = (1, 2, 3, 6, *(12 * 10**k * n for k in range(4) for n in (1, 2, 5)))
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
 
 
-def date_ticks(low: float, high: float, layout: str) -> list[tuple[float, str]]:
-    """Return at most some four round dates between two, as places and words."""
+def date_ticks(low: float, high: float, layout: str, most: int = _MOST) -> list[tuple[float, str]]:
+    """Return at most some ``most`` round dates between two, as places and words."""
     if layout == dates.CLOCK:
-        return [(hour, dates.spell(hour, layout)) for hour in _round_hours(low, high)]
+        return [(hour, dates.spell(hour, layout)) for hour in _round_hours(low, high, most)]
     if high - low < _MOST:
-        hours = _round_hours(24 * low, 24 * high)
+        hours = _round_hours(24 * low, 24 * high, most)
         return [(hour / 24, dates.spell(hour / 24, dates.ISO)[-5:]) for hour in hours]
     first, last = (datetime.date.fromordinal(int(end) + _EPOCH) for end in (low, high))
     for months in _MONTHS:
         found = _of_months(first, last, months)
-        if len(found) <= _MOST:
+        if len(found) <= most:
             break
-    if len(found) >= 2:
+    if len(found) >= min(2, most):
         width = 4 if months % 12 == 0 else 7
         return [(float(day.toordinal() - _EPOCH), day.isoformat()[:width]) for day in found]
-    days = range(int(low) + 1, int(high) + 1, max(1, round((high - low) / _MOST)))
+    days = range(int(low) + 1, int(high) + 1, max(1, round((high - low) / most)))
     return [(float(day), dates.spell(day, layout)) for day in days]
 
 
@@ -144,7 +170,7 @@ def _of_months(first: datetime.date, last: datetime.date, months: int) -> list[d
     return [datetime.date(month // 12, month % 12 + 1, 1) for month in range(start, end, months)]
 
 
-def _round_hours(low: float, high: float) -> list[float]:
+def _round_hours(low: float, high: float, most: int) -> list[float]:
     """List round hours between two."""
-    step = next((step for step in _HOURS if (high - low) / step <= _MOST), 24.0)
+    step = next((step for step in _HOURS if (high - low) / step <= most), 24.0)
     return [k * step for k in range(int(-(-low // step)), int(high // step) + 1)]

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFrame, QScrollArea
+from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy
 
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.gui.common.controls import fill_combo
+from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import (
     STRETCH,
@@ -44,6 +45,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.tournament.standings import RUNNING, Standing, Standings, Verdict
 
 COURSE, CURVE = "course", "curve"
+_LEAST_PICTURE = 180  # pixels
 
 
 class BestView(PageView):
@@ -70,8 +72,8 @@ class BestView(PageView):
         super().__init__(session, "best_view", "Best")
         self.standings: Standings | None = None
         self._followed = ""  # which one was running when the page was last drawn
-        self._make_controls()
         self.board = Leaderboard()
+        self._make_controls()
         self.board.chosen.connect(self._show_entry)
         self.course, self.curve = CoursePlot(), CurvePlot()
         self.pictures = self.curve.plot, self.course.plot
@@ -90,6 +92,7 @@ class BestView(PageView):
         self.doing = row.put(label("", "muted", name="best_doing"))
         self.which = row.choice("best_which_combo")
         row.addStretch(1)
+        row.put(self.board.hidden_button)
         self.picture = row.choice("best_picture_combo")
         for combo in (self.which, self.picture):
             combo.activated.connect(self.mark_stale)
@@ -103,9 +106,12 @@ class BestView(PageView):
         kept.setRetainSizeWhenHidden(True)  # the picture does not move when a row is chosen
         self.entry_button.setSizePolicy(kept)
         row = across((self.entry_words, 1), self.entry_button)
+        for part in (self.course.plot, self.curve.plot, self.verdict):
+            # A page that scrolls gives its parts the heights that they prefer, or the least.
+            part.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         pictures = (self.nothing, 3), (self.course.plot, 3), (self.curve.plot, 3)
         below = across(*pictures, (self.verdict, 2), gap=12)
-        self.set_content(down(self.board, row, (below, 1)), "")
+        self.set_content(down(self.board, row, (below, 1)), "", scrolls=True)
 
     def figure_data(self) -> Mapping[str, Sequence[object]]:
         if self.standings is None:
@@ -153,7 +159,15 @@ class BestView(PageView):
         if key != self._followed:
             self._followed = key
             curve = standings is not None and bool(standings.best)
+            if standings is not None and curve:
+                self._select_best(standings)
             self.picture.setCurrentIndex(self.picture.findData(CURVE if curve else COURSE))
+
+    def _select_best(self, standings: Standings) -> None:
+        """Select the best run when its result is opened, unless another of its runs is."""
+        own = {entry.run for entry in standings.entries}
+        if self.session.run(standings.best) is not None and self.session.selected not in own:
+            self.session.best.choose(standings.best, standings)
 
     def _shows_curve(self) -> bool:
         return bool(self.picture.currentData() == CURVE)
@@ -165,7 +179,7 @@ class BestView(PageView):
 
     def _show(self, standings: Standings) -> None:
         self.board.show_standings(standings)
-        self.board.fit_page(self.height())
+        self._fit_board()
         kept = set(self.session.records)
         self.verdict.show_standings(standings, self.session.selected, kept)
         curve = self._shows_curve()
@@ -180,6 +194,11 @@ class BestView(PageView):
         found = statement(standings)
         self.sentence.setText(found)
         self.hint.setText("Starting…" if standings.ended == RUNNING else found.headline)
+
+    def _fit_board(self) -> None:
+        """Leave the picture its least height."""
+        below = self.entry_button.sizeHint().height() + scaled(_LEAST_PICTURE)
+        self.board.fit_page(self.height(), self.content.height() - below)
 
     def _runs(self, standings: Standings) -> list[ShownRun]:
         """List the best run and the simpler one, with their colours."""
@@ -243,7 +262,9 @@ class BestView(PageView):
         self.session.asked.emit("export", ())
 
     def fit_page(self) -> None:
-        self.board.fit_page(self.height())
+        for plot in self.pictures:
+            plot.setMinimumHeight(scaled(_LEAST_PICTURE))
+        self._fit_board()
         self.mark_stale()  # there may be room for more
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from PySide6.QtCore import QModelIndex, QSignalBlocker, Signal
 
 from aucstudio.engine.inference import is_significant
@@ -50,14 +48,12 @@ _TIPS = {
 }
 _LINE = 24
 _SETTINGS, _AREA, _OPTIMISM, _TIME, _STATE = 1, 4, 5, 6, 7
-# What gives way where settings have less room than they need, up to this: whether intervals are
-# written, and which columns are left out; the panel below has it all.
-_LEAST_SETTINGS = 170
-_WAYS: tuple[tuple[bool, tuple[int, ...]], ...] = (
-    (True, ()),
-    (True, (_TIME, _OPTIMISM)),
-    (False, (_TIME, _OPTIMISM)),
-    (False, (_TIME, _OPTIMISM, _AREA)),
+# What gives way where settings have less room than they need: whether intervals are written, which
+# columns are hidden, and to how many pixels settings are elided.
+_WAYS: tuple[tuple[bool, tuple[int, ...], int], ...] = (
+    (True, (_TIME, _OPTIMISM), 170),
+    (False, (_TIME, _OPTIMISM, _AREA), 170),
+    (False, (_TIME, _OPTIMISM, _AREA), 80),
 )
 _LEAST, _SHARE = 3, 0.42  # lines; of the page
 
@@ -76,6 +72,7 @@ class Leaderboard(SheetTable):
     chosen = Signal()
 
     def __init__(self) -> None:
+        self._least_settings = 0
         words, tips = (0, 1, len(HEADS) - 1), {k: text(code) for k, code in _TIPS.items()}
         super().__init__(
             "best_table", "Leaderboard", HEADS, _LINE, _SETTINGS, tips=tips, words=words
@@ -84,6 +81,7 @@ class Leaderboard(SheetTable):
         self._standings: Standings | None = None
         self._method = ""
         self.selectionModel().currentRowChanged.connect(self._on_row)
+        self.hidden_button.toggled.connect(lambda _open: self._refit())
 
     @property
     def _entries(self) -> tuple[Standing, ...]:
@@ -97,15 +95,11 @@ class Leaderboard(SheetTable):
     def show_standings(self, standings: Standings) -> None:
         """Show entries; keep the chosen method selected."""
         self._standings = standings
-        for column in range(len(HEADS)):
-            self.setColumnHidden(column, False)  # a hidden column has no width to count
-        same = () if standings.fpr_range else (_AREA,)  # the criterion is the AUC itself
-        for intervals, hidden in _WAYS:
+        self.unneeded = () if standings.fpr_range else (_AREA,)  # the criterion is the AUC itself
+        for intervals, self.rarer, self._least_settings in _WAYS:
             self._show_rows(standings, intervals)
-            if self._room_left((*hidden, *same)) >= 0:
+            if self.fit_columns():
                 break
-        for column in (*hidden, *same):
-            self.setColumnHidden(column, True)
 
     def _show_rows(self, standings: Standings, intervals: bool) -> None:
         rows = [
@@ -122,13 +116,9 @@ class Leaderboard(SheetTable):
                 self.show_rows(rows, named)
                 self.choose(self._method)
 
-    def _room_left(self, gone: Sequence[int]) -> int:
-        """Return the pixels left without some columns, with elided settings."""
-        header, room = self.horizontalHeader(), self.viewport().width()
-        for column in set(range(len(HEADS))) - set(gone):
-            wide = max(self.sizeHintForColumn(column), header.sectionSizeHint(column))
-            room -= min(wide, scaled(_LEAST_SETTINGS)) if column == _SETTINGS else wide
-        return room
+    def column_room(self, column: int) -> int:
+        room = super().column_room(column)  # settings may be elided
+        return min(room, scaled(self._least_settings)) if column == _SETTINGS else room
 
     def choose(self, method: str) -> None:
         """Select the row of a method."""
@@ -136,11 +126,16 @@ class Leaderboard(SheetTable):
             if entry.method == method:
                 self.selectRow(row)
 
-    def fit_page(self, height: int) -> None:
-        """Fit the height to the entries, up to a share of the page height."""
+    def fit_page(self, height: int, room: int) -> None:
+        """Fit the height to the entries, up to a share of the page height and to the room."""
+        lines = int(_SHARE * height / scaled(_LINE)) - 1
+        room -= self.horizontalHeader().sizeHint().height()
+        self.fit_rows(_LEAST, max(_LEAST, min(lines, room // scaled(_LINE))))
+        self._refit()  # widths are those of the rows in sight
+
+    def _refit(self) -> None:
         if self._standings is not None:
             self.show_standings(self._standings)
-        self.fit_rows(_LEAST, max(_LEAST, int(_SHARE * height / scaled(_LINE)) - 1))
 
     def _on_row(self, index: QModelIndex) -> None:
         if index.isValid():

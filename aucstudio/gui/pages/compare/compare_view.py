@@ -209,7 +209,7 @@ class CompareView(PageView):
     def fit_page(self) -> None:
         """Use the available width."""
         if self.shown is not None:
-            self.tables.fit(self.width())
+            self.tables.fit()
             self.picture.fit()
 
     def _mark(self, shown: ShownComparison) -> None:

@@ -14,7 +14,7 @@ from aucstudio.gui.common.plain_text import plain_tooltip, tip_text
 from aucstudio.gui.common.plotting import MARKER, faded, swatch
 from aucstudio.gui.common.table import Index, Row, SheetTable, in_columns, worded_columns
 from aucstudio.gui.common.theme import current_theme, run_colour, scaled
-from aucstudio.gui.common.widgets import down, holding, label, named
+from aucstudio.gui.common.widgets import RIGHT, STRETCH, across, down, holding, label, named
 from aucstudio.gui.pages.compare.forest import ForestPlot
 from aucstudio.gui.pages.compare.words import (
     ShownComparison,
@@ -39,9 +39,9 @@ ROW = 28
 _MOST_SURELY_SEEN = 3
 
 RUN_HEADS, RUN_TIPS = worded_columns("compare_runs_table")
-# Page widths in pixels below which columns are hidden; copies and files have all columns.
-_ROOM = {"Splits": 800, "Gap to training": 700, "Rank": 560}
-_ROOM_FOR_BOTH = 760
+# Hidden in this order on a narrow page; the interval of the other measure follows the first.
+_RARER = tuple(RUN_HEADS.index(head) for head in ("Splits", "Gap to training", "Rank"))
+_INTERVALS = {comparison.AUC: 2, comparison.PAUC: 4}
 
 PAIR_HEADS, PAIR_TIPS = worded_columns("compare_pairs_table")
 _P, _P_CORRECTED = 4, 5
@@ -54,28 +54,6 @@ def fill(table: SheetTable, rows: list[Row]) -> None:
     head = table.horizontalHeader().sizeHint().height()
     table.setMaximumHeight(head + scaled(ROW) * len(rows) + 4)
     table.setMinimumHeight(head + scaled(ROW) * min(len(rows), _MOST_SURELY_SEEN) + 4)
-
-
-def hide_columns(runs: QTableView, pairs: QTableView, width: int, measure: str, raw: bool) -> None:
-    """Hide columns on a narrow page, so that names have room.
-
-    Parameters
-    ----------
-    runs, pairs : QTableView
-    width : int
-        Of the page, in pixels.
-    measure : str
-        The interval of the other measure is hidden first.
-    raw : bool
-        Whether p-values are not corrected; one column is enough then.
-    """
-    for head, room in _ROOM.items():
-        runs.setColumnHidden(RUN_HEADS.index(head), width < room)
-    tight = width < _ROOM_FOR_BOTH
-    runs.setColumnHidden(2, tight and measure != comparison.AUC)
-    runs.setColumnHidden(4, tight and measure == comparison.AUC)
-    pairs.setColumnHidden(_P, width < _ROOM["Gap to training"] and not raw)
-    pairs.setColumnHidden(_P_CORRECTED, raw)
 
 
 def pair_heads(correction: str) -> tuple[str, ...]:
@@ -377,7 +355,9 @@ class TablesPage(QWidget):
         self.runs_table.clicked.connect(lambda index: self.run_clicked.emit(index.row(), False))
         self.pairs_table.selectionModel().currentRowChanged.connect(self._on_pair)
         self.heading = label("EVERY PAIR", "heading")
-        layout = down((self.runs_table, 2), self.heading, (self.pairs_table, 3))
+        head = across(self.heading, STRETCH, self.pairs_table.hidden_button)
+        runs = (self.runs_table.hidden_button, RIGHT)
+        layout = down((self.runs_table, 2), runs, head, (self.pairs_table, 3))
         layout.addStretch(0)
         self.setLayout(layout)
 
@@ -400,11 +380,17 @@ class TablesPage(QWidget):
         rows = self.pairs_table
         _choose(rows, None if pair is None else rows.sheet.index(pair, 0))
 
-    def fit(self, width: int) -> None:
+    def fit(self) -> None:
         """Hide columns without room."""
-        pairs = self._found.pairs
-        raw = bool(pairs) and pairs[0].correction == UNCORRECTED
-        hide_columns(self.runs_table, self.pairs_table, width, self._found.measure, raw)
+        found = self._found
+        other = [column for measure, column in _INTERVALS.items() if measure != found.measure]
+        self.runs_table.rarer = (_RARER[0], *other, *_RARER[1:])
+        raw = bool(found.pairs) and found.pairs[0].correction == UNCORRECTED
+        # One column of p-values is enough where they are not corrected.
+        self.pairs_table.rarer = () if raw else (_P,)
+        self.pairs_table.unneeded = (_P_CORRECTED,) if raw else ()
+        for table in (self.runs_table, self.pairs_table):
+            table.fit_columns()
 
     def _on_pair(self, index: QModelIndex) -> None:
         if index.isValid():

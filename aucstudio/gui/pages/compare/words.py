@@ -28,6 +28,7 @@ from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.work.cluster import Cluster
 
 MARK = "†"
+_WITHIN_REACH = 10.0  # times the rows of this study
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -137,10 +138,14 @@ def forecast_words(pair: PairComparison, record: RunRecord, tests: int) -> str:
         here += int(first.train_positive.sum())
     here = groups or here
     unit: int = 10 ** max(0, len(str(int(growth * here))) - 2)
-    what = text("study_rows", groups=bool(groups), several=splits > 1)
-    needed, rest = math.ceil(growth * here / unit) * unit, "rows" if groups else "negatives"
     return text(
-        "rows_to_significance", needed=needed, here=here, what=what, rest=rest, assurance=ASSURANCE
+        "rows_to_significance",
+        needed=math.ceil(growth * here / unit) * unit,
+        here=here,
+        what=text("study_rows", groups=bool(groups), several=splits > 1),
+        rest="rows" if groups else "negatives",
+        assurance=ASSURANCE,
+        within_reach=growth <= _WITHIN_REACH,
     )
 
 

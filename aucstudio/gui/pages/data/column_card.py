@@ -17,7 +17,6 @@ from aucstudio.engine.arrays import Array
 from aucstudio.gui.common.column_controls import DatePartsButton
 from aucstudio.gui.common.controls import declared_items
 from aucstudio.gui.common.plain_text import PlainLabel, distinguishable, elided, plain_tooltip
-from aucstudio.gui.common.plots.axes import date_ticks
 from aucstudio.gui.common.plots.roc_sketch import RocSketch, outline
 from aucstudio.gui.common.plotting import faded, make_plot, pen, style_plot
 from aucstudio.gui.common.sentence import Statement
@@ -302,8 +301,9 @@ class DistributionPlot:
         theme, bars = current_theme(), found.edges is None
         inks = [theme.positive, theme.negative] if summary.class_names else [theme.neutral]
         share = "Share of the class" if len(inks) > 1 else "Share of the rows"
+        self.plot.getAxis("left").setTicks(None)
+        self.plot.getAxis("bottom").show_dates("" if bars else summary.layout)
         for side, is_share in (("left", not bars), ("bottom", bars)):
-            self.plot.getAxis(side).setTicks(None)
             self.plot.setLabel(side, share if is_share else "")
         self.plot.showGrid(x=bars, y=not bars)
         top = 1.05 * (float(found.shares.max()) or 1.0)
@@ -315,9 +315,6 @@ class DistributionPlot:
         else:
             self._draw_bins(found.edges, found.shares, inks)
             low, high = float(found.edges[0]), float(found.edges[-1])
-            if summary.layout:
-                ticks = date_ticks(low, high, summary.layout)
-                self.plot.getAxis("bottom").setTicks([ticks])
             self.plot.set_whole((low, high), (0.0, top))
         self.plot.setFixedHeight(scaled(height))
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, Signal
-from PySide6.QtGui import QAction, QResizeEvent
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QAbstractItemView, QMenu, QWidget
 
 from aucstudio.gui.common.rows_model import file_facts
@@ -55,23 +55,17 @@ class _ColumnTable(TableView):
         The widths that the facts need, in pixels.
     """
 
+    rarer = _LESS_IMPORTANT
+
     def __init__(self, model: TableModel) -> None:
         self.widths = [0] * model.columnCount()
         super().__init__("data_columns_table", "Columns", model, _LINE)
 
-    def fit_facts(self) -> None:
-        """Show as many facts as fit the width."""
-        spare = self.viewport().width() - sum(self.widths)
-        for place in _LESS_IMPORTANT:
-            self.setColumnHidden(place, spare < 0)
-            spare += self.widths[place] if spare < 0 else 0
+    def column_room(self, column: int) -> int:
+        return self.widths[column]
 
     def copied_columns(self) -> list[int]:
         return list(range(self.model().columnCount()))
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.fit_facts()
 
 
 class Overview(QWidget):
@@ -113,7 +107,8 @@ class Overview(QWidget):
         self.list.ensurePolished()
         self._fit_columns()
         above = across((self.search, 1), self.role_button)
-        self.setLayout(down(above, (self.list, 1), self.message, self.remarks, gap=4))
+        below = across((self.message, 1), self.list.hidden_button)
+        self.setLayout(down(above, (self.list, 1), below, self.remarks, gap=4))
         self._typing = delayed(self, _SOON, self._on_search)
         self.search.textChanged.connect(lambda _text: self._typing.start())
         self._look = ticking(self, _LOOK, self._on_look)
@@ -206,7 +201,7 @@ class Overview(QWidget):
         names = min(self.list.sizeHintForColumn(_NAME), scaled(_WIDEST_NAME))
         widths[_NAME] = max(widths[_NAME], names)
         self.list.widths = widths
-        self.list.fit_facts()
+        self.list.fit_columns()
         for place, width in enumerate(widths):
             header.resizeSection(place, width)
 

@@ -14,7 +14,6 @@ from aucstudio.engine.arrays import Array
 from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.common.controls import fill_combo
 from aucstudio.gui.common.plain_text import elided
-from aucstudio.gui.common.plots.axes import date_ticks
 from aucstudio.gui.common.plotting import faded, finite_range, make_plot, pen
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.theme import current_theme, run_colour, run_dash, run_symbol
@@ -131,9 +130,8 @@ class ShapesPart(ModelPicture[ScoreCurves]):
         x_range = (-0.5, len(levels) - 0.5) if levels else finite_range(own.x, 0.02)
         width = QFontMetrics(self.font()).horizontalAdvance
         names = [elided(level, _NAME_WIDTH, width) for level in levels]
+        bottom.show_dates(own.layout)
         bottom.setTicks([list(enumerate(names))] if levels else None)
-        if own.layout:
-            bottom.setTicks([date_ticks(float(own.x.min()), float(own.x.max()), own.layout)])
         self.plot.set_whole(x_range, (low, high))
         self.plot.show_whole()
         ticks = " (marks: deciles)" if len(found.deciles) else ""

@@ -119,14 +119,14 @@ def _grid(negatives: int) -> Array:
 
 def _of_splits(record: RunRecord) -> Bounds:
     """Bound the mean TPR at each FPR by the corrected resampled t statistic."""
-    known, (train, test) = run_curves(record), record.sizes
+    known = run_curves(record)
     count = len(known.curves)
     if count < inference.LEAST_SPLITS:
         none = np.empty(0)
         return Bounds(none, none, none, f"none: fewer than {inference.LEAST_SPLITS} splits")
     fpr = _grid(min(curve.rows[1] for curve in known.curves))
     _, mean, spread = roc.vertical_average(known.curves, fpr)
-    share = test / (train + test)
+    share = record.test_fraction
     once = record.experiment.validation.disjoint
     factor = inference.variance_factor(count, share, disjoint=once)
     reach = scipy.special.stdtrit(count - 1, (1 + LEVEL) / 2) * np.sqrt(factor) * spread

@@ -78,7 +78,7 @@ class CostPanel(QWidget):
         self.problem.hide()
         self._make_fields()
         prior = _line("Positi&ves", self.prior_field, self.table_button)
-        miss = _line("A m&iss costs", self.miss_field, self.alarms)
+        miss = _line("A miss &costs", self.miss_field, self.alarms)
         parts = prior, self.prior_slider, self.whose, miss, self.miss_slider, self.problem
         costs = self._make_costs(), self.sure, self.best_button
         self.setLayout(down(label("PRIOR AND COST", "heading"), *parts, *costs, gap=4))

@@ -219,10 +219,8 @@ def figure_cells(face: Face, run: ShownRun) -> list[str]:
     values = shapes_of(record, face).figures
     if len(values) < 2:
         return [figure_words(values[0]), ""]
-    train, test = record.sizes
     top = np.inf if face.key == "lift" else 1.0
-    once = record.experiment.validation.disjoint
-    share = test / (train + test)
+    once, share = record.experiment.validation.disjoint, record.test_fraction
     found = inference.splits_interval(values, LEVEL, share, bounds=(0.0, top), disjoint=once)
     return [figure_words(found.value), interval_words(found.low, found.high)]
 

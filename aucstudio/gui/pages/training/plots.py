@@ -23,9 +23,13 @@ from aucstudio.gui.pages.training.progress import HELD, ITERATION, TRAIN, Course
 from aucstudio.notices.words import power_words
 from aucstudio.project.runs.experiment import Band
 
-DISTANCE, OBJECTIVE = "distance", "objective"
+DISTANCE, OBJECTIVE, PROGRESS = "distance", "objective", "progress"
 Seen = Sequence[tuple[Course, bool]]
-_TITLES = {DISTANCE: "Gap to optimum", OBJECTIVE: "Objective"}
+_TITLES = {
+    DISTANCE: "Relative gap to optimum",
+    OBJECTIVE: "Objective",
+    PROGRESS: "Scaled objective",
+}
 _HELD_WIDTH, _TRAIN_WIDTH = 2.0, 1.2  # pixels
 _REACH, _DOT = 40.0, 6  # pixels
 _MARGIN = 0.04
@@ -227,22 +231,27 @@ class TrainingPlots(QVBoxLayout):
     # ------------------------------------------------------------- drawing
 
     def draw_steps(self, courses: Seen, axis: str, what: str, *, live: bool) -> None:
-        """Draw gaps to the optimum, or objectives.
+        """Draw relative gaps to the optimum, objectives, or the progress of each.
 
         Parameters
         ----------
         courses : sequence of (Course, bool)
             With whether a course is a strong one.
         axis : {"iteration", "seconds"}
-        what : {"distance", "objective"}
-            How far it can still fall, on a logarithmic scale, or the objective itself.
+        what : {"distance", "objective", "progress"}
+            How far it can still fall, on a logarithmic scale; the objective itself; or scaled
+            from its first value to its lowest.
         live : bool
             Whether these are of the run in progress.
         """
         self.upper.setLogMode(y=what == DISTANCE)
         lines = []
         for course, strong in courses:
-            y = course.distance if what == DISTANCE else course.steps.objective
+            y = {
+                DISTANCE: course.distance,
+                OBJECTIVE: course.steps.objective,
+                PROGRESS: course.progress,
+            }[what]
             line_pen = _pen(course, strong)
             lines.append(CourseLine(course, course.steps_along(axis), y, line_pen, strong))
         self.upper_lines[live].draw(lines)

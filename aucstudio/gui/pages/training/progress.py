@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -15,7 +15,7 @@ from aucstudio.engine.arrays import Array
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import ShownRun
-from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.experiment import Band, Experiment
 from aucstudio.project.runs.progress import Look
 from aucstudio.project.runs.record import ScoresOnTheWay, SplitResult, TrainingCurve
 
@@ -34,6 +34,8 @@ class Course:
     run : str
         Id of the run; empty for the one in progress.
     look : RunLook
+    problem : hashable
+        What is minimised: the method and its settings.
     split, splits : int
         Which fit of how many.
     steps : TrainingCurve
@@ -46,6 +48,7 @@ class Course:
 
     run: str
     look: RunLook
+    problem: Hashable
     split: int
     splits: int
     steps: TrainingCurve
@@ -73,9 +76,19 @@ class Course:
 
     @cached_property
     def distance(self) -> Array:
-        """The dual gap, for a logarithmic axis; NaN where absent or zero within rounding."""
-        gap, objective = self.steps.gap, self.steps.objective
-        return np.where(gap > _ROUNDING * np.abs(objective), gap, np.nan)
+        """The dual gap as a share of the objective; NaN where absent or zero within rounding."""
+        gap, size = self.steps.gap, np.abs(self.steps.objective)
+        share: Array = np.divide(gap, size, out=np.full(len(gap), np.nan), where=size > 0)
+        return np.where(share > _ROUNDING, share, np.nan)
+
+    @cached_property
+    def progress(self) -> Array:
+        """The objective, scaled from its first value (1) to its lowest (0)."""
+        objective = self.steps.objective
+        lowest = objective.min(initial=np.inf)
+        decrease = objective[:1] - lowest
+        scaled: Array = (objective - lowest) / np.where(decrease > 0, decrease, 1.0)
+        return scaled
 
     @property
     def is_proven(self) -> bool:
@@ -105,7 +118,12 @@ def _course_of(run: ShownRun, split: SplitResult, k: int, count: int) -> Course:
     def areas(part: str, band: Band | None) -> Array:
         return none if looks is None else _area(getattr(looks, part), band)
 
-    return Course(run.record.id, run.look, k, count, split.curve, *times, areas)
+    problem = _problem(run.record.experiment)
+    return Course(run.record.id, run.look, problem, k, count, split.curve, *times, areas)
+
+
+def _problem(experiment: Experiment) -> Hashable:
+    return experiment.method, repr(sorted(experiment.params.items()))
 
 
 def unready(runs: list[ShownRun]) -> list[ScoresOnTheWay]:
@@ -137,7 +155,8 @@ def live_course(live: LiveRun) -> Course:
     def areas(part: str, band: Band | None) -> Array:
         return np.array([_live_area(look, part, band) for look in looks])
 
-    return Course("", live.look, live.split, live.splits, steps, iteration, seconds, areas)
+    problem = _problem(live.experiment)
+    return Course("", live.look, problem, live.split, live.splits, steps, iteration, seconds, areas)
 
 
 _live_areas: WeakKeyDictionary[Look, dict[tuple[str, Band | None], float]] = WeakKeyDictionary()

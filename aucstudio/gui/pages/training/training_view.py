@@ -19,6 +19,7 @@ from aucstudio.gui.common.widgets import down, label, quietly
 from aucstudio.gui.pages.training.plots import (
     DISTANCE,
     OBJECTIVE,
+    PROGRESS,
     CourseLine,
     CourseLines,
     TrainingPlots,
@@ -312,9 +313,14 @@ class TrainingView(PageView):
     def _choices(self) -> tuple[str, str, Band | None]:
         """Return the horizontal axis, what the upper plot shows, and the range of the area.
 
+        Objectives of different methods or settings are scaled, each to its own progress.
+
         The range is None for the AUC.
         """
         axis, what = (str(combo.currentData()) for combo in (self.x_combo, self.upper_combo))
+        drawn = {course.problem for course in self._all_seen() if len(course.steps.iteration) > 1}
+        if what == OBJECTIVE and len(drawn) > 1:
+            what = PROGRESS  # values of different objectives have no common scale
         is_partial = self.lower_combo.currentData() == PAUC
         return axis, what, self.session.plan.band if is_partial else None
 

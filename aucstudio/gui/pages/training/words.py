@@ -201,7 +201,7 @@ def live_sentence(live: LiveRun, held: Array, band: Band | None) -> Statement:
 
 def step_words(course: Course, k: int) -> str:
     """Describe one step."""
-    steps, gap = course.steps, course.steps.gap[k]
+    steps, gap = course.steps, course.distance[k]
     return text(
         "training_step_at",
         iteration=steps.iteration[k],

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -21,10 +21,9 @@ from aucstudio.project.data import finding
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.cells import CellStore
 from aucstudio.project.data.columns import Column, ColumnInfo, Count, fields_of
-from aucstudio.project.data.input_files import fingerprint, several
-from aucstudio.project.data.parquet import ParquetReader, typed_table
-from aucstudio.project.data.readers.formats import MATRIX, PARQUET
-from aucstudio.project.data.readers.reading import Plain, finished, make_plain, naming
+from aucstudio.project.data.input_files import several
+from aucstudio.project.data.readers.formats import MATRIX
+from aucstudio.project.data.readers.reading import Plain, finished, make_plain, naming, open_source
 from aucstudio.project.data.roles import guess_role
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.table import (
@@ -44,15 +43,11 @@ from aucstudio.project.data.text.contents import (
     Source,
     check_rejected,
 )
-from aucstudio.project.data.text.csv_cells import CsvCells
-from aucstudio.project.data.text.delimited import (
-    ReadingProgress,
-    open_delimited,
-    read_separated,
-    text_table,
-)
-from aucstudio.project.data.text.import_notices import about_cells, about_unreadable
-from aucstudio.project.data.text.rows import first_unreadable
+from aucstudio.project.data.text.csv_cells import FileCells
+from aucstudio.project.data.text.delimited import ReadingProgress, read_separated, text_table
+from aucstudio.project.data.text.import_notices import about_cells
+from aucstudio.project.data.text.numerals import NumberFormat
+from aucstudio.project.data.text.scan import Advance
 from aucstudio.project.errors import input_error
 
 if TYPE_CHECKING:
@@ -73,33 +68,30 @@ class Stored(NamedTuple):
     rows: int
 
 
-def _open_text(
+def _open(
     plain: Plain, folder: Path, report: ReadingProgress, schema: Schema | None, held: ExitStack
 ) -> Stored:
-    source = open_delimited(plain.path, plain.given, folder, report, schema, plain.kinds)
+    source = open_source(plain, folder, report, schema)
     # Detection on a sample is sufficient for a table of few rows too.
     source = dataclasses.replace(source, is_small=False)
     source, (reader, kept) = read_separated(
         source, folder, report, lambda one: _kept(one, folder, report)
     )
     held.enter_context(reader)
-    infinite = _infinite(reader, frozenset(k for k, form in kept.forms.items() if form))
-    unreadable = first_unreadable(source, infinite, kept.forms, kept.others)
+    infinite = reader.infinite(kept.forms)
+    unreadable = reader.first_unreadable(infinite, kept)
     reader.set_aside(infinite)
-    columns = _columns(source.names, kept.forms, kept.forms)
+    columns = [
+        Column.of_cells(name, np.empty(0, float if form else object), 0, 0, source.notation(form))
+        for name, form in zip(source.names, kept.forms.values(), strict=True)
+    ]
     findings = about_cells(kept, source, unreadable)
     found = text_table(source, kept, columns, findings, unreadable)
     return Stored(dataclasses.replace(found, chosen=()), reader, kept.rows)
 
 
 def _kept(source: Source, folder: Path, report: ReadingProgress) -> tuple[KeptCells, Contents]:
-    reader = KeptCells(
-        source,
-        folder,
-        lambda part: report(0.3 + 0.7 * part, "reading"),
-        database=str(folder / "cells.duckdb"),
-        memory=DUCK_BYTES,
-    )
+    reader = KeptCells(source, folder, lambda part: report(0.3 + 0.7 * part, "reading"))
     try:
         return reader, reader.keep()
     except BaseException:
@@ -107,57 +99,55 @@ def _kept(source: Source, folder: Path, report: ReadingProgress) -> tuple[KeptCe
         raise
 
 
-def _open_parquet(
-    plain: Plain, folder: Path, report: ReadingProgress, schema: Schema | None, held: ExitStack
-) -> Stored:
-    path = plain.path
-    sha256 = fingerprint(path, lambda part: report(part, "looking at the file"))
-    store = ParquetReader(path, folder, lambda _: None, memory=DUCK_BYTES, schema=schema)
-    held.enter_context(store)
-    infinite = _infinite(store, store.doubtful())
-    unreadable = store.first_unreadable(infinite)
-    store.set_aside(infinite)
-    findings = (*store.shape.remarks, *about_unreadable(unreadable))
-    numbers = {k: is_number or None for k, is_number in store.shape.numbers.items()}
-    columns = _columns(store.shape.names, store.shape.forms, numbers)
-    found = typed_table(path, "parquet", sha256, columns, findings, unreadable)
-    return Stored(found, store, store.shape.rows)
+class KeptCells(FileCells):
+    """A file whose cells stay in the table ``cells``, or in a view of a typed file."""
 
-
-def _columns(names: Sequence[str], forms: Formats, numbers: Mapping[int, object]) -> list[Column]:
-    """Return columns without cells; those whose entry in ``numbers`` is None hold texts."""
-    return [
-        Column.of_cells(name, np.empty(0, object if numbers[k] is None else float), 0, 0, forms[k])
-        for k, name in enumerate(names)
-    ]
-
-
-def _infinite(store: CellStore, columns: frozenset[int]) -> dict[int, int]:
-    """Count the infinite cells of columns that have any."""
-    listed = sorted(columns)
-    totals = store.totals([f"count(*) FILTER (isinf(c{k}))" for k in listed])
-    return {k: count for k, count in zip(listed, totals, strict=True) if count}
-
-
-class KeptCells(CsvCells):
-    """A delimited file whose cells stay in the table ``cells``."""
+    def __init__(self, source: Source, folder: Path, report: Advance) -> None:
+        typed = source.typed
+        # Cells that Python classifies are read once only.
+        self._is_view = typed is not None and not typed.spelled
+        self._forms: Formats = {}
+        self._set_aside = set[int]()
+        database = str(folder / "cells.duckdb")
+        place = "place" if self._is_view else "rowid"
+        super().__init__(source, folder, report, place=place, database=database, memory=DUCK_BYTES)
 
     def keep(self) -> Contents:
         """Read all columns into the table ``cells``.
 
         The file is read once, and columns again that are not written as in the sample.
         """
-        self._forms: Formats = {}
         self._load(self.source.forms)
         rows = int(self._one("SELECT count(*) FROM cells")[0])
         left_out = self._left_out()
         check_rejected(self.source, left_out, rows)
         return self._checked(rows, left_out)
 
+    def infinite(self, forms: Formats) -> dict[int, int]:
+        """Count the infinite cells of columns that have any."""
+        numbers = {k for k, form in forms.items() if form}
+        if (typed := self.source.typed) is not None:
+            numbers &= typed.unbounded(self._all) | typed.spelled
+        listed = sorted(numbers)
+        totals = self.totals([f"count(*) FILTER (isinf(c{k}))" for k in listed])
+        return {k: count for k, count in zip(listed, totals, strict=True) if count}
+
     def set_aside(self, columns: Iterable[int]) -> None:
         """Make infinite cells missing in columns of the table ``cells``."""
-        for k in columns:
+        self._set_aside |= {*columns}
+        if self._is_view:
+            self._load({})
+            return
+        for k in self._set_aside:
             self._run_sql(f"UPDATE cells SET c{k} = 'nan'::DOUBLE WHERE isinf(c{k})")
+
+    def _cell(self, k: int, form: NumberFormat | None, *, bare: bool) -> str:
+        cell = super()._cell(k, form, bare=bare)
+        return (
+            f"CASE WHEN NOT isinf({cell}) THEN {cell} ELSE 'nan' END"
+            if k in self._set_aside
+            else cell
+        )
 
     def _known(self, k: int) -> tuple[int, float, list[float]]:
         known = f"FILTER (isfinite(c{k}))"
@@ -167,7 +157,8 @@ class KeptCells(CsvCells):
 
     def _load(self, forms: Formats) -> None:
         self._forms |= forms
-        self._run_sql(f"CREATE OR REPLACE TABLE cells AS {self._select(self._forms)}")
+        what = "VIEW" if self._is_view else "TABLE"
+        self._run_sql(f"CREATE OR REPLACE {what} cells AS {self._select(self._forms)}")
 
     def _run_sql(self, sql: str) -> None:
         self._run(lambda: self._connection.execute(sql))
@@ -372,8 +363,7 @@ def open_stream(
         if plain.kind == MATRIX:
             raise input_error("sparse_on_disk", file=path)
         with naming(plain):
-            open_plain = _open_parquet if plain.kind == PARQUET else _open_text
-            found, store, rows = open_plain(plain, folder, report, schema, held)
+            found, store, rows = _open(plain, folder, report, schema, held)
         store.shown, found = path, finished(plain, found)
         bare = DiskTable(
             **fields_of(found, AnyTable) | {"columns": tuple(map(described, found.columns))},

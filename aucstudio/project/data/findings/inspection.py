@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
+from aucstudio.notices import text
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import Column, spell_cell
 from aucstudio.project.data.findings.find import find, in_memory
@@ -62,54 +63,43 @@ def _dates_of(column: Column) -> dict[str, Any]:
 
 def inspection_lines(document: dict[str, Any]) -> Iterator[str]:
     """Format the document of :func:`inspection` as lines of text, findings first."""
-    yield f"{document['file']}: {document['rows']:,} rows, {len(document['columns']):,} columns"
+    columns, shown = document["columns"], set()
+    counts = {"rows": document["rows"], "columns": len(columns)}
+    yield text("inspect_table", file=document["file"], **counts)
     yield _format_words(document)
     if document["label"] is not None:
-        yield _label_words(document)
-    shown = set()
+        classes = [f"{name} ({count:,})" for name, count in document["classes"].items()]
+        label = {"label": document["label"], "positive": document["positive"]}
+        yield text("inspect_label", classes=", ".join(classes), **label)
     for finding in document["findings"]:
         shown.add(finding["sentence"])
-        yield f"finding ({finding['kind']}): {finding['sentence']}"
+        yield text("inspect_finding", kind=finding["kind"], sentence=finding["sentence"])
     name, role = (
-        max((len(str(column[key])) for column in document["columns"]), default=0)
-        for key in ("name", "role")
+        max((len(str(column[key])) for column in columns), default=0) for key in ("name", "role")
     )
-    for column in document["columns"]:
-        yield f"  {column['name'] + ':':{min(name, _LONG) + 1}} {_column_words(column, role)}"
+    for column in columns:
+        head = f"{column['name'] + ':':{min(name, _LONG) + 1}} {column['role'] + ',':{role + 1}}"
+        yield f"  {head} {_column_words(column)}"
     for note in document["notes"]:
         if note not in shown:
-            yield f"note: {note}"
+            yield text("inspect_note", note=note)
     for rejected in document["rejected"]:
-        yield f"rejected line {rejected['line']}: {rejected['reason']}"
+        yield text("inspect_rejected", line=rejected["line"], reason=rejected["reason"])
 
 
 def _format_words(document: dict[str, Any]) -> str:
-    if document["format"] != "csv":
-        sheets = ", ".join(map(repr, document.get("sheets", ())))
-        form = str(document["format"])
-        return f"{form}, {document['sheet']!r} of {sheets}" if sheets else form
-    return (
-        f"csv, {document['encoding']}, delimiter {document['delimiter']!r}, decimal "
-        f"{document['decimal']!r}, {'a' if document['header'] else 'no'} header row"
-    )
+    if document["format"] == "csv":
+        return text("inspect_csv", **{part: document[part] for part in _DIALECT})
+    sheets = ", ".join(map(repr, document.get("sheets", ())))
+    sheet = document.get("sheet")
+    return text("inspect_format", format=document["format"], sheet=sheet, sheets=sheets)
 
 
-def _label_words(document: dict[str, Any]) -> str:
-    classes = ", ".join(f"{name} ({count:,})" for name, count in document["classes"].items())
-    positive = document["positive"] or "not chosen"
-    return f"label {document['label']}: {classes}; positive {positive}"
-
-
-def _column_words(column: dict[str, Any], width: int) -> str:
-    area = "" if column["auc"] is None else f", AUC alone {column['auc']:.3f}"
-    words = f"{column['distinct']:,} distinct, {column['missing']:,} missing{area}"
-    if column["kind"] == "date":
-        words = f"{words}{_date_words(column)}"
-    return f"{column['role'] + ',':{width + 1}} {words}"
-
-
-def _date_words(column: dict[str, Any]) -> str:
-    ends = " to ".join(column["range"])
-    dates = f", dates {ends}" if ends else ", dates"
-    is_whole = column["parts"] == [WHOLE] or column["role"] != "date"
-    return dates if is_whole else f"{dates}, used as {', '.join(column['parts'])}"
+def _column_words(column: dict[str, Any]) -> str:
+    is_date = column["kind"] == "date"
+    first, last = (is_date and column["range"]) or (None, None)
+    is_whole = column["role"] != "date" or column["parts"] == [WHOLE]
+    figures = {name: column[name] for name in ("distinct", "missing", "auc")}
+    dates = {"is_date": is_date, "first": first, "last": last}
+    parts = None if is_whole else ", ".join(column["parts"])
+    return text("inspect_column", **figures, **dates, parts=parts)

@@ -1,4 +1,4 @@
-"""Parquet, Arrow and Feather files.
+"""Parquet, Arrow and Feather files, and columns of values, which are written as Parquet.
 
 Parquet is read directly, after a check of its text length: repeated texts are stored once, so a
 small file can contain texts that exceed any memory. Arrow is converted to Parquet through nanoarrow
@@ -8,10 +8,12 @@ first.
 
 from __future__ import annotations
 
+import datetime
 import glob
+import json
 import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -25,7 +27,8 @@ from aucstudio.project.data.input_files import (
     quoted,
 )
 from aucstudio.project.data.readers.archive import check_swelling
-from aucstudio.project.data.readers.formats import PARQUET, Advance, ReadOptions, Written
+from aucstudio.project.data.readers.conversion import leave_room, spell, typed_rows
+from aucstudio.project.data.readers.formats import NAMES, Advance, ReadOptions, Written
 from aucstudio.project.errors import input_error
 
 _AT_ONCE = 64  # columns: DuckDB holds a row group of each that it reads
@@ -95,7 +98,7 @@ def _items(cell: str, kind: Any, depth: int) -> str:
 
 def write_parquet(_path: Path, _target: Path, _options: ReadOptions, _report: Advance) -> Written:
     """Write nothing: the file is read directly."""
-    return Written(PARQUET)
+    return typed_rows(texts=None)
 
 
 # ------------------------------------------------------------- Arrow
@@ -131,17 +134,103 @@ def write_arrow(path: Path, target: Path, _options: ReadOptions, report: Advance
         unpack_levels(path, start, source)
         start = 0
     report(0.1)
+    try:
+        _copy_arrow(source, start, target)
+    except (duckdb.Error, ValueError) as error:
+        found = _STRANGE.search(str(error))
+        if found is None:
+            raise
+        kind = found[1] or _SPELLED.get(found[2], found[2])
+        raise input_error("arrow_type", file=path, kind=kind) from error
+    return typed_rows(texts=None)
+
+
+def _copy_arrow(path: Path, start: int, target: Path, names: Sequence[str] = ()) -> None:
+    """Copy a stream of Arrow as Parquet, with other names of the columns if they are given."""
+    more = f", KV_METADATA {{{quoted(NAMES)}: {literal(json.dumps(names))}}}" if names else ""
     with duckdb_on(target.parent) as connection:
-        try:
-            connection.register("arrow", _Source(source, start))
-            connection.execute(f"COPY (FROM arrow) TO {literal(str(target))} (FORMAT parquet)")
-        except (duckdb.Error, ValueError) as error:
-            found = _STRANGE.search(str(error))
-            if found is None:
-                raise
-            kind = found[1] or _SPELLED.get(found[2], found[2])
-            raise input_error("arrow_type", file=path, kind=kind) from error
-    return Written(PARQUET)
+        connection.register("arrow", _Source(path, start))
+        connection.execute(f"COPY (FROM arrow) TO {literal(str(target))} (FORMAT parquet{more})")
+
+
+# ------------------------------------------------------------- columns of values
+
+_EPOCH, _MICROSECOND = datetime.datetime(1970, 1, 1), datetime.timedelta(microseconds=1)
+
+
+def type_of_cells(types: Collection[type]) -> type:
+    """Return the type of a column that holds values of some types: text if they are mixed."""
+    if {*types} <= {int, float}:
+        return float if float in types else int if types else str
+    return datetime.datetime if {*types} <= {datetime.date, datetime.datetime} else str
+
+
+def write_columns(
+    target: Path,
+    names: Sequence[str],
+    types: Sequence[type],
+    parts: Iterable[Sequence[Sequence[Any]]],
+) -> None:
+    """Write columns as Parquet.
+
+    Parameters
+    ----------
+    target : Path
+    names : sequence of str
+    types : sequence of type
+        The type of each column, see :func:`type_of_cells`.
+    parts : iterable of sequences of columns
+        Some rows at a time, as columns of values; None is missing.
+    """
+    import nanoarrow
+    from nanoarrow.ipc import StreamWriter
+
+    schemas = [_schema_of(kind) for kind in types]
+    schema = nanoarrow.struct({f"c{k}": one for k, one in enumerate(schemas)})
+    rows = target.with_suffix(".arrows")
+    with StreamWriter.from_path(rows) as writer:
+        for columns in parts:
+            leave_room(target.parent)
+            arrays = [
+                _array(cells, kind, one)
+                for cells, kind, one in zip(columns, types, schemas, strict=True)
+            ]
+            height = len(columns[0])
+            batch = nanoarrow.c_array_from_buffers(schema, height, [None], children=arrays)
+            writer.write_array(batch)
+    _copy_arrow(rows, 0, target, names)
+
+
+def _schema_of(kind: type) -> Any:
+    import nanoarrow
+
+    if kind is datetime.datetime:
+        return nanoarrow.timestamp("us")
+    return {int: nanoarrow.int64, float: nanoarrow.float64, str: nanoarrow.string}[kind]()
+
+
+def _array(cells: Sequence[Any], kind: type, schema: Any) -> Any:
+    """Return a column as an Arrow array."""
+    import nanoarrow
+    import numpy as np
+
+    if kind is str:
+        texts = [None if cell is None else spell(cell) for cell in cells]
+        return nanoarrow.c_array(texts, schema)
+    if kind is float:
+        return nanoarrow.c_array(np.array(cells, dtype=np.float64))
+    known = np.array([cell is not None for cell in cells])
+    number = int if kind is int else _microseconds
+    values = np.array([0 if cell is None else number(cell) for cell in cells], dtype=np.int64)
+    bits = np.packbits(known, bitorder="little")
+    return nanoarrow.c_array_from_buffers(schema, len(cells), [bits, values])
+
+
+def _microseconds(day: datetime.date) -> int:
+    moment = datetime.datetime(day.year, day.month, day.day)
+    if isinstance(day, datetime.datetime):
+        moment = day
+    return (moment - _EPOCH) // _MICROSECOND
 
 
 # ------------------------------------------------------------- compressed levels of Arrow

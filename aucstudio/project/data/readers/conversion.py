@@ -15,7 +15,14 @@ from aucstudio.notices.words import listed, suggestion
 from aucstudio.project.data.columns import spell_number
 from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.input_files import refuse_columns
-from aucstudio.project.data.readers.formats import NAMED_ROWS, ROWS, Advance, ReadOptions, Written
+from aucstudio.project.data.readers.formats import (
+    NAMED_ROWS,
+    PARQUET,
+    ROWS,
+    Advance,
+    ReadOptions,
+    Written,
+)
 from aucstudio.project.errors import input_error
 
 # Tables of fewer columns are often settings or lists of codes.
@@ -114,9 +121,9 @@ def written_part(
     )
 
 
-def named_rows(*remarks: Finding, **more: Any) -> Written:
-    """Return what is known of a text whose first row holds the names."""
-    return Written(known=dict(NAMED_ROWS), remarks=remarks, **more)
+def typed_rows(*remarks: Finding, **more: Any) -> Written:
+    """Return what is known of a Parquet file; ``texts`` is None if all texts are declared."""
+    return Written(PARQUET, known=dict(NAMED_ROWS), remarks=remarks, **more)
 
 
 def pick_part(

@@ -15,18 +15,20 @@ from urllib.parse import quote
 from aucstudio.notices.words import bytes_words
 from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.input_files import LONGEST_CELL, duckdb_on, literal, quoted
+from aucstudio.project.data.readers.columnar import type_of_cells, write_columns
 from aucstudio.project.data.readers.conversion import (
     WIDE,
     about_parts,
     brief,
     first_parts,
-    named_rows,
     pick_part,
-    write_rows,
+    typed_rows,
 )
-from aucstudio.project.data.readers.formats import PARQUET, Advance, ReadOptions, Written
+from aucstudio.project.data.readers.formats import Advance, ReadOptions, Written
 from aucstudio.project.errors import InputError, input_error
 
+_ROWS_AT_ONCE = 20_000
+_TYPES = {"integer": int, "real": float, "text": str, "blob": bytes}
 # Tables of programs and frameworks.
 _ACCOUNTS = re.compile(
     "(django|auth|alembic|flyway|knex|gpkg|rtree)_|.*schema_migrations|spatial_ref_sys|layer_styles"
@@ -95,24 +97,41 @@ def _copy_sqlite(
         return len(rows.description) < WIDE or _ACCOUNTS.match(name) is not None
 
     table = pick_part(path, "table", names, options, holds_table, is_aside)
-    (total,) = connection.execute(f"SELECT count(*) FROM {quoted(table)}").fetchone()
     found = connection.execute(f"SELECT * FROM {quoted(table)}")
-    named, blobs = [column[0] for column in found.description], set[int]()
+    named = [column[0] for column in found.description]
+    total, types = _types_of(connection, table, len(named))
+    blobs = [k for k, kinds in enumerate(types) if bytes in kinds]
 
-    def rows() -> Iterator[Sequence[object]]:
-        yield named
-        for row in found:
-            blobs.update(k for k, cell in enumerate(row) if isinstance(cell, bytes))
-            yield row
+    def parts() -> Iterator[Sequence[Sequence[object]]]:
+        done = 0
+        while rows := found.fetchmany(_ROWS_AT_ONCE):
+            done += len(rows)
+            report(done / total)
+            yield [*zip(*rows, strict=True)]
 
-    write_rows(target, rows(), total, report, named=True)
-    return named_rows(
+    write_columns(target, named, [*map(type_of_cells, types)], parts())
+    return typed_rows(
         *about_parts("table", table, names),
         *_about_bytes(named, blobs),
         roles={named[k]: "ignore" for k in blobs if named.count(named[k]) == 1},
         part=table,
         parts=tuple(names),
     )
+
+
+def _types_of(
+    connection: sqlite3.Connection, table: str, width: int
+) -> tuple[int, list[set[type]]]:
+    """Return the number of rows, and the types of the values of each column."""
+    named = ", ".join(f"c{k}" for k in range(width))
+    types = ", ".join(f"group_concat(DISTINCT typeof(c{k}))" for k in range(width))
+    (total, *found) = connection.execute(
+        f"WITH cells ({named}) AS (SELECT * FROM {quoted(table)}) "
+        f"SELECT count(*), {types} FROM cells"
+    ).fetchone()
+    return total, [
+        {_TYPES[one] for one in str(kinds).split(",") if one in _TYPES} for kinds in found
+    ]
 
 
 def _about_bytes(names: Sequence[str], blobs: Collection[int]) -> list[Finding]:
@@ -158,12 +177,8 @@ def write_duckdb(path: Path, target: Path, options: ReadOptions, report: Advance
             )
         except (duckdb.PermissionException, duckdb.CatalogException) as error:
             raise _reaches_out(path, name, error) from error
-    return Written(
-        PARQUET,
-        remarks=tuple(about_parts("table", name, list(tables))),
-        part=name,
-        parts=tuple(tables),
-    )
+    remarks = about_parts("table", name, list(tables))
+    return typed_rows(*remarks, texts=None, part=name, parts=tuple(tables))
 
 
 def _reaches_out(path: Path, name: str, error: Exception) -> InputError:

@@ -1,8 +1,8 @@
 """Table formats, declared in ``formats.toml``, and how a file's format is recognised.
 
-Two readers read cells: those of delimited text and of Parquet. Every other format is converted to
-one of these first, so that kinds, number formats, names and missing values are detected in one way,
-and a later file in any format is read by the same schema.
+Every format is converted to delimited text or to typed columns (Parquet) first, and one reader
+takes both. Numbers, dates and times of typed columns are read as they are; texts are classified, so
+that a later file in any format is read by the same schema.
 
 A file is recognised by its first bytes, not by its ending. These functions are called for every
 file, so they import no reader and read little.
@@ -29,6 +29,8 @@ Advance = Callable[[float], None]
 
 TEXT: Final = "text"
 PARQUET: Final = "parquet"
+# The key of the names of columns in a converted Parquet file: DuckDB would rename x beside X.
+NAMES: Final = "aucstudio.names"
 MATRIX: Final = "matrix"
 FILE: Final = "file"
 Kind = Literal["text", "parquet", "matrix", "file"]
@@ -109,8 +111,8 @@ class Written(Sendable):
         The sheet, table or member that was read; empty if there is only one.
     parts : tuple of str
         All sheets, tables or members.
-    texts : tuple of str
-        Columns declared as text, whatever their cells look like.
+    texts : tuple of str or None
+        Columns declared as text, whatever their cells look like; None if all texts are.
     roles : dict of str to str
         Roles that the file declares.
     name : str
@@ -122,7 +124,7 @@ class Written(Sendable):
     remarks: tuple[Finding, ...] = ()
     part: str = ""
     parts: tuple[str, ...] = ()
-    texts: tuple[str, ...] = ()
+    texts: tuple[str, ...] | None = ()
     roles: dict[str, str] = dataclasses.field(default_factory=dict)
     name: str = ""
 

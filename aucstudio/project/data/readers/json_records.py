@@ -6,7 +6,7 @@ import codecs
 import json
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +19,9 @@ from aucstudio.project.data.input_files import (
     duckdb_on,
     linked,
     literal,
-    quoted,
     refuse_columns,
 )
-from aucstudio.project.data.readers.conversion import WIDE, about_parts, named_rows, pick_part
+from aucstudio.project.data.readers.conversion import WIDE, about_parts, pick_part, typed_rows
 from aucstudio.project.data.readers.formats import Advance, ReadOptions, Written
 from aucstudio.project.errors import input_error
 
@@ -79,7 +78,7 @@ def write(path: Path, target: Path, options: ReadOptions, report: Advance) -> Wr
             raise
         remarks = [_about_left_out(left_out)]
         _copy(sound, target, "newline_delimited")
-    return named_rows(*remarks, part=part, parts=parts)
+    return typed_rows(*remarks, part=part, parts=parts)
 
 
 def _check(path: Path) -> None:
@@ -110,7 +109,7 @@ def _check(path: Path) -> None:
 
 
 def _copy(path: Path, target: Path, layout: str) -> None:
-    """Convert records to comma-separated rows."""
+    """Convert records to Parquet; records in records stay nested."""
     settings = {
         "format": literal(layout),
         "sample_size": "-1",
@@ -126,16 +125,7 @@ def _copy(path: Path, target: Path, layout: str) -> None:
     plain = linked(path, target.parent)
     with duckdb_on(target.parent, path) as connection:
         source = f"read_json({literal(str(plain))}, {named})"
-        read = connection.sql(f"SELECT * FROM {source}")
-        cells = [
-            cell
-            for name, kind in zip(read.columns, read.types, strict=True)
-            for cell in _cells((name,), kind)
-        ]
-        connection.execute(
-            f"COPY (SELECT {', '.join(cells)} FROM {source}) "
-            f"TO {literal(str(target))} (FORMAT csv, HEADER)"
-        )
+        connection.execute(f"COPY (FROM {source}) TO {literal(str(target))} (FORMAT parquet)")
 
 
 def _without_damaged(path: Path, target: Path) -> tuple[int, ...]:
@@ -162,18 +152,6 @@ def _about_left_out(left_out: Sequence[int]) -> Finding:
     shown = ", ".join(f"{line:,}" for line in left_out[:_SHOWN])
     more = f" and {len(left_out) - _SHOWN:,} more" if len(left_out) > _SHOWN else ""
     return found("json_lines_left_out", rows=len(left_out), lines=shown + more)
-
-
-def _cells(path: tuple[str, ...], kind: Any) -> Iterator[str]:
-    """Yield the expressions that read a value; a nested record has a column for each value."""
-    if kind.id == "struct" and len(path) < _DEEPEST:
-        for name, inner in kind.children:
-            yield from _cells((*path, str(name)), inner)
-        return
-    value = ".".join(map(quoted, path))
-    # Otherwise mixed numbers and texts would be in quotation marks.
-    spelled = f"{value} ->> '$'" if str(kind) == "JSON" else value
-    yield f"{spelled} AS {quoted('.'.join(path))}"
 
 
 def _without_mark(path: Path, target: Path) -> Path:

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from aucstudio.project import scratch
 from aucstudio.project.data.finding import found
 from aucstudio.project.data.input_files import fingerprint
 from aucstudio.project.data.readers.formats import (
     MATRIX,
-    PARQUET,
     PARQUET_FORMAT,
     TEXT,
+    Format,
+    Kind,
     ReadOptions,
     Written,
     recognise,
 )
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.table import Table
-from aucstudio.project.data.text.delimited import ReadingProgress, read_delimited
+from aucstudio.project.data.text.contents import Source
+from aucstudio.project.data.text.delimited import ReadingProgress, open_delimited, read_source
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.errors import InputError, input_error
 
@@ -69,7 +72,8 @@ class Plain(Written):
     @property
     def kinds(self) -> dict[str, str]:
         """Columns whose kind is known."""
-        return {**dict.fromkeys(self.texts, "text"), **dict.fromkeys(self.numbers, "number")}
+        texts = dict.fromkeys(self.texts or (), "text")
+        return {**texts, **dict.fromkeys(self.numbers, "number")}
 
     @property
     def words(self) -> str:
@@ -118,7 +122,7 @@ class Opening:
     ) -> None:
         self.path, self._shown, self._folder, self._report = path, path, folder, report
         self._given = {name: value for name, value in given.items() if name != "sheet"}
-        self._chosen = sorted(given)
+        self._chosen = given
         self._options = _options_of(given, schema, enough)
         self.form, remarks = recognise(path)
         self._remarks = tuple(remarks)
@@ -166,7 +170,7 @@ class Opening:
             shown=self._shown,
             format=self.form.key,
             given={**self._given, **known},
-            chosen=tuple(n for n in self._chosen if n == "sheet" or written.kind == TEXT),
+            chosen=chosen_parts(self._chosen, written.kind, self.form),
             sha256=sha256,
         )
 
@@ -195,6 +199,12 @@ class Opening:
                     title=self.form.title,
                     what=_WORDS.get(part, part),
                 )
+
+
+def chosen_parts(given: Iterable[str], kind: Kind, form: Format) -> tuple[str, ...]:
+    """Return the given parts of a dialect that apply to a file of a kind and format."""
+    apply = {"sheet", "missing", "strict", *(["encoding"] if form.encodings else [])}
+    return tuple(sorted(part for part in given if kind == TEXT or part in apply))
 
 
 def make_plain(
@@ -266,10 +276,11 @@ def read_columns(plain: Plain, report: ReadingProgress, schema: Schema | None) -
 
     with naming(plain):
         table = finished(plain, _read(plain, later, schema))
-    if schema is None and plain.texts:
+    if schema is None and plain.texts != ():
         from aucstudio.project.data.parquet import about_texts
 
-        texts = about_texts(c for c in table.columns if c.name in plain.texts)
+        known = plain.texts
+        texts = about_texts(c for c in table.columns if known is None or c.name in known)
         table = dataclasses.replace(table, remarks=(*table.remarks, *texts))
     return table
 
@@ -289,12 +300,38 @@ def finished(plain: Plain, table: Table) -> Table:
 
 
 def _read(plain: Plain, report: ReadingProgress, schema: Schema | None) -> Table:
-    if plain.kind == PARQUET:
-        from aucstudio.project.data.parquet import read_parquet
-
-        return read_parquet(plain.path, report, schema)
     if plain.kind == MATRIX:
         from aucstudio.project.data.readers.sparse_file import read_sparse
 
         return read_sparse(plain.path, plain.shown, plain.sha256, schema)
-    return read_delimited(plain.path, plain.given, report, schema, plain.kinds)
+    with scratch.folder() as folder:
+        return read_source(open_source(plain, folder, report, schema), folder, report)
+
+
+def open_source(
+    plain: Plain, folder: Path, report: ReadingProgress, schema: Schema | None
+) -> Source:
+    """Detect the layout of a text file, or describe the columns of a typed one.
+
+    Raises
+    ------
+    InputError
+        If it is not a table of at least two columns.
+    """
+    if plain.kind == TEXT:
+        return open_delimited(plain.path, plain.given, folder, report, schema, plain.kinds)
+    from aucstudio.project.data.parquet import open_typed
+
+    sha256 = plain.sha256 or fingerprint(
+        plain.path, lambda share: report(0.2 * share, "looking at the file")
+    )
+    source = open_typed(
+        plain.path,
+        plain.given,
+        folder,
+        report,
+        schema,
+        plain.kinds,
+        texts_declared=plain.texts is None,
+    )
+    return dataclasses.replace(source, sha256=sha256)

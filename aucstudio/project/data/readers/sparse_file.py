@@ -21,12 +21,12 @@ from aucstudio.engine.cost import machine_memory
 from aucstudio.notices.words import bytes_words
 from aucstudio.project.data.cells import number_cells
 from aucstudio.project.data.columns import Column
-from aucstudio.project.data.parquet import typed_table
 from aucstudio.project.data.readers.formats import MATRIX, Advance, ReadOptions, Written
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.sparse_columns import SparseBlock
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.text.contents import Unreadable
+from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.import_notices import about_unreadable
 from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.typed import decode
@@ -111,7 +111,15 @@ def read_sparse(path: Path, shown: Path, sha256: str, schema: Schema | None) -> 
             by_name[name] = _of_numbers(name, X[:, [k]].toarray()[:, 0])
     findings = tuple(about_unreadable(about.unreadable))
     columns = [by_name[name] for name in names]
-    return typed_table(shown, "", sha256, columns, findings, about.unreadable)
+    return Table(
+        path=shown,
+        format="",
+        dialect=Dialect(),
+        sha256=sha256,
+        columns=tuple(columns),
+        remarks=findings,
+        unreadable=about.unreadable,
+    )
 
 
 def _implied(schema: Schema | None, about: SparseTable) -> list[str]:

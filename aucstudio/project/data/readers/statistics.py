@@ -7,7 +7,6 @@ codes are converted here, by the formats in ``formats.toml``.
 from __future__ import annotations
 
 import datetime
-import itertools
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -16,7 +15,8 @@ from typing import Any
 
 from aucstudio.notices.words import listed
 from aucstudio.project.data.finding import Finding, found
-from aucstudio.project.data.readers.conversion import first_parts, named_rows, spell, write_rows
+from aucstudio.project.data.readers.columnar import type_of_cells, write_columns
+from aucstudio.project.data.readers.conversion import first_parts, spell, typed_rows
 from aucstudio.project.data.readers.formats import DECLARED, Advance, ReadOptions, Written
 from aucstudio.project.errors import input_error
 
@@ -39,15 +39,14 @@ def _writer(package: str, reader: str) -> Callable[[Path, Path, ReadOptions, Adv
         )
         report(0.5)
         names = list(cells)
-        height = len(cells[names[0]]) if names else 0
-        if not height:
+        if not names or not len(cells[names[0]]):
             raise input_error("no_rows", file=path)
         columns, remarks = _converted_columns(package, cells, about, options.kinds)
-        rows = itertools.chain([names], zip(*columns.values(), strict=True))
-        write_rows(target, rows, height, lambda share: report(0.5 + 0.5 * share), named=True)
+        types = [type_of_cells({*map(type, c)} - {type(None)}) for c in columns.values()]
+        write_columns(target, names, types, [[*columns.values()]])
         texts = tuple(n for n in names if about.readstat_variable_types.get(n) == "string")
         nominal, more = _nominal(package, columns, about, texts)
-        return named_rows(*remarks, *more, roles=dict.fromkeys(nominal, "category"), texts=texts)
+        return typed_rows(*remarks, *more, roles=dict.fromkeys(nominal, "category"), texts=texts)
 
     return write
 

@@ -21,6 +21,7 @@ from aucstudio.project.data.text.column_types import (
 )
 from aucstudio.project.data.text.dialect import Dialect, TextSample
 from aucstudio.project.data.text.numerals import NumberCells, NumberFormat, spelled
+from aucstudio.project.data.typed_columns import TypedColumns
 from aucstudio.project.errors import input_error
 
 Numbers = NDArray[np.int64]
@@ -113,7 +114,7 @@ class LeftOut:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Source:
-    """A delimited file whose layout is known.
+    """A file whose layout is known: a delimited one, or one of typed columns.
 
     Attributes
     ----------
@@ -143,6 +144,8 @@ class Source:
     findings : tuple of Finding
     tidied : Tidied or None
         The rows in a form that DuckDB reads, if it cannot read the file itself.
+    typed : TypedColumns or None
+        The columns of a typed file, which has no rows of text.
     """
 
     path: Path
@@ -160,6 +163,16 @@ class Source:
     is_small: bool
     findings: tuple[Finding, ...]
     tidied: Tidied | None = None
+    typed: TypedColumns | None = None
+
+    def notation(self, form: NumberFormat | None) -> NumberFormat | None:
+        """Return how numbers are written in the file; None if they are stored as numbers."""
+        is_plain = form is not None and not form.layout
+        return None if self.typed and self.typed.texts_declared and is_plain else form
+
+    def is_spelled(self, k: int) -> bool:
+        """Return whether the texts of a column decide what it is."""
+        return self.typed is None or k in self.typed.spelled
 
 
 @dataclasses.dataclass(frozen=True)

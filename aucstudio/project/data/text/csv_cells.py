@@ -1,18 +1,27 @@
-"""Cells of a large delimited file, read by DuckDB and classified in Python.
+"""Cells of a typed or large delimited file, read by DuckDB and classified in Python.
 
-The file is plain UTF-8 with one kind of line end, and its layout is known from a sample. DuckDB
-reads plain numbers; :class:`NumberCells` reads all other cells.
+A delimited file is plain UTF-8 with one kind of line end, and its layout is known from a sample.
+DuckDB reads plain numbers; :class:`NumberCells` reads all other cells.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import glob
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from aucstudio.project.data.cells import Cells, CellStore, NotPlainError, is_cast, text_sql
+from aucstudio.project.data.cells import (
+    Cells,
+    CellStore,
+    NotPlainError,
+    is_cast,
+    number_sql,
+    text_sql,
+)
 from aucstudio.project.data.input_files import for_duckdb, literal
 from aucstudio.project.data.text.column_types import CODE
 from aucstudio.project.data.text.contents import (
@@ -22,12 +31,13 @@ from aucstudio.project.data.text.contents import (
     LeftOut,
     NeedsTidyingError,
     Source,
+    Unreadable,
     check_rejected,
     some_numbers,
 )
 from aucstudio.project.data.text.dialect import LONGEST_ROW, Dialect
 from aucstudio.project.data.text.numerals import BLANKS, LONGEST_INTEGER, NumberFormat
-from aucstudio.project.data.text.rows import rejected_rows
+from aucstudio.project.data.text.rows import first_unreadable, rejected_rows
 from aucstudio.project.data.text.scan import Advance
 from aucstudio.project.errors import InputError
 
@@ -37,13 +47,13 @@ _BUFFER = LONGEST_ROW
 _LENGTHS = "('MISSING COLUMNS', 'TOO MANY COLUMNS')"
 
 
-class CsvCells(FormatChecks, CellStore):
-    """A delimited file, opened in DuckDB; a context manager.
+class FileCells(FormatChecks, CellStore):
+    """A delimited or typed file, opened in DuckDB; a context manager.
 
     Parameters
     ----------
     source : Source
-    folder, progress, database, memory
+    folder, progress, place, database, memory
         See :class:`CellStore`.
     """
 
@@ -52,17 +62,17 @@ class CsvCells(FormatChecks, CellStore):
         source: Source,
         folder: Path,
         progress: Advance,
-        *,
-        database: str = ":memory:",
-        memory: int | None = None,
+        **options: Any,
     ) -> None:
-        super().__init__(source.shown, folder, progress, database=database, memory=memory)
+        super().__init__(source.shown, folder, progress, **options)
         self.source = source
         path = source.path if source.tidied is None else source.tidied.path
         self._path = for_duckdb(path, folder)
 
     def _left_out(self) -> LeftOut:
         """Return the rows that were left out; raise NeedsTidyingError if Python must find them."""
+        if self.source.typed is not None:
+            return LeftOut()
         if self.source.tidied is not None:
             return self.source.tidied.left_out
         # There is an error for each cell that a row lacks or has too many.
@@ -79,36 +89,66 @@ class CsvCells(FormatChecks, CellStore):
         import duckdb
 
         is_lost = isinstance(error, (duckdb.IOException, duckdb.OutOfMemoryException))
-        if self.source.tidied is None and not is_lost:
+        if self.source.typed is None and self.source.tidied is None and not is_lost:
             return NeedsTidyingError()
         return super().unreadable(error)
 
+    def first_unreadable(
+        self, counts: Mapping[int, int], contents: Contents
+    ) -> dict[str, Unreadable]:
+        """Return the first cell that is not a number in each of some columns; slow."""
+        source, found = self.source, dict[str, Unreadable]()
+        if source.typed is None:
+            return first_unreadable(source, counts, contents.forms, contents.others)
+        for k, count in counts.items():
+            cell = self._cell(k, contents.forms[k], bare=True)
+            (text,) = self._one(
+                f"SELECT {source.typed.text(k)} FROM {source.typed.relation} "
+                f"WHERE isinf({cell}) ORDER BY place LIMIT 1"
+            )
+            found[source.names[k]] = Unreadable(count, text, None, contents.others.get(k, ()))
+        return found
+
     def _code_in(self, k: int) -> str:
-        cell = f"trim(c{k}, {literal(BLANKS)})"
+        cell = f"trim({self._text(k)}, {literal(BLANKS)})"
         words = ", ".join(map(literal, sorted(self.source.dialect.number_words)))
         is_code = f"FILTER (regexp_full_match({cell}, {literal(CODE.pattern)}))"
         known = f"FILTER (lower({cell}) NOT IN ({words}))"
         first, last, whole, shortest, longest = self._one(
             f"SELECT min({cell}) {is_code}, max({cell}) {is_code}, "
             f"bool_and(regexp_full_match({cell}, '[0-9]+')) {known}, "
-            f"min(strlen({cell})) {known}, max(strlen({cell})) {known} FROM {self._read_csv()}"
+            f"min(strlen({cell})) {known}, max(strlen({cell})) {known} FROM {self._relation()}"
         )
         are_codes = first is not None and whole and (first != last or shortest == longest)
         return str(first) if are_codes else ""
 
     def _select(self, forms: Formats, *, bare: bool = False) -> str:
         """Return the query that reads some columns; texts may be ``bare``, as in the file."""
-        columns = (f"{self._cell(k, form, bare=bare)} AS c{k}" for k, form in forms.items())
-        return f"SELECT {', '.join(columns)} FROM {self._read_csv()}"
+        columns = [f"{self._cell(k, form, bare=bare)} AS c{k}" for k, form in forms.items()]
+        if self.place == "place":
+            columns = ["place", *columns]
+        return f"SELECT {', '.join(columns)} FROM {self._relation()}"
+
+    def _text(self, k: int) -> str:
+        """Return the expression of a cell as text."""
+        typed = self.source.typed
+        return f"c{k}" if typed is None else typed.text(k)
 
     def _cell(self, k: int, form: NumberFormat | None, *, bare: bool) -> str:
-        dialect, lookalikes = self.source.dialect, self.source.lookalikes
+        """Return the expression of a cell as number or text; a text may be ``bare``."""
+        text, dialect, typed = self._text(k), self.source.dialect, self.source.typed
         if form is None:
-            return f"c{k}" if bare else text_sql(f"c{k}", dialect.text_words)
-        return self.number(f"c{k}", k, form, dialect.number_words, lookalikes=lookalikes)
+            return text if bare else text_sql(text, dialect.text_words)
+        self.expect(k, form, dialect.number_words)
+        if typed is not None and (number := typed.number(k, form, dialect.number_words)):
+            return number
+        lookalikes = self.source.lookalikes
+        return number_sql(text, k, form, dialect.number_words, lookalikes=lookalikes)
 
-    def _read_csv(self, numbers: frozenset[int] = frozenset()) -> str:
-        """Return the call that reads cells as texts, or as ``numbers`` in some columns."""
+    def _relation(self, numbers: frozenset[int] = frozenset()) -> str:
+        """Return what is read: cells of text as texts, or as ``numbers`` in some columns."""
+        if self.source.typed is not None:
+            return self.source.typed.relation
         tidied = self.source.tidied
         dialect = self.source.dialect if tidied is None else Dialect(header=False)
         kinds = ("DOUBLE" if k in numbers else "VARCHAR" for k in range(len(self.source.names)))
@@ -136,8 +176,8 @@ class CsvCells(FormatChecks, CellStore):
 _BATCH = 256
 
 
-class Reader(CsvCells):
-    """A delimited file whose cells are read into arrays."""
+class Reader(FileCells):
+    """A file whose cells are read into arrays."""
 
     def read(self) -> Contents:
         """Read all columns.
@@ -185,7 +225,7 @@ class Reader(CsvCells):
             f"{self._cell(k, None if k in plain else form, bare=True)} AS c{k}"
             for k, form in forms.items()
         )
-        sql = f"SELECT {', '.join(columns)} FROM {self._read_csv(plain)}"
+        sql = f"SELECT {', '.join(columns)} FROM {self._relation(plain)}"
         for k in plain:
             self.expect(k, written, dialect.number_words)
         try:

@@ -53,38 +53,22 @@ from aucstudio.project.errors import input_error
 ReadingProgress = Callable[[float, str], None]
 
 Result = TypeVar("Result")
+_Reading = tuple[Contents, list[Column], dict[str, Unreadable]]
 
 _MOST_ROWS = 2_000
 
 
-def read_delimited(
-    path: Path,
-    given: Mapping[str, Any],
-    progress: ReadingProgress,
-    schema: Schema | None = None,
-    kinds: Mapping[str, str] | None = None,
-) -> Table:
-    """Read a delimited text file as a table without roles; parts of its dialect may be ``given``.
-
-    A ``schema`` decides what cells are. Without one, ``kinds`` names columns that are text or
-    numbers whatever their cells are.
+def read_source(source: Source, folder: Path, progress: ReadingProgress) -> Table:
+    """Read a file whose layout is known as a table without roles.
 
     Raises
     ------
     InputError
-        If the file cannot be read as a table of at least two columns and one row.
+        If most rows cannot be read, or there is none.
     """
-    with scratch.folder() as folder:
-        source = open_delimited(path, given, folder, progress, schema, kinds)
-        source, contents = read_separated(
-            source, folder, progress, lambda one: _read(one, folder, progress)
-        )
-        columns = [
-            Column.of_cells(name, cells.values, cells.missing, cells.distinct, contents.forms[k])
-            for k, (name, cells) in enumerate(zip(source.names, contents.cells, strict=True))
-        ]
-        counts = set_aside(columns)
-        unreadable = first_unreadable(source, counts, contents.forms, contents.others)
+    source, (contents, columns, unreadable) = read_separated(
+        source, folder, progress, lambda one: _read(one, folder, progress)
+    )
     progress(1.0, "reading")
     findings = about_columns(columns, contents, source, unreadable)
     return text_table(source, contents, columns, findings, unreadable)
@@ -97,7 +81,7 @@ def text_table(
     findings: Iterable[Finding],
     unreadable: dict[str, Unreadable],
 ) -> Table:
-    """Return the table of a text file; raise InputError if it has no rows."""
+    """Return the table of a file; raise InputError if it has no rows."""
     if not contents.rows:
         raise input_error("header_only", file=source.shown)
     return Table(
@@ -115,16 +99,30 @@ def text_table(
     )
 
 
-def _read(source: Source, folder: Path, progress: ReadingProgress) -> Contents:
+def _read(source: Source, folder: Path, progress: ReadingProgress) -> _Reading:
+    """Read the cells; return also the columns, and the cells that are not numbers."""
+
     def advance(part: float) -> None:
         progress(0.3 + 0.7 * part, "reading")
 
     if source.is_small:
-        return SmallReader(source, advance).read()
+        contents = SmallReader(source, advance).read()
+        columns = _columns(source, contents)
+        counts = set_aside(columns)
+        unreadable = first_unreadable(source, counts, contents.forms, contents.others)
+        return contents, columns, unreadable
     from aucstudio.project.data.text.csv_cells import Reader
 
     with Reader(source, folder, advance) as reader:
-        return reader.read()
+        contents = reader.read()
+        columns = _columns(source, contents)
+        return contents, columns, reader.first_unreadable(set_aside(columns), contents)
+
+
+def _columns(source: Source, contents: Contents) -> list[Column]:
+    forms = map(source.notation, contents.forms.values())
+    cells = zip(source.names, contents.cells, forms, strict=True)
+    return [Column.of_cells(name, c.values, c.missing, c.distinct, form) for name, c, form in cells]
 
 
 def read_separated(
@@ -135,7 +133,8 @@ def read_separated(
     def tidied() -> Source:
         return tidy(source, folder, lambda part: progress(0.3, "separating rows"))
 
-    plain = tidied() if not source.is_small and needs_tidying(source) else source
+    is_text = source.typed is None and not source.is_small
+    plain = tidied() if is_text and needs_tidying(source) else source
     try:
         return plain, read(plain)
     except NeedsTidyingError:

@@ -84,10 +84,8 @@ def about_layout(
     rows, dialect = layout.sample.body, layout.dialect
     yield from decoding.findings
     if is_utf8(decoding.encoding):
-        yield from _encoded_twice([layout.header, *rows])
-    entities = (_ENTITY.search(cell) for row in rows for cell in row if "&" in cell)
-    if (sign := next(filter(None, entities), None)) and html.unescape(sign[0]) != sign[0]:
-        yield remark("encoding", "import_entities", sign=sign[0], meant=html.unescape(sign[0]))
+        yield from about_encoded_twice([layout.header, *rows])
+    yield from about_entities(rows)
     # Databases escape delimiters that are part of a cell.
     if cell := next((cell for row in rows for cell in row[:-1] if cell.endswith("\\")), ""):
         yield remark("kind", "import_backslash", cell=cell)
@@ -97,7 +95,15 @@ def about_layout(
     yield from about_names
 
 
-def _encoded_twice(rows: Sequence[Sequence[str]]) -> Iterator[Finding]:
+def about_entities(rows: Sequence[Sequence[str]]) -> Iterator[Finding]:
+    """Report the first HTML entity in some rows."""
+    entities = (_ENTITY.search(cell) for row in rows for cell in row if "&" in cell)
+    if (sign := next(filter(None, entities), None)) and html.unescape(sign[0]) != sign[0]:
+        yield remark("encoding", "import_entities", sign=sign[0], meant=html.unescape(sign[0]))
+
+
+def about_encoded_twice(rows: Sequence[Sequence[str]]) -> Iterator[Finding]:
+    """Report text that was encoded twice in some rows."""
     text = " ".join(cell for row in rows for cell in row if not cell.isascii())
     if text:
         from aucstudio.project.data.text.codepages import encoded_twice
@@ -150,7 +156,11 @@ def about_cells(
 ) -> Iterator[Finding]:
     """Report how cells were read, as far as the sample shows it."""
     names, dialect = source.names, source.dialect
-    columns = {n: (contents.forms[k], source.sample.column(k)) for k, n in enumerate(names)}
+    columns = {
+        name: (contents.forms[k], source.sample.column(k))
+        for k, name in enumerate(names)
+        if source.is_spelled(k)
+    }
     yield from _about_forms(columns)
     yield from _about_thousands(columns, dialect)
     for name, (form, cells) in columns.items():
@@ -160,9 +170,10 @@ def about_cells(
             yield from _about_numbers(name, form, cells, dialect)
     yield from _about_repeated_names(names, unreadable)
     yield from about_unreadable(unreadable)
-    for k, (name, (form, cells)) in enumerate(columns.items()):
+    strays = {names[k]: stray for k, stray in contents.strays.items()}
+    for name, (form, cells) in columns.items():
         if form is None:
-            yield from _about_text(name, cells, contents.strays.get(k, ""), dialect)
+            yield from _about_text(name, cells, strays.get(name, ""), dialect)
     yield from _about_rows(contents)
 
 
@@ -314,7 +325,7 @@ def about_unreadable(unreadable: Mapping[str, Unreadable]) -> Iterator[Finding]:
     """Report the cells of columns of numbers that are not numbers."""
     for name, one in unreadable.items():
         shown = [f"{text!r} ({n})" if n > 1 else repr(text) for text, n in one.spellings]
-        more = len(shown) > _SHOWN or one.count > sum(count for _, count in one.spellings)
+        more = len(shown) > _SHOWN or one.count > max(1, sum(count for _, count in one.spellings))
         cells = (", ".join(shown[:_SHOWN]) or repr(one.text)) + (" and others" if more else "")
         where = "" if one.line is None else f"; the first in line {one.line}"
         facts = {"column": name, "count": one.count, "cells": cells, "where": where}

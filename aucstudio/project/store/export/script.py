@@ -40,8 +40,10 @@ def write(model: Model) -> bytes:
     written = "{\n" + ",\n".join(lines) + "\n}"
     loaded = f'json.loads(r"""{written}""")'
     if len(written) > _MOST_READABLE:
-        packed = base64.b64encode(zlib.compress(written.encode(), 9)).decode()
-        loaded = f'unpack("""\n{textwrap.fill(packed, _WIDTH)}\n""")'
+        packed = base64.b64encode(zlib.compress(written.encode())).decode()
+        # Not textwrap, which copies the rest of a long word for every line.
+        lines = [packed[start : start + _WIDTH] for start in range(0, len(packed), _WIDTH)]
+        loaded = "\n".join(['unpack("""', *lines, '""")'])
     return (_head(model) + program.replace(_PLACE, f"MODEL = {loaded}")).encode()
 
 

@@ -1,0 +1,192 @@
+"""Held-out scores of the members on a common scale, and weights chosen on them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio.engine import DECLARED, roc
+from aucstudio.engine.arrays import Array, Index, Mask
+from aucstudio.engine.crossfit.fitting import log_odds_smoothing
+from aucstudio.engine.ensembles.combined import Scale
+from aucstudio.engine.ensembles.selection import Criterion, choose_weights
+from aucstudio.project.combination.planning import Named
+from aucstudio.project.errors import InputError, input_error
+from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.model import Model
+from aucstudio.project.runs.record import SplitResult
+
+Counted: TypeAlias = tuple[Mask, Array, Array | None]
+"""Classes, scores on a common scale, and weights of rows; no weights if all rows count once."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class SharedSplit:
+    """The shared rows of the members in one split.
+
+    Attributes
+    ----------
+    models : list of Model
+    scales : list of Scale
+    rows : ndarray of int
+        Held out by all members.
+    positive : ndarray of bool
+    z : ndarray of shape (members, rows)
+    counts : ndarray or None
+        Weights of the rows; None if every row counts once.
+    """
+
+    models: list[Model]
+    scales: list[Scale]
+    rows: Index
+    positive: Mask
+    z: Array
+    counts: Array | None
+
+    @property
+    def counting(self) -> Index:
+        """List the rows of positive weight."""
+        return np.arange(len(self.rows)) if self.counts is None else np.flatnonzero(self.counts)
+
+    @property
+    def all(self) -> Counted:
+        """Return classes, scores and counts of all rows."""
+        return self.positive, self.z, self.counts
+
+    def some(self, rows: Index) -> Counted:
+        """Return classes, scores and counts of some of the rows."""
+        counts = None if self.counts is None else self.counts[rows]
+        return self.positive[rows], self.z[:, rows], counts
+
+
+def part_of(runs: Sequence[Named], splits: Sequence[SplitResult]) -> SharedSplit:
+    """Convert the held-out scores of all members to a common scale that ignores the classes.
+
+    Raises
+    ------
+    InputError
+        If the rows held out by all are of one class, or a run lacks its model.
+    """
+    rows = splits[0].test_rows
+    for split in splits[1:]:
+        rows = np.intersect1d(rows, split.test_rows)
+    models = [_model_of(*given) for given in zip(runs, splits, strict=True)]
+    raw = [of_rows(split.test_rows, split.test_scores, rows) for split in splits]
+    positive = of_rows(splits[0].test_rows, splits[0].test_positive, rows)
+    counts = known_of_rows(splits[0].test_rows, splits[0].test_weights, rows)
+    if not both_classes(positive, counts):
+        raise input_error("shared_rows_of_one_class")
+    raw = [own_scores(model, scores) for model, scores in zip(models, raw, strict=True)]
+    scales = [Scale.learn(s, _smoothing(m), counts) for s, m in zip(raw, models, strict=True)]
+    z = np.array([scale(scores) for scale, scores in zip(scales, raw, strict=True)])
+    return SharedSplit(models, scales, rows, positive, z, counts)
+
+
+def _model_of(run: Named, split: SplitResult) -> Model:
+    name, _ = run
+    try:
+        return split.model
+    except ValueError as error:
+        raise InputError(f"{name} has no model: {error}", setting="runs") from error
+
+
+def mean_scale(scales: Sequence[Scale]) -> Scale:
+    """Average the scales of a member's splits, whose link is the same."""
+    shift, spread = (float(np.mean([getattr(s, n) for s in scales])) for n in ("shift", "spread"))
+    return Scale(scales[0].smoothing, shift, spread)
+
+
+def both_classes(positive: Mask, counts: Array | None) -> bool:
+    """Return whether rows of both classes count."""
+    there = positive if counts is None else positive[counts > 0]
+    return bool(there.any() and not there.all())
+
+
+def together(parts: Sequence[SharedSplit]) -> Counted:
+    """Return classes, scores and counts of the rows of several splits."""
+    counts = [part.counts for part in parts if part.counts is not None]
+    return (
+        np.concatenate([part.positive for part in parts]),
+        np.concatenate([part.z for part in parts], axis=1),
+        np.concatenate(counts) if counts else None,
+    )
+
+
+def known_of_rows(rows: Index, values: NDArray[Any] | None, wanted: Index) -> NDArray[Any] | None:
+    """Return the values of some of the rows; None if there are no values."""
+    return None if values is None else of_rows(rows, values, wanted)
+
+
+def of_rows(rows: Index, values: NDArray[Any], wanted: Index) -> NDArray[Any]:
+    """Return the values of some of the rows, which need not be sorted."""
+    order = np.argsort(rows, kind="stable")
+    return values[order[np.searchsorted(rows, wanted, sorter=order)]]
+
+
+def own_scores(model: Model, scores: Array) -> Array:
+    """Return the scores of a model's scorer from stored ones, which include its intercept."""
+    own = scores - model.intercept
+    return np.clip(own, 0.0, 1.0) if _smoothing(model) else own
+
+
+def _smoothing(model: Model) -> float:
+    return log_odds_smoothing(DECLARED[model.method], model.params)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ChosenWeights:
+    """Weights, and the rows on which they were chosen."""
+
+    weights: Array
+    positive: Mask
+    z: Array
+    counts: Array | None
+    criterion: Criterion
+
+    @property
+    def threshold(self) -> float:
+        total = self.weights @ self.z
+        return roc.equal_error_threshold(roc.roc_curve(self.positive, total, weights=self.counts))
+
+    @property
+    def objective(self) -> float:
+        return 1.0 - self.criterion(self.positive, self.weights @ self.z, self.counts)
+
+
+def choose(
+    experiment: Experiment,
+    rows: Counted,
+    k: int,
+    report: Callable[[float], object],
+) -> ChosenWeights:
+    """Choose weights on some rows; equal weights if they are of one class.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        Defines the range and the random seed.
+    rows : tuple
+        Classes, scores and weights of the rows to choose on.
+    k : int
+        Number of the split, which is part of the random seed.
+    report : callable
+        Called with the fraction that is done.
+    """
+    positive, z, counts = rows
+    equal = weigh_equally(experiment, rows)
+    if not both_classes(positive, counts):
+        return equal
+    rng = np.random.default_rng((int(experiment.params["random_state"]), k))
+    weights = choose_weights(z, positive, equal.criterion, rng, report, row_weights=counts)
+    return dataclasses.replace(equal, weights=weights)
+
+
+def weigh_equally(experiment: Experiment, rows: Counted) -> ChosenWeights:
+    """Return equal weights for all members."""
+    positive, z, counts = rows
+    criterion = Criterion.of_range(experiment.params["fpr_range"], positive, counts)
+    return ChosenWeights(np.full(len(z), 1.0 / len(z)), positive, z, counts, criterion)
