@@ -33,7 +33,6 @@ from aucstudio.engine.solvers.decomposition import KernelRows, solve_kernel_hing
 from aucstudio.engine.solvers.interior_point import solve_hinge
 from aucstudio.notices import text
 
-_MOST_STEPS = 100_000_000  # on pairs of rows; some minutes
 _HINGE_GAP = 1e-2
 # By how much a coefficient may violate its condition, and so the error of scores: with the 1e-3 of
 # libraries, scores change with the order of the rows and weights are not repeated rows.
@@ -100,7 +99,6 @@ class SVM(KernelSettings, BaselineSettings, WeighsRows):
             positive,
             self.C * self.weigh_rows(self.classes_, positive, context.weights),
             tol=_VIOLATION,
-            limit=_MOST_STEPS,
             monitor=monitor,
             scorer=scorer,
         )

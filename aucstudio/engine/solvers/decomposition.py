@@ -38,7 +38,10 @@ _STEPS_PER_SET = 20_000  # some hundredths of a second
 _FIRST_TRY = 1e-2  # violation at which Newton's method is tried
 _NEXT_TRY = 1e-2  # of the last one, where it failed
 _MOST_NEWTON_STEPS = 8
+_PATIENCE = 1_000_000  # steps in which the gap has to fall to this share, or it will not
+_LEAST_FALL = 0.9
 _FLATNESS = 1e-12  # least curvature along a pair of rows
+_PRECISION = float(np.finfo(np.float64).eps)
 _CACHED_NUMBERS = 125_000_000  # kernel values that are kept: a gigabyte
 _ROWS_PER_CHUNK = 64
 
@@ -112,11 +115,10 @@ def solve_kernel_hinge(
     costs: Array,
     *,
     tol: float,
-    limit: int,
     monitor: Monitor,
     scorer: Callable[[Array], Scorer],
 ) -> RowCoefficients:
-    """Solve until the violation is below ``tol``, a limit of steps on pairs, or a stop.
+    """Solve until the violation is below ``tol`` or rounding, steps gain little, or a stop.
 
     Parameters
     ----------
@@ -126,8 +128,6 @@ def solve_kernel_hinge(
         c, positive.
     tol : float
         Violation at which to end, and so the error of the scores, whose margin is 1.
-    limit : int
-        Most steps on pairs of rows.
     monitor : Monitor
     scorer : callable
         Makes a scorer from beta; called only if the monitor's listener wants one.
@@ -139,14 +139,19 @@ def solve_kernel_hinge(
     """
     state, steps, iteration = _State(rows, positive, costs), 0, 0
     attempt, tried = _FIRST_TRY, 0
+    patience, checked, gap = max(_PATIENCE, 20 * len(costs)), 0, np.inf
     try:
-        while (violation := state.violation) > tol and steps < limit:
+        while (violation := state.violation) > max(tol, state.rounding):
             if violation <= attempt or steps - tried > state.steps_per_system:
                 attempt = min(attempt, _NEXT_TRY * violation) if attempt > tol else 0.0
                 tried = steps
                 if state.solve_free_rows(tol / 2):
                     break
                 continue
+            if steps - checked > patience:
+                before, gap, checked = gap, min(gap, state.measure().gap), steps
+                if gap > _LEAST_FALL * before:
+                    break
             steps += state.solve_working_set(max(_INNER_SHARE * violation, tol / 2))
             iteration += 1
             if monitor.has_callback:
@@ -171,6 +176,7 @@ class _State:
         self._low, self._high = np.where(positive, 0.0, -costs), np.where(positive, costs, 0.0)
         self.beta, self._v = np.zeros(len(costs)), self._y.copy()
         self._working, self._size = np.empty(0, np.intp), _LEAST_ROWS
+        self._largest = 0.0  # kernel value of a row with itself
 
     @property
     def _ends(self) -> tuple[Array, Array]:
@@ -182,6 +188,11 @@ class _State:
     def violation(self) -> float:
         rising, falling = self._ends
         return float(rising.max() - falling.min())
+
+    @property
+    def rounding(self) -> float:
+        """How precisely the scores are known."""
+        return _PRECISION * self._largest * float(np.abs(self.beta).sum())
 
     @property
     def steps_per_system(self) -> float:
@@ -212,6 +223,8 @@ class _State:
         self._size = min(_GROWTH * self._size, _MOST_ROWS)
         self._rows.load(self._working)
         values, place = self._rows.values, self._rows.place
+        own = np.abs(values[place[self._working], self._working])
+        self._largest = max(self._largest, float(own.max()))
         bounds = self._low, self._high
         return _descend(values, place, self._working, self._v, self.beta, *bounds, tol)
 
