@@ -74,6 +74,19 @@ def table(table_file, table_once):
 
 
 @pytest.fixture
+def run(capsys):
+    """Call the command line; return its exit status, output and messages."""
+    from aucstudio.cli import main
+
+    def call(*arguments):
+        status = main([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return call
+
+
+@pytest.fixture
 def ended_owner(monkeypatch):
     """Record runs as started by a program that has ended; call it to use this process again."""
     import os

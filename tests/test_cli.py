@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from aucstudio.cli import main
 from aucstudio.commands import COMMANDS
 from aucstudio.commands.options import command_parser, window_parser
 from aucstudio.engine import METHODS
@@ -21,16 +20,6 @@ from aucstudio.project.store.project.project_file import ProjectFile
 from tests.conftest import write_table
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
-
-
-@pytest.fixture
-def run(capsys):
-    def call(*arguments):
-        status = main([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        return status, out, err
-
-    return call
 
 
 def test_methods_as_json_lists_every_declared_setting(run):

@@ -33,16 +33,6 @@ def files(trained, tmp_path):
     return [str(shutil.copy(path, tmp_path / path.name)) for path in trained]
 
 
-@pytest.fixture
-def run(capsys):
-    def call(*arguments):
-        status = main([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        return status, out, err
-
-    return call
-
-
 def refused(run, *arguments):
     status, out, err = run(*arguments)
     assert (status, out) == (2, "")

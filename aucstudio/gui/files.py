@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,9 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu
 
 from aucstudio.gui.common import prompts
-from aucstudio.gui.common.plain_text import menu_text, plain_tooltip
+from aucstudio.gui.common.plain_text import menu_text
 from aucstudio.gui.common.prompts import TABLES
+from aucstudio.gui.common.widgets import make_action
 from aucstudio.gui.desk.actions import Actions
 from aucstudio.gui.state.session import Session
 from aucstudio.gui.state.study_reading import EXAMPLE, PASTED, PROJECT, TABLE, OpenedStudy, kind_of
@@ -194,10 +196,8 @@ class Files(QObject):
             if entries and name == "unsaved":
                 menu.addSection("Unsaved studies")
             for k, (path, words) in enumerate(entries):
-                action = menu.addAction(menu_text(words))
-                action.setObjectName(f"action_{name}_{k}")
-                plain_tooltip(action, str(path))
-                action.triggered.connect(lambda _on=False, path=path: self.open_path(path))
+                action, verb = f"action_{name}_{k}", partial(self.open_path, path)
+                make_action(menu, action, menu_text(words), str(path), verb=verb)
         if menu.isEmpty():
             menu.addAction("No recent files").setEnabled(False)
 

@@ -47,6 +47,11 @@ def figure_words(value: float, sign: str = "") -> str:
     return re.sub(r"^[−+](0\.000)$", r"\1", text)
 
 
+def score_words(value: float, digits: str = ".4g") -> str:
+    """Write a score, or another number in a format, with a true minus; a dash if not finite."""
+    return format(value, digits).replace("-", "−") if math.isfinite(value) else "–"
+
+
 def interval_words(low: float, high: float) -> str:
     """Write an interval as ``0.931–0.968``, or ``−0.006 to 0.014`` if a limit is negative."""
     if math.isnan(low) or math.isnan(high):

@@ -363,7 +363,7 @@ def test_changed_test_file_is_reported(qtbot, session, view, gaussians):
     choose(view.rows_combo, True)
     refresh_and_wait(qtbot, view)
     assert "two-gaussians-test.csv has changed since" in view.sentence.text()
-    assert not view.cloud.dots.isVisible()
+    assert not view.plot.isVisible()
 
 
 def test_two_gaussians_study_opens_on_figure_2b(qtbot, session, open_view, tmp_path):

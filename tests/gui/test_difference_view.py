@@ -49,11 +49,12 @@ def test_run_without_its_table_has_no_picture(qtbot, session, view):
     record = train(qtbot, session)
     refresh_and_wait(qtbot, view)
     assert view.run_planes.chosen.line.isVisible()
+    assert view.plot.isVisible()
     session.study.table = None
     refresh_and_wait(qtbot, view)
     assert "table" in view.sentence.text()
-    assert not view.run_planes.chosen.line.isVisible()
-    assert not view.cloud.dots.isVisible()
+    assert not view.plot.isVisible()
+    assert view.hint.isVisible()
     assert record.id == session.selected
 
 

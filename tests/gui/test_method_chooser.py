@@ -58,6 +58,13 @@ def test_methods_are_listed_by_family_below_start_here(chooser, qtbot):
     assert chooser.title.text() == "Logistic regression (linear)"
 
 
+def test_dialog_asks_for_the_width_of_all_columns(chooser):
+    QApplication.processEvents()
+    columns = [chooser.tree.sizeHintForColumn(k) for k in range(chooser.tree.columnCount())]
+    assert min(columns) > 0
+    assert chooser.sizeHint().width() > sum(columns)
+
+
 def test_search_finds_names_families_and_use_cases(chooser, qtbot):
     qtbot.keyClicks(chooser.search, "range fpr")
     assert "svm-pauc" in rows(chooser)

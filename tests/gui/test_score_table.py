@@ -388,6 +388,7 @@ def test_cancelled_scoring_stops_and_its_result_is_dropped(
     held = Held(monkeypatch)
     qtbot.mouseClick(dialog.score, Qt.MouseButton.LeftButton)
     assert held.begun.wait(30)
+    folder = dialog.scratch_folder()
     assert dialog.busy
     assert dialog.progress.isVisible()
     assert not dialog.score.isEnabled()
@@ -401,7 +402,6 @@ def test_cancelled_scoring_stops_and_its_result_is_dropped(
         dialog.reject()
     else:
         choose_table(dialog, later(name="other.csv"))
-    folder = dialog._folder
     held.go.set()
     assert held.ended.wait(30)
     # The scoring is cancelled at its next step.

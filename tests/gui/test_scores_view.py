@@ -412,13 +412,13 @@ def test_focused_field_is_scrolled_into_view(low_view, qtbot, reason):
 
 @pytest.mark.qt_log_ignore("raise", "grabbing", "propagateSizeHints")
 def test_menu_of_a_worst_row_explains_it(low_view, qtbot):
-    worst, asked = low_view.worst, []
-    worst.explaining.connect(asked.append)
+    worst, asked, session = low_view.worst, [], low_view.session
+    session.asked.connect(lambda what, _about: asked.append((what, session.focus.row)))
     worst.list.selectRow(1)
     place = worst.list.visualRect(worst.list.currentIndex()).center()
     worst.list.customContextMenuRequested.emit(place)
     worst.list.findChild(QAction, "worst_explain_action").trigger()
-    assert asked == [worst.worst.rows[1]]
+    assert asked == [("row", worst.worst.rows[1])]
     worst.findChild(QMenu, "worst_menu").close()
 
 

@@ -5,12 +5,19 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import (
     QApplication,
+    QCheckBox,
     QComboBox,
     QDoubleSpinBox,
     QLineEdit,
+    QListWidget,
+    QPlainTextEdit,
     QPushButton,
+    QRadioButton,
     QSpinBox,
+    QTabBar,
+    QTableWidget,
     QToolButton,
+    QTreeWidget,
     QWidget,
 )
 
@@ -71,20 +78,38 @@ def test_changing_the_theme_does_not_set_the_style_again(session, monkeypatch):
     assert application.style().metaObject().className() == "QStyleSheetStyle"
 
 
-@pytest.mark.parametrize("segment", [False, True])
-def test_focused_control_looks_different(qapp, qtbot, segment):
+def segment_button():
+    button = QPushButton("one")
+    button.setCheckable(True)
+    button.setChecked(True)
+    button.setProperty("segment", True)
+    return button
+
+
+def tab_bar():
+    bar = QTabBar()
+    bar.addTab("one")
+    return bar
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        *(segment_button, tab_bar, QToolButton, QCheckBox, QRadioButton, QListWidget),
+        *(lambda: QTableWidget(2, 2), QTreeWidget, QPlainTextEdit),
+    ],
+)
+def test_focused_control_looks_different(qapp, qtbot, make):
     apply_theme(qapp, "light")
     window = QWidget()
-    button = QPushButton("one", window) if segment else QToolButton(window)
-    button.setCheckable(segment)
-    button.setChecked(segment)
-    button.setProperty("segment", segment)
-    other = QPushButton(window)
-    other.move(80, 0)
+    control, other = make(), QPushButton(window)
+    control.setParent(window)
+    control.resize(80, 40)
+    other.move(90, 0)
     qtbot.addWidget(window)
     window.show()
     other.setFocus()
-    before = button.grab().toImage()
-    button.setFocus(Qt.FocusReason.TabFocusReason)
-    qtbot.waitUntil(button.hasFocus)
-    assert button.grab().toImage() != before
+    before = control.grab().toImage()
+    control.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.waitUntil(control.hasFocus)
+    assert control.grab().toImage() != before

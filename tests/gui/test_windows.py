@@ -62,7 +62,7 @@ def test_opening_a_table_does_not_block_the_window(window, answers, table_file, 
     assert window.actions_.stop.isEnabled()
     press(window, "stop")
     assert not window.actions_.stop.isEnabled()
-    assert window.strip.words.toolTip() == ""
+    assert window.strip.words.toolTip() == "Open a table first."
     press(window, "open_data")
     gate.open()
     qtbot.waitUntil(lambda: window.shows_study, timeout=PATIENCE)

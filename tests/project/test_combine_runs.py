@@ -1,7 +1,6 @@
 """Combinations of finished runs: no refit, estimates on rows not used for the weights."""
 
 import dataclasses
-import importlib.util
 import json
 
 import numpy as np
@@ -32,6 +31,7 @@ from aucstudio.project.store.export import export_model
 from aucstudio.project.store.model_file import load_model, save_model
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.work.submit import run_experiments
+from tests.project.test_export import graph_scores, load
 
 BAND = (0.0, 0.2)
 FOLDS, HELD_OUT = Validation(scheme="folds", folds=3), Validation(test_size=0.4)
@@ -310,8 +310,6 @@ def few_bags(*given, **more):
 
 
 def test_exported_combinations_score_like_the_model(table, held_out, tmp_path):
-    pytest.importorskip("onnx")
-    ort = pytest.importorskip("onnxruntime")
     (split,) = combined(held_out).splits
     kinds = {part.scorer.kind for part in split.model.scorer.parts}
     assert "viewed" in kinds
@@ -320,21 +318,12 @@ def test_exported_combinations_score_like_the_model(table, held_out, tmp_path):
     new = read_table(write(tmp_path / "new.csv", 60, seed=7), schema=model.schema)
     scores = model.score(new)
     np.testing.assert_array_equal(scores, split.model.score(new))
-    for key, name in (("script", "m.py"), ("onnx", "m.onnx"), ("json", "m.json")):
-        export_model(model, key, tmp_path / name)
-    spec = importlib.util.spec_from_file_location("made", tmp_path / "m.py")
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
     columns = {column.name: list(column.values) for column in new.columns}
-    np.testing.assert_allclose(script.score(columns), scores, rtol=1e-9, atol=1e-9)
-    session = ort.InferenceSession(tmp_path / "m.onnx", providers=["CPUExecutionProvider"])
-    inputs = {}
-    for given in session.get_inputs():
-        cells = new.column(given.name)
-        text = given.type == "tensor(string)"
-        values = np.array([v or "" for v in cells.values], object) if text else cells.values
-        inputs[given.name] = values.reshape(-1, 1)
-    np.testing.assert_allclose(session.run(["score"], inputs)[0], scores, rtol=1e-12, atol=1e-12)
+    exported = load(model, tmp_path)["score"](columns)
+    np.testing.assert_allclose(exported, scores, rtol=1e-9, atol=1e-9)
+    graph = graph_scores(model, new, tmp_path)
+    np.testing.assert_allclose(graph, scores, rtol=1e-12, atol=1e-12)
+    export_model(model, "json", tmp_path / "m.json")
     document = json.loads((tmp_path / "m.json").read_text())
     assert {part["kind"] for part in document["scorer"]["parts"]} == kinds
     assert any(line.startswith("viewed: ") for line in document["how"])

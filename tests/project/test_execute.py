@@ -87,7 +87,9 @@ def test_refit_for_export_reports_its_progress(plan, table):
     model = take_model(planned, record, listen=messages.append)
     assert model.trained_on.startswith("all ")
     fractions = [message.describe_refit()[0] for message in messages]
-    assert max(filter(None, fractions)) == 1.0
+    assert fractions[-1] == 1.0
+    iterated = next(n for n, message in enumerate(messages) if message.step.iteration)
+    assert sorted(fractions[iterated:]) == fractions[iterated:]
 
 
 @pytest.mark.parametrize("method", ["pauc-boost", "rank-svm", "logistic", "noam", "auc-svm"])

@@ -1,8 +1,6 @@
 """Extreme cells are reported and treated as missing; columns of any scale are kept."""
 
 import json
-import subprocess
-import sys
 import tracemalloc
 
 import numpy as np
@@ -22,6 +20,7 @@ from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.runs.rows import far_cells
 from aucstudio.project.store.export import export_model
 from aucstudio.project.store.model_file import load_model, save_model
+from tests.project.test_export import graph_scores, script_scores
 
 ROWS = 160
 STATA = 8.98846567431158e307
@@ -286,23 +285,12 @@ def test_model_file_stores_the_limits(wild_model, tmp_path):
 
 def test_script_applies_the_limits(wild_model, tmp_path):
     path, _, model, scores = wild_model
-    export_model(model, "script", tmp_path / "m.py")
-    done = subprocess.run(
-        [sys.executable, "-I", str(tmp_path / "m.py"), str(path)], capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    found = [float(line.split(",")[1]) for line in done.stdout.splitlines()[1:]]
-    np.testing.assert_allclose(found, scores, rtol=1e-12)
+    np.testing.assert_allclose(script_scores(model, path, tmp_path), scores, rtol=1e-12)
 
 
 def test_onnx_graph_applies_the_limits(wild_model, tmp_path):
-    pytest.importorskip("onnx")
-    runtime = pytest.importorskip("onnxruntime")
     _, table, model, scores = wild_model
-    export_model(model, "onnx", tmp_path / "m.onnx")
-    session = runtime.InferenceSession(tmp_path / "m.onnx", providers=["CPUExecutionProvider"])
-    feed = {g.name: table.column(g.name).values[:, None] for g in session.get_inputs()}
-    np.testing.assert_allclose(session.run(["score"], feed)[0], scores, rtol=1e-10)
+    np.testing.assert_allclose(graph_scores(model, table, tmp_path), scores, rtol=1e-10)
 
 
 def test_json_document_contains_the_limits(wild_model, tmp_path):

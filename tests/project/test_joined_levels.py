@@ -1,6 +1,5 @@
 """Joined spellings of a level are equivalent to one spelling, also in stored models."""
 
-import importlib.util
 import json
 
 import numpy as np
@@ -18,6 +17,7 @@ from aucstudio.project.runs.planning import plan_on
 from aucstudio.project.runs.scoring import score_file
 from aucstudio.project.store.export import export_model
 from aucstudio.project.store.model_file import load_model, save_model
+from tests.project.test_export import graph_scores, load
 
 SPELLINGS = {"Bern": ["Bern", "Bern", "bern", "BERN"], "Basel": ["Basel"], "Chur": ["Chur", "chur"]}
 
@@ -79,22 +79,13 @@ def test_exported_models_join_spellings(tables, tmp_path):
     table = read_table(tables[0], label="y", positive="1").with_roles(same={"city": True})
     model = execute(planned(table), table).splits[0].model
     expected = model.score(table)
-    columns = {name: table.column(name).values for name in ("x", "city")}
-    export_model(model, "script", tmp_path / "model.py")
-    spec = importlib.util.spec_from_file_location("exported", tmp_path / "model.py")
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-    np.testing.assert_allclose(
-        script.score({n: c.tolist() for n, c in columns.items()}), expected, rtol=1e-12
-    )
+    columns = {name: table.column(name).values.tolist() for name in ("x", "city")}
+    scores = load(model, tmp_path)["score"](columns)
+    np.testing.assert_allclose(scores, expected, rtol=1e-12)
     export_model(model, "json", tmp_path / "model.json")
     (city,) = json.loads((tmp_path / "model.json").read_text())["preparation"]["categories"]
     assert ["Chur", "chur"] in city["same"]
-    runtime = pytest.importorskip("onnxruntime")
-    export_model(model, "onnx", tmp_path / "model.onnx")
-    session = runtime.InferenceSession(tmp_path / "model.onnx")
-    given = {name: cells.reshape(-1, 1) for name, cells in columns.items()}
-    np.testing.assert_allclose(session.run(["score"], given)[0].ravel(), expected, rtol=1e-12)
+    np.testing.assert_allclose(graph_scores(model, table, tmp_path), expected, rtol=1e-12)
 
 
 def test_joined_spellings_are_no_longer_reported(tables):

@@ -20,7 +20,7 @@ _WAIT = 60.0
 def of_run(folder: Path, tries: int, seed: int = 0) -> Tally:
     """SIGKILL ``aucstudio run`` at random moments; runs that were committed must stay."""
     tally, drawn = Tally("SIGKILL of run"), random.Random(seed)
-    world = World(folder, tally)
+    world = World(folder, tally, ("auc-rls", "svm-auc", "logistic"))
     project = folder / "killed.aucproj"
     began = time.monotonic()
     whole = world.run(project)

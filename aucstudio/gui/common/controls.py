@@ -88,15 +88,14 @@ class SplitCombo(QComboBox):
 
     Parameters
     ----------
-    name, tip : str
+    name, like : str
     every : bool
         Whether all splits together can be chosen.
     """
 
-    def __init__(self, name: str, tip: str, *, every: bool = False) -> None:
+    def __init__(self, name: str, like: str, *, every: bool = False) -> None:
         super().__init__()
-        named(self, name, "Split")
-        plain_tooltip(self, tip)
+        named(self, name, like=like)
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self._first: list[tuple[str, object]] = [("All", ALL)] if every else []
 
@@ -236,7 +235,7 @@ Kind = TypeVar("Kind", bound=QWidget)
 
 
 class ControlRow(WrappingRow):
-    """Creates controls with name, label and tooltip; shows or hides them with their labels."""
+    """Creates controls in the words of the catalogue; shows or hides them with their labels."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -246,68 +245,62 @@ class ControlRow(WrappingRow):
     def choice(
         self,
         name: str,
-        label: str = "",
-        tip: str = "",
-        items: Iterable[tuple[str, object]] = (),
         verb: Verb | None = None,
+        items: Iterable[tuple[str, object]] = (),
         *,
-        says: str = "",
+        like: str = "",
         elided: bool = False,
     ) -> QComboBox:
-        """Add a combo box; what is not given is what the catalogue has for its name.
+        """Add a combo box.
 
         Parameters
         ----------
         name : str
-        label : str
-            With its accelerator; may be empty.
-        tip : str
-        items : iterable of (str, object)
-            Texts and data.
         verb : callable, optional
             Called when another item is chosen.
-        says : str
-            Accessible name; by default the label.
+        items : iterable of (str, object)
+            Texts and data; by default the choices of the catalogue.
+        like : str
+            Entry of the catalogue, if it is not ``name``.
         elided : bool
             Whether long texts are elided.
         """
-        combo, words = ElidedCombo(), control_words(name)
+        combo, words = ElidedCombo(), control_words(like or name)
         combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        label, says = label or words.get("title", ""), says or words.get("name", "")
-        for shown, value in items or declared_items(name):
+        for shown, value in items or declared_items(like or name):
             combo.addItem(shown, value)
         if elided:
             combo.setMaximumWidth(_WIDEST)
         if verb is not None:
             combo.currentIndexChanged.connect(lambda _index: verb())
-        return self.put(named(combo, name, says or label.replace("&", "")), label, tip)
+        accessible = words.get("name") or words.get("title", "").replace("&", "")
+        return self.put(named(combo, name, accessible, like=like), like)
 
-    def splits(self, name: str, tip: str, verb: Verb, *, every: bool = False) -> SplitCombo:
+    def splits(self, name: str, verb: Verb, *, like: str = "", every: bool = False) -> SplitCombo:
         """Add a combo box of splits; ``every`` adds the item for all splits."""
-        combo = self.put(SplitCombo(name, tip, every=every), "S&plit")
+        combo = self.put(SplitCombo(name, like, every=every), like)
         combo.currentIndexChanged.connect(lambda _index: verb())
         return combo
 
-    def check(self, name: str, words: str, tip: str, verb: Verb, *, on: bool = False) -> QCheckBox:
+    def check(self, name: str, verb: Verb, *, on: bool = False) -> QCheckBox:
         """Add a check box."""
-        box = named(QCheckBox(words), name, words.replace("&", ""))
+        box = named(QCheckBox(), name)
         box.setChecked(on)
         box.toggled.connect(lambda _on: verb())
-        return self.put(box, "", tip)
+        return self.put(box)
 
-    def button(
-        self, name: str, words: str = "", tip: str = "", verb: Verb | None = None
-    ) -> QPushButton:
+    def button(self, name: str, verb: Verb | None = None) -> QPushButton:
         """Add a button."""
-        return self.put(push_button(name, words, tip, verb))
+        return self.put(push_button(name, verb=verb))
 
-    def put(self, widget: Kind, label: str = "", tip: str = "") -> Kind:
-        """Add a control and its label."""
-        if label:
-            self._labels[widget] = make_buddy(label, widget)
+    def put(self, widget: Kind, like: str = "") -> Kind:
+        """Add a control with the label and the tooltip that the catalogue has for it."""
+        words = control_words(like or widget.objectName())
+        if "title" in words:
+            self._labels[widget] = make_buddy(words["title"], widget)
             self.addWidget(self._labels[widget])
-        if tip:
-            plain_tooltip(widget, tip)
+        if "tip" in words:
+            plain_tooltip(widget, words["tip"])
         self.addWidget(widget)
         return widget
 

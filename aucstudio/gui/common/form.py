@@ -268,20 +268,21 @@ class RangeBox(QWidget):
 
 def choice_box(
     name: str, items: Mapping[Value, str] | None = None, *, narrow: bool = False, like: str = ""
-) -> QComboBox:
-    """Make a choice among values with their titles, by default those of the catalogue."""
-    made = narrow_combo(name, like=like) if narrow else named(ElidedCombo(), name, like=like)
-    for value, title in (items or control_words(like or name)["choices"]).items():
+) -> ElidedCombo:
+    """Make a choice among values with their titles, by default those of the catalogue, if any.
+
+    A narrow one is as wide as its column, even if its texts are longer.
+    """
+    made, sizes = named(ElidedCombo(), name, like=like), QComboBox.SizeAdjustPolicy
+    if narrow:
+        made.setSizeAdjustPolicy(sizes.AdjustToMinimumContentsLengthWithIcon)
+        made.setMinimumContentsLength(8)
+    else:
+        made.setSizeAdjustPolicy(sizes.AdjustToContents)
+    offered = control_words(like or name).get("choices", {}) if items is None else items
+    for value, title in offered.items():
         made.addItem(title, value)
     return made
-
-
-def narrow_combo(name: str, *, like: str = "") -> ElidedCombo:
-    """Make a choice that is as wide as its column, even if its texts are longer."""
-    combo = named(ElidedCombo(), name, like=like)
-    combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-    combo.setMinimumContentsLength(8)
-    return combo
 
 
 def in_column(spin: Spin) -> Spin:

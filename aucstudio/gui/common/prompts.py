@@ -34,6 +34,7 @@ from aucstudio.gui.common.widgets import (
 )
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.preferences import preferences
+from aucstudio.project import scratch
 from aucstudio.project.data.readers.formats import dialog_filter
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.files import refuse_own_input
@@ -49,6 +50,8 @@ _FRAME = QSize(24, 48)  # pixels of the title bar and the edges of a window
 class Dialog(QDialog):
     """A dialog of the window that fits the screen, deleted when it is closed.
 
+    Its work and its temporary files end with it.
+
     Parameters
     ----------
     name, title : str
@@ -61,6 +64,32 @@ class Dialog(QDialog):
         self.setWindowTitle(title)
         self.opening_size = QSize(0, 0)
         self._side_by_side: list[QBoxLayout] = []
+        self._scratch: Path | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether work of the dialog, or of a part of it, is running."""
+        return any(work.busy for work in self.findChildren(Background))
+
+    def scratch_folder(self) -> Path:
+        """Return the folder for temporary files of the dialog.
+
+        Raises
+        ------
+        InputError
+            If it cannot be made.
+        """
+        if self._scratch is None:
+            self._scratch = scratch.make_folder()
+        return self._scratch
+
+    def done(self, result: int) -> None:
+        """End all work, remove the temporary files, and close."""
+        for work in self.findChildren(Background):
+            work.drop()
+        if self._scratch is not None:
+            scratch.remove(self._scratch)
+        super().done(result)
 
     def fit(self, size: QSize) -> None:
         """Set the least size that the dialog opens with, for ordinary text."""
@@ -73,7 +102,7 @@ class Dialog(QDialog):
     def lay_out(self, content: QLayout, *below: Part) -> None:
         """Place the content, scrolled on a small screen, above buttons that stay visible."""
         content.setContentsMargins(16, 16, 16, 8)
-        self.area = _ScrolledContent(_Content(content))
+        self.area = _ScrolledContent(ScrolledColumn(content))
         named(self.area, f"{self.objectName()}_area", self.windowTitle())
         self.setLayout(down((self.area, 1), down(*below, around=(16, 0, 16, 16))))
 
@@ -100,8 +129,8 @@ class Dialog(QDialog):
             self.show()
 
 
-class _Content(QWidget):
-    """The content of a dialog, which is scrolled and never squeezed."""
+class ScrolledColumn(QWidget):
+    """The content of a scroll area, which is never squeezed."""
 
     def __init__(self, content: QLayout) -> None:
         super().__init__()
@@ -116,7 +145,7 @@ class _Content(QWidget):
 class _ScrolledContent(QScrollArea):
     """A scroll area that asks for the room of all that is in it."""
 
-    def __init__(self, inner: _Content) -> None:
+    def __init__(self, inner: ScrolledColumn) -> None:
         super().__init__()
         self._inner = inner
         self.setWidget(inner)

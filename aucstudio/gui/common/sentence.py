@@ -8,7 +8,6 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QFontMetrics, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QFrame,
-    QPushButton,
     QScrollArea,
     QSizePolicy,
     QWidget,
@@ -16,7 +15,7 @@ from PySide6.QtWidgets import (
 
 from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import across, down, named, unbroken
+from aucstudio.gui.common.widgets import across, down, link_button, unbroken
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,11 +90,9 @@ class Sentence(QWidget):
         self.headline.setProperty("role", "sentence")
         self.headline.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.headline.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.more_button = named(
-            QPushButton("More"), f"{name}_more_button", "More about what the picture shows"
-        )
-        self.more_button.setProperty("link", True)
-        self.more_button.setCheckable(True)
+        about = "More about what the picture shows"
+        self.more_button = link_button(f"{name}_more_button", about)
+        self.more_button.setText("More")
         self.more_button.toggled.connect(self.fit)
         kept = self.more_button.sizePolicy()
         kept.setRetainSizeWhenHidden(True)

@@ -263,11 +263,14 @@ class RoomyTabs(QTabWidget):
         self.currentChanged.connect(self.updateGeometry)
 
     def minimumSizeHint(self) -> QSize:
-        if not self.count():
-            return super().minimumSizeHint()
-        page = self.currentWidget()
-        needed = page.minimumSizeHint().expandedTo(page.minimumSize())
-        return needed + QSize(0, self.tabBar().sizeHint().height())
+        return least_size(self.currentWidget()) + QSize(0, self.tabBar().sizeHint().height())
+
+
+def least_size(widget: QWidget | None) -> QSize:
+    """Return the room that a widget asks for, if there is one."""
+    if widget is None:
+        return QSize(0, 0)
+    return widget.minimumSizeHint().expandedTo(widget.minimumSize())
 
 
 def order_tabs(layout: QLayout) -> None:
@@ -617,13 +620,6 @@ def show_note(target: QLabel, text: str, role: str = "muted") -> None:
     set_role(target, role)
 
 
-def make_combo(name: str, accessible: str = "") -> QComboBox:
-    """Make a combo box as wide as its texts."""
-    made = named(ElidedCombo(), name, accessible)
-    made.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-    return made
-
-
 def make_buddy(text: str, widget: QWidget) -> QLabel:
     """Make the label of a control."""
     made = PlainLabel(text)
@@ -637,26 +633,28 @@ _COMBINE = (
 )
 
 
-def worded(name: str) -> tuple[str, str, str]:
-    """Return the name of a control, its text or the title before it, and its tooltip."""
-    words = control_words(name)
-    return name, words.get("text", words.get("title", "")), words.get("tip", "")
-
-
 def make_action(
     parent: QObject,
     name: str,
-    words: str,
+    words: str = "",
     tip: str = "",
     *,
     verb: Callable[[], object] | None = None,
     checkable: bool = False,
+    checked: bool | None = None,
+    enabled: bool = True,
 ) -> QAction:
-    """Make an action, and add it if its parent is a menu."""
-    action = QAction(words, parent)
+    """Make an action, and add it if its parent is a menu; texts are those of the catalogue.
+
+    ``checked`` makes it checkable.
+    """
+    known = control_words(name)
+    action = QAction(words or known.get("text", ""), parent)
     action.setObjectName(name)
-    action.setCheckable(checkable)
-    if tip:
+    action.setCheckable(checkable or checked is not None)
+    action.setChecked(bool(checked))
+    action.setEnabled(enabled)
+    if tip := tip or known.get("tip", ""):
         plain_tooltip(action, tip)
     if verb is not None:
         action.triggered.connect(lambda _on=False: verb())

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QSplitter, QStackedWidget, QT
 
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import across, card_around, down, named, set_style
+from aucstudio.gui.common.widgets import across, card_around, down, least_size, named, set_style
 from aucstudio.gui.desk.actions import page_of
 
 _BAR_LEFT = 4  # pixels
@@ -31,9 +31,7 @@ class _Views(QStackedWidget):
     """Views of which only the one in front asks for room, as a low screen has none for others."""
 
     def minimumSizeHint(self) -> QSize:
-        front = self.currentWidget()
-        assert front is not None
-        return front.minimumSizeHint().expandedTo(front.minimumSize())
+        return least_size(self.currentWidget())
 
 
 class Tile(QWidget):

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from aucstudio.gui.common.form import choice_box
 from aucstudio.gui.common.prompts import Dialog
 from aucstudio.gui.common.widgets import (
     across,
@@ -22,7 +23,6 @@ from aucstudio.gui.common.widgets import (
     check_box,
     down,
     label,
-    make_combo,
     named,
     show_note,
 )
@@ -65,7 +65,7 @@ class ClassesDialog(Dialog):
         self.by_number = named(QRadioButton(), "by_number")
         self.merge = check_box("merge_spellings")
         self.classes = named(QListWidget(), "classes_list")
-        self.sign = make_combo("threshold_sign")
+        self.sign = choice_box("threshold_sign")
         self.at = named(QLineEdit(), "threshold_value")
         self.counts = label("", "muted", wrap=True, name="classes_told")
         self.ends = answers(self, "classes", self.accept)

@@ -179,6 +179,13 @@ class ColumnHead(QWidget):
 class ColumnCards(QHeaderView):
     """Heads of the columns; made for visible columns only, as a table may have very many.
 
+    Signals
+    -------
+    role_chosen(str, object)
+        A column and its role; None to detect it.
+    parts_chosen(str, tuple)
+        A column of dates, and the parts used in training.
+
     Attributes
     ----------
     after : QWidget or None
@@ -201,15 +208,6 @@ class ColumnCards(QHeaderView):
         self._classes: Classes | None = None
         self._work = Background(self, self._on_summarised)
         self.sectionResized.connect(lambda *_: self.place())
-
-    @property
-    def busy(self) -> bool:
-        """Whether columns are being summarised."""
-        return self._work.busy
-
-    def drop(self) -> None:
-        """Cancel the summaries."""
-        self._work.drop()
 
     def show_table(self, table: Table | None) -> None:
         self._work.drop()
@@ -305,18 +303,7 @@ _LINE = 24
 
 
 class ImportSheet(TableView):
-    """The first rows under the cards of their columns.
-
-    Signals
-    -------
-    role_chosen(str, object)
-        A column and its role; None to detect it.
-    parts_chosen(str, tuple)
-        A column of dates, and the parts used in training.
-    """
-
-    role_chosen = Signal(str, object)
-    parts_chosen = Signal(str, tuple)
+    """The first rows under the cards of their columns."""
 
     def __init__(self) -> None:
         self.rows = RowsModel(None)
@@ -326,8 +313,6 @@ class ImportSheet(TableView):
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.verticalHeader().setVisible(True)
         self.horizontalScrollBar().valueChanged.connect(lambda _value: self.cards.place())
-        self.cards.role_chosen.connect(self.role_chosen)
-        self.cards.parts_chosen.connect(self.parts_chosen)
 
     def show_table(self, table: Table | None) -> None:
         """Show other rows."""

@@ -57,7 +57,6 @@ from aucstudio.gui.state.study_reading import recalled
 from aucstudio.notices import text
 from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import counted
-from aucstudio.project import scratch
 from aucstudio.project.data.finding import Finding, ranked
 from aucstudio.project.data.import_choices import ImportChoices, Part
 from aucstudio.project.data.preview import Head, HeadReader
@@ -219,15 +218,6 @@ class RejectedRows(QWidget):
         self.status = label("", "muted", wrap=True, name="import_rejected_told")
         self.setLayout(down(self.heading, self.rows, (self.export, LEFT), self.status))
 
-    @property
-    def busy(self) -> bool:
-        """Whether rows are being written."""
-        return self._files.busy
-
-    def drop(self) -> None:
-        """Cancel the export."""
-        self._files.drop()
-
     def show_head(self, head: Head | None) -> None:
         """Show the rows that cannot be read among the first ones."""
         self._table = None if head is None else head.table
@@ -312,7 +302,6 @@ class ImportPreview(Dialog):
     ) -> None:
         super().__init__("import_dialog", f"Import {path.name}", parent)
         self._session, self._path, self._given = session, path, choices
-        self._folder: Path | None = None
         self._reader: HeadReader | None = None
         self.choices = ImportChoices() if choices is None else choices
         self._seen: _Seen | None = None
@@ -331,8 +320,8 @@ class ImportPreview(Dialog):
         self._make_buttons()
         self._lay_out()
         self.controls.chosen.connect(self._on_option)
-        self.sheet.role_chosen.connect(self._on_role)
-        self.sheet.parts_chosen.connect(self._on_parts)
+        self.sheet.cards.role_chosen.connect(self._on_role)
+        self.sheet.cards.parts_chosen.connect(self._on_parts)
         self.findings.asked.connect(self._on_action)
         session.files.opener.changed.connect(self._on_opener)
         self.fit(_SIZE)
@@ -384,18 +373,16 @@ class ImportPreview(Dialog):
 
     @property
     def busy(self) -> bool:
-        """Whether the first rows are being read or summarised."""
-        parts = (self.controls, self._reading, self.sheet.cards, self.left_out)
-        return any(part.busy for part in parts)
+        """Whether the first rows are being read or summarised, or an option is being typed."""
+        return self.controls.busy or super().busy
 
     def _begin(self) -> None:
         self.controls.show_choices(self.choices)
         try:
-            self._folder = scratch.make_folder()
+            self._reader = HeadReader(self._path, self.scratch_folder())
         except InputError as error:
             self._complain(error)
             return
-        self._reader = HeadReader(self._path, self._folder)
         self._read(recall=self._given is None)
 
     def _read(self, *, recall: bool = False) -> None:
@@ -560,11 +547,6 @@ class ImportPreview(Dialog):
         if self.imports and result == QDialog.DialogCode.Rejected:
             self._session.files.opener.cancel()
         self.imports = False
-        self._reading.drop()
-        self.sheet.cards.drop()
-        self.left_out.drop()
-        if self._folder is not None:
-            scratch.remove(self._folder)
         super().done(result)
 
 

@@ -37,11 +37,24 @@ from aucstudio.project.runs.outlook import Outlook
 _KEY, _TIP = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.ToolTipRole
 _TIME = 5  # column
 _SIZE = QSize(980, 640)
+_AIR = 16  # pixels beside the columns
 _LEAST_ROWS, _ROW_AIR = 10, 6
 _START, _RECENT = "Start here", "Recently used"
 
 Group = tuple[str, dict[str, str]]
 "A title, and methods with the reasons for their recommendation, if any."
+
+
+class _Tree(QTreeWidget):
+    """A list of methods that asks for the width of all its columns."""
+
+    def sizeHint(self) -> QSize:
+        if self.sizeHintForColumn(0) < 0:
+            self.doItemsLayout()  # which is delayed; without it there are no widths
+        heads, columns = self.header(), range(self.columnCount())
+        texts = sum(max(self.sizeHintForColumn(k), heads.sectionSizeHint(k)) for k in columns)
+        bar = self.verticalScrollBar().sizeHint().width()
+        return QSize(texts + bar + _AIR, super().sizeHint().height())
 
 
 class MethodChooser(Dialog):
@@ -89,6 +102,7 @@ class MethodChooser(Dialog):
         self.ticked: set[str] = set()
         self._make_parts()
         self._fill()
+        self.tree.updateGeometry()
         self._go_to(chosen)
         self.search.setFocus()
         self.fit(_SIZE)
@@ -97,7 +111,7 @@ class MethodChooser(Dialog):
         self.search = search_field("method_search")
         self.search.textChanged.connect(self._on_search)
         self.search.returnPressed.connect(self._choose)
-        self.tree = named(QTreeWidget(), "method_tree")
+        self.tree = named(_Tree(), "method_tree")
         heads = control_words("method_tree")["choices"]
         self.tree.setHeaderLabels([*heads])
         for column, tip in enumerate(heads.values()):

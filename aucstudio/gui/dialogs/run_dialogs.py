@@ -30,7 +30,6 @@ from aucstudio.gui.common.widgets import (
     down,
     holding,
     label,
-    make_combo,
     named,
     primary,
     push_button,
@@ -142,9 +141,9 @@ class GivenScoresDialog(Dialog):
         self.source = choice_box("score_source")
         self.choose = push_button("score_file_button", verb=self._on_choose)
         self.file_name = label("none chosen", "muted", wrap=True, name="score_file_name")
-        self.column = make_combo("score_column")
-        self.key = make_combo("score_key")
-        self.identifier = make_combo("score_identifier")
+        self.column = choice_box("score_column")
+        self.key = choice_box("score_key")
+        self.identifier = choice_box("score_identifier")
         self.identifier.addItems(self._row_columns())
         choices = declared_params(METHODS[MARKER])["direction"].choices
         directions = {key: words[0].upper() + words[1:] for key, words in choices.items()}
@@ -261,11 +260,6 @@ class GivenScoresDialog(Dialog):
             show_note(self.problem, str(error), "error")
             return
         self.accept()
-
-    def done(self, result: int) -> None:
-        """Cancel and close."""
-        self._work.drop()
-        super().done(result)
 
 
 class ClusterDialog(Dialog):

@@ -43,7 +43,6 @@ from aucstudio.gui.dialogs.scored import MakeModel, Post, Scored, scoring
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices import text
-from aucstudio.project import scratch
 from aucstudio.project.data.preparing.acceptance import RefusedColumnsError
 from aucstudio.project.data.preview import heading
 from aucstudio.project.errors import Cancelled, InputError
@@ -280,7 +279,6 @@ class ScoreTableDialog(prompts.Dialog):
         super().__init__("score_table_dialog", f"Score a table with {run.look.name}", parent)
         self.setAcceptDrops(True)
         self._session = session
-        self._folder: Path | None = None
         self._scored: Scored | None = None
         self._looking = Background(self, self._on_looked, self._on_progress)
         self._working = Background(self, self._on_scored, self._on_progress)
@@ -316,11 +314,6 @@ class ScoreTableDialog(prompts.Dialog):
         self.buttons.rejected.connect(self.reject)
 
     # ------------------------------------------------------------- state
-
-    @property
-    def busy(self) -> bool:
-        """Whether a file is being read, scored or saved."""
-        return self._looking.busy or self._working.busy or self._saving.busy
 
     def choose_file(self, path: str | Path) -> None:
         """Choose a table, or a model if the file is one."""
@@ -396,18 +389,17 @@ class ScoreTableDialog(prompts.Dialog):
 
     def _on_score(self) -> None:
         self._forget()
-        if self._folder is None:
-            try:
-                self._folder = scratch.make_folder()
-            except InputError as error:
-                self._complain(error)
-                self._refresh()
-                return
+        try:
+            folder = self.scratch_folder()
+        except InputError as error:
+            self._complain(error)
+            self._refresh()
+            return
         self._on_progress((None, text("refitting", step="") if self.form.trains else "reading"))
         form, more = self.form, self.allowed.accepted()
         assert form.table is not None
         identifier, label = form.identifier.currentData(), form.label.currentData()
-        where = self._folder, self._session.plan.band
+        where = folder, self._session.plan.band
         work = scoring(form.make_model(), form.table, identifier, *where, label=label, **more)
         self._working.start(form.table, work)
         self._refresh()
@@ -452,14 +444,6 @@ class ScoreTableDialog(prompts.Dialog):
         self._refresh()
 
     # ------------------------------------------------------------- Qt
-
-    def done(self, result: int) -> None:
-        """Cancel and close."""
-        for work in (self._looking, self._working, self._saving):
-            work.drop()
-        if self._folder is not None:
-            scratch.remove(self._folder)
-        super().done(result)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         urls = event.mimeData().urls()

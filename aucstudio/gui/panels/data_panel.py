@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt, Signal
 from aucstudio.engine import METHODS
 from aucstudio.gui.common.column_controls import QUIET, FindingRows
 from aucstudio.gui.common.controls import fill_names
-from aucstudio.gui.common.form import Form, narrow_combo
+from aucstudio.gui.common.form import Form, choice_box
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.table import LEFT
 from aucstudio.gui.common.widgets import (
@@ -74,8 +74,8 @@ class DataPanel(Card):
         self.title.setObjectName("data_title")
         self.title.setProperty("role", "title")
         self.facts = label("", "muted", wrap=True, name="data_facts")
-        self.label_combo = narrow_combo("label_combo")
-        self.positive_combo = narrow_combo("positive_combo")
+        self.label_combo = choice_box("label_combo", narrow=True)
+        self.positive_combo = choice_box("positive_combo", narrow=True)
         self.positive_combo.elided = Qt.TextElideMode.ElideMiddle  # the share stays visible
         self._found: tuple[Finding, ...] = ()
         self._checked: Table | None = None  # the table of the findings

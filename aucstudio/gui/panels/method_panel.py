@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 from aucstudio.engine import METHODS
 from aucstudio.engine.declared import FAMILIES
 from aucstudio.engine.params import InvalidSetting, Param, declared_params
-from aucstudio.gui.common.form import Fields, Form, choice_box, narrow_combo, value_of
+from aucstudio.gui.common.form import Fields, Form, choice_box, value_of
 from aucstudio.gui.common.plain_text import menu_text, plain_tooltip, tip_text
 from aucstudio.gui.common.widgets import (
     STRETCH,
@@ -273,7 +273,7 @@ class MethodPanel(Card):
 
 def _method_combo() -> ElidedCombo:
     """Make the list of methods by family."""
-    combo = narrow_combo("method_combo")
+    combo = choice_box("method_combo", narrow=True)
     model = combo.model()
     assert isinstance(model, QStandardItemModel)
     for family, title in FAMILIES.items():

@@ -303,9 +303,7 @@ class RunActions:
 def _add(
     menu: QMenu, name: str, text: str, verb: Callable[[], object], enabled: bool = True
 ) -> QAction:
-    action = make_action(menu, name, text, verb=verb)
-    action.setEnabled(enabled)
-    return action
+    return make_action(menu, name, text, verb=verb, enabled=enabled)
 
 
 _WIDTH = 296

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import (
@@ -42,6 +43,7 @@ from aucstudio.gui.common.plain_text import tip_text
 from aucstudio.gui.common.plotting import swatch
 from aucstudio.gui.common.table import TableModel, TableView
 from aucstudio.gui.common.theme import current_theme, icon, scaled
+from aucstudio.gui.common.widgets import make_action
 from aucstudio.gui.panels.run_columns import (
     AREA,
     COLUMNS,
@@ -423,20 +425,13 @@ class RunsTable(TableView):
     def fill_column_menu(self, menu: QMenu) -> QMenu:
         """Fill a menu that chooses columns."""
         shown = self.shown_columns()
-        automatic = menu.addAction("As many as &fit")
-        automatic.setObjectName("runs_columns_automatic")
-        automatic.setCheckable(True)
-        automatic.setChecked(self._chosen is None)
-        automatic.triggered.connect(
-            lambda checked: self.choose_columns(None if checked else self.shown_columns())
-        )
+        fits = self._chosen is None
+        other = partial(self.choose_columns, shown if fits else None)
+        make_action(menu, "runs_columns_automatic", "As many as &fit", verb=other, checked=fits)
         menu.addSeparator()
-        for column in COLUMNS[1:]:
-            action = menu.addAction(column.head)
-            action.setObjectName(f"runs_column_{column.key}")
-            action.setCheckable(True)
-            action.setChecked(column.key in shown)
-            action.triggered.connect(lambda on, key=column.key: self._choose(key, on))
+        for key, head in zip(KEYS[1:], (column.head for column in COLUMNS[1:]), strict=True):
+            verb = partial(self._choose, key, key not in shown)
+            make_action(menu, f"runs_column_{key}", head, verb=verb, checked=key in shown)
         return menu
 
     def _on_header_menu(self, at: QPoint) -> None:

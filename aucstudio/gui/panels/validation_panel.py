@@ -17,7 +17,6 @@ from aucstudio.gui.common.form import (
     Form,
     choice_box,
     in_column,
-    narrow_combo,
     plain_box,
     value_of,
     whole_box,
@@ -86,7 +85,7 @@ class ValidationPanel(Card):
         self.fields = Fields(
             scheme=choice_box("scheme_combo", narrow=True),
             test_size=in_column(whole_box("test_percent", 1, 99, unit=" %")),
-            time=narrow_combo("time_combo"),
+            time=choice_box("time_combo", narrow=True),
             folds=in_column(whole_box("folds_spin", 2, 100)),
             gap=in_column(plain_box("gap_spin", 0.0, _FAR)),
             window=in_column(plain_box("window_spin", 0.0, _FAR)),

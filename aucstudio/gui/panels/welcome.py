@@ -9,13 +9,14 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from PySide6.QtCore import QByteArray, QSize, Qt, Signal
+from PySide6.QtCore import QByteArray, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QShowEvent
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from aucstudio.gui.common.controls import WrappingRow
 from aucstudio.gui.common.plain_text import plain_tooltip
+from aucstudio.gui.common.prompts import ScrolledColumn
 from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.gui.common.widgets import (
     LEFT,
@@ -63,13 +64,12 @@ class WelcomePage(QWidget):
         self._reader = Background(self, lambda *_: None, self._on_outline)
         # Files are read after the page is shown.
         self._soon = delayed(self, 0, self._read)
-        page = _Column()
-        page.setMaximumWidth(scaled(_WIDEST))
         self._files = down(gap=2)
         heading = label("EXAMPLE STUDIES", "heading")
         parts = (self._introduction(), 8, self._files, heading, self._examples(), STRETCH)
         self._rows = down(*parts, around=(48, 40, 48, 32))
-        page.setLayout(self._rows)
+        page = ScrolledColumn(self._rows)
+        page.setMaximumWidth(scaled(_WIDEST))
         area = scrolled(page)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setLayout(down(area))
@@ -216,13 +216,6 @@ class _Entry(QWidget):
         plain_tooltip(self.facts, self.facts.text())
         self.open.setEnabled(is_there)
         self.forget.setVisible(not is_there)
-
-
-class _Column(QWidget):
-    """A page whose height follows from its width and its wrapped texts."""
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(super().minimumSizeHint().width(), 0)
 
 
 def _link(text: str, name: str, accessible: str) -> QPushButton:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import concurrent.futures
 import dataclasses
 import functools
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -30,7 +31,7 @@ from aucstudio.project.errors import input_error
 
 Answer = TypeVar("Answer")
 
-# With more distinct texts, equal ones are shared within a chunk of rows only.
+# With more distinct texts, equal ones are shared among some rows only.
 _MOST_SHARED = 1 << 17
 # Of the hash table that finds equal texts in a chunk of rows.
 _SLOT_BITS = 18
@@ -51,12 +52,14 @@ class NotPlainError(Exception):
 class Cells:
     """The cells of one column: see :class:`~aucstudio.project.data.columns.Column`.
 
-    Distinct texts are counted, distinct numbers are not.
+    Distinct texts are counted, distinct numbers are not. ``largest`` is the largest absolute value
+    of plain numbers.
     """
 
     values: NDArray[Any]
     missing: int
     distinct: int | None = None
+    largest: float = math.inf
 
 
 def number_cells(values: NDArray[np.float64]) -> Cells:
@@ -65,57 +68,76 @@ def number_cells(values: NDArray[np.float64]) -> Cells:
 
 
 class _Growing:
-    """A growing column in one array; joining pieces would take twice the memory."""
+    """A growing column in one array; joining pieces would take twice the memory.
 
-    def __init__(self, rows: int, kind: type) -> None:
-        self._values: NDArray[Any] = np.empty(rows, dtype=kind)
-        self._count = 0
+    Parameters
+    ----------
+    values : ndarray
+        Where cells are stored; what is not needed takes no memory.
+    """
 
-    def _append(self, part: NDArray[Any]) -> None:
+    def __init__(self, values: NDArray[Any]) -> None:
+        self._values, self._count = values, 0
+
+    def _append(self, part: NDArray[Any]) -> NDArray[Any]:
+        """Append cells; return where they are stored."""
         stop = self._count + len(part)
         if stop > len(self._values):
-            self._values.resize(2 * stop, refcheck=False)
-        self._values[self._count : stop] = part
+            known = self._values[: self._count]
+            self._values = np.empty(2 * stop, dtype=known.dtype)
+            self._values[: self._count] = known
+        stored = self._values[self._count : stop]
+        stored[:] = part
         self._count = stop
+        return stored
 
     def _whole(self) -> NDArray[Any]:
-        self._values.resize(self._count, refcheck=False)
-        return self._values
+        return self._values[: self._count]
 
 
 class Numbers(_Growing):
     """A growing column of numbers; missing ones are NaN, or NULL if ``plain``."""
 
-    def __init__(self, rows: int, *, plain: bool = False) -> None:
-        super().__init__(rows, np.float64)
+    def __init__(self, values: NDArray[np.float64], *, plain: bool) -> None:
+        super().__init__(values)
         self._plain = plain
+        self._missing, self._largest = 0, 0.0
 
     def add(self, view: Any) -> None:
         """Add a chunk; raise NotPlainError if a plain number is NaN: DuckDB reads ``-nan``."""
         values = np.frombuffer(view.buffer(1), dtype=np.float64)
-        values = values[view.offset : view.offset + view.length]
-        bits = np.frombuffer(view.buffer(0), dtype=np.uint8)
-        if self._plain and len(bits):
+        stored = self._append(values[view.offset : view.offset + view.length])
+        if not self._plain or not len(stored):
+            return
+        is_null = None
+        if view.null_count:
+            bits = np.frombuffer(view.buffer(0), dtype=np.uint8)
             flags = np.unpackbits(bits, count=view.offset + view.length, bitorder="little")
             is_null = flags[view.offset :] == 0
-            if np.isnan(values[~is_null]).any():
-                raise NotPlainError
-            values = np.where(is_null, np.nan, values)
-        elif self._plain and np.isnan(values).any():
+            stored[is_null] = 0.0
+        largest = float(max(stored.max(), -stored.min()))
+        if math.isnan(largest):
             raise NotPlainError
-        self._append(values)
+        self._largest = max(self._largest, largest)
+        if is_null is not None:
+            stored[is_null] = np.nan
+            self._missing += int(np.count_nonzero(is_null))
 
     def cells(self) -> Cells:
-        return number_cells(self._whole())
+        if not self._plain:
+            return number_cells(self._whole())
+        return Cells(self._whole(), self._missing, largest=self._largest)
 
 
 class Texts(_Growing):
     """A growing column of texts; most equal texts share one Python object."""
 
     def __init__(self, rows: int, absent: frozenset[str]) -> None:
-        super().__init__(rows, object)
+        super().__init__(np.empty(rows, dtype=object))
         self._absent = absent
         self._known: dict[str, str] = {}
+        # What a hash stands for; None if that is missing.
+        self._of_key: dict[int, str | None] = {}
         self._missing, self._is_shared = 0, True
 
     def add(self, view: Any, hashes: Any) -> None:
@@ -124,17 +146,24 @@ class Texts(_Growing):
         edges = edges[view.offset : view.offset + view.length + 1]
         data = memoryview(view.buffer(2))[edges[0] : edges[-1]].tobytes()
         keys = np.frombuffer(hashes.buffer(1), dtype=np.uint64)
-        rows = _equal_rows(keys[hashes.offset : hashes.offset + hashes.length])
+        keys = keys[hashes.offset : hashes.offset + hashes.length]
+        rows = _equal_rows(keys)
         is_read = np.zeros(len(rows), dtype=bool)
         is_read[rows] = True
         starts, ends = edges[:-1][is_read] - edges[0], edges[1:][is_read] - edges[0]
-        pairs = zip(starts.tolist(), ends.tolist(), strict=True)
-        bare = (data[start:end].decode().strip(BLANKS) for start, end in pairs)
-        found = [None if text.lower() in self._absent else text for text in bare]
-        if self._is_shared:
-            share = self._known.setdefault
-            found = [text and share(text, text) for text in found]
-            self._is_shared = len(self._known) < _MOST_SHARED
+        found = list[str | None]()
+        of_key = self._of_key
+        places = zip(keys[is_read].tolist(), starts.tolist(), ends.tolist(), strict=True)
+        for key, start, end in places:
+            if key not in of_key:
+                text = data[start:end].decode().strip(BLANKS)
+                is_absent = text.lower() in self._absent
+                of_key[key] = None if is_absent else self._known.setdefault(text, text)
+            found.append(of_key[key])
+        if len(of_key) > _MOST_SHARED:
+            self._is_shared = False
+            of_key.clear()
+            self._known.clear()
         values = np.empty(len(rows), dtype=object)
         values[is_read] = found
         part = values[rows]
@@ -208,9 +237,9 @@ class CellStore:
         self._connection = duckdb.connect(database, config=config)
         if memory is not None:
             self._connection.execute(f"SET memory_limit = '{memory // 1000} kB'")
-        # Freed memory is returned at once; otherwise it adds to that of the arrays.
-        self._connection.execute("SET allocator_flush_threshold = '1MB'")
-        self._connection.execute("SET allocator_bulk_deallocation_flush_threshold = '8MB'")
+        # Freed memory is returned soon; otherwise it adds to that of the arrays.
+        self._connection.execute("SET allocator_flush_threshold = '16MB'")
+        self._connection.execute("SET allocator_bulk_deallocation_flush_threshold = '64MB'")
         # A chunk of texts may exceed 2 GB.
         self._connection.execute("SET arrow_large_buffer_size = true")
         self._connection.execute("SET enable_progress_bar = true")
@@ -365,7 +394,10 @@ class CellStore:
         InputError
             If DuckDB cannot read something.
         """
-        numbers = {k: Numbers(rows, plain=k in plain) for k, number in is_number.items() if number}
+        listed = [k for k, number in is_number.items() if number]
+        # One array for all: the system provides its memory in larger pieces.
+        block = np.empty((len(listed), rows))
+        numbers = {k: Numbers(block[n], plain=k in plain) for n, k in enumerate(listed)}
         texts = {k: Texts(rows, absent) for k, number in is_number.items() if not number}
         hashed = "".join(f", hash(c{k})" for k in texts)
         for chunk in self._chunks(f"SELECT *{hashed} FROM ({sql})"):
@@ -394,7 +426,7 @@ class CellStore:
 
 
 def number_sql(
-    cell: str, k: int, form: NumberFormat, words: frozenset[str], *, lookalikes: bool
+    cell: str, k: int, form: NumberFormat, words: frozenset[str], *, lookalikes: bool = True
 ) -> str:
     """Return the expression of a number cell: NaN if missing, infinite if it is not a number.
 

@@ -261,7 +261,7 @@ def refit(experiment: Experiment, table: AnyTable, listen: Listener | None = Non
     known = METHODS[experiment.method]
     preparation = learn(known, table, rows, experiment.preparation, sparse=sparse)
 
-    stopped = False
+    stopped, reached = False, Step(0)
 
     def is_stopped(step: Step | None, found: Search | None = None) -> bool:
         nonlocal stopped
@@ -270,6 +270,11 @@ def refit(experiment: Experiment, table: AnyTable, listen: Listener | None = Non
         return stopped
 
     def callback(step: Step) -> bool:
+        nonlocal reached
+        reached = step if step.iteration else reached
+        if reached.iteration:  # a stage within or after the iterations does not undo them
+            iteration, fraction = reached.iteration, reached.fraction
+            step = dataclasses.replace(step, iteration=iteration, fraction=fraction)
         if is_stopped(dataclasses.replace(step, scorer=None)):
             raise Stopped("refit")
         return False

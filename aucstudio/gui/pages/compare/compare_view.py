@@ -13,7 +13,7 @@ from aucstudio.gui.common import prompts
 from aucstudio.gui.common.controls import Segments
 from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import down, label, make_action, show_note, worded
+from aucstudio.gui.common.widgets import down, label, make_action, show_note
 from aucstudio.gui.pages.compare import words as texts
 from aucstudio.gui.pages.compare.subgroups import GroupsPage
 from aucstudio.gui.pages.compare.tables import PicturePage, TablesPage, pair_figures
@@ -21,7 +21,6 @@ from aucstudio.gui.pages.compare.words import ShownComparison, compare_checked
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.session import Session
 from aucstudio.project.errors import InputError
-from aucstudio.project.results import comparison
 from aucstudio.project.results.comparison import CORRECTION_NAMES, Comparison
 from aucstudio.project.results.page import markdown_blocks, tables_as_csv, tables_as_latex
 from aucstudio.project.results.report import comparison_tables
@@ -76,6 +75,8 @@ class CompareView(PageView):
         "focus": "_show_threshold",
         "band_rested": "mark_stale",
     }
+    soon: ClassVar = "it is compared when it has ended"
+    aim: ClassVar = "how runs compare"
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, "compare_view", "Compare")
@@ -93,12 +94,9 @@ class CompareView(PageView):
         self.show_switch.offer(_SHOWN, PICTURE)
         self.show_switch.chosen.connect(self._on_show)
         self.controls.addWidget(self.show_switch)
-        row, measures = self.controls, (("pAUC", comparison.PAUC), ("AUC", comparison.AUC))
-        corrections = [(title, key) for key, title in CORRECTION_NAMES.items()]
-        self.measure_combo = row.choice(*worded("measure_combo"), measures, self.mark_stale)
-        self.correction_combo = row.choice(
-            *worded("correction_combo"), corrections, self.mark_stale
-        )
+        row, corrections = self.controls, [(title, key) for key, title in CORRECTION_NAMES.items()]
+        self.measure_combo = row.choice("measure_combo", self.mark_stale)
+        self.correction_combo = row.choice("correction_combo", self.mark_stale, corrections)
         self.groups = GroupsPage(self.session, self.controls)
         self.groups.concluded.connect(self._on_groups)
         self.groups.show_controls(False)
@@ -201,8 +199,7 @@ class CompareView(PageView):
                 show_note(self.footnote_label, texts.footnote(shown.found, shown.band))
             self.fit_page()
         if shown is None:
-            soon, aim = "it is compared when it has ended", "how runs compare"
-            self.sentence.setText(self.why_empty(None, "", soon, aim))
+            self.sentence.setText(self.why_empty())
         else:
             self._mark(shown)
 

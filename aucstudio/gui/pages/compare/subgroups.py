@@ -10,11 +10,12 @@ from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QLineEdit, QSplitter
 
 from aucstudio.gui.common.controls import ControlRow, fill_combo
+from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plots.roc_sketch import RocSketch
 from aucstudio.gui.common.plotting import run_pen
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.table import Row, SheetTable, worded_columns
-from aucstudio.gui.common.widgets import named, quietly, worded
+from aucstudio.gui.common.widgets import named, quietly
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session, ShownRun
@@ -79,13 +80,10 @@ class GroupsPage(QSplitter):
         self.setSizes([share * _HEIGHT for share in _SHARES])  # else the plot's hint takes all
 
     def _make_controls(self, row: ControlRow) -> None:
-        self.by_combo = row.choice(
-            *worded("groups_by_combo"), says="Column that defines subgroups", elided=True
-        )
+        self.by_combo = row.choice("groups_by_combo", elided=True)
         self.by_combo.activated.connect(lambda _k: self._on_column())
-        self.cuts_field = named(QLineEdit(), "groups_cuts_field", "Cut points")
-        row.put(self.cuts_field, tip=text("groups_cuts_field", most=MOST_LEVELS))
-        self.cuts_field.setPlaceholderText("cut points, e.g. 40, 65")
+        self.cuts_field = row.put(named(QLineEdit(), "groups_cuts_field"))
+        plain_tooltip(self.cuts_field, text("groups_cuts_field", most=MOST_LEVELS))
         self.cuts_field.setMaximumWidth(180)
         self.cuts_field.editingFinished.connect(self.refresh)
         self._controls = row

@@ -15,16 +15,17 @@ from PySide6.QtGui import QColor, QFontMetrics
 from PySide6.QtWidgets import QWidget
 
 from aucstudio.engine.arrays import Array
-from aucstudio.gui.common.controls import declared_items, fill_combo
+from aucstudio.gui.common.form import choice_box
 from aucstudio.gui.common.plain_text import elided
 from aucstudio.gui.common.plots.plot import Readout
 from aucstudio.gui.common.plotting import make_plot, pen, style_plot
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.theme import current_theme, scaled
-from aucstudio.gui.common.widgets import down, hint_label, make_combo, named
+from aucstudio.gui.common.widgets import down, hint_label, named
 from aucstudio.gui.pages.data.row_query import FoundRows, stop_if_asked
 from aucstudio.gui.state.background import Answer
 from aucstudio.notices import text
+from aucstudio.notices.words import score_words
 from aucstudio.project.data.table import Table
 from aucstudio.project.survey.column_sets import (
     Correlation,
@@ -266,8 +267,7 @@ class CorrelationPage(GridPage):
 
     def __init__(self) -> None:
         super().__init__("data_correlation", "Correlation of columns")
-        self.kind_combo = make_combo("data_correlation_combo")
-        fill_combo(self.kind_combo, declared_items("data_correlation_combo"))
+        self.kind_combo = choice_box("data_correlation_combo")
         self.kind_combo.hide()
         self.kind_combo.currentIndexChanged.connect(
             lambda _index: None if self._of is None else self.show_table(*self._of)
@@ -329,7 +329,7 @@ class CorrelationPage(GridPage):
         for (column, line), value in np.ndenumerate(values):
             if column != line and not np.isnan(value):
                 ink = theme.field if abs(value) > _DARK else theme.text
-                figure = pg.TextItem(_signed(value), color=ink, anchor=(0.5, 0.5))
+                figure = pg.TextItem(score_words(value, "+.2f"), color=ink, anchor=(0.5, 0.5))
                 figure.setPos(column + 0.5, line + 0.5)
                 self.plot.addItem(figure, ignoreBounds=True)
                 self.figures.append(figure)
@@ -379,7 +379,7 @@ class CorrelationPage(GridPage):
             "data_pair",
             one=names[column],
             other=names[line],
-            value=None if math.isnan(value) else _signed(value),
+            value=None if math.isnan(value) else score_words(value, "+.2f"),
             rows=int(self.found.rows[column, line]),
             unknown=math.isnan(value),
         )
@@ -402,10 +402,6 @@ class CorrelationPage(GridPage):
             "correlation": found.values.ravel(),
             "rows": found.rows.ravel(),
         }
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.2f}".replace("-", "−")
 
 
 def _paint(image: pg.ImageItem, squares: NDArray[np.uint8], left: float, width: float) -> None:

@@ -54,8 +54,7 @@ class RowPart(LongPicture[RowDetail]):
         self.row_box.setPrefix("Row ")
         self.row_box.setGroupSeparatorShown(True)
         self.row_box.valueChanged.connect(self._on_number)
-        tip = f"Off: only the {_SHOWN} columns with the largest contributions"
-        self.all_check = self.row.check("model_row_all_check", "&All columns", tip, self.redraw)
+        self.all_check = self.row.check("model_row_all_check", self.redraw)
         self.make_progress("model_row")
 
     # ------------------------------------------------------------- computing

@@ -22,7 +22,7 @@ from aucstudio.gui.common.controls import fill_combo
 from aucstudio.gui.common.plots.legend import Entry
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.theme import current_theme, run_colour
-from aucstudio.gui.common.widgets import quietly, worded
+from aucstudio.gui.common.widgets import quietly
 from aucstudio.gui.pages.planes import words
 from aucstudio.gui.pages.planes.hyperplane import RunPlanes, SideNames, own_normal
 from aucstudio.gui.pages.planes.pair_items import CloudItems, MarkedPairs, Pointing
@@ -56,7 +56,7 @@ class DifferenceView(PlaneView):
         self.marked = MarkedPairs(self.plot)
         self.sides = SideNames(self.plot)
         self.run_planes = RunPlanes(self.plot, session, self.live_line, self._on_counted)
-        self.panel = PairPanel()
+        self.panel = PairPanel(session)
         self.add_panel(self.panel)
         self.pointing = Pointing(self.plot, self.marked, self.panel, session)
         self._verdict: list[str] = []
@@ -67,15 +67,13 @@ class DifferenceView(PlaneView):
 
     def _make_controls(self) -> None:
         row = self.controls
-        self.compare_combo = row.choice(
-            *worded("compare_combo"), verb=self._on_compare, elided=True
-        )
+        self.compare_combo = row.choice("compare_combo", self._on_compare, elided=True)
         self.all_check, self.errors_check, self.spread_check = (
-            row.check(*worded(name), self.mark_stale)
+            row.check(name, self.mark_stale)
             for name in ("all_runs_check", "misranked_check", "spread_check")
         )
         self.offer_following()
-        self.worst_button = row.button(*worded("worst_pair_button"), self._on_worst)
+        self.worst_button = row.button("worst_pair_button", self._on_worst)
         row.addStretch(0)
 
     def _make_keys(self) -> None:

@@ -14,7 +14,7 @@ from aucstudio.gui.common.plots.legend import Entry
 from aucstudio.gui.common.plotting import pen
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.common.widgets import quietly, worded
+from aucstudio.gui.common.widgets import quietly
 from aucstudio.gui.pages.planes import words
 from aucstudio.gui.pages.planes.boundaries import Boundaries, LiveContour, Mapper, Shading, Surface
 from aucstudio.gui.pages.planes.plane_view import PlaneView
@@ -38,6 +38,7 @@ from aucstudio.gui.pages.planes.subject import (
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session
 from aucstudio.notices import text
+from aucstudio.notices.words import score_words
 from aucstudio.project.geometry.planes import Sample, evenly
 from aucstudio.project.geometry.score_map import share_contours
 
@@ -103,7 +104,7 @@ class FeatureView(PlaneView):
         row = self.controls
         self._rows_wanted: bool | None = None  # None: as it suits their number
         self.rows_check, self.shade_check, self.support_check = (
-            row.check(*worded(name), verb, on=True)
+            row.check(name, verb, on=True)
             for name, verb in (
                 ("feature_rows_check", self._on_rows),
                 ("feature_shade_check", self.mark_stale),
@@ -146,6 +147,7 @@ class FeatureView(PlaneView):
     # ------------------------------------------------------------- drawing
 
     def draw(self, picture: PlanePicture) -> Statement:
+        self.shading.hide()
         single = self._is_single(picture)
         quietly(self.rows_check.setChecked, single)
         self.marks.draw(picture, POINTS_DRAWN if single else 0, FEW_OF_CLASS)
@@ -229,7 +231,7 @@ class FeatureView(PlaneView):
         else:
             heading += f", {class_names(subject)[0 if sample.positive[here[0]] else 1]}"
             if sample.scores is not None:
-                heading += f", score {float(sample.scores[here[0]]):.4g}".replace("-", "−")
+                heading += f", score {score_words(float(sample.scores[here[0]]))}"
         self.panel.explain_button.setVisible(self.session.explains_rows)
         self.panel.show_row(table, row, heading)
 
@@ -271,10 +273,6 @@ class FeatureView(PlaneView):
         self.shading.hide()
         self.live_contour.hide()
         self.panel.hide()
-
-    def _show_items(self, shown: bool) -> None:
-        super()._show_items(shown)
-        self.shading.hide()
 
     def live_moved(self, live: LiveRun | None, normal: Array | None) -> None:
         if live is None or normal is not None or self.picture is None:

@@ -21,11 +21,12 @@ from aucstudio.gui.common.widgets import (
     named,
     push_button,
     show_note,
-    worded,
 )
 from aucstudio.gui.pages.planes.subject import PlanePicture
-from aucstudio.gui.pages.planes.words import reasons, row_name, signed
+from aucstudio.gui.pages.planes.words import reasons, row_name
 from aucstudio.gui.state.background import Answer
+from aucstudio.gui.state.session import Session
+from aucstudio.notices.words import score_words
 from aucstudio.project.data.table import Table
 from aucstudio.project.explain.contributions import ColumnShare, PairDetail, explain_pair
 from aucstudio.project.geometry.pairs import (
@@ -184,15 +185,12 @@ class PairPanel(QWidget):
     ----------
     stepped : Signal(int)
         Select the next (+1) or the previous (−1) worst pair.
-    closed, data_asked : Signal
     detail : PairDetail or None
     """
 
     stepped = Signal(int)
-    closed = Signal()
-    data_asked = Signal()
 
-    def __init__(self) -> None:
+    def __init__(self, session: Session) -> None:
         super().__init__()
         named(self, "pair_panel", "The two rows of a pair")
         self.detail: PairDetail | None = None
@@ -205,13 +203,15 @@ class PairPanel(QWidget):
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
         self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.table.horizontalHeader().setMaximumSectionSize(240)
-        self.data_button = data_button("pair_data_button", self.data_asked.emit)
+        self.data_button = data_button(
+            "pair_data_button", lambda: session.show_rows(session.focus.pair or ())
+        )
         back, on, close = (
-            push_button(*worded(name), verb)
+            push_button(name, verb=verb)
             for name, verb in (
                 ("pair_previous_button", lambda: self.stepped.emit(-1)),
                 ("pair_next_button", lambda: self.stepped.emit(1)),
-                ("pair_close_button", self.closed.emit),
+                ("pair_close_button", lambda: session.point_at(pair=None)),
             )
         )
         head = across((self.heading, 1), back, on, self.data_button, close)
@@ -270,6 +270,5 @@ class PairPanel(QWidget):
 
 
 def _row(part: ColumnShare) -> Row:
-    difference = "–" if part.difference != part.difference else signed(part.difference, ".2f")
-    cells = (part.column, *part.cells, difference, signed(part.contribution, ".3g"))
-    return Row(cells)
+    shift = score_words(part.difference, "+.2f"), score_words(part.contribution, "+.3g")
+    return Row((part.column, *part.cells, *shift))

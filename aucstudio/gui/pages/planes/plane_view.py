@@ -20,7 +20,7 @@ from aucstudio.gui.common.plotting import finite_range, make_plot, run_pen
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import down, label, quietly, worded
+from aucstudio.gui.common.widgets import down, label, quietly
 from aucstudio.gui.pages.planes.subject import (
     PlanePicture,
     Subject,
@@ -37,7 +37,6 @@ from aucstudio.gui.state.session import Session
 from aucstudio.notices import text
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.geometry.planes import (
-    COMPONENTS,
     FEATURES,
     SCORE,
     carried,
@@ -78,6 +77,9 @@ class PlaneView(PageView):
     of_pairs: ClassVar[bool]
     busy_words: ClassVar[str]
 
+    lacks: ClassVar = "rows to show"
+    soon: ClassVar = "its rows appear when they are prepared"
+    aim: ClassVar = "its rows here"
     listens_to: ClassVar = {**PageView.listens_to, "focus": "_on_focus"}
 
     def __init__(self, session: Session, name: str, title: str) -> None:
@@ -90,7 +92,7 @@ class PlaneView(PageView):
         self.pictures = (self.plot,)
         self.axes = (self.plane_combo,)
         self.caption = label("", "muted", wrap=True, name=f"{name}_caption")
-        self.body.addLayout(down(self.caption, (self.plot, 1), gap=4))
+        self.set_content(down(self.caption, (self.plot, 1), gap=4), "Nothing to place yet")
         self.legend = Legend(self.plot)
         self.live_line = add_line(self.plot, 15)
         self.subject: Subject | None = None
@@ -101,20 +103,16 @@ class PlaneView(PageView):
     # ------------------------------------------------------------- controls
 
     def _make_plane_controls(self) -> None:
-        row, words, prefix = self.controls, text("plane_controls").split("|"), self.prefix
-        planes = list(zip(words[:3], (SCORE, FEATURES, COMPONENTS), strict=True))
-        self.plane_combo = row.choice(
-            f"{prefix}plane_combo", "&Plane", words[3], planes, self._on_plane
+        row, prefix = self.controls, self.prefix
+        name = f"{prefix}plane_combo"
+        self.plane_combo = row.choice(name, self._on_plane, like="plane_combo")
+        self.x_feature, self.y_feature = (
+            row.choice(f"{prefix}{one}", partial(self._on_feature, axis), like=one, elided=True)
+            for axis, one in enumerate(("x_feature", "y_feature"))
         )
-        self.x_feature = row.choice(
-            f"{prefix}x_feature", "Right", words[4], verb=partial(self._on_feature, 0), elided=True
-        )
-        self.y_feature = row.choice(
-            f"{prefix}y_feature", "Up", words[5], verb=partial(self._on_feature, 1), elided=True
-        )
-        self.split_combo = row.splits(f"{prefix}split", words[6], self._on_split)
+        self.split_combo = row.splits(f"{prefix}split", self._on_split, like="plane_split")
         held_out = (("Held-out", True), ("Training", False))
-        self.rows_combo = row.choice(*worded(self.rows_control), held_out, self.mark_stale)
+        self.rows_combo = row.choice(self.rows_control, self.mark_stale, held_out)
 
     def _on_plane(self) -> None:
         # The choice holds for this table only.
@@ -228,9 +226,9 @@ class PlaneView(PageView):
     def refresh(self) -> None:
         held_out = bool(self.rows_combo.currentData())
         found = find_subject(self.session, held_out, self.follows_live())
-        if isinstance(found, str):
+        if found is None:
             self._fill_controls(None)
-            self._show_nothing(found)
+            self._show_nothing(self._why_nothing())
             return
         self._fill_controls(found)
         self._apply_layout()
@@ -243,15 +241,18 @@ class PlaneView(PageView):
             self.picture = dataclasses.replace(self.picture, subject=found)
             self._draw(self.picture)
 
+    def _why_nothing(self) -> str:
+        run, is_open = self.session.run(self.session.selected), self.session.table is not None
+        if run is not None and (run.record.splits or not is_open):
+            return text("plane_of_other_table" if is_open else "plane_without_table", run=run)
+        return self.why_empty(run)
+
     def _show_nothing(self, sentence: str) -> None:
         self._placing.forget()
         self.subject = self.picture = None
         self.explain()
-        self._show_items(False)
-        # Axes without a picture would look like a result.
-        self.plot.getPlotItem().setVisible(False)
         self.forget()
-        self.caption.hide()
+        self.show_content(False)
         self.sentence.setText(sentence)
 
     def _start(
@@ -285,8 +286,7 @@ class PlaneView(PageView):
         self._draw(picture)
 
     def _draw(self, picture: PlanePicture) -> None:
-        self.plot.getPlotItem().setVisible(True)
-        self._show_items(True)
+        self.show_content(True)
         self.sentence.setText(self.draw(picture))
         self.caption.setText(self.describe(picture))
         self.fit_page()
@@ -301,10 +301,6 @@ class PlaneView(PageView):
         # A combo box does not report that another item needs another width.
         self.controls.invalidate()
         layout.activate()
-
-    def _show_items(self, shown: bool) -> None:
-        for item in self.plot.getPlotItem().items:
-            item.setVisible(shown and item is not self.live_line)
 
     def _reset_range(self, picture: PlanePicture) -> None:
         sides, reach = (

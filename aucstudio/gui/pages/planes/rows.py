@@ -31,6 +31,7 @@ from aucstudio.gui.common.widgets import (
 )
 from aucstudio.gui.pages.planes.subject import PlanePicture, Subject, add_marks
 from aucstudio.gui.state.session import Session
+from aucstudio.notices.words import score_words
 from aucstudio.project.data.table import Table
 from aucstudio.project.explain.contributions import cell_words
 from aucstudio.project.geometry.planes import Plane, Sample, thinned
@@ -244,7 +245,7 @@ class RowMarks:
         words = f"{self._row} {int(sample.numbers[row]) + 1:,}: {name}"
         if sample.scores is None:
             return words
-        return f"{words}\nscore {float(sample.scores[row]):.4g}".replace("-", "−")
+        return f"{words}\nscore {score_words(float(sample.scores[row]))}"
 
     def click(self, place: QPointF) -> None:
         """Choose the row at a place, or none."""

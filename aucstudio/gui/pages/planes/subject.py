@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
+from numpy.typing import NDArray
+from PySide6.QtGui import QColor
 
 from aucstudio.engine.arrays import Array
 from aucstudio.engine.scorers import LinearScorer, Scorer
@@ -85,32 +87,23 @@ class PlanePicture:
     extra: Any = None
 
 
-def find_subject(session: Session, held_out: bool, follow: bool = False) -> Subject | str:
-    """Return the subject to show, or the sentence that explains why there is none.
+def find_subject(session: Session, held_out: bool, follow: bool = False) -> Subject | None:
+    """Return the subject to show, if there is one.
 
     ``held_out`` decides whether the held-out rows of a run are shown; ``follow`` whether a run in
     progress with a non-linear scorer is shown itself.
     """
-    run, live = session.run(session.selected), session.live
-    if session.table is None:
-        return (
-            "The table of these runs is not open: open the project with its table in place "
-            "to see their rows."
-            if run is not None
-            else "Open a table and run a method to see its rows here."
-        )
+    run, live, table = session.run(session.selected), session.live, session.table
+    if table is None:
+        return None
     if follow and live is not None and is_curved(live):
-        return _curved_subject(live, session.table)
+        return _curved_subject(live, table)
     if run is not None and run.record.splits:
-        if run.record.experiment.data.sha256 != session.table.sha256:
-            return f"{run.look.name} was trained on another table; its rows are not here."
-        return _finished_subject(run, session, session.table, held_out)
+        is_open = run.record.experiment.data.sha256 == table.sha256
+        return _finished_subject(run, session, table, held_out) if is_open else None
     if live is not None and live.preparation is not None:
-        return _live_subject(live, session.table, live.preparation)
-    if run is not None:
-        why = f": {run.record.error}" if run.record.error else ""
-        return f"{run.look.name} has no rows to show{why}".rstrip(".") + "."
-    return "No run yet: choose a method and press Run."
+        return _live_subject(live, table, live.preparation)
+    return None
 
 
 def split_of(run: ShownRun, session: Session) -> int:
@@ -257,3 +250,13 @@ def place_line(line: pg.InfiniteLine, normal: Array, level: float) -> None:
     angle = float(np.degrees(np.arctan2(normal[0], -normal[1])))
     line.setAngle(90.0 - (90.0 - angle) % 180.0)  # to the right, so that a label is upright
     line.setVisible(True)
+
+
+def two_hues(below: str, above: str, opacity: Array) -> NDArray[np.uint8]:
+    """Return a colour map of opacities up to 255 that is of one hue below its middle."""
+    table = np.empty((len(opacity), 4), dtype=np.uint8)
+    half = len(opacity) // 2
+    for part, name in ((slice(half), below), (slice(half, None), above)):
+        table[part, :3] = QColor(name).getRgb()[:3]  # type: ignore[index]
+    table[:, 3] = opacity
+    return table

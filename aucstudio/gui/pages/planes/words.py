@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -11,6 +10,7 @@ from aucstudio.gui.common.plain_text import elided
 from aucstudio.gui.pages.planes.subject import PlanePicture, Subject
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.notices import text
+from aucstudio.notices.words import score_words
 from aucstudio.project.explain.contributions import PairDetail
 from aucstudio.project.geometry.pairs import SUPPORT_DRAWN, PairOrder
 from aucstudio.project.geometry.planes import COMPONENTS, FEATURES, SCORE, Plane, Sample
@@ -53,11 +53,6 @@ def axis_words(subject: Subject, plane: Plane, axis: int, of_pairs: bool) -> tup
 def row_name(number: int) -> str:
     """Name a row of the table, counted from 1 without the header."""
     return f"row {number + 1:,}"
-
-
-def score_words(value: float) -> str:
-    """Write a score with four digits that count."""
-    return f"{value:.4g}".replace("-", "−") if math.isfinite(value) else "–"
 
 
 def left_out_words(subject: Subject, what: str) -> str:
@@ -118,7 +113,7 @@ def pair_verdict(picture: PlanePicture, band: Band, drawn: bool) -> Iterator[str
 
 
 def _share(share: float) -> str:
-    return f"{share:.4f}" if share >= 1e-4 or not share else f"{share:.1e}".replace("-", "−")
+    return f"{share:.4f}" if share >= 1e-4 or not share else score_words(share, ".1e")
 
 
 def _errors_in_band(order: PairOrder, errors: float, band: Band) -> str:
@@ -177,22 +172,17 @@ def margin_words(margin: float) -> str:
     return text("margin_of_pair", margin=score_words(margin), side=side)
 
 
-def signed(value: float, digits: str) -> str:
-    """Write a number with its sign."""
-    return format(value, f"+{digits}").replace("-", "−")
-
-
 def reasons(detail: PairDetail) -> str:
     """State the margin of the pair, and the columns that contribute most."""
     side = -1.0 if detail.margin < 0 else 1.0
     against = [part for part in detail.parts if part.contribution * side > 0][:3]
-    names = [f"{part.column} ({signed(part.contribution, '.2g')})" for part in against]
+    names = [f"{part.column} ({score_words(part.contribution, '+.2g')})" for part in against]
     together = abs(detail.interplay) > 0.005 * max(abs(detail.margin), 1e-12)
     return text(
         "reasons_of_pair",
         margin=margin_words(detail.margin).capitalize(),
         names=names,
-        interplay=signed(detail.interplay, ".2g") if together else "",
+        interplay=score_words(detail.interplay, "+.2g") if together else "",
     )
 
 

@@ -20,7 +20,7 @@ from aucstudio.gui.common.form import edge_box
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.theme import fix_width
 from aucstudio.gui.common.threshold import CARD_WIDTH
-from aucstudio.gui.common.widgets import STRETCH, down, make_action, named, scrolled, worded
+from aucstudio.gui.common.widgets import STRETCH, down, make_action, named, scrolled
 from aucstudio.gui.pages.roc import axes
 from aucstudio.gui.pages.roc.axes import place, rate_at
 from aucstudio.gui.pages.roc.bands import NONE, BandLayer
@@ -69,38 +69,34 @@ class RocControls:
     def __init__(self, row: ControlRow, zoom: Verb) -> None:
         self._row = row
         self.face_combo, self.axis_combo, self.curve_combo = (
-            row.choice(*worded(name), items, says=says)
-            for name, items, says in (
-                ("face_combo", [(face.title, face.key) for face in FACES.values()], "Picture"),
-                ("axis_combo", [(title, key) for key, title in axes.KINDS.items()], "Axes"),
-                ("curve_combo", [("Average", "average"), ("Every split", "every")], "Curves"),
+            row.choice(name, None, items)
+            for name, items in (
+                ("face_combo", [(face.title, face.key) for face in FACES.values()]),
+                ("axis_combo", [(title, key) for key, title in axes.KINDS.items()]),
+                ("curve_combo", ()),
             )
         )
         self.band_low, self.band_high = (
-            row.put(edge_box(name, *ends, words=says), *worded(name)[1:])
-            for name, says, ends in (
-                ("band_low", "Lower end of the FPR range", (0.0, 0.999)),
-                ("band_high", "Upper end of the FPR range", (0.001, 1.0)),
-            )
+            row.put(edge_box(name, *ends))
+            for name, ends in (("band_low", (0.0, 0.999)), ("band_high", (0.001, 1.0)))
         )
         row.keep_together(self.band_low)
         row.addStretch(1)
         self._make_menu()
-        self.zoom_button = row.button(*worded("zoom_band_button"), zoom)
+        self.zoom_button = row.button("zoom_band_button", zoom)
 
     def _make_menu(self) -> None:
-        self.show_button = self._row.button(*worded("show_button"), lambda: None)
+        self.show_button = self._row.button("show_button")
         self.show_menu = named(QMenu(self.show_button), "show_menu", "What else is shown")
         self.show_menu.setToolTipsVisible(True)
         self.bands = _submenu(self.show_menu, "Confidence &band", _BANDS)
         self.areas = _submenu(self.show_menu, "&Partial area as", _AREAS)
         self.inset_action, self.train_action = (
-            make_action(self.show_menu, *worded(name), checkable=True)
-            for name in ("inset_action", _EDITS)
+            make_action(self.show_menu, name, checkable=True) for name in ("inset_action", _EDITS)
         )
         self.show_menu.addSeparator()
         self.switches = {
-            name: make_action(self.show_menu, *worded(name), checkable=True)
+            name: make_action(self.show_menu, name, checkable=True)
             for name in (
                 *("operating_point_action", "confusion_action"),
                 *("cost_action", "difference_action"),
@@ -189,7 +185,7 @@ def _submenu(menu: QMenu, title: str, names: Sequence[str]) -> QActionGroup:
     part.setToolTipsVisible(True)
     group = QActionGroup(menu)
     for name in names:
-        group.addAction(make_action(part, *worded(name), checkable=True))
+        group.addAction(make_action(part, name, checkable=True))
     group.actions()[0].setChecked(True)
     return group
 

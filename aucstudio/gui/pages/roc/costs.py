@@ -28,7 +28,6 @@ from aucstudio.gui.common.widgets import (
     named,
     push_button,
     show_note,
-    worded,
 )
 from aucstudio.gui.pages.roc.axes import place, placed
 from aucstudio.gui.pages.roc.operating_point import FocusedPoint
@@ -36,6 +35,7 @@ from aucstudio.gui.pages.roc.overlays import Layer, Scene
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.session import Session
 from aucstudio.notices import text
+from aucstudio.notices.words import score_words
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.summary import ranking
 from aucstudio.project.results.thresholds import (
@@ -88,7 +88,7 @@ class CostPanel(QWidget):
         self.prior_field = named(QLineEdit(), "prior_field", "Share of positives")
         plain_tooltip(self.prior_field, text("prior_field"))
         self.table_button = push_button(
-            *worded("prior_data_button"), lambda: self._session.weigh(prior=None)
+            "prior_data_button", verb=lambda: self._session.weigh(prior=None)
         )
         self.prior_slider = _slider("prior_slider", "Share of positives, logarithmic")
         self.whose = label("", "muted", name="prior_whose")
@@ -97,7 +97,7 @@ class CostPanel(QWidget):
         self.miss_slider = _slider("miss_slider", "Cost of a miss, logarithmic")
         self.alarms = label("", name="miss_unit")
         self.sure = label("", "muted", wrap=True, name="best_threshold_words")
-        self.best_button = push_button(*worded("best_point_button"), self.best_asked.emit)
+        self.best_button = push_button("best_point_button", verb=self.best_asked.emit)
 
     def _make_costs(self) -> QGridLayout:
         grid = QGridLayout()
@@ -314,7 +314,7 @@ class CostLayer(Layer):
     def _threshold_words(self, digits: str = ".3g") -> str:
         point = self._point
         of = f"Split {point.split + 1}: best" if point and point.trace.splits > 1 else "Best"
-        return f"{of} threshold {_number(self.best_threshold(), digits)}"
+        return f"{of} threshold {score_words(self.best_threshold(), digits)}"
 
     def _resample(self, point: FocusedPoint, prior: float, miss: float) -> None:
         key = (point.run.record, point.split, prior, miss)
@@ -332,7 +332,7 @@ class CostLayer(Layer):
 
     def _show_interval(self, found: Interval) -> None:
         digits = _digits(found.high - found.low)
-        bounds = f"{_number(found.low, digits)} to {_number(found.high, digits)}"
+        bounds = f"{score_words(found.low, digits)} to {score_words(found.high, digits)}"
         known = f"{100 * found.level:.0f} % {bounds}; {found.method}"
         self.panel.sure.setText(f"{self._threshold_words(digits)} ({known})")
 
@@ -357,7 +357,3 @@ def _digits(width: float) -> str:
     if not (math.isfinite(width) and width > 0):
         return ".3g"
     return f".{max(0, 2 - math.floor(math.log10(width)))}f"
-
-
-def _number(value: float, digits: str) -> str:
-    return f"{value:{digits}}".replace("-", "−")

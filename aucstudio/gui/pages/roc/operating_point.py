@@ -25,6 +25,7 @@ from aucstudio.gui.pages.roc.axes import nearest, place
 from aucstudio.gui.pages.roc.overlays import Layer, Scene, average
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices import text
+from aucstudio.notices.words import score_words
 from aucstudio.project.results.thresholds import Confusion, ThresholdFigures, counts_at, vertex_of
 
 _REACH = 14.0  # pixels from the curve within which a click places the point
@@ -92,7 +93,7 @@ class FocusedPoint:
         counts = self.counts
         return text(
             "operating_point",
-            threshold=f"{self.threshold:.4g}".replace("-", "−"),
+            threshold=score_words(self.threshold),
             split=self.split + 1 if self.trace.splits > 1 else None,
             name=self.run.look.name,
             counts=counts,

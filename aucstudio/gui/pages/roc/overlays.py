@@ -24,7 +24,7 @@ from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.gui.state.study import Focus
 from aucstudio.notices import text
-from aucstudio.notices.words import figure_words
+from aucstudio.notices.words import figure_words, score_words
 from aucstudio.project.results.comparison import AUC, PAUC, PairComparison, compare_runs
 from aucstudio.project.results.thresholds import data_prior, share_words
 from aucstudio.project.runs.experiment import Band
@@ -247,12 +247,11 @@ def difference_words(whole: PairComparison, part: PairComparison, band: Band, sp
     if band == (0.0, 1.0):
         return text("areas_differ", pair=whole, lead=lead)
     area = part.difference * (band[1] - band[0])
-    small = f"{area:+.1e}".replace("-", "−")
     return text(
         "partial_areas_differ",
         pair=part,
         band=band,
-        area=figure_words(area, "+") if abs(area) >= 5e-4 else small,
+        area=figure_words(area, "+") if abs(area) >= 5e-4 else score_words(area, "+.1e"),
         reason=part.reason,
         bounds=None if part.reason else (part.low, part.high),
         lead=lead,
@@ -395,5 +394,4 @@ def round_levels(low: float, high: float, common: float) -> list[float]:
 
 
 def _level_words(level: float) -> str:
-    text = f"{level:.3g}" if abs(level) >= 1e-4 or level == 0 else f"{level:.0e}"
-    return text.replace("-", "−")
+    return score_words(level, ".3g" if abs(level) >= 1e-4 or level == 0 else ".0e")

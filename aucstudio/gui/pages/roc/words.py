@@ -31,24 +31,19 @@ from aucstudio.notices.words import (
 from aucstudio.project.results.comparison import compare_runs
 from aucstudio.project.results.summary import (
     LEVEL,
+    WHOLE,
     pauc_summary,
     ranks_backwards,
     same_rows,
+    trained_elsewhere,
     trained_for,
 )
 from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.tuning import PAUC
 
-WHOLE = (0.0, 1.0)
 FEW_NEGATIVES = 20
 _MOST_NAMES = 2
-
-
-def trained_elsewhere(record: RunRecord, band: Band) -> bool:
-    """Return whether a run was trained for another FPR range than this one."""
-    trained = trained_for(record)
-    return trained is not None and bool(np.abs(np.subtract(trained, band)).max() > 1e-9)
 
 
 # ----------------------------------------------------------------- the conclusion

@@ -17,7 +17,7 @@ from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.theme import current_theme, fix_width
 from aucstudio.gui.common.threshold import CARD_WIDTH, Chosen, ThresholdChooser
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import across, down, quietly, scrolled, worded
+from aucstudio.gui.common.widgets import across, down, quietly, scrolled
 from aucstudio.gui.pages.scores.score_plot import COUNTS, DENSITY, ScorePlot
 from aucstudio.gui.pages.scores.worst_rows import (
     WorstRows,
@@ -61,6 +61,9 @@ class ScoresView(PageView):
     }
 
     shows_threshold: ClassVar = True
+    lacks: ClassVar = "scores"
+    soon: ClassVar = "its scores appear after the first steps"
+    aim: ClassVar = "how both classes score"
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, "scores_view", "Scores")
@@ -78,27 +81,23 @@ class ScoresView(PageView):
         self.curves = self.picture.curves
         self.chooser = ThresholdChooser("scores", session).follow_focus()
         self.readout = self.chooser.card
-        self.worst = WorstRows()
+        self.worst = WorstRows(session)
         self._lay_out()
-        self._connect()
+        self.line.sigPositionChanged.connect(lambda line: self.set_threshold(float(line.value())))
         self.picture.apply_theme()
 
     # ------------------------------------------------------------- making
 
     def _make_controls(self) -> None:
-        row, session = self.controls, self.session
-        self.split_combo = row.splits(
-            "scores_split_combo",
-            "Each split has its own model and therefore its own scale of scores",
-            lambda: session.point_at(split=self.split_combo.currentIndex()),
-        )
-        self.threshold_box = row.put(_threshold_box(), *worded("threshold_box")[1:])
+        row = self.controls
+        self.split_combo = self.choose_split("scores_split_combo")
+        self.threshold_box = row.put(_threshold_box())
         self.threshold_box.valueChanged.connect(self.set_threshold)
         self.own_button = row.button(
-            *worded("own_threshold_button"), lambda: self.threshold_box.setValue(0.0)
+            "own_threshold_button", lambda: self.threshold_box.setValue(0.0)
         )
         heights = ("Density", DENSITY), ("Count, log", COUNTS)
-        self.scale_combo = row.choice(*worded("scores_scale_combo"), heights, self._on_scale)
+        self.scale_combo = row.choice("scores_scale_combo", self._on_scale, heights)
         self.offer_following()
         row.addStretch(1)
 
@@ -109,13 +108,6 @@ class ScoresView(PageView):
         self.side = scrolled(figures, "scores_figures", "Threshold and worst rows")
         fix_width(self.side, CARD_WIDTH + _AIR)
         self.set_content(across((self.plot, 1), self.side, gap=16), "No scores yet")
-
-    def _connect(self) -> None:
-        session = self.session
-        self.line.sigPositionChanged.connect(lambda line: self.set_threshold(float(line.value())))
-        self.worst.pointed.connect(lambda row: session.point_at(row=row))
-        self.worst.data_asked.connect(lambda row: session.show_rows((row,)))
-        self.worst.explaining.connect(session.explain_row)
 
     def figure_data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
         run = self.session.run(self.session.selected)
@@ -135,8 +127,7 @@ class ScoresView(PageView):
             self._drawn, self.distribution = (), None
             self._show_parts()
             self.show_content(False)
-            soon, aim = "its scores appear after the first steps", "how both classes score"
-            self.sentence.setText(self.why_empty(run, "scores", soon, aim))
+            self.sentence.setText(self.why_empty(run))
 
     def refresh_live(self) -> None:
         live = self.followed()

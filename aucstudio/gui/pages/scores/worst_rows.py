@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from PySide6.QtCore import QItemSelectionModel, QPoint, Qt, Signal, SignalInstance
+from PySide6.QtCore import QItemSelectionModel, QPoint, Qt
 from PySide6.QtWidgets import QWidget
 
 from aucstudio.engine.arrays import Array, Index
@@ -28,10 +29,10 @@ from aucstudio.gui.common.widgets import (
     named,
     show_note,
 )
-from aucstudio.gui.state.session import ShownRun
+from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices import text
 from aucstudio.notices.controls import control_words
-from aucstudio.notices.words import class_words
+from aucstudio.notices.words import class_words, score_words
 from aucstudio.project.data.columns import spelled
 from aucstudio.project.data.table import Table
 from aucstudio.project.explain.contributions import cell_words
@@ -79,14 +80,13 @@ def _bounds(low: float, high: float) -> list[str]:
     decimals = len(text.partition(".")[2])
     if "e" in text:
         return [number(end) if math.isfinite(end) else "" for end in (low, high)]
-    ends = [f"{end:.{decimals}f}" if math.isfinite(end) else "" for end in (low, high)]
-    return [end.replace("-", "−") for end in ends]
+    digits = f".{decimals}f"
+    return [score_words(end, digits) if math.isfinite(end) else "" for end in (low, high)]
 
 
 def number(value: float) -> str:
     """Write a score with four significant digits, including trailing zeros: −9.670."""
-    text = f"{value:#.4g}".replace("-", "−")
-    return text.rstrip(".")
+    return score_words(value, "#.4g").rstrip(".")
 
 
 def score_columns(run: ShownRun, table: Table | None) -> dict[str, list[object]]:
@@ -155,21 +155,16 @@ class WorstRows(QWidget):
 
     Attributes
     ----------
-    pointed : Signal(int)
-        A row of the list was chosen: its number in the table.
-    data_asked : Signal(int)
-        Show a row on the page Data.
-    explaining : Signal(int)
-        Explain the score of a row.
     worst : Worst or None
     """
 
-    pointed = Signal(int)
-    data_asked = Signal(int)
-    explaining = Signal(int)
-
-    def __init__(self) -> None:
+    def __init__(self, session: Session) -> None:
         super().__init__()
+        self._verbs: dict[str, Callable[[int], object]] = {
+            "data": lambda row: session.show_rows((row,)),
+            "explain": session.explain_row,
+            "point": lambda row: session.point_at(row=row),
+        }
         named(self, "worst_rows", "Rows ranked worst")
         fix_width(self, CARD_WIDTH)
         self.worst: Worst | None = None
@@ -186,14 +181,12 @@ class WorstRows(QWidget):
         self.list = SheetTable(
             "worst_table", "Rows ranked worst", _HEADS, _LINE, 1, tips=_TIPS, words=()
         )
-        self.list.selectionModel().currentRowChanged.connect(lambda: self._ask(self.pointed))
-        self.list.activated.connect(lambda: self._ask(self.data_asked))
+        self.list.selectionModel().currentRowChanged.connect(lambda: self._do("point"))
+        self.list.activated.connect(lambda: self._do("data"))
         self.list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.list.customContextMenuRequested.connect(self._on_menu)
-        self.data_button = data_button("worst_data_button", lambda: self._ask(self.data_asked))
-        self.explain_button = explain_button(
-            "worst_explain_button", lambda: self._ask(self.explaining)
-        )
+        self.data_button = data_button("worst_data_button", lambda: self._do("data"))
+        self.explain_button = explain_button("worst_explain_button", lambda: self._do("explain"))
         self.about = label("", "muted", wrap=True, name="row_about")
         self.sheet = SheetTable("row_cells", "Cells of the row", ("Column", "Cell"), _LINE)
         buttons = across((self.data_button, 1), (self.explain_button, 1))
@@ -259,18 +252,17 @@ class WorstRows(QWidget):
         index = self.list.currentIndex()
         if not index.isValid() or self.worst is None or not self.has_table:
             return
-        row = int(self.worst.rows[index.row()])
         menu = make_menu(self.list, "worst_menu")
-        for name, signal in (("data", self.data_asked), ("explain", self.explaining)):
+        for name in ("data", "explain"):
             words = control_words(f"{name}_button")["text"]
-            make_action(menu, f"worst_{name}_action", words, verb=partial(signal.emit, row))
+            make_action(menu, f"worst_{name}_action", words, verb=partial(self._do, name))
         menu.popup(self.list.viewport().mapToGlobal(point))
 
-    def _ask(self, signal: SignalInstance) -> None:
-        """Emit a signal with the selected row of the list."""
+    def _do(self, what: str) -> None:
+        """Show the selected row of the list elsewhere, explain it, or point at it."""
         index = self.list.currentIndex()
         if index.isValid() and self.worst is not None and self._table is not None:
-            signal.emit(int(self.worst.rows[index.row()]))
+            self._verbs[what](int(self.worst.rows[index.row()]))
 
 
 def _ends(positives: str, negatives: str) -> tuple[str, str]:

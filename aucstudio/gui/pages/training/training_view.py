@@ -70,6 +70,9 @@ class TrainingView(PageView):
         "focus": "mark_stale",
         "band_rested": "_draw",
     }
+    lacks: ClassVar = "finished fit"
+    soon: ClassVar = "its progress appears after the first step"
+    aim: ClassVar = "how its training goes"
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, "training_view", "Training")
@@ -91,8 +94,7 @@ class TrainingView(PageView):
     def _make_controls(self) -> None:
         row = self.controls
         self.x_combo = row.choice("x_combo", verb=self._on_choice)
-        tip = text("training_split_tip")
-        self.split_combo = row.splits("training_split", tip, self._on_split, every=True)
+        self.split_combo = row.splits("training_split", self._on_split, every=True)
         self.upper_combo = row.choice("upper_combo", verb=self._on_upper)
         self.lower_combo = row.choice("lower_combo", verb=self._on_choice)
         row.addStretch(1)
@@ -254,8 +256,7 @@ class TrainingView(PageView):
                 parts.append(area_sentence(split, course, band))
             self.sentence.setText(Statement.of(*parts))
         else:
-            soon, aim = "its progress appears after the first step", "how its training goes"
-            self.sentence.setText(self.why_empty(run, "finished fit", soon, aim))
+            self.sentence.setText(self.why_empty(run))
 
     def figure_data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
         return course_table(self._all_seen(), self.session.plan.band)

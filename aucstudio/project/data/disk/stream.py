@@ -117,6 +117,7 @@ class KeptCells(FileCells):
 
         The file is read once, and columns again that are not written as in the sample.
         """
+        self._refuse_misread()
         self._load(self.source.forms)
         rows = int(self._one("SELECT count(*) FROM cells")[0])
         left_out = self._left_out()

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import dataclasses
 import glob
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from aucstudio.project.data.cells import (
     Cells,
@@ -37,7 +35,7 @@ from aucstudio.project.data.text.contents import (
 )
 from aucstudio.project.data.text.dialect import LONGEST_ROW, Dialect
 from aucstudio.project.data.text.numerals import BLANKS, LONGEST_INTEGER, NumberFormat
-from aucstudio.project.data.text.rows import first_unreadable, rejected_rows
+from aucstudio.project.data.text.rows import first_unreadable, may_be_misread, rejected_rows
 from aucstudio.project.data.text.scan import Advance
 from aucstudio.project.errors import InputError
 
@@ -68,6 +66,11 @@ class FileCells(FormatChecks, CellStore):
         self.source = source
         path = source.path if source.tidied is None else source.tidied.path
         self._path = for_duckdb(path, folder)
+
+    def _refuse_misread(self) -> None:
+        """Raise NeedsTidyingError if DuckDB would misread rows."""
+        if self.source.typed is None and self.source.tidied is None and may_be_misread(self.source):
+            raise NeedsTidyingError
 
     def _left_out(self) -> LeftOut:
         """Return the rows that were left out; raise NeedsTidyingError if Python must find them."""
@@ -191,7 +194,8 @@ class Reader(FileCells):
         """
         source = self.source
         self._clean, self._cells = _clean(source), dict[int, Cells]()
-        self._is_regular = False
+        # Whether DuckDB has read all rows strictly, and whether it may read others.
+        self._is_regular = self._is_checked = False
         self._load(source.forms)
         left_out = LeftOut() if self._is_regular else self._left_out()
         rows = len(self._cells[0].values)
@@ -206,13 +210,17 @@ class Reader(FileCells):
             self._progress = (start / len(listed), (start + len(batch)) / len(listed))
             found = self._load_strictly(batch)
             self._is_regular |= found is not None
+            if not (self._is_regular or self._is_checked):
+                self._refuse_misread()
+                self._is_checked = True
             self._cells |= found or self._gather(self._select(batch, bare=True), batch)
 
     def _load_strictly(self, forms: Formats) -> dict[int, Cells] | None:
         """Read the numbers of clean columns with DuckDB only; None if that fails.
 
         It takes three quarters of the time, but each cell must be a number or empty, and all rows
-        must have equally many cells.
+        must have equally many cells. A row that repeats the names is not one of them, unless these
+        look like numbers.
         """
         source, dialect = self.source, self.source.dialect
         written = NumberFormat(dialect.decimal)
@@ -221,6 +229,9 @@ class Reader(FileCells):
             return None
         if not is_cast(written, dialect.number_words):
             return None
+        if not (self._is_regular or self._is_checked or _names_differ(source, written, plain)):
+            self._refuse_misread()
+            self._is_checked = True
         columns = (
             f"{self._cell(k, None if k in plain else form, bare=True)} AS c{k}"
             for k, form in forms.items()
@@ -232,7 +243,7 @@ class Reader(FileCells):
             found = self._gather(sql, forms, plain)
         except (InputError, NeedsTidyingError, NotPlainError):
             return None
-        is_exact = all(_largest(found[k]) < LONGEST_INTEGER for k in plain)
+        is_exact = all(found[k].largest < LONGEST_INTEGER for k in plain)
         return found if is_exact else None
 
     def _gather(
@@ -254,7 +265,10 @@ def _clean(source: Source) -> frozenset[int]:
     )
 
 
-def _largest(cells: Cells) -> float:
-    # Without an array of absolute values, whose pages would cost more than the comparison.
-    high = np.fmax.reduce(cells.values, initial=0.0)
-    return float(max(high, -np.fmin.reduce(cells.values, initial=0.0)))
+def _names_differ(source: Source, form: NumberFormat, numbers: Iterable[int]) -> bool:
+    """Return whether a repeated row of names would not be a row of numbers in some columns."""
+    names = source.header
+    if not names or len(names) != len(source.names):
+        return True
+    bare = (names[k].strip(BLANKS) for k in numbers)
+    return any(name and not form.matches(name) for name in bare)

@@ -118,7 +118,7 @@ def ends_in_totals(path: Path, dialect: Dialect, width: int) -> bool:
 
 
 def needs_tidying(source: Source) -> bool:
-    """Return whether DuckDB would misread rows: totals, repeated names, and open quoted cells.
+    """Return whether DuckDB would misread rows, as the dialect and the first rows show.
 
     It also counts skipped lines in quotation marks as one line.
     """
@@ -127,9 +127,12 @@ def needs_tidying(source: Source) -> bool:
     has_more_names = len(names) > width + 1 or any(names[width:])
     if not dialect.is_plain or dialect.totals or has_more_names or _has_irregular_names(source):
         return True
-    if source.path.stat().st_size <= _MOST_CHECKED and _may_shift_cells(source):
-        return True
-    if dialect.quote == '"' and last_open_quote(source.path) is not None:
+    return source.path.stat().st_size <= _MOST_CHECKED and _may_shift_cells(source)
+
+
+def may_be_misread(source: Source) -> bool:
+    """Return whether DuckDB would misread open quoted cells and repeated names; reads the file."""
+    if source.dialect.quote == '"' and last_open_quote(source.path) is not None:
         return True
     return _repeats_names(source)
 

@@ -167,10 +167,11 @@ class _Counter:
             self._cr += chunk.count(b"\r")
             self._crlf += chunk.count(b"\r\n")
         self._crlf += self._last == b"\r" and chunk[:1] == b"\n"
-        # Names of columns may hold anything.
-        piece = self._last + chunk if self._is_below_names else chunk.partition(b"\n")[2]
         if not self.lookalikes:
-            self.lookalikes = b"_" in piece or (b"+" in piece and b"+-" in piece)
+            # Names of columns may hold anything.
+            piece = chunk if self._is_below_names else chunk.partition(b"\n")[2]
+            is_cut = self._last == b"+" and piece[:1] == b"-"
+            self.lookalikes = is_cut or b"_" in piece or (b"+" in piece and b"+-" in piece)
         self._is_below_names = self._is_below_names or b"\n" in chunk
         self._last = chunk[-1:]
         mark = b"\n" if b"\n" in chunk else b"\r"
