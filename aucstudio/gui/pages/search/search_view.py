@@ -197,7 +197,7 @@ class SearchView(PageView):
 
     def _offer(self, searches: Sequence[Search]) -> None:
         """Offer the splits and the settings of a run; keep the setting across if possible."""
-        whole = sum(one.judged >= 1.0 for one in searches)
+        whole = sum(one.fraction_done >= 1.0 for one in searches)
         splits: list[tuple[str, object]] = [("All splits", ALL)] if whole > 1 else []
         fill_combo(self.split_combo, splits + [(f"Split {k + 1}", k) for k in range(len(searches))])
         quietly(self.split_combo.setCurrentIndex, 0)
