@@ -23,7 +23,7 @@ from aucstudio.console import note
 from aucstudio.project.errors import InputError
 
 if TYPE_CHECKING:
-    from aucstudio.project.results.calibration import JudgedMaps
+    from aucstudio.project.results.calibration import CalibrationEstimate
     from aucstudio.project.runs.record import RunRecord
 
 
@@ -111,12 +111,12 @@ def _assignment(text: str) -> tuple[str, str]:
     return name, value
 
 
-def _judged(record: RunRecord, kind: str) -> JudgedMaps | None:
+def _judged(record: RunRecord, kind: str) -> CalibrationEstimate | None:
     """Estimate the accuracy of the probabilities, or state why it cannot be estimated."""
-    from aucstudio.project.results.calibration import judge
+    from aucstudio.project.results.calibration import estimate_calibration
 
     try:
-        return judge(record, kind)
+        return estimate_calibration(record, kind)
     except InputError as error:
         note(str(error))
         return None

@@ -19,7 +19,7 @@ from aucstudio.notices import text
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.model_file import load_model
-from aucstudio.project.tournament.background import TournamentOrder
+from aucstudio.project.tournament.background import SearchRequest
 from aucstudio.project.tournament.search import find_best, held_out_once
 from aucstudio.project.tournament.standings import (
     READY,
@@ -95,7 +95,7 @@ def view(table_session, open_view):
 
 def start_search(session, entrants, seconds=600.0):
     session.study.tournament.begin(
-        TournamentOrder(session.table, Validation(), None, seconds, entrants=entrants)
+        SearchRequest(session.table, Validation(), None, seconds, entrants=entrants)
     )
 
 
@@ -299,7 +299,7 @@ def test_final_test_uses_the_test_file_of_the_study(view, tmp_path, table_file, 
     later.write_bytes(table_file.read_bytes())
     tested = held_out_once(Validation(scheme="file", test_file=str(later)))
     session.study.tournament.begin(
-        TournamentOrder(session.table, tested, None, 600.0, entrants=QUICK)
+        SearchRequest(session.table, tested, None, 600.0, entrants=QUICK)
     )
     qtbot.waitUntil(lambda: not session.busy, timeout=4 * PATIENCE)
     (standings,) = session.best.standings()
@@ -311,7 +311,7 @@ def test_final_test_uses_the_test_file_of_the_study(view, tmp_path, table_file, 
     assert "of later.csv are held out for the final test" in statement(live).text
     later.unlink()
     session.study.tournament.begin(
-        TournamentOrder(session.table, tested, None, 600.0, entrants=QUICK)
+        SearchRequest(session.table, tested, None, 600.0, entrants=QUICK)
     )
     qtbot.waitUntil(lambda: not session.busy, timeout=4 * PATIENCE)
     assert "later.csv" in session.best.standings()[0].error

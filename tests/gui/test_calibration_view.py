@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QComboBox, QDialogButtonBox, QWidget
 from aucstudio.gui.dialogs.export_model import REFIT, VALIDATED, ExportModelDialog
 from aucstudio.gui.pages.scores.calibration_view import CalibrationView
 from aucstudio.project.data.validation import Validation
-from aucstudio.project.results.calibration import AS_IT_STANDS, TITLES, judge
+from aucstudio.project.results.calibration import AS_IT_STANDS, TITLES, estimate_calibration
 from aucstudio.project.results.thresholds import Target
 from aucstudio.project.store.model_file import load_model
 from tests.gui.conftest import choose, make_record, points, put, shown
@@ -32,7 +32,7 @@ def folds(session):
 
 def test_diagram_shows_the_estimated_map(view, folds, qtbot):
     said = shown(view, qtbot)
-    expected = judge(folds, "platt").diagram
+    expected = estimate_calibration(folds, "platt").diagram
     assert view.map_combo.currentData() == "platt"
     (line,) = view.diagram.lines
     np.testing.assert_array_equal(points(line), np.stack([expected.mean, expected.share], axis=1))
@@ -49,13 +49,13 @@ def test_maps_are_chosen_and_compared_with_raw_scores(view, folds, qtbot):
     for kind in TITLES:
         choose(view.map_combo, kind)
         shown(view, qtbot)
-        expected = judge(folds, kind).diagram
+        expected = estimate_calibration(folds, kind).diagram
         np.testing.assert_array_equal(view.diagram.lines[0].getData()[1], expected.share)
     assert not view.diagram.before
     choose(view.map_combo, "isotonic")
     view.before_check.setChecked(True)
     shown(view, qtbot)
-    before = judge(folds, AS_IT_STANDS).diagram
+    before = estimate_calibration(folds, AS_IT_STANDS).diagram
     np.testing.assert_array_equal(view.diagram.before[0].getData()[1], before.share)
 
 

@@ -17,7 +17,7 @@ from aucstudio.gui.state.runner import LiveRun
 from aucstudio.notices.words import power_words
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.runs.progress import Look, Progress
-from aucstudio.project.runs.record import ScoresOnTheWay, Stage, TrainingCurve
+from aucstudio.project.runs.record import ScoresDuringTraining, Stage, TrainingCurve
 from tests.gui.conftest import PATIENCE, choose, make_record, put, set_running_job, shown
 
 
@@ -131,7 +131,7 @@ def test_headline_reports_convergence_and_overfitting(view, add, qtbot):
     )
     looks = record.splits[0].trajectory
     good = np.tile(looks.train.positive.astype(np.float32), (len(looks.iteration), 1))
-    learnt = dataclasses.replace(looks, train=ScoresOnTheWay(looks.train.positive, good))
+    learnt = dataclasses.replace(looks, train=ScoresDuringTraining(looks.train.positive, good))
     split = dataclasses.replace(record.splits[0], trajectory=learnt, converged=False)
     put(view.session, dataclasses.replace(record, id="heart", splits=(split,)), "Eager")
     text = shown(view, qtbot)
@@ -269,8 +269,8 @@ def test_peak_is_reported_only_if_significant(view, add, qtbot):
             split.trajectory,
             iteration=np.array([1, 5, 9]),
             seconds=np.array([0.1, 0.5, 0.9]),
-            held=ScoresOnTheWay(y, scores),
-            train=ScoresOnTheWay(y, scores),
+            held=ScoresDuringTraining(y, scores),
+            train=ScoresDuringTraining(y, scores),
         )
         changed = dataclasses.replace(split, trajectory=looks)
         put(view.session, dataclasses.replace(record, id=words, splits=(changed,)))

@@ -16,7 +16,7 @@ from aucstudio.gui.pages.training.training_view import TrainingView
 from aucstudio.gui.panels.data_panel import _facts
 from aucstudio.gui.panels.run_card import _settings_lines
 from aucstudio.project.data.table import read_table
-from aucstudio.project.results.calibration import judge
+from aucstudio.project.results.calibration import estimate_calibration
 from aucstudio.project.results.report import data_lines
 from tests.gui.conftest import make_record, put, shown
 
@@ -90,7 +90,7 @@ def test_threshold_card_counts_rows_and_weights_rates(session, records, open_vie
 
 def test_calibration_says_that_it_is_unweighted(session, records, open_view, qtbot):
     shown(open_view(CalibrationView, session), qtbot)
-    assert "not weighted by w" in judge(records["logistic"], "platt").rows
+    assert "not weighted by w" in estimate_calibration(records["logistic"], "platt").rows
 
 
 def test_data_card_names_the_weights(table):

@@ -17,9 +17,9 @@ from aucstudio.project.store.check import repair_project
 from aucstudio.project.store.project.project_file import ProjectFile, write_project
 from aucstudio.project.tournament.background import (
     SearchLog,
-    TournamentOrder,
-    TournamentStop,
-    hold_in_background,
+    SearchRequest,
+    SearchStop,
+    search_in_background,
 )
 from aucstudio.project.tournament.search import draw, find_best, held_out_once
 from aucstudio.project.tournament.standings import (
@@ -65,8 +65,8 @@ def table(tmp_path_factory):
 def tournament(table):
     """Return the stored runs, the messages and the final standings of a whole tournament."""
     kept, messages = MemoryProject(), []
-    order = TournamentOrder(table, Validation(seed=1), (0.0, 0.3), 600.0, entrants=QUICK)
-    return kept, messages, hold_in_background(order, kept, TournamentStop(), messages.append)
+    order = SearchRequest(table, Validation(seed=1), (0.0, 0.3), 600.0, entrants=QUICK)
+    return kept, messages, search_in_background(order, kept, SearchStop(), messages.append)
 
 
 @pytest.mark.slow
@@ -130,21 +130,21 @@ def test_repaired_project_keeps_the_standings(tournament, tmp_path):
 
 
 def test_standings_that_cannot_be_written_are_reported(table):
-    order = TournamentOrder(table, Validation(), None, 600.0)
+    order = SearchRequest(table, Validation(), None, 600.0)
     end = SearchLog(order, MemoryProject("the disk is full"), lambda _news: None).end("stopped")
     assert any("the disk is full" in remark for remark in end.remarks)
 
 
 def run_until_ready(table, act, entrants=LONG):
     """Run a tournament; call ``act`` when the first entry is ready."""
-    kept, stop = MemoryProject(), TournamentStop()
+    kept, stop = MemoryProject(), SearchStop()
 
     def on_message(messages):
         if isinstance(messages, Standings) and any(one.state == READY for one in messages.entries):
             act(stop)
 
-    order = TournamentOrder(table, Validation(seed=1), None, 600.0, entrants=entrants)
-    return kept, hold_in_background(order, kept, stop, on_message)
+    order = SearchRequest(table, Validation(seed=1), None, 600.0, entrants=entrants)
+    return kept, search_in_background(order, kept, stop, on_message)
 
 
 @pytest.mark.slow
@@ -244,7 +244,7 @@ def test_searches_started_in_the_same_second_are_both_stored(table, tmp_path, mo
     monkeypatch.setattr(RunRecord, "now", lambda: "2026-01-01T10:00:00+00:00")
     project, order = (
         ProjectFile.create(tmp_path / "p.aucproj"),
-        TournamentOrder(table, Validation(), None, 600.0),
+        SearchRequest(table, Validation(), None, 600.0),
     )
     for error in ("one", "other"):
         end = SearchLog(order, MemoryProject(), lambda _news: None).end("failed", error)

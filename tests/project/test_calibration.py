@@ -13,7 +13,11 @@ from aucstudio.engine.calibration import KINDS, learn
 from aucstudio.engine.roc import ThresholdRule, auc
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import Cancelled, InputError
-from aucstudio.project.results.calibration import AS_IT_STANDS, judge, probabilities_of
+from aucstudio.project.results.calibration import (
+    AS_IT_STANDS,
+    estimate_calibration,
+    probabilities_of,
+)
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.final_model import (
@@ -85,7 +89,7 @@ def test_brier_score_on_noise_is_not_optimistic(kind):
 
 @pytest.mark.parametrize("kind", [AS_IT_STANDS, *KINDS])
 def test_calibrated_run_has_measures(folds, kind):
-    found = judge(folds, kind)
+    found = estimate_calibration(folds, kind)
     assert found.diagram.rows.sum() == len(found.probabilities)
     assert 0 < found.brier.value < 0.5
     assert np.isfinite(found.log.value)
@@ -104,7 +108,7 @@ def test_few_rows_are_cautioned_or_refused():
 
 def test_calibration_can_be_stopped(folds):
     with pytest.raises(Cancelled):
-        judge(folds, "platt", lambda: True)
+        estimate_calibration(folds, "platt", lambda: True)
 
 
 def test_calibration_of_leave_pair_out_is_refused(table_once):

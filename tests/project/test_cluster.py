@@ -95,8 +95,8 @@ def lose_a_worker_in_a_search(dask, plan, table):
 
     def listen(progress):
         reports.append(progress)
-        if progress.search is not None and progress.search.judged > 0 and not lost:
-            lost.append(progress.search.judged)
+        if progress.search is not None and progress.search.fraction_done > 0 and not lost:
+            lost.append(progress.search.fraction_done)
             dask.end(dask.workers[1])
 
     with cluster.connect(dask.address) as workers:
@@ -110,7 +110,7 @@ def lose_a_worker_in_a_search(dask, plan, table):
     (found,), (here,) = record.searches, alone.searches
     np.testing.assert_array_equal(found.areas, here.areas)
     assert (found.chosen, found.candidates) == (here.chosen, here.candidates)
-    assert reports[-1].elsewhere.where.endswith(f" of {dask.address}")
+    assert reports[-1].remote.where.endswith(f" of {dask.address}")
 
 
 @pytest.mark.slow

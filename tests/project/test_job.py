@@ -8,7 +8,7 @@ import pytest
 
 from aucstudio.engine import METHODS, roc
 from aucstudio.engine.monitor import Stopped
-from aucstudio.project.results.summary import WHOLE, measures, work_out
+from aucstudio.project.results.summary import WHOLE, compute_figures, measures
 from aucstudio.project.runs.planning import PlannedRun
 from aucstudio.project.runs.record import DONE, STOPPED
 from aucstudio.project.runs.tuning import Tuning
@@ -95,7 +95,9 @@ def test_measures_are_computed_with_the_run(plan, table, monkeypatch):
     asked = []
     whole = roc.describe
     monkeypatch.setattr(roc, "describe", lambda *data: asked.append(1) or whole(*data))
-    job = ended(submit(PlannedRun(plan("auc-rls"), table, None), Here(), afterwards=work_out))
+    job = ended(
+        submit(PlannedRun(plan("auc-rls"), table, None), Here(), afterwards=compute_figures)
+    )
     assert len(asked) == 1
     found = measures(job.result.record, WHOLE)
     assert len(asked) == 1

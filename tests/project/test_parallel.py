@@ -146,12 +146,14 @@ def test_progress_is_monotonic_and_names_the_cluster(workers, plan, table):
     reports = []
     experiment = tuned(plan("auc-rls", scheme="folds", folds=3))
     execute_on(workers, experiment, table, reports.append)
-    shares = [progress.elsewhere.fraction for progress in reports]
+    shares = [progress.remote.fraction for progress in reports]
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
-    assert {progress.elsewhere.where for progress in reports} == {"on 1 worker of tcp://here"}
+    assert {progress.remote.where for progress in reports} == {"on 1 worker of tcp://here"}
     assert sum(progress.finished is not None for progress in reports) == 3
-    assert any(progress.search is not None and progress.search.judged for progress in reports)
+    assert any(
+        progress.search is not None and progress.search.fraction_done for progress in reports
+    )
 
 
 def test_lost_workers_keep_the_finished_splits(workers, client, plan, table):

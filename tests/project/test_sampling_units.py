@@ -12,7 +12,7 @@ from aucstudio.engine import inference, roc
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
-from aucstudio.project.results.calibration import judge
+from aucstudio.project.results.calibration import estimate_calibration
 from aucstudio.project.results.comparison import compare_runs
 from aucstudio.project.results.subgroups import subgroups
 from aucstudio.project.results.summary import auc_summary, pauc_summary, tpr_summary
@@ -90,7 +90,7 @@ def test_every_interval_of_a_run_accounts_for_groups(record):
     figures = ThresholdFigures.of(counts_at(curve_of(split), 0.0))
     rows = np.count_nonzero(split.test_positive)
     assert figures.tpr.high - figures.tpr.low > 1.5 * 2 * 1.96 * (0.25 / rows) ** 0.5 * 0.7
-    maps = judge(record, "platt").diagram
+    maps = estimate_calibration(record, "platt").diagram
     assert (maps.high - maps.low).mean() > 0.3
 
 

@@ -130,10 +130,10 @@ def test_ties_select_the_first_finished_candidate():
 def test_leader_is_based_on_finished_folds():
     unfinished = made([[0.6, 0.6], [0.5, 0.8], [0.99, np.nan]])
     assert unfinished.leader == 2
-    assert unfinished.judged == pytest.approx(5 / 6)
+    assert unfinished.fraction_done == pytest.approx(5 / 6)
     assert made([[0.6, np.nan], [0.5, 0.99]]).leader == 0
     assert made([[np.nan]]).leader is None
-    assert made([[0.5], [np.nan]], {1: "too large"}).judged == 1.0
+    assert made([[0.5], [np.nan]], {1: "too large"}).fraction_done == 1.0
 
 
 def test_search_round_trips_as_json():
@@ -157,7 +157,7 @@ def test_failing_candidates_are_skipped(table, monkeypatch):
     assert set(found.problems.values()) == {"there is not enough memory for it"}
     assert len(found.problems) == sum(c["C"] > 1 for c in found.candidates)
     assert found.chosen["C"] <= 1
-    assert found.judged == 1.0
+    assert found.fraction_done == 1.0
 
 
 # --- tuned runs ------------------------------------------------------------------------------
@@ -210,13 +210,13 @@ def test_tuned_runs_are_bit_reproducible_and_stored(plan, table, tmp_path):
 
 def test_stop_during_tuning_keeps_evaluated_candidates(plan, table):
     def stop_after_half(progress):
-        return progress.search is not None and progress.search.judged > 0.5
+        return progress.search is not None and progress.search.fraction_done > 0.5
 
     record = execute(plan("auc-svm"), table, listen=stop_after_half)
     assert record.status == "stopped"
     assert record.splits == ()
     (found,) = record.searches
-    assert 0.5 < found.judged < 1
+    assert 0.5 < found.fraction_done < 1
     assert found.leader is not None
 
 

@@ -11,7 +11,7 @@ from aucstudio.engine.scorers import LinearScorer
 from aucstudio.project.runs import progress as watching
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.progress import StageLog, Thinned, Watch, following, sample_rows
-from aucstudio.project.runs.record import ScoresOnTheWay, Stage
+from aucstudio.project.runs.record import ScoresDuringTraining, Stage
 from aucstudio.project.runs.rows import PreparedRows
 
 
@@ -205,7 +205,7 @@ def test_areas_of_looks_match_their_scores(levels):
     scores = (rng.normal(size=(5, 300)) + positive).astype(np.float32)
     if levels:
         scores = np.round(scores * levels / 5)
-    standing = ScoresOnTheWay(positive, scores)
+    standing = ScoresDuringTraining(positive, scores)
     assert not standing.is_ready
     expected = [roc.auc(positive, row) for row in scores]
     np.testing.assert_allclose(standing.auc(), expected, atol=1e-6)
@@ -220,7 +220,7 @@ def test_areas_of_looks_match_their_scores(levels):
 
 
 def test_looks_of_one_class_have_no_area():
-    standing = ScoresOnTheWay(np.ones(4, dtype=bool), np.zeros((2, 4), dtype=np.float32))
+    standing = ScoresDuringTraining(np.ones(4, dtype=bool), np.zeros((2, 4), dtype=np.float32))
     assert np.isnan(standing.auc()).tolist() == [True, True]
     assert np.isnan(standing.pauc((0.0, 0.1))).all()
 

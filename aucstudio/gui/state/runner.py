@@ -28,7 +28,7 @@ from aucstudio.project.work.job import Job, describe_failure
 from aucstudio.project.work.submit import Outcome, RunTask
 
 if TYPE_CHECKING:
-    from aucstudio.project.tournament.background import News, TournamentOrder, TournamentStop
+    from aucstudio.project.tournament.background import SearchMessage, SearchRequest, SearchStop
 
 _MOST_LOOKS = 128
 
@@ -339,7 +339,7 @@ class TournamentRunner(QObject):
         self._home = home
         self.live: Standings | None = None
         self.stopping = False
-        self._stop: TournamentStop | None = None
+        self._stop: SearchStop | None = None
         self._work = Background(self, self._on_finished, self._on_message, patience=0.0)
 
     @property
@@ -347,18 +347,18 @@ class TournamentRunner(QObject):
         """Whether a tournament is running."""
         return self._work.busy
 
-    def begin(self, order: TournamentOrder) -> None:
+    def begin(self, order: SearchRequest) -> None:
         """Start a tournament, unless one is running."""
         # Imports the methods, which the start page does without.
-        from aucstudio.project.tournament.background import TournamentStop, hold_in_background
+        from aucstudio.project.tournament.background import SearchStop, search_in_background
 
         if self.busy:
             return
-        stop, home = TournamentStop(), self._home
+        stop, home = SearchStop(), self._home
 
-        def work(post: Callable[[News], bool]) -> Standings:
+        def work(post: Callable[[SearchMessage], bool]) -> Standings:
             home.make_file(order.table.path)
-            return hold_in_background(order, home, stop, post)
+            return search_in_background(order, home, stop, post)
 
         self.stopping, self._stop = False, stop
         self.live = Standings.begun(order.fpr_range, budget=order.seconds)
@@ -380,7 +380,7 @@ class TournamentRunner(QObject):
             self._stop.at_once.set()
             self._work.finish(_TOURNAMENT_RUNNER_PATIENCE_SECONDS)
 
-    def _on_message(self, message: News) -> None:
+    def _on_message(self, message: SearchMessage) -> None:
         if isinstance(message, RunRecord):
             self.judged.emit(message)
         elif isinstance(message, Standings):
@@ -389,7 +389,7 @@ class TournamentRunner(QObject):
             self._home.refits[message.run] = message.model
         self.changed.emit()
 
-    def _on_finished(self, _order: object, job: Job[News, Standings]) -> None:
+    def _on_finished(self, _order: object, job: Job[SearchMessage, Standings]) -> None:
         self._stop = self.live = None
         self.stopping = False
         if job.result is not None:

@@ -17,7 +17,7 @@ from aucstudio.project.data.score_file import Joined
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.validation import Validation, require_enough
 from aucstudio.project.errors import InputError
-from aucstudio.project.results.summary import WHOLE, work_out
+from aucstudio.project.results.summary import WHOLE, compute_figures
 from aucstudio.project.results.thresholds import Target
 from aucstudio.project.runs.estimate import check_size, check_size_at_once
 from aucstudio.project.runs.experiment import (
@@ -225,7 +225,7 @@ class Runs:
     def _begin(self, study: Study, plan: PlannedRun, live: LiveRun) -> RunTask:
         if study is self._session.study:
             self._session.keep_soon.start()  # the project may be new
-        return submit(plan, self._place_of(study, plan.experiment), live.home, work_out)
+        return submit(plan, self._place_of(study, plan.experiment), live.home, compute_figures)
 
     def _place_of(self, study: Study, experiment: Experiment) -> Place:
         """Return where a run is made."""
@@ -309,7 +309,7 @@ class FindBest:
         InputError
             If the rows do not suffice, or a search is running.
         """
-        from aucstudio.project.tournament.background import TournamentOrder
+        from aucstudio.project.tournament.background import SearchRequest
         from aucstudio.project.tournament.search import (
             check_table,
             draw,
@@ -333,9 +333,7 @@ class FindBest:
         if fpr_range is not None:
             session.set_band(*band)
         seconds = 60.0 * minutes
-        order = TournamentOrder(
-            table, validation, fpr_range, seconds, plan.preparation, folds=folds
-        )
+        order = SearchRequest(table, validation, fpr_range, seconds, plan.preparation, folds=folds)
         session.study.tournament.begin(order)
 
     def standings(self) -> list[Standings]:

@@ -30,7 +30,7 @@ from aucstudio.engine.crossfit.folds import Folds, draw_folds, nested_scores
 from aucstudio.notices import text
 from aucstudio.notices.words import figure_words
 from aucstudio.project.errors import Cancelled, input_error
-from aucstudio.project.runs.final_model import HeldOut, caution, held_out, learnt
+from aucstudio.project.runs.final_model import HeldOut, caution, fit_calibration, held_out
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.typed import plain
 
@@ -48,7 +48,7 @@ _SEED = 0
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class JudgedMaps:
+class CalibrationEstimate:
     """Probabilities of held-out rows by maps that did not see them, and their figures.
 
     Attributes
@@ -99,9 +99,9 @@ class JudgedMaps:
         return text("calibration_judged", title=title, brier=self.brier, log=self.log, error=error)
 
 
-def judge(
+def estimate_calibration(
     record: RunRecord, kind: str, asked_to_stop: Callable[[], bool] = lambda: False
-) -> JudgedMaps:
+) -> CalibrationEstimate:
     """Estimate how well the probabilities of a run hold with a map.
 
     Raises
@@ -114,7 +114,7 @@ def judge(
     rows = held_out(record)
     p = probabilities_of(rows, kind, asked_to_stop)
     error, reason = calibration_error(rows.positive, p)
-    return JudgedMaps(
+    return CalibrationEstimate(
         kind,
         rows.words(),
         p,
@@ -146,7 +146,7 @@ def probabilities_of(
     def score(_fold: int, fitted: Index, held: Index) -> Array:
         if asked_to_stop():
             raise Cancelled
-        return learnt(kind, rows.positive[fitted], rows.scores[fitted])(rows.scores[held])
+        return fit_calibration(kind, rows.positive[fitted], rows.scores[fitted])(rows.scores[held])
 
     return nested_scores(_folds(rows), score)
 
@@ -164,4 +164,11 @@ def _folds(rows: HeldOut) -> Folds:
     return drawn if len(drawn) > 1 else draw_folds(rows.positive, None, _FOLDS, _SEED)
 
 
-__all__ = ["AS_IT_STANDS", "KINDS", "TITLES", "JudgedMaps", "judge", "probabilities_of"]
+__all__ = [
+    "AS_IT_STANDS",
+    "KINDS",
+    "TITLES",
+    "CalibrationEstimate",
+    "estimate_calibration",
+    "probabilities_of",
+]

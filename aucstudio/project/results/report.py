@@ -306,10 +306,10 @@ def _performance(record: RunRecord, band: Band) -> list[Block]:
 
 
 def _calibration(record: RunRecord) -> list[Block]:
-    from aucstudio.project.results.calibration import judge
+    from aucstudio.project.results.calibration import estimate_calibration
 
     try:
-        words = judge(record, "isotonic").sentence()
+        words = estimate_calibration(record, "isotonic").sentence()
     except InputError as error:
         words = as_sentence(f"Not estimated: {error}")
     return [Heading("Calibration"), Paragraph(words)]

@@ -177,7 +177,7 @@ def measures(record: RunRecord, band: Band) -> dict[str, float]:
     return {name: float(np.mean([one[name] for one in found])) for name in (found or [{}])[0]}
 
 
-def work_out(record: RunRecord) -> None:
+def compute_figures(record: RunRecord) -> None:
     """Compute in advance the figures of a run that do not depend on the FPR range."""
     auc_summary(record)
     measures(record, WHOLE)

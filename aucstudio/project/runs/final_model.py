@@ -143,12 +143,6 @@ def check_kind(kind: str) -> str:
     return kind
 
 
-def check_scheme(scheme: str) -> None:
-    """Raise InputError if a validation holds out pairs instead of rows."""
-    if scheme == LEAVE_PAIR_OUT:
-        raise input_error("pairs_do_not_calibrate")
-
-
 def held_out(record: RunRecord, split: int | None = None) -> HeldOut:
     """Collect the held-out scores of one split, or of all splits, each row once.
 
@@ -157,7 +151,8 @@ def held_out(record: RunRecord, split: int | None = None) -> HeldOut:
     InputError
         If the run has none.
     """
-    check_scheme(record.experiment.validation.scheme)
+    if record.experiment.validation.scheme == LEAVE_PAIR_OUT:
+        raise input_error("pairs_do_not_calibrate")
     chosen = range(len(record.splits)) if split is None else [split]
     parts = [record.splits[k] for k in chosen]
     if not parts:
@@ -179,7 +174,9 @@ def held_out(record: RunRecord, split: int | None = None) -> HeldOut:
     )
 
 
-def learnt(kind: str, positive: NDArray[np.bool_], scores: NDArray[np.float64]) -> Calibration:
+def fit_calibration(
+    kind: str, positive: NDArray[np.bool_], scores: NDArray[np.float64]
+) -> Calibration:
     """Fit a calibration; InputError states why it cannot be fitted."""
     try:
         return learn(check_kind(kind), positive, scores)
@@ -211,7 +208,7 @@ def calibrated(
         If there are no rows to fit it on.
     """
     rows = held_out(record, split)
-    made = learnt(kind, rows.positive, rows.scores)
+    made = fit_calibration(kind, rows.positive, rows.scores)
     return dataclasses.replace(model, calibration=made, calibrated_on=rows.words())
 
 

@@ -18,7 +18,7 @@ from aucstudio.notices import text
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.runs.record import (
     TRAINING,
-    ScoresOnTheWay,
+    ScoresDuringTraining,
     SplitResult,
     Stage,
     TrainingCurve,
@@ -78,7 +78,7 @@ class Look:
 
 
 @dataclasses.dataclass(frozen=True)
-class Elsewhere:
+class RemoteProgress:
     """Progress of a run on workers, which do several fits at a time.
 
     Attributes
@@ -116,7 +116,7 @@ class Progress:
         None if the fits are done by workers.
     search : Search or None
         The current state of a search of settings.
-    elsewhere : Elsewhere or None
+    remote : RemoteProgress or None
         Present if the fits are done by workers.
     fit_of : str
         What each of several fits is made for.
@@ -130,7 +130,7 @@ class Progress:
     look: Look | None = None
     finished: SplitResult | None = None
     search: Search | None = None
-    elsewhere: Elsewhere | None = None
+    remote: RemoteProgress | None = None
     fit_of: str = "split"
 
     def describe(self, names: Mapping[str, str] | None = None) -> tuple[float | None, str]:
@@ -139,15 +139,17 @@ class Progress:
         ``names`` replaces names of settings.
         """
         search, step, several = self.search, self.step, self.splits > 1
-        if self.elsewhere is not None:
-            far = self.elsewhere
+        if self.remote is not None:
+            far = self.remote
             done = f"{far.finished} of {self.splits} splits" if several else ""
-            tuning = search.describe_progress(names) if search and search.judged < 1.0 else ""
+            tuning = (
+                search.describe_progress(names) if search and search.fraction_done < 1.0 else ""
+            )
             doing = ", ".join(filter(None, (done, tuning))) or "training"
             return far.fraction, f"{doing} {far.where}"
         place = f"{self.fit_of} {self.split + 1} of {self.splits}" if several else ""
         if search is not None:
-            inside, words = search.judged, search.describe_progress(names)
+            inside, words = search.fraction_done, search.describe_progress(names)
         elif step is None:
             inside, words = 1.0, ""
         else:
@@ -339,9 +341,9 @@ class _Sample:
         weights = None if rows.weights is None else rows.weights[places]
         return cls(places, rows.positive[places], weights)
 
-    def course(self, scores: list[Floats]) -> ScoresOnTheWay:
+    def course(self, scores: list[Floats]) -> ScoresDuringTraining:
         """Return their scores at several evaluations."""
-        return ScoresOnTheWay(self.positive, np.stack(scores), self.weights)
+        return ScoresDuringTraining(self.positive, np.stack(scores), self.weights)
 
 
 class _Samples:

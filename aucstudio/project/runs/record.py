@@ -327,7 +327,7 @@ Item = TypeVar("Item")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class ScoresOnTheWay:
+class ScoresDuringTraining:
     """The scores of the same rows at several evaluations, and their areas.
 
     Attributes
@@ -413,15 +413,15 @@ class Trajectory:
     iteration : ndarray of int, shape (n_looks,)
     seconds : ndarray of float, shape (n_looks,)
         Time in the fit, without evaluations.
-    train, held : ScoresOnTheWay
+    train, held : ScoresDuringTraining
         Of a fixed sample of the training rows and of the held-out rows. ``held`` is empty if no
         rows were held out.
     """
 
     iteration: NDArray[np.int64]
     seconds: Array
-    train: ScoresOnTheWay
-    held: ScoresOnTheWay
+    train: ScoresDuringTraining
+    held: ScoresDuringTraining
 
 
 @dataclasses.dataclass(frozen=True)

@@ -136,7 +136,7 @@ class Search:
         return {} if self.best is None else self.candidates[self.best]
 
     @property
-    def judged(self) -> float:
+    def fraction_done(self) -> float:
         """Share of the work that is done."""
         done = np.isfinite(self.areas)
         done[list(self.problems)] = True
@@ -156,7 +156,7 @@ class Search:
 
     def describe_progress(self, names: Mapping[str, str] | None = None) -> str:
         """Return as text how much is done, and which candidate leads."""
-        words = f"tuning: {self.judged:.0%} of {len(self.candidates)} candidates"
+        words = f"tuning: {self.fraction_done:.0%} of {len(self.candidates)} candidates"
         leader = self.leader
         if leader is None:
             return words

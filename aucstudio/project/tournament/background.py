@@ -28,7 +28,7 @@ _PATIENCE_SECONDS = 60.0  # for the running fits and the held-out rows, after a 
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class TournamentOrder:
+class SearchRequest:
     """A requested search.
 
     Attributes
@@ -71,10 +71,10 @@ class RefitModel:
     model: Model
 
 
-News = Standings | RunRecord | RefitModel
+SearchMessage = Standings | RunRecord | RefitModel
 
 
-class Keeper(Protocol):
+class SearchStore(Protocol):
     """Storage of the runs and standings of a search."""
 
     def add_run_once(self, record: RunRecord) -> RunRecord:
@@ -85,7 +85,7 @@ class Keeper(Protocol):
 
 
 @dataclasses.dataclass(eq=False)
-class TournamentStop:
+class SearchStop:
     """Requests to stop a search.
 
     Attributes
@@ -100,11 +100,11 @@ class TournamentStop:
     at_once: threading.Event = dataclasses.field(default_factory=threading.Event)
 
 
-def hold_in_background(
-    order: TournamentOrder,
-    keeper: Keeper,
-    stop: TournamentStop,
-    report: Callable[[News], object],
+def search_in_background(
+    request: SearchRequest,
+    store: SearchStore,
+    stop: SearchStop,
+    report: Callable[[SearchMessage], object],
 ) -> Standings:
     """Run a search in a child process; called on a thread of the window.
 
@@ -112,13 +112,13 @@ def hold_in_background(
 
     Parameters
     ----------
-    order : TournamentOrder
-    keeper : Keeper
-    stop : TournamentStop
+    request : SearchRequest
+    store : SearchStore
+    stop : SearchStop
     report : callable
         Called with each stored run, with the standings, and with the refit model.
     """
-    log = SearchLog(order, keeper, report)
+    log = SearchLog(request, store, report)
     until = math.inf
 
     def kill() -> bool:
@@ -128,7 +128,7 @@ def hold_in_background(
         return stop.at_once.is_set() or time.monotonic() > until
 
     try:
-        call(_hold, (order,), log.take, stop.gently.is_set, kill)
+        call(_hold, (request,), log.take, stop.gently.is_set, kill)
     except Stopped:
         return log.end(STOPPED, text("search_nothing_tested_yet"))
     except Exception as error:  # noqa: BLE001  (the standings are stored in any case)
@@ -140,38 +140,38 @@ class SearchLog:
     """Stores what a search reports, and passes it on."""
 
     def __init__(
-        self, order: TournamentOrder, keeper: Keeper, report: Callable[[News], object]
+        self, request: SearchRequest, store: SearchStore, report: Callable[[SearchMessage], object]
     ) -> None:
-        self._keeper, self._report = keeper, report
+        self._store, self._report = store, report
         self._ids: dict[str, str] = {}
-        self._stored = ""
-        self.last = Standings.begun(order.fpr_range, budget=order.seconds)
+        self._stored_state = ""
+        self.last = Standings.begun(request.fpr_range, budget=request.seconds)
         self._report(self.last)
 
-    def take(self, news: News) -> None:
+    def take(self, message: SearchMessage) -> None:
         """Handle a report; a run is stored before it is passed on."""
-        if isinstance(news, RefitModel):
-            self._report(dataclasses.replace(news, run=self._ids.get(news.run, news.run)))
-        elif isinstance(news, RunRecord):
-            stored = self._keeper.add_run_once(news)
-            self._ids[news.id] = stored.id
+        if isinstance(message, RefitModel):
+            self._report(dataclasses.replace(message, run=self._ids.get(message.run, message.run)))
+        elif isinstance(message, RunRecord):
+            stored = self._store.add_run_once(message)
+            self._ids[message.id] = stored.id
             self._report(stored)
         else:
             begun = self.last
-            named = news.renamed(self._ids)
+            named = message.renamed(self._ids)
             self.last = dataclasses.replace(named, created=begun.created, id=begun.id)
             # Progress alone is not written to the disk.
             state = str([(one.state, one.run) for one in self.last.entries])
-            if state != self._stored:
-                self._stored = state
-                self._keeper.keep_standings(self.last)
+            if state != self._stored_state:
+                self._stored_state = state
+                self._store.keep_standings(self.last)
             self._report(self.last)
 
     def end(self, ended: str = FAILED, error: str = "") -> Standings:
         """Store how the search ended."""
         if self.last.ended == RUNNING:
             self.last = self.last.broken_off(ended, error)
-        trouble = self._keeper.keep_standings(self.last)
+        trouble = self._store.keep_standings(self.last)
         if trouble:
             remarks = (*self.last.remarks, f"it could not be saved: {trouble}")
             self.last = dataclasses.replace(self.last, remarks=remarks)
@@ -181,24 +181,24 @@ class SearchLog:
 # ------------------------------------------------------------------ in the child process
 
 
-def _hold(order: TournamentOrder, report: CallReporter) -> None:
+def _hold(request: SearchRequest, report: CallReporter) -> None:
     """Run a search: report standings, runs, and last the refit model."""
     limit_threads()
-    late = max(0.0, time.time() - order.ordered)
+    late = max(0.0, time.time() - request.ordered)
 
     def store(record: RunRecord) -> RunRecord:
         report(record)  # the receiver stores it and gives it an id
         return record
 
     result = find_best(
-        order.table,
-        order.validation,
-        order.fpr_range,
-        folds=order.folds,
-        budget=Budget(order.seconds, report.stop.is_set, head_start=late),
-        entrants=order.entrants,
+        request.table,
+        request.validation,
+        request.fpr_range,
+        folds=request.folds,
+        budget=Budget(request.seconds, report.stop.is_set, head_start=late),
+        entrants=request.entrants,
         store=store,
-        preparation=order.preparation,
+        preparation=request.preparation,
         watch=report,
     )
     if result.record is not None and result.model is not None:

@@ -18,7 +18,7 @@ from aucstudio.project.errors import input_error
 from aucstudio.project.runs.execute import execute_split, training_rows
 from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.planning import PlannedRun
-from aucstudio.project.runs.progress import Elsewhere, Listener, Progress
+from aucstudio.project.runs.progress import Listener, Progress, RemoteProgress
 from aucstudio.project.runs.record import DONE, FAILED, STOPPED, RunRecord
 from aucstudio.project.runs.rows import one_thread
 from aucstudio.project.runs.search import Evaluator, SearchProgress, Task
@@ -177,7 +177,7 @@ class _Splits:
             None,
             finished=next(iter(record.splits), None) if record else None,
             search=next(iter(record.searches), None) if record else self._found(k),
-            elsewhere=Elsewhere(fraction, len(self._records), self._cluster.where),
+            remote=RemoteProgress(fraction, len(self._records), self._cluster.where),
         )
         if self._listen(message) and len(self._records) < self._count:
             raise Stopped("splits")

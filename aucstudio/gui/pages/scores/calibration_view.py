@@ -23,13 +23,18 @@ from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices import text
 from aucstudio.notices.words import figure_words
 from aucstudio.project.errors import InputError
-from aucstudio.project.results.calibration import AS_IT_STANDS, TITLES, JudgedMaps, judge
+from aucstudio.project.results.calibration import (
+    AS_IT_STANDS,
+    TITLES,
+    CalibrationEstimate,
+    estimate_calibration,
+)
 from aucstudio.project.runs.record import RunRecord
 
 _LEAST_REACH = 0.02  # of the axes: rarer positives than these would be drawn as large
 
 
-def reach_of(judged: Sequence[JudgedMaps]) -> float:
+def reach_of(judged: Sequence[CalibrationEstimate]) -> float:
     """Return the upper end of the axes."""
     tops = [float(max(one.diagram.mean.max(), one.diagram.high.max())) for one in judged]
     return min(1.0, 1.1 * max([_LEAST_REACH, *tops]))
@@ -60,8 +65,8 @@ class ReliabilityPlot:
 
     def show(
         self,
-        judged: Sequence[tuple[RunLook, JudgedMaps]],
-        before: Sequence[tuple[RunLook, JudgedMaps]],
+        judged: Sequence[tuple[RunLook, CalibrationEstimate]],
+        before: Sequence[tuple[RunLook, CalibrationEstimate]],
     ) -> None:
         """Draw calibrated runs, and the same runs uncalibrated."""
         for item in (*self.lines, *self.whiskers, *self.before):
@@ -82,7 +87,7 @@ class ReliabilityPlot:
         ends = 0.0, reach_of([one for _, one in judged])
         self.plot.set_whole(ends, ends)
 
-    def _add(self, look: RunLook, one: JudgedMaps) -> None:
+    def _add(self, look: RunLook, one: CalibrationEstimate) -> None:
         bins, colour = one.diagram, run_colour(current_theme(), look.colour)
         ends = np.stack([bins.low, bins.high], axis=1).ravel()
         self.whiskers.append(
@@ -120,7 +125,7 @@ class ProbabilityPlot:
             self.plot.addItem(item)
         self.legend = Legend(self.plot)
 
-    def show(self, one: JudgedMaps, names: tuple[str, str]) -> None:
+    def show(self, one: CalibrationEstimate, names: tuple[str, str]) -> None:
         """Draw the probabilities of a run."""
         theme = current_theme()
         for k, (item, colour) in enumerate(
@@ -140,7 +145,7 @@ _HEADS, _TIPS = worded_columns("calibration_table")
 _HEIGHT, _LEAST = 190, 100  # pixels
 _SHARE = 0.3  # of the page: the pictures come first
 
-Figures = Mapping[tuple[RunRecord, str], JudgedMaps | str]
+Figures = Mapping[tuple[RunRecord, str], CalibrationEstimate | str]
 
 
 class CalibrationTable(SheetTable):
@@ -179,7 +184,7 @@ class CalibrationTable(SheetTable):
             for kind, title in TITLES.items():
                 short = title.partition(":")[0]
                 one = found.get((run.record, kind))
-                if isinstance(one, JudgedMaps):
+                if isinstance(one, CalibrationEstimate):
                     cells = (run.look.name, short, *_figures(one))
                     rows.append(Row(cells, run.look, strong=kind == chosen))
                     self._places.append((run.record.id, kind))
@@ -189,14 +194,14 @@ class CalibrationTable(SheetTable):
         self.chosen.emit(*self._places[index.row()])
 
 
-def _figures(one: JudgedMaps) -> tuple[str, ...]:
+def _figures(one: CalibrationEstimate) -> tuple[str, ...]:
     brier = one.brier
     values = (brier.value, brier.miscalibration, brier.discrimination, one.log.value, one.error)
     return tuple("–" if value != value else figure_words(value) for value in values)
 
 
 # By run and map: its figures, or why there are none.
-Found = dict[tuple[RunRecord, str], JudgedMaps | str]
+Found = dict[tuple[RunRecord, str], CalibrationEstimate | str]
 
 
 class CalibrationView(PageView):
@@ -212,6 +217,9 @@ class CalibrationView(PageView):
     """
 
     listens_to: ClassVar = {**PageView.listens_to, "plan": "mark_stale"}
+    lacks: ClassVar = "scores"
+    soon: ClassVar = "calibration follows when it has ended"
+    aim: ClassVar = "how accurate the probabilities are"
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, "calibration_view", "Calibration")
@@ -246,7 +254,7 @@ class CalibrationView(PageView):
             (run.look.name, kind, k + 1, *cells)
             for run in self.session.checked_runs()
             for kind in TITLES
-            if isinstance(one := self._known.get((run.record, kind)), JudgedMaps)
+            if isinstance(one := self._known.get((run.record, kind)), CalibrationEstimate)
             for k, cells in enumerate(_bins(one))
         ]
         return in_columns(("run", "calibrated by", "bin", *_BIN_COLUMNS), lines)
@@ -287,11 +295,13 @@ class CalibrationView(PageView):
         else:
             self._show_nothing(runs, kind)
 
-    def _judged(self, runs: Sequence[ShownRun], kind: str) -> list[tuple[ShownRun, JudgedMaps]]:
+    def _judged(
+        self, runs: Sequence[ShownRun], kind: str
+    ) -> list[tuple[ShownRun, CalibrationEstimate]]:
         found = [(run, self._known.get((run.record, kind))) for run in runs]
-        return [(run, one) for run, one in found if isinstance(one, JudgedMaps)]
+        return [(run, one) for run, one in found if isinstance(one, CalibrationEstimate)]
 
-    def _show_one(self, drawn: Sequence[tuple[ShownRun, JudgedMaps]]) -> None:
+    def _show_one(self, drawn: Sequence[tuple[ShownRun, CalibrationEstimate]]) -> None:
         """Show the probabilities of the selected run, or of the first, and their errors."""
         chosen = [pair for pair in drawn if pair[0].record.id == self.session.selected]
         run, one = (chosen or drawn)[0]
@@ -304,10 +314,7 @@ class CalibrationView(PageView):
         reasons = [self._known.get((run.record, kind)) for run in runs]
         text = next((reason for reason in reasons if isinstance(reason, str)), "")
         run = self.session.run(self.session.selected)
-        why = self.why_empty(
-            None if runs else run, "scores", "calibration follows when it has ended",
-            "how accurate the probabilities are",
-        )  # fmt: skip
+        why = self.why_empty(None if runs else run)
         if runs:
             why = f"{text[0].upper()}{text[1:]}." if text else "Calibrating…"
         self.sentence.setText(why)
@@ -320,7 +327,7 @@ class CalibrationView(PageView):
 _BIN_COLUMNS = ("rows", "positives", "lowest", "highest", "mean", "share", "low", "high")
 
 
-def _bins(one: JudgedMaps) -> list[tuple[Any, ...]]:
+def _bins(one: CalibrationEstimate) -> list[tuple[Any, ...]]:
     columns = (getattr(one.diagram, name).tolist() for name in _BIN_COLUMNS)
     return list(zip(*columns, strict=True))
 
@@ -330,13 +337,13 @@ def _judge_all(records: Sequence[RunRecord], known: Found, post: Callable[[Any],
     for record, kind in itertools.product(records, TITLES):
         if (record, kind) not in known:
             try:
-                known[record, kind] = judge(record, kind, lambda: bool(post(None)))
+                known[record, kind] = estimate_calibration(record, kind, lambda: bool(post(None)))
             except InputError as error:
                 known[record, kind] = str(error)
     return known
 
 
-def _words(run: ShownRun, one: JudgedMaps) -> Statement:
+def _words(run: ShownRun, one: CalibrationEstimate) -> Statement:
     is_map, name = one.kind != AS_IT_STANDS, run.look.name
     known = text("calibration_error", name=name, error=one.error)
     unknown = text("calibration_error_unknown", name=name, reason=one.error_reason)

@@ -183,7 +183,7 @@ class CandidateStanding:
     @property
     def is_whole(self) -> bool:
         """Whether every candidate was tested on every fold or failed."""
-        return self.search.judged >= 1.0
+        return self.search.fraction_done >= 1.0
 
     def close(self) -> int:
         """Count the candidates other than the best within its standard error."""
@@ -206,7 +206,7 @@ class SearchedRun:
 
 def over_splits(searches: Sequence[Search]) -> Search:
     """Merge searches: the mean areas of splits take the place of folds."""
-    whole = [one for one in searches if one.judged >= 1.0]
+    whole = [one for one in searches if one.fraction_done >= 1.0]
     problems = {
         k: f"{text} (split {split + 1})"
         for split, one in reversed(list(enumerate(searches)))
@@ -223,7 +223,7 @@ def over_splits(searches: Sequence[Search]) -> Search:
 
 def times_chosen(searches: Sequence[Search]) -> Index:
     """Count in how many splits each candidate ranked best."""
-    best = [one.best for one in searches if one.judged >= 1.0 and one.best is not None]
+    best = [one.best for one in searches if one.fraction_done >= 1.0 and one.best is not None]
     return np.bincount(np.array(best, dtype=np.intp), minlength=len(searches[0].candidates))
 
 

@@ -113,7 +113,9 @@ def _choices(subject: SearchedRun, settings: Sequence[Setting], standing: Candid
 def _done_words(standing: CandidateStanding) -> str:
     """State how much of a search is done."""
     total, pairs = standing.search.areas.size, standing.search.metric == LEAVE_PAIR_OUT
-    return text("tuned_done", done=round(standing.search.judged * total), total=total, pairs=pairs)
+    return text(
+        "tuned_done", done=round(standing.search.fraction_done * total), total=total, pairs=pairs
+    )
 
 
 def _caveats(settings: Sequence[Setting], standing: CandidateStanding, top: int) -> list[str]:

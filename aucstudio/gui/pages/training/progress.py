@@ -17,7 +17,7 @@ from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.runs.experiment import Band, Experiment
 from aucstudio.project.runs.progress import Look
-from aucstudio.project.runs.record import ScoresOnTheWay, SplitResult, TrainingCurve
+from aucstudio.project.runs.record import ScoresDuringTraining, SplitResult, TrainingCurve
 
 ITERATION, SECONDS = "iteration", "seconds"
 TRAIN, HELD = "train", "held"
@@ -101,7 +101,7 @@ def area_name(band: Band | None) -> str:
     return "AUC" if band is None else f"pAUC at FPR {band[0]:g} … {band[1]:g}"
 
 
-def _area(scores: ScoresOnTheWay, band: Band | None) -> Array:
+def _area(scores: ScoresDuringTraining, band: Band | None) -> Array:
     return scores.auc() if band is None else scores.pauc(band)
 
 
@@ -126,13 +126,13 @@ def _problem(experiment: Experiment) -> Hashable:
     return experiment.method, repr(sorted(experiment.params.items()))
 
 
-def unready(runs: list[ShownRun]) -> list[ScoresOnTheWay]:
+def unready(runs: list[ShownRun]) -> list[ScoresDuringTraining]:
     """List the scores whose areas are not computed yet."""
     looks = [s.trajectory for run in runs for s in run.record.splits if s.trajectory is not None]
     return [part for look in looks for part in (look.held, look.train) if not part.is_ready]
 
 
-def make_ready(waiting: list[ScoresOnTheWay], post: Callable[[object], bool]) -> None:
+def make_ready(waiting: list[ScoresDuringTraining], post: Callable[[object], bool]) -> None:
     """Compute areas in the background; ``post`` returns whether to stop."""
     for scores in waiting:
         if post(None):
@@ -169,7 +169,7 @@ def _live_area(look: Look, part: str, band: Band | None) -> float:
         positive, scores = look.positive, look.scores
         if part == TRAIN:
             positive, scores = look.train_positive, look.train_scores
-        on_the_way = ScoresOnTheWay(positive, scores[None].astype(np.float32))
+        on_the_way = ScoresDuringTraining(positive, scores[None].astype(np.float32))
         known[part, band] = float(_area(on_the_way, band)[0])
     return known[part, band]
 

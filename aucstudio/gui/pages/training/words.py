@@ -18,7 +18,7 @@ from aucstudio.notices import text
 from aucstudio.notices.words import power_words, score_words, seconds_words
 from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.progress import held_sample
-from aucstudio.project.runs.record import STOPPED, ScoresOnTheWay, SplitResult
+from aucstudio.project.runs.record import STOPPED, ScoresDuringTraining, SplitResult
 
 _MEASURED = 0.05  # seconds: shorter stages are not reported
 _SEEN = 5e-4  # a difference that three decimals show
@@ -152,7 +152,7 @@ def _capital(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _testable(split: SplitResult) -> ScoresOnTheWay | None:
+def _testable(split: SplitResult) -> ScoresDuringTraining | None:
     """Return the evaluations on held-out rows if these suffice for a test."""
     if split.trajectory is None:
         return None
@@ -163,7 +163,9 @@ def _testable(split: SplitResult) -> ScoresOnTheWay | None:
     return None if few or empty else held
 
 
-def _is_settled(split: SplitResult, held: ScoresOnTheWay, best: int, band: Band | None) -> bool:
+def _is_settled(
+    split: SplitResult, held: ScoresDuringTraining, best: int, band: Band | None
+) -> bool:
     """Return whether the best evaluation is significantly better than the last."""
     if _testable(split) is None:
         return False
@@ -172,7 +174,7 @@ def _is_settled(split: SplitResult, held: ScoresOnTheWay, best: int, band: Band 
     return inference.is_significant(test(*data, *(band or ()), **sampled).p * len(held.scores))
 
 
-def _sampled(split: SplitResult, held: ScoresOnTheWay) -> roc.Sampled:
+def _sampled(split: SplitResult, held: ScoresDuringTraining) -> roc.Sampled:
     """Return how the held-out rows of the evaluations were sampled."""
     groups = split.test_groups
     if groups is not None:

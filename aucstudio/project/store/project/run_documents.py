@@ -21,7 +21,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiment import Experiment, check_band
 from aucstudio.project.runs.record import (
     RunRecord,
-    ScoresOnTheWay,
+    ScoresDuringTraining,
     SplitResult,
     Stage,
     TrainingCurve,
@@ -313,7 +313,7 @@ class StoredParts:
             counted = len(positive) if weights is None else len(weights)
             if scores.shape != (len(iteration), len(positive)) or counted != len(positive):
                 raise ValueError("the evaluations during the fit do not fit together")
-            sides.append(ScoresOnTheWay(positive, scores, weights))
+            sides.append(ScoresDuringTraining(positive, scores, weights))
         # What views compute of it, and keep with it, takes as much again at most.
         size = 2 * sum(side.scores.nbytes for side in sides)
         return Trajectory(iteration, seconds, *sides), size
