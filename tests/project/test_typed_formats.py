@@ -10,6 +10,8 @@ import openpyxl
 import pytest
 
 from aucstudio.project.data.disk.stream import open_stream
+from aucstudio.project.data.import_choices import ImportChoices
+from aucstudio.project.data.preview import HeadReader
 from aucstudio.project.data.readers.arff import day_reader
 from aucstudio.project.data.readers.statistics import counted_units
 from aucstudio.project.data.table import read_table
@@ -412,3 +414,27 @@ def test_out_of_memory_database_reads_texts_as_numbers(tmp_path):
     table = open_stream(database(tmp_path / "t.sqlite", "x, dose TEXT, y", rows))
     assert table.window(1, 3, ["dose"]).column("dose").values.tolist() == [1.5, 2.5]
     table.close()
+
+
+@pytest.mark.parametrize("names", ['["x"]', '{"x": 1}', "3", "[1, 2]"])
+def test_foreign_names_in_the_metadata_of_a_parquet_file_do_no_harm(tmp_path, names):
+    path = tmp_path / "t.parquet"
+    with duckdb.connect() as connection:
+        connection.execute(
+            "COPY (SELECT x AS n, x % 2 AS y FROM range(20) AS r(x)) TO "
+            f"'{path}' (FORMAT parquet, KV_METADATA {{'aucstudio.names': '{names}'}})"
+        )
+    assert read_table(path).rows == 20
+
+
+def test_preview_of_a_long_parquet_file_keeps_names_that_differ_in_case(tmp_path):
+    path = tmp_path / "t.parquet"
+    with duckdb.connect() as connection:
+        connection.execute(
+            "COPY (SELECT x AS c0, 2 * x AS c1, x % 2 AS c2 FROM range(5000) AS r(x)) TO "
+            f"'{path}' (FORMAT parquet, KV_METADATA {{'aucstudio.names': '[\"a\",\"A\",\"y\"]'}})"
+        )
+    head = HeadReader(path, tmp_path).read(ImportChoices())
+    assert not head.whole
+    assert [column.name for column in head.table.columns] == ["a", "A", "y"]
+    assert [column.name for column in read_table(path).columns] == ["a", "A", "y"]

@@ -66,7 +66,9 @@ def one_level(
     lasting = _durations_of_pandas(connection, file)
     called, paths, reads, hours = list[str](), list[str](), list[str](), list[int]()
     names = _names(connection, file, relation.columns)
-    given = _metadata(connection, file, NAMES) or names
+    given = _metadata(connection, file, NAMES)
+    if not isinstance(given, list) or len(given) != len(names):
+        given = names
     for column, name, shown, kind in zip(
         relation.columns, names, given, relation.types, strict=True
     ):
@@ -76,7 +78,7 @@ def one_level(
             read = f"epoch({cell}) / {_HOUR}" if str(inner) == "INTERVAL" else cell
             read = f"{cell} / {per_hour}" if per_hour else read
             hours += [len(reads)] if read != cell else []
-            called.append(".".join((shown, *inside)))
+            called.append(".".join((str(shown), *inside)))
             paths.append(".".join((name, *inside)))
             reads.append(read)
     names, remarks = unique_names(called)
@@ -218,20 +220,13 @@ def open_typed(
         new = [k for k, name in enumerate(names) if name not in known]
         codes = file.long_integers(new)
         forms |= dict.fromkeys(codes)
-        free = {
-            k: kinds.get(names[k], "")
-            for k in new
-            if k not in codes and columns.is_free(k, kinds.get(names[k], ""))
-        }
-        sample = file.sample([*free])
-    guessed = {k: _guess(cells, forms[k], free[k], dialect) for k, cells in sample.items()}
+        declared = {k: kinds.get(names[k], "") for k in new if k not in codes}
+        sample = file.sample([k for k, kind in declared.items() if columns.is_free(k, kind)])
+    guessed = {k: _guess(cells, forms[k], declared[k], dialect) for k, cells in sample.items()}
     spelled = frozenset(k for k, form in guessed.items() if forms[k] is None or form != forms[k])
     forms |= guessed
-    rows = map(
-        list,
-        zip(*(sample[k] if k in spelled else itertools.repeat("") for k in forms), strict=False),
-    )
-    body = [*rows] if spelled else []
+    cells_of = [sample[k] if k in spelled else itertools.repeat("") for k in forms]
+    body = [[*row] for row in zip(*cells_of, strict=False)] if spelled else []
     remarks += [found("format_long_integers", names[k]) for k in codes]
     if schema is None:
         zoned = [k for k, kind in enumerate(columns.types) if kind == "TIMESTAMP WITH TIME ZONE"]

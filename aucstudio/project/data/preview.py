@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 
 from aucstudio.project import scratch
 from aucstudio.project.data.import_choices import ImportChoices
-from aucstudio.project.data.input_files import CLOSED, for_duckdb, literal, quoted, several
+from aucstudio.project.data.input_files import CLOSED, for_duckdb, literal, several
 from aucstudio.project.data.parquet import one_level
-from aucstudio.project.data.readers.formats import BY_KEY, MATRIX, PARQUET, TEXT
+from aucstudio.project.data.readers.formats import BY_KEY, MATRIX, PARQUET, TEXT, names_sql
 from aucstudio.project.data.readers.reading import (
     Opening,
     Plain,
@@ -281,10 +281,11 @@ def _first_of_parquet(path: Path, here: Path, folder: Path) -> bool:
             if row is None or row[0] <= ROWS:
                 return True
             columns, _ = one_level(connection, source)
-            listed = ", ".join(f"{field.read} AS {quoted(field.name)}" for field in columns)
+            listed = ", ".join(f"{field.read} AS c{k}" for k, field in enumerate(columns))
+            named = names_sql([field.name for field in columns])
             connection.execute(
                 f"COPY (SELECT {listed} FROM read_parquet({source}) LIMIT {ROWS}) TO {target} "
-                "(FORMAT parquet)"
+                f"(FORMAT parquet, {named})"
             )
     except duckdb.Error:
         return True  # the reader reports what is wrong

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import datetime
 import glob
-import json
 import re
 import struct
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -28,7 +27,7 @@ from aucstudio.project.data.input_files import (
 )
 from aucstudio.project.data.readers.archive import check_swelling
 from aucstudio.project.data.readers.conversion import leave_room, spell, typed_rows
-from aucstudio.project.data.readers.formats import NAMES, Advance, ReadOptions, Written
+from aucstudio.project.data.readers.formats import Advance, ReadOptions, Written, names_sql
 from aucstudio.project.errors import input_error
 
 _AT_ONCE = 64  # columns: DuckDB holds a row group of each that it reads
@@ -147,7 +146,7 @@ def write_arrow(path: Path, target: Path, _options: ReadOptions, report: Advance
 
 def _copy_arrow(path: Path, start: int, target: Path, names: Sequence[str] = ()) -> None:
     """Copy a stream of Arrow as Parquet, with other names of the columns if they are given."""
-    more = f", KV_METADATA {{{quoted(NAMES)}: {literal(json.dumps(names))}}}" if names else ""
+    more = f", {names_sql(names)}" if names else ""
     with duckdb_on(target.parent) as connection:
         connection.register("arrow", _Source(path, start))
         connection.execute(f"COPY (FROM arrow) TO {literal(str(target))} (FORMAT parquet{more})")
