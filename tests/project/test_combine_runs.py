@@ -131,6 +131,7 @@ def test_combination_model_refits_members_on_all_rows(table, in_folds):
     record = combined(in_folds)
     messages = []
     model = refit_combination(record.experiment, in_folds, table, messages.append)
+    assert {m.splits for m in messages if m.fit_of != "member"} == {1}  # weights of no single split
     refits = [(m.split, m.splits) for m in messages if m.fit_of == "member"]
     assert [k for k, _ in refits] == sorted(k for k, _ in refits)
     assert {count for _, count in refits} == {len(in_folds)}

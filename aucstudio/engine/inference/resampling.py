@@ -131,7 +131,7 @@ def _group_times(
 
 
 def drawn_rates(
-    ranking: roc.Ranking, curve: roc.Curve, positives: RowNumbers, negatives: RowNumbers
+    ranking: roc.Ranking, curve: roc.RocCurve, positives: RowNumbers, negatives: RowNumbers
 ) -> tuple[Array, Array]:
     """Compute the TPR and the FPR of each resample at the vertices of a curve.
 

@@ -27,6 +27,7 @@ import numpy as np
 from aucstudio.engine import roc
 from aucstudio.engine.arrays import Array, Mask
 from aucstudio.engine.base import AUCClassifier
+from aucstudio.engine.cost import NO_KERNEL, Cost, Work, cost_of, kernel_matrix
 from aucstudio.engine.features.spaces import Vectors, exact
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.kernels import KernelSettings
@@ -319,6 +320,15 @@ class ASVM(KernelSettings, AUCClassifier):
     mu: float = param(0.1)
     fpr: float = param(0.1)
     tol: float = param(1e-6)
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Estimate memory and time of a fit; see the base class."""
+        N, d = positives + negatives, features
+        if self.kernel == "linear" and d <= N:
+            work = Work(products=15 * N * d**2, numbers=15 * N * (4 * d + 60), steps=300)
+            return cost_of(N, 8.0 * (N * d + 3 * d**2), work)
+        work = kernel_matrix(N, d) + Work(products=20 * N**3, numbers=50 * N**2)
+        return cost_of(N, 8 * (3.2 * N**2 + N * d), work, NO_KERNEL)
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         monitor = context.monitor

@@ -13,6 +13,7 @@ import numpy as np
 
 from aucstudio.engine.arrays import Array, Mask
 from aucstudio.engine.base import WeighsRows
+from aucstudio.engine.cost import Advice, Cost, Work, cost_of
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.methods.forest import read_tree
 from aucstudio.engine.methods.settings import MOST_LEVELS, ClassWeightSettings
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     )
 
 _SEED = 0  # only for a library that bins for itself: beyond 200,000 rows it does so on a sample
+_FEWER_LEAVES: Advice = ("max_leaf_nodes", "use fewer leaves or a sample of the rows")
 
 
 class GradientBoosting(ClassWeightSettings, WeighsRows):
@@ -62,6 +64,15 @@ class GradientBoosting(ClassWeightSettings, WeighsRows):
     max_leaf_nodes: int = param(31, "boosting")
     min_samples_leaf: int = param(10, "boosting")
     l2_regularization: float = param(0.0)
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Estimate memory and time of a fit; see the base class."""
+        N, d = positives + negatives, features
+        leaves = min(self.max_leaf_nodes, max(2, N // self.min_samples_leaf))
+        bins = leaves * d * 256
+        tree = Work(numbers=20 * N * d + 10 * bins, steps=50)
+        work = tree.times(self.max_iter) + Work(numbers=100 * N * d)
+        return cost_of(N, 11.0 * N * d + 20 * bins, work, _FEWER_LEAVES)
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         monitor = context.monitor

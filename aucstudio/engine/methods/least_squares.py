@@ -21,7 +21,12 @@ from aucstudio.engine.arrays import Array, Mask, Rows
 from aucstudio.engine.base import WeighsRows
 from aucstudio.engine.blocks import Passes
 from aucstudio.engine.cost import (
+    FEWER_FEATURES,
+    NO_KERNEL,
     Cost,
+    Work,
+    cost_of,
+    kernel_matrix,
     refuse_kernel_matrix,
 )
 from aucstudio.engine.fit import Context, Fit, PairsHeldOut
@@ -102,6 +107,15 @@ class LeastSquares(KernelSettings, WeighsRows):
         """Refuse kernel matrices beyond memory; see the base class."""
         if self.kernel != "linear" or positives + negatives < features:
             refuse_kernel_matrix(positives + negatives, MOST_KERNEL_ROWS)
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Estimate memory and time of a fit; see the base class."""
+        N, d = positives + negatives, features
+        if self.kernel == "linear" and d <= N:
+            work = Work(products=1.5 * N * d**2 + d**3, numbers=2 * N * d)
+            return cost_of(N, 56.0 * d**2, work, FEWER_FEATURES)
+        work = kernel_matrix(N, d) + Work(products=0.5 * N**3, numbers=20 * N**2)
+        return cost_of(N, 8.0 * (N**2 + 1024 * N), work, NO_KERNEL)
 
     def estimate_sparse(self, positives: int, negatives: int, features: int, stored: float) -> Cost:
         """Estimate memory and time of a fit: the equations are as many as from dense rows."""

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from aucstudio.gui.common.controls import ControlRow, Segments
+from aucstudio.gui.common.controls import ControlRow, Segments, SplitCombo
 from aucstudio.gui.common.plots.plot import Plot, plot_menu
 from aucstudio.gui.common.plotting import style_plot
 from aucstudio.gui.common.sentence import Sentence
@@ -72,6 +72,9 @@ class PageView(QWidget):
         The conclusion: one sentence, and details on demand.
     shows_threshold : bool
         Class attribute: whether the page shows the threshold and its errors.
+    lacks, soon, aim : str
+        Class attributes, for an empty page: what the selected run does not have, what follows
+        while a run is training, and what the page shows.
     picture_verbs : sequence of QAction
         Actions of the window on the picture and its numbers, for the menu of a plot.
     view_asked : Signal(str)
@@ -93,6 +96,9 @@ class PageView(QWidget):
     }
 
     shows_threshold: ClassVar = False
+    lacks: ClassVar[str] = ""
+    soon: ClassVar[str] = ""
+    aim: ClassVar[str] = ""
 
     def __init__(self, session: Session, name: str, title: str) -> None:
         super().__init__()
@@ -161,6 +167,13 @@ class PageView(QWidget):
         """Cancel all computations and drop their results, which may hold records of other runs."""
         for answer in self.findChildren(Answer):
             answer.forget()
+
+    def choose_split(self, name: str) -> SplitCombo:
+        """Add the choice of the split that the session is about."""
+        combo: SplitCombo = self.controls.splits(
+            name, lambda: self.session.point_at(split=combo.currentIndex())
+        )
+        return combo
 
     def offer_following(self) -> None:
         """Add the choice between the run in progress and the selected run."""
@@ -333,15 +346,15 @@ class PageView(QWidget):
         self._refresh_if_stale()
         self.refresh_live()
 
-    def why_empty(self, run: ShownRun | None, what: str, soon: str, aim: str) -> str:
-        """Explain why the selected run, if any, has no picture, and what to do."""
-        live = self.session.live
+    def why_empty(self, run: ShownRun | None = None, soon: str = "") -> str:
+        """Explain why a run, if given, has no picture, and what to do or what follows."""
+        live, aim = self.session.live, self.aim
         if run is not None:
             error = run.record.error
             why = f" {error[0].upper()}{error[1:].rstrip('.')}." if error else ""
-            return f"{run.look.name} has no {what}.{why}"
+            return f"{run.look.name} has no {self.lacks}.{why}"
         if live is not None:
-            return f"{live.look.name} is training; {soon}."
+            return f"{live.look.name} is training; {soon or self.soon}."
         if any(one.record.splits for one in self.session.shown_runs()):
             return f"No run is chosen: tick or select a run in the list to see {aim}."
         if self.session.table is None:

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QGridLayout, QScrollBar, QWidget
 from aucstudio.engine.arrays import Array
 from aucstudio.gui.common.plain_text import elided, show_tip
 from aucstudio.gui.common.plotting import make_plot, pen
-from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol
+from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol, scaled
 from aucstudio.gui.common.widgets import label, named
 from aucstudio.gui.state.plan import RunLook
 
@@ -203,7 +203,7 @@ class WhiskerChart(QWidget):
     def _make_room(self) -> None:
         """Reserve the width of the longest name."""
         measure = QFontMetrics(self.font()).horizontalAdvance
-        most = min(_NAME_WIDTH, int(_NAME_SHARE * self.plot.width()))
+        most = min(scaled(_NAME_WIDTH), int(_NAME_SHARE * self.plot.width()))
         names = (elided(name, most, measure) for name in self._longest)
         self._room = max(map(measure, names), default=0)
         self._name_rows()
@@ -218,7 +218,7 @@ class WhiskerChart(QWidget):
     def _place(self) -> None:
         """Show as many rows as fit, from the scroll position."""
         height = max(1, int(self.plot.getViewBox().height()))
-        fit = max(1, height // _LEAST_ROW)
+        fit = max(1, height // scaled(_LEAST_ROW))
         hidden = max(0, len(self.rows) - fit)
         self.scroller.setRange(0, hidden)
         self.scroller.setPageStep(fit)
@@ -226,7 +226,7 @@ class WhiskerChart(QWidget):
         self.note.setVisible(hidden > 0)
         first, last = self.scroller.value(), min(self.scroller.value() + fit, len(self.rows))
         self.note.setText(f"{first + 1:,} to {last:,} of {len(self.rows):,}: scroll for the others")
-        seen = fit if hidden else max(len(self.rows), height // _MOST_ROW)
+        seen = fit if hidden else max(len(self.rows), height // scaled(_MOST_ROW))
         top = first - 0.5
         self.plot.setYRange(top, top + seen, padding=0)
         if self._seen != (first, last):

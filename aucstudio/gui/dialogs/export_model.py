@@ -198,7 +198,7 @@ class ModelChoice(QObject):
     def _in_sample(self) -> bool:
         return self._run.record.experiment.validation.scheme == LEAVE_PAIR_OUT
 
-    def _curve(self) -> roc.Curve:
+    def _curve(self) -> roc.RocCurve:
         """Return the curve of the rows on which thresholds are chosen."""
         split = self._run.record.splits[self._split]
         if self._in_sample():

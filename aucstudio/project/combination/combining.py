@@ -50,6 +50,8 @@ from aucstudio.project.runs.progress import Listener, Progress
 from aucstudio.project.runs.record import DONE, RunRecord, SplitResult, TrainingCurve
 from aucstudio.project.work.submit import GivenUp, Place
 
+_CHOOSING = "choosing weights"
+
 
 def combine_runs(
     experiment: Experiment,
@@ -138,7 +140,7 @@ class _Combination:
 
     def refit(self, table: AnyTable) -> Model:
         parts = [part_of(self._runs, splits) for splits in self._splits]
-        chosen = self._choose(together(parts), 0)
+        chosen = choose(self._experiment, together(parts), 0, self._report_choice)
         models = [
             refit(record.experiment, table, functools.partial(self._report_member, k))
             for k, (_, record) in enumerate(self._runs)
@@ -265,16 +267,22 @@ class _Combination:
             total += weight * scale(own_scores(model, raw))
         return rows, of_rows(splits[0].train_rows, splits[0].train_positive, rows), total
 
+    def _report_choice(self, _share: float) -> None:
+        """Report that the weights of a refit are chosen, which are those of no single split."""
+        step = Step(0, stage=_CHOOSING)
+        if self._listen(Progress(0, 1, step, 0.0, None)):
+            raise Stopped(_CHOOSING)
+
     def _report_member(self, k: int, progress: Progress) -> object:
         """Report the refit of a member."""
         count = len(self._runs)
         return self._listen(dataclasses.replace(progress, split=k, splits=count, fit_of="member"))
 
     def _report(self, k: int, fraction: float | None, finished: SplitResult | None = None) -> None:
-        step = None if fraction is None else Step(1, stage="choosing weights", fraction=fraction)
+        step = None if fraction is None else Step(1, stage=_CHOOSING, fraction=fraction)
         message = Progress(k, len(self._splits), step, 0.0, None, finished=finished)
         if self._listen(message) and finished is None:
-            raise Stopped("choosing weights")
+            raise Stopped(_CHOOSING)
 
 
 def _one_step(members: int, seconds: float, objective: float) -> TrainingCurve:

@@ -45,7 +45,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.tournament.standings import RUNNING, Standing, Standings, Verdict
 
 COURSE, CURVE = "course", "curve"
-_LEAST_PICTURE = 180  # pixels
+_LEAST_PICTURE, _GAP = 180, 8  # pixels
 
 
 class BestView(PageView):
@@ -111,7 +111,7 @@ class BestView(PageView):
             part.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         pictures = (self.nothing, 3), (self.course.plot, 3), (self.curve.plot, 3)
         below = across(*pictures, (self.verdict, 2), gap=12)
-        self.set_content(down(self.board, row, (below, 1)), "", scrolls=True)
+        self.set_content(down(self.board, row, (below, 1), gap=_GAP), "", scrolls=True)
 
     def figure_data(self) -> Mapping[str, Sequence[object]]:
         if self.standings is None:
@@ -197,8 +197,10 @@ class BestView(PageView):
 
     def _fit_board(self) -> None:
         """Leave the picture its least height."""
-        below = self.entry_button.sizeHint().height() + scaled(_LEAST_PICTURE)
-        self.board.fit_page(self.height(), self.content.height() - below)
+        words = self.entry_words.heightForWidth(self.entry_words.width())
+        row = max(words, self.entry_button.sizeHint().height())
+        taken = row + 2 * _GAP + scaled(_LEAST_PICTURE)
+        self.board.fit_page(self.height(), self.content.height() - taken)
 
     def _runs(self, standings: Standings) -> list[ShownRun]:
         """List the best run and the simpler one, with their colours."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QModelIndex, QSignalBlocker, Signal
 
 from aucstudio.engine.inference import is_significant
-from aucstudio.gui.common.table import Row, SheetTable
+from aucstudio.gui.common.table import Row, SheetTable, worded_columns
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.pages.best.words import (
     estimate_words,
@@ -28,24 +28,7 @@ from aucstudio.project.tournament.standings import (
     Standings,
 )
 
-HEADS = (
-    "Method",
-    "Settings",
-    "Cross-validated",
-    "Held out",
-    "Held out",
-    "Optimism",
-    "Time",
-    "State",
-)
-_TIPS = {
-    1: "best_settings_tip",
-    2: "best_inner_tip",
-    3: "best_held_out_tip",
-    4: "best_area_tip",
-    5: "best_optimism_tip",
-    6: "best_time_tip",
-}
+HEADS, _TIPS = worded_columns("best_table")
 _LINE = 24
 _SETTINGS, _AREA, _OPTIMISM, _TIME, _STATE = 1, 4, 5, 6, 7
 # What gives way where settings have less room than they need: whether intervals are written, which
@@ -73,9 +56,9 @@ class Leaderboard(SheetTable):
 
     def __init__(self) -> None:
         self._least_settings = 0
-        words, tips = (0, 1, len(HEADS) - 1), {k: text(code) for k, code in _TIPS.items()}
+        words = 0, _SETTINGS, _STATE
         super().__init__(
-            "best_table", "Leaderboard", HEADS, _LINE, _SETTINGS, tips=tips, words=words
+            "best_table", "Leaderboard", HEADS, _LINE, _SETTINGS, tips=_TIPS, words=words
         )
         self.horizontalHeader().setMinimumSectionSize(scaled(44))
         self._standings: Standings | None = None

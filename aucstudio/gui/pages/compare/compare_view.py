@@ -75,6 +75,8 @@ class CompareView(PageView):
         "focus": "_show_threshold",
         "band_rested": "mark_stale",
     }
+    soon: ClassVar = "it is compared when it has ended"
+    aim: ClassVar = "how runs compare"
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, "compare_view", "Compare")
@@ -197,8 +199,7 @@ class CompareView(PageView):
                 show_note(self.footnote_label, texts.footnote(shown.found, shown.band))
             self.fit_page()
         if shown is None:
-            soon, aim = "it is compared when it has ended", "how runs compare"
-            self.sentence.setText(self.why_empty(None, "", soon, aim))
+            self.sentence.setText(self.why_empty())
         else:
             self._mark(shown)
 

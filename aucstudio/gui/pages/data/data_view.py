@@ -89,15 +89,12 @@ class DataView(PageView):
     # ------------------------------------------------------------- making
 
     def _make_controls(self) -> None:
-        row, session = self.controls, self.session
+        row = self.controls
         self.back_button = row.button("data_back_button", verb=self._on_back)
         self.show_combo = row.choice("data_show_combo", verb=self._on_show)
         row.put(self.filters.class_combo)
         row.put(self.filters.part_combo)
-        self.split_combo = row.splits(
-            "data_split_combo",
-            lambda: session.point_at(split=self.split_combo.currentIndex()),
-        )
+        self.split_combo = self.choose_split("data_split_combo")
         row.put(self.correlation.kind_combo)
         row.show(False, self.back_button, self.split_combo)
         row.addStretch(1)

@@ -49,6 +49,9 @@ class ModelView(PageView):
         "focus": "mark_stale",
         "band_rested": "mark_stale",
     }
+    lacks: ClassVar = "model"
+    soon: ClassVar = "the contributions of columns appear when it ends"
+    aim: ClassVar = "the contributions of columns"
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, "model_view", "Model")
@@ -80,10 +83,7 @@ class ModelView(PageView):
         row = self.controls
         self.picture_combo = row.choice("model_picture_combo")
         self.picture_combo.activated.connect(self._on_picture)
-        self.split_combo = row.splits(
-            "model_split_combo",
-            lambda: self.session.point_at(split=self.split_combo.currentIndex()),
-        )
+        self.split_combo = self.choose_split("model_split_combo")
         self.offer_following()
         self.controls.addStretch(1)
 
@@ -161,14 +161,7 @@ class ModelView(PageView):
         for part in self.parts:
             part.leave()
         self.show_content(False)
-        self.sentence.setText(
-            self.why_empty(
-                self.session.run(self.session.selected),
-                "model",
-                "the contributions of columns appear when it ends",
-                "the contributions of columns",
-            )
-        )
+        self.sentence.setText(self.why_empty(self.session.run(self.session.selected)))
 
     def _offer_pictures(self, run: ShownRun) -> None:
         """List the pictures that apply to a run; keep the chosen one if it is among them."""

@@ -15,7 +15,7 @@ from aucstudio.gui.common.form import whole_box
 from aucstudio.gui.common.plain_text import elided, plain_tooltip
 from aucstudio.gui.common.plotting import make_plot, pen
 from aucstudio.gui.common.sentence import Statement
-from aucstudio.gui.common.theme import current_theme, mixed
+from aucstudio.gui.common.theme import current_theme, mixed, scaled
 from aucstudio.gui.pages.model.model_picture import Columns, ModelPicture, ModelSubject
 from aucstudio.gui.state.background import Work, delayed
 from aucstudio.gui.state.session import ShownRun
@@ -82,7 +82,7 @@ class TreePart(ModelPicture[Node]):
     # ------------------------------------------------------------- drawing
 
     def draw(self, subject: ModelSubject, found: Node) -> None:
-        slots = max(4, int(self.plot.height()) // _SLOT)
+        slots = max(4, int(self.plot.height()) // scaled(_SLOT))
         levels = self.levels_box.value() or self._levels_that_fit(found, slots)
         while levels > 1 and ends_at(found, levels) > _MOST_LEAVES:
             levels -= 1
@@ -102,7 +102,7 @@ class TreePart(ModelPicture[Node]):
 
     def _levels_that_fit(self, root: Node, slots: int) -> int:
         """Return how many levels are readable in the available space."""
-        deepest = max(1, int(self.plot.width()) // _COLUMN - 1)
+        deepest = max(1, int(self.plot.width()) // scaled(_COLUMN) - 1)
         levels = 1
         while levels < deepest and ends_at(root, levels + 1) <= slots:
             levels += 1

@@ -10,7 +10,6 @@ import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import QObject, QRectF
-from PySide6.QtGui import QColor
 
 from aucstudio.engine.arrays import Array
 from aucstudio.engine.roc import equal_error_threshold, roc_curve
@@ -24,6 +23,7 @@ from aucstudio.gui.pages.planes.subject import (
     add_line,
     place_line,
     split_of,
+    two_hues,
 )
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.runner import LiveRun
@@ -168,14 +168,8 @@ class Shading:
 
 def _colours() -> NDArray[np.uint8]:
     """Return 256 colours from the negatives' over none to the positives'."""
-    theme = current_theme()
-    table = np.zeros((256, 4), dtype=np.uint8)
-    strength = np.abs(np.linspace(-1.0, 1.0, 256))
-    for half, colour in ((slice(0, 128), theme.negative), (slice(128, 256), theme.positive)):
-        shade = QColor(colour)
-        table[half, :3] = shade.red(), shade.green(), shade.blue()
-        table[half, 3] = np.round(10 + (_STRONGEST - 10) * strength[half])
-    return table
+    theme, far = current_theme(), np.abs(np.linspace(-1.0, 1.0, 256))
+    return two_hues(theme.negative, theme.positive, np.round(10 + (_STRONGEST - 10) * far))
 
 
 _Z = 10

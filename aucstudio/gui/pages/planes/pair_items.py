@@ -17,7 +17,7 @@ from aucstudio.gui.common.plots.plot import Plot, Readout
 from aucstudio.gui.common.plotting import faded, pen
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.planes.pairs import NO_PAIRS, PairPanel, PlacedPairs
-from aucstudio.gui.pages.planes.subject import PlanePicture, add_curve, add_marks, is_pair
+from aucstudio.gui.pages.planes.subject import PlanePicture, add_curve, add_marks, is_pair, two_hues
 from aucstudio.gui.pages.planes.words import pair_words, row_name
 from aucstudio.gui.state.session import Session
 from aucstudio.project.geometry.pairs import (
@@ -139,13 +139,8 @@ def _behind(density: Density, normal: Array) -> Mask:
 
 def _shades(below: str, above: str) -> NDArray[np.uint8]:
     """Make a colour map of two hues, transparent in the middle."""
-    table = np.empty((2 * _SHADES, 4), dtype=np.uint8)
-    strength = np.r_[np.linspace(_FULLEST[0], 0, _SHADES), np.linspace(0, _FULLEST[1], _SHADES)]
-    for half, name in ((slice(0, _SHADES), below), (slice(_SHADES, None), above)):
-        made = QColor(name)
-        table[half, :3] = made.red(), made.green(), made.blue()
-    table[:, 3] = strength
-    return table
+    sides = np.linspace(_FULLEST[0], 0, _SHADES), np.linspace(0, _FULLEST[1], _SHADES)
+    return two_hues(below, above, np.concatenate(sides))
 
 
 REACH = 10.0  # pixels

@@ -77,6 +77,9 @@ class PlaneView(PageView):
     of_pairs: ClassVar[bool]
     busy_words: ClassVar[str]
 
+    lacks: ClassVar = "rows to show"
+    soon: ClassVar = "its rows appear when they are prepared"
+    aim: ClassVar = "its rows here"
     listens_to: ClassVar = {**PageView.listens_to, "focus": "_on_focus"}
 
     def __init__(self, session: Session, name: str, title: str) -> None:
@@ -242,8 +245,7 @@ class PlaneView(PageView):
         run, is_open = self.session.run(self.session.selected), self.session.table is not None
         if run is not None and (run.record.splits or not is_open):
             return text("plane_of_other_table" if is_open else "plane_without_table", run=run)
-        soon, aim = "its rows appear when they are prepared", "its rows here"
-        return self.why_empty(run, "rows to show", soon, aim)
+        return self.why_empty(run)
 
     def _show_nothing(self, sentence: str) -> None:
         self._placing.forget()

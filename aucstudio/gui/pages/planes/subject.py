@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
+from numpy.typing import NDArray
+from PySide6.QtGui import QColor
 
 from aucstudio.engine.arrays import Array
 from aucstudio.engine.scorers import LinearScorer, Scorer
@@ -248,3 +250,13 @@ def place_line(line: pg.InfiniteLine, normal: Array, level: float) -> None:
     angle = float(np.degrees(np.arctan2(normal[0], -normal[1])))
     line.setAngle(90.0 - (90.0 - angle) % 180.0)  # to the right, so that a label is upright
     line.setVisible(True)
+
+
+def two_hues(below: str, above: str, opacity: Array) -> NDArray[np.uint8]:
+    """Return a colour map of opacities up to 255 that is of one hue below its middle."""
+    table = np.empty((len(opacity), 4), dtype=np.uint8)
+    half = len(opacity) // 2
+    for part, name in ((slice(half), below), (slice(half, None), above)):
+        table[part, :3] = QColor(name).getRgb()[:3]  # type: ignore[index]
+    table[:, 3] = opacity
+    return table

@@ -54,6 +54,8 @@ class RocView(PageView):
     }
 
     shows_threshold: ClassVar = True
+    soon: ClassVar = "its ROC curve changes during training"
+    aim: ClassVar = "its ROC curve"
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, "roc_view", "ROC")
@@ -203,8 +205,7 @@ class RocView(PageView):
 
     def _show_conclusion(self) -> None:
         runs = self.session.checked_runs()
-        soon, aim = "its ROC curve changes during training", "its ROC curve"
-        empty = "" if runs else self.why_empty(None, "", soon, aim)
+        empty = "" if runs else self.why_empty()
         face = self._face()
         is_bare = bool(empty) and self.flight.curve is None
         live = self.flight.words(face, self.session.plan.band, self.choices.area)

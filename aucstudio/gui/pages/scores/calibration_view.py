@@ -217,6 +217,9 @@ class CalibrationView(PageView):
     """
 
     listens_to: ClassVar = {**PageView.listens_to, "plan": "mark_stale"}
+    lacks: ClassVar = "scores"
+    soon: ClassVar = "calibration follows when it has ended"
+    aim: ClassVar = "how accurate the probabilities are"
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, "calibration_view", "Calibration")
@@ -311,10 +314,7 @@ class CalibrationView(PageView):
         reasons = [self._known.get((run.record, kind)) for run in runs]
         text = next((reason for reason in reasons if isinstance(reason, str)), "")
         run = self.session.run(self.session.selected)
-        why = self.why_empty(
-            None if runs else run, "scores", "calibration follows when it has ended",
-            "how accurate the probabilities are",
-        )  # fmt: skip
+        why = self.why_empty(None if runs else run)
         if runs:
             why = f"{text[0].upper()}{text[1:]}." if text else "Calibrating…"
         self.sentence.setText(why)

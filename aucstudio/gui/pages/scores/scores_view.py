@@ -61,6 +61,9 @@ class ScoresView(PageView):
     }
 
     shows_threshold: ClassVar = True
+    lacks: ClassVar = "scores"
+    soon: ClassVar = "its scores appear after the first steps"
+    aim: ClassVar = "how both classes score"
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, "scores_view", "Scores")
@@ -86,11 +89,8 @@ class ScoresView(PageView):
     # ------------------------------------------------------------- making
 
     def _make_controls(self) -> None:
-        row, session = self.controls, self.session
-        self.split_combo = row.splits(
-            "scores_split_combo",
-            lambda: session.point_at(split=self.split_combo.currentIndex()),
-        )
+        row = self.controls
+        self.split_combo = self.choose_split("scores_split_combo")
         self.threshold_box = row.put(_threshold_box())
         self.threshold_box.valueChanged.connect(self.set_threshold)
         self.own_button = row.button(
@@ -127,8 +127,7 @@ class ScoresView(PageView):
             self._drawn, self.distribution = (), None
             self._show_parts()
             self.show_content(False)
-            soon, aim = "its scores appear after the first steps", "how both classes score"
-            self.sentence.setText(self.why_empty(run, "scores", soon, aim))
+            self.sentence.setText(self.why_empty(run))
 
     def refresh_live(self) -> None:
         live = self.followed()

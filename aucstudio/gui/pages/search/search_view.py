@@ -62,6 +62,9 @@ class SearchView(PageView):
         **PageView.listens_to,
         "plan": "mark_stale",
     }
+    lacks: ClassVar = "search"
+    soon: ClassVar = "its search appears after the first candidate"
+    aim: ClassVar = "which settings rank best"
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, "search_view", "Search")
@@ -158,12 +161,11 @@ class SearchView(PageView):
         self._show_controls()
 
     def _why_none(self, run: ShownRun | None) -> str:
-        live, aim = self.session.live, "which settings rank best"
+        live = self.session.live
         if run is None and live is None and self.session.table is not None:
             return text("tuned_none")
         tuned = live is not None and live.experiment.tuning is not None
-        soon = "its search appears after the first candidate" if tuned else "it is not tuned"
-        return self.why_empty(run, "search", soon, aim)
+        return self.why_empty(run, "" if tuned else "it is not tuned")
 
     def _show(self, subject: SearchedRun) -> None:
         fresh = self.subject is None or self.subject.key != subject.key

@@ -70,6 +70,9 @@ class TrainingView(PageView):
         "focus": "mark_stale",
         "band_rested": "_draw",
     }
+    lacks: ClassVar = "finished fit"
+    soon: ClassVar = "its progress appears after the first step"
+    aim: ClassVar = "how its training goes"
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, "training_view", "Training")
@@ -253,8 +256,7 @@ class TrainingView(PageView):
                 parts.append(area_sentence(split, course, band))
             self.sentence.setText(Statement.of(*parts))
         else:
-            soon, aim = "its progress appears after the first step", "how its training goes"
-            self.sentence.setText(self.why_empty(run, "finished fit", soon, aim))
+            self.sentence.setText(self.why_empty(run))
 
     def figure_data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
         return course_table(self._all_seen(), self.session.plan.band)
