@@ -44,7 +44,7 @@ _SECTION = re.compile(r"^([A-Z][a-z ]+)\n-+\n", re.MULTILINE)
 _SENTENCES = {"References": "source", "Use when": "use_when"}
 
 
-def entries() -> dict[str, dict[str, Any]]:
+def method_entries() -> dict[str, dict[str, Any]]:
     """Return what ``methods.toml`` has of every method, by id, in the order of a list."""
     return declarations("methods.toml")
 
@@ -146,14 +146,14 @@ class Declared:
         if not isinstance(text, str):
             return
         cls.__doc__ = MethodText(text)  # type: ignore[assignment]
-        for key in entries():
+        for key in method_entries():
             if key.replace("-", "") == cls.__name__.lower():
                 cls._declare(key, text)
 
     @classmethod
     def _declare(cls, key: str, text: str) -> None:
         cls.key = key
-        for name, fact in entries()[key].items():
+        for name, fact in method_entries()[key].items():
             if name != "module":
                 setattr(cls, name, fact)
         cls.summary = text.partition("\n")[0].strip()

@@ -18,11 +18,11 @@ from aucstudio.engine.inference.results import (
     Interval,
     TestResult,
     absent_interval,
-    binomial_interval,
     check_level,
     comparison,
     quantile_level,
     silent,
+    unanimous_interval,
 )
 from aucstudio.engine.monitor import Stopped
 
@@ -204,7 +204,7 @@ def bootstrap_interval(
     drawn = _resampled_areas([one], draws, seed, progress)[0]
     method = f"stratified bootstrap, {draws} draws"
     if not (se := _spread(drawn)) > 0:
-        return binomial_interval(one.area, level, method, one.trials(one.variance.sizes))
+        return unanimous_interval(one.area, level, method, one.trials(one.variance.sizes))
     return Interval(one.area, *_percentiles(drawn, one.variance.degrees, level), level, method, se)
 
 

@@ -36,7 +36,7 @@ from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting, param
 from aucstudio.engine.scorers import Scorer, score_rows
 from aucstudio.engine.solvers import RowDirection
-from aucstudio.engine.solvers.interior_point import PredictorCorrector, run
+from aucstudio.engine.solvers.interior_point import PredictorCorrector, iterate
 from aucstudio.notices import Notice, notice, text
 
 
@@ -105,7 +105,7 @@ def solve_two_margins(
         before the tolerance.
     """
     solver = _InteriorPoint(F, positive, costs, tol, monitor)
-    return run(solver, monitor, lambda found: scorer(found.weights, found.coefficients))
+    return iterate(solver, monitor, lambda found: scorer(found.weights, found.coefficients))
 
 
 class _Rows:

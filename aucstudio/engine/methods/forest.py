@@ -18,7 +18,7 @@ from aucstudio.engine.cost import NUMBER, Advice, Cost, Work, cost_of
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.methods.settings import ClassWeightSettings
 from aucstudio.engine.params import param
-from aucstudio.engine.scorers import ABOVE_ALL, EnsembleScorer, joined
+from aucstudio.engine.scorers import ABOVE_ALL, EnsembleScorer, joined_trees
 
 _TREES_AT_ONCE = 5
 _CELLS_AT_ONCE = 2e6
@@ -129,10 +129,10 @@ def _tree(tree: Any, low: Array, span: Array) -> EnsembleScorer:
     shares = tree.value[:, 0, -1] / tree.value[:, 0, :].sum(axis=1)
     children = tree.children_left, tree.children_right
     thresholds = np.where(finite, cut, ABOVE_ALL)
-    return read_tree(leaf, feature, thresholds, children, shares, tree.missing_go_to_left)
+    return tree_scorer(leaf, feature, thresholds, children, shares, tree.missing_go_to_left)
 
 
-def read_tree(
+def tree_scorer(
     leaf: Mask,
     feature: Index,
     threshold: Array,
@@ -162,7 +162,7 @@ def _leaf_impurity(tree: Any) -> float:
 
 
 def _mean(trees: list[EnsembleScorer]) -> EnsembleScorer:
-    forest = joined(trees, 0.0)
+    forest = joined_trees(trees, 0.0)
     return dataclasses.replace(forest, value=forest.value / len(trees))
 
 

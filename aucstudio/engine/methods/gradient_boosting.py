@@ -15,11 +15,11 @@ from aucstudio.engine.arrays import Array, Mask
 from aucstudio.engine.base import WeighsRows
 from aucstudio.engine.cost import Advice, Cost, Work, cost_of
 from aucstudio.engine.fit import Context, Fit
-from aucstudio.engine.methods.forest import read_tree
+from aucstudio.engine.methods.forest import tree_scorer
 from aucstudio.engine.methods.settings import MOST_LEVELS, ClassWeightSettings
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
-from aucstudio.engine.scorers import ABOVE_ALL, EnsembleScorer, joined
+from aucstudio.engine.scorers import ABOVE_ALL, EnsembleScorer, joined_trees
 
 if TYPE_CHECKING:
     from aucstudio.engine.methods.histogram_library import (
@@ -190,7 +190,7 @@ class _Watcher:
     def scorer(self) -> EnsembleScorer:
         """Make a scorer of the trees so far."""
         self._read += [_tree(nodes, self._thresholds) for nodes in self._trees[len(self._read) :]]
-        return joined(self._read, self._base)
+        return joined_trees(self._read, self._base)
 
 
 def _tree(nodes: Nodes, thresholds: Array) -> EnsembleScorer:
@@ -200,4 +200,6 @@ def _tree(nodes: Nodes, thresholds: Array) -> EnsembleScorer:
     # A split of gaps from known values lies above all levels.
     level = np.minimum(np.where(leaf, 0, nodes["num_threshold"]), MOST_LEVELS).astype(np.intp)
     children, gaps_left = (nodes["left"], nodes["right"]), nodes["missing_go_to_left"]
-    return read_tree(leaf, feature, thresholds[feature, level], children, nodes["value"], gaps_left)
+    return tree_scorer(
+        leaf, feature, thresholds[feature, level], children, nodes["value"], gaps_left
+    )

@@ -43,7 +43,7 @@ from aucstudio.engine.methods.least_squares_systems import (
     add_products,
     block_moments,
     class_moments,
-    difference,
+    moment_difference,
     pair_mixing,
 )
 from aucstudio.engine.monitor import Monitor
@@ -191,7 +191,7 @@ class AUCRLS(LeastSquares):
         return self._from_moments(classes, context.monitor)
 
     def _from_moments(self, classes: Classes, monitor: Monitor) -> System:
-        delta = difference(classes)
+        delta = moment_difference(classes)
         square = np.asarray(sum(one.scatter() / one.weight for one in classes))
         add_square(square, delta[:, None], monitor)
         return DirectionSystem(square, 2 * delta, 4.0)
@@ -263,7 +263,10 @@ class RLS(LeastSquares):
         negatives, positives = classes
         total = negatives.weight + positives.weight
         p, q = positives.weight / total, negatives.weight / total
-        delta, square = difference(classes), (negatives.scatter() + positives.scatter()) / total
+        delta, square = (
+            moment_difference(classes),
+            (negatives.scatter() + positives.scatter()) / total,
+        )
         pull, constant = 2 * p * q * delta, 4 * p * q
         products = np.sqrt(p * q) * delta[:, None]
         if not self.fit_intercept:
